@@ -1,0 +1,237 @@
+//! A resource: servers, and a queue before them with a discipline.
+
+use std::cell::{Ref, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use headrace_stats::{Level, Tally};
+use headrace_units::Nanos;
+
+use crate::discipline::{Discipline, Fcfs};
+use crate::queue::TaskId;
+use crate::sim::Sim;
+
+/// Servers that are held one at a time, with a queue before them.
+///
+/// [`acquire`](Resource::acquire) waits for a server and holds it until its guard drops;
+/// [`serve`](Resource::serve) holds one for a span. Every wait and every service is recorded.
+pub struct Resource<'m, D: Discipline = Fcfs> {
+    sim: &'m Sim<'m>,
+    state: RefCell<State<D>>,
+}
+
+struct State<D> {
+    servers: u64,
+    queue: D,
+    waiters: Vec<Waiter>,
+    free: Vec<u32>,
+    usage: Usage,
+}
+
+#[derive(Clone, Copy)]
+struct Waiter {
+    task: TaskId,
+    since: Nanos,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Granted,
+    /// Its process gave up; the queue still names it and will pass it over.
+    Gone,
+}
+
+/// What a resource records of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Servers in use.
+    pub busy: Level,
+    /// Requests waiting.
+    pub queue: Level,
+    /// The waits of those that got a server, zero where one was free.
+    pub waits: Tally,
+    /// How long servers were held, by those that let go.
+    pub services: Tally,
+    /// The time waited by those that gave up.
+    pub given_up: Tally,
+}
+
+impl<'m> Resource<'m, Fcfs> {
+    /// `servers` servers, first come, first served.
+    pub fn fcfs(sim: &'m Sim<'m>, servers: u64) -> Self {
+        Self::new(sim, servers, Fcfs::default())
+    }
+
+    /// Waits for a server, holds it for `service`, and returns how long the wait was.
+    pub async fn serve(&'m self, service: Nanos) -> Nanos {
+        let server = self.acquire(()).await;
+        self.sim.delay(service).await;
+        server.waited
+    }
+}
+
+impl<'m, D: Discipline> Resource<'m, D> {
+    /// `servers` servers, and `queue` to choose who is next.
+    ///
+    /// # Panics
+    /// If there is no server: nothing would ever be served.
+    pub fn new(sim: &'m Sim<'m>, servers: u64, queue: D) -> Self {
+        assert!(servers > 0, "a resource needs at least one server");
+        let state = State { servers, queue, waiters: Vec::new(), free: Vec::new(), usage: Usage::default() };
+        Self { sim, state: RefCell::new(state) }
+    }
+
+    /// Waits for a server and holds it until the guard drops. `key` is what the discipline chooses by.
+    #[inline]
+    pub fn acquire(&'m self, key: D::Key) -> Acquire<'m, D> {
+        Acquire { resource: self, key: Some(key), waiter: None }
+    }
+
+    /// How many servers there are.
+    pub fn servers(&self) -> u64 {
+        self.state.borrow().servers
+    }
+
+    /// What was recorded so far.
+    pub fn usage(&self) -> Ref<'_, Usage> {
+        Ref::map(self.state.borrow(), |state| &state.usage)
+    }
+
+    fn release(&self, held_since: Nanos) {
+        if self.sim.is_finished() {
+            return;
+        }
+        let now = self.sim.now();
+        let mut state = self.state.borrow_mut();
+        state.usage.services.record(now - held_since);
+        match state.next_waiter() {
+            Some(waiter) => {
+                let task = state.grant(waiter, now);
+                self.sim.wake(task);
+            }
+            None => state.usage.busy.down(now, 1),
+        }
+    }
+}
+
+impl<D: Discipline> State<D> {
+    /// The waiter the discipline chooses, passing over those that gave up.
+    #[inline]
+    fn next_waiter(&mut self) -> Option<u32> {
+        loop {
+            let waiter = self.queue.pop()?;
+            if self.waiters[waiter as usize].stage == Stage::Waiting {
+                return Some(waiter);
+            }
+            self.free.push(waiter);
+        }
+    }
+
+    #[inline]
+    fn grant(&mut self, waiter: u32, now: Nanos) -> TaskId {
+        let waiter = &mut self.waiters[waiter as usize];
+        waiter.stage = Stage::Granted;
+        self.usage.queue.down(now, 1);
+        self.usage.waits.record(now - waiter.since);
+        waiter.task
+    }
+
+    #[inline]
+    fn enqueue(&mut self, task: TaskId, since: Nanos, key: D::Key) -> u32 {
+        let entry = Waiter { task, since, stage: Stage::Waiting };
+        let waiter = match self.free.pop() {
+            Some(free) => {
+                self.waiters[free as usize] = entry;
+                free
+            }
+            None => {
+                self.waiters.push(entry);
+                (self.waiters.len() - 1) as u32
+            }
+        };
+        self.usage.queue.up(since, 1);
+        self.queue.push(waiter, key);
+        waiter
+    }
+}
+
+/// A wait for a server: see [`Resource::acquire`]. Dropped before it is over, it leaves the queue.
+#[must_use = "a server is acquired only when this is awaited"]
+pub struct Acquire<'m, D: Discipline> {
+    resource: &'m Resource<'m, D>,
+    key: Option<D::Key>,
+    waiter: Option<u32>,
+}
+
+impl<D: Discipline> Unpin for Acquire<'_, D> {}
+
+impl<'m, D: Discipline> Future for Acquire<'m, D> {
+    type Output = Server<'m, D>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Server<'m, D>> {
+        let this = &mut *self;
+        let resource = this.resource;
+        let now = resource.sim.now();
+        let mut state = resource.state.borrow_mut();
+        let Some(waiter) = this.waiter else {
+            let key = this.key.take().expect("an acquired server is not acquired again");
+            if state.usage.busy.value() < state.servers {
+                state.usage.busy.up(now, 1);
+                state.usage.waits.record(Nanos::ZERO);
+                return Poll::Ready(Server { resource, since: now, waited: Nanos::ZERO });
+            }
+            this.waiter = Some(state.enqueue(resource.sim.current(), now, key));
+            return Poll::Pending;
+        };
+        let Waiter { stage, since, .. } = state.waiters[waiter as usize];
+        if stage != Stage::Granted {
+            return Poll::Pending;
+        }
+        state.free.push(waiter);
+        this.waiter = None;
+        Poll::Ready(Server { resource, since: now, waited: now - since })
+    }
+}
+
+impl<D: Discipline> Drop for Acquire<'_, D> {
+    #[inline]
+    fn drop(&mut self) {
+        let Some(waiter) = self.waiter else { return };
+        if self.resource.sim.is_finished() {
+            return;
+        }
+        let now = self.resource.sim.now();
+        let mut state = self.resource.state.borrow_mut();
+        let Waiter { stage, since, .. } = state.waiters[waiter as usize];
+        if stage == Stage::Granted {
+            // Granted and never polled again: hand the server on.
+            state.free.push(waiter);
+            drop(state);
+            self.resource.release(now);
+        } else {
+            state.waiters[waiter as usize].stage = Stage::Gone;
+            state.usage.queue.down(now, 1);
+            state.usage.given_up.record(now - since);
+        }
+    }
+}
+
+/// A server held; dropping it lets the next request in.
+#[must_use = "a server dropped at once serves nobody"]
+pub struct Server<'m, D: Discipline> {
+    resource: &'m Resource<'m, D>,
+    since: Nanos,
+    /// How long this server was waited for.
+    pub waited: Nanos,
+}
+
+impl<D: Discipline> Drop for Server<'_, D> {
+    #[inline]
+    fn drop(&mut self) {
+        self.resource.release(self.since);
+    }
+}

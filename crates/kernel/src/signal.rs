@@ -1,0 +1,119 @@
+//! The waiting room that [`Gate`](crate::Gate) and [`Channel`](crate::Channel) share: processes that wait, in order, to
+//! be told to look again.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use headrace_stats::{Level, Tally};
+use headrace_units::Nanos;
+
+use crate::queue::TaskId;
+use crate::sim::Sim;
+
+/// What a waiting room records: how many wait, and how long those waited that went on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Waits {
+    /// Processes waiting.
+    pub queue: Level,
+    /// Waits that ended by going on, zero where there was none.
+    pub waits: Tally,
+}
+
+#[derive(Default)]
+struct Room {
+    queue: VecDeque<(u64, TaskId)>,
+    tickets: u64,
+    waits: Waits,
+}
+
+pub(crate) struct Signal<'m> {
+    sim: &'m Sim<'m>,
+    room: RefCell<Room>,
+}
+
+impl<'m> Signal<'m> {
+    pub fn new(sim: &'m Sim<'m>) -> Self {
+        Self { sim, room: RefCell::default() }
+    }
+
+    /// Waits, first come first served, until `attempt` gives something. It is tried at once when nobody waits.
+    pub fn wait<T, A: FnMut() -> Option<T> + Unpin>(&'m self, attempt: A) -> Attempt<'m, A> {
+        Attempt { signal: self, attempt, ticket: None, since: self.sim.now() }
+    }
+
+    /// Has the first who waits look again.
+    pub fn notify_first(&self) {
+        if let Some(&(_, task)) = self.room.borrow().queue.front() {
+            self.sim.wake(task);
+        }
+    }
+
+    pub fn waits(&self) -> Waits {
+        self.room.borrow().waits
+    }
+}
+
+impl Room {
+    /// Leaves the queue, wherever in it.
+    fn leave(&mut self, ticket: u64, now: Nanos) {
+        self.queue.retain(|&(waiting, _)| waiting != ticket);
+        self.waits.queue.down(now, 1);
+    }
+
+    fn is_first(&self, ticket: Option<u64>) -> bool {
+        self.queue.front().map(|&(first, _)| first) == ticket
+    }
+}
+
+#[must_use = "nothing is waited for unless this is awaited"]
+pub(crate) struct Attempt<'m, A> {
+    signal: &'m Signal<'m>,
+    attempt: A,
+    ticket: Option<u64>,
+    since: Nanos,
+}
+
+impl<T, A: FnMut() -> Option<T> + Unpin> Future for Attempt<'_, A> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        let this = &mut *self;
+        let now = this.signal.sim.now();
+        let mut room = this.signal.room.borrow_mut();
+        if room.is_first(this.ticket)
+            && let Some(got) = (this.attempt)()
+        {
+            room.waits.waits.record(now - this.since);
+            if let Some(ticket) = this.ticket.take() {
+                room.leave(ticket, now);
+                drop(room);
+                this.signal.notify_first(); // There may be enough for the next one too.
+            }
+            return Poll::Ready(got);
+        }
+        if this.ticket.is_none() {
+            let ticket = room.tickets;
+            room.tickets += 1;
+            room.queue.push_back((ticket, this.signal.sim.current()));
+            room.waits.queue.up(now, 1);
+            this.ticket = Some(ticket);
+        }
+        Poll::Pending
+    }
+}
+
+impl<A> Drop for Attempt<'_, A> {
+    fn drop(&mut self) {
+        let signal = self.signal;
+        if let Some(ticket) = self.ticket
+            && !signal.sim.is_finished()
+        {
+            let now = signal.sim.now();
+            signal.room.borrow_mut().leave(ticket, now);
+            signal.notify_first();
+        }
+    }
+}

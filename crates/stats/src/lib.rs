@@ -1,0 +1,5 @@
+//! Statistics of simulated time.
+mod level;
+mod tally;
+pub use level::Level;
+pub use tally::Tally;

@@ -1,0 +1,161 @@
+//! How quantities stand in a document: as text with a unit, in its schema with a pattern and the keyword `x-unit`,
+//! by which the checker of scenarios knows what to read (see [`check`]).
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, UnitError};
+
+/// Whether `text` is a quantity of the kind that a schema's `x-unit` names; `None` where no such kind exists.
+pub fn check(x_unit: &str, text: &str) -> Option<Result<(), UnitError>> {
+    match x_unit {
+        "time" => Some(text.parse::<Nanos>().map(drop)),
+        "size" => Some(text.parse::<Bytes>().map(drop)),
+        "data rate" => Some(text.parse::<BytesPerSecond>().map(drop)),
+        "frequency" => Some(text.parse::<PerSecond>().map(drop)),
+        "share" => Some(text.parse::<Fraction>().map(drop)),
+        _ => None,
+    }
+}
+
+struct Text<T>(std::marker::PhantomData<T>);
+
+impl<T: FromStr<Err = UnitError>> Visitor<'_> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a number with its unit")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
+/// The text that reads back as exactly this value.
+trait Exact: Display {
+    fn exact(&self) -> String;
+}
+
+impl Exact for Nanos {
+    fn exact(&self) -> String {
+        format!("{} ms", self.0 as f64 / 1e6)
+    }
+}
+impl Exact for Bytes {
+    fn exact(&self) -> String {
+        let binary = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        match binary.iter().find(|(size, _)| self.0 >= *size && self.0 % size == 0) {
+            Some((size, name)) => format!("{} {name}", self.0 / size),
+            None => format!("{} B", self.0),
+        }
+    }
+}
+impl Exact for BytesPerSecond {
+    fn exact(&self) -> String {
+        format!("{} B/s", self.0)
+    }
+}
+impl Exact for PerSecond {
+    fn exact(&self) -> String {
+        format!("{} /s", self.0)
+    }
+}
+impl Exact for Fraction {
+    fn exact(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+macro_rules! document {
+    ($unit:ident, $kind:literal, $pattern:literal, [$($example:literal),+]) => {
+        impl<'de> Deserialize<'de> for $unit {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(Text(std::marker::PhantomData))
+            }
+        }
+
+        impl Serialize for $unit {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.exact())
+            }
+        }
+
+        impl JsonSchema for $unit {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($unit).into()
+            }
+            fn inline_schema() -> bool {
+                true
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "x-unit": $kind, "pattern": $pattern, "examples": [$($example),+] })
+            }
+        }
+    };
+}
+
+document!(Nanos, "time", r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|ms|s|min|h|d)\s*$", ["8.5 ms", "10 s"]);
+document!(Bytes, "size", r"^\s*[0-9.eE_+-]+\s*([kMGTP]?B|[KMGTP]iB)\s*$", ["64 KiB", "2 GB"]);
+document!(
+    BytesPerSecond,
+    "data rate",
+    r"^\s*[0-9.eE_+-]+\s*([kMGTP]?[Bb]|[KMGTP]iB)\s*/.*(ns|us|µs|ms|s|min|h|d)\s*$",
+    ["150 MB/s", "2 Gb/s"]
+);
+document!(PerSecond, "frequency", r"^\s*[0-9.eE_+-]+\s*(/\s*(ms|s|min|h)|Hz|rpm)\s*$", ["50 /s", "7200 rpm"]);
+
+impl<'de> Deserialize<'de> for Fraction {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Text(std::marker::PhantomData))
+    }
+}
+
+impl Serialize for Fraction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.exact())
+    }
+}
+
+impl JsonSchema for Fraction {
+    fn schema_name() -> Cow<'static, str> {
+        "Fraction".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number"], "x-unit": "share", "examples": ["70 %", 0.7] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::*;
+
+    #[test]
+    fn a_document_keeps_the_value_exactly() {
+        let rate: BytesPerSecond = "512 B/0.012064 ms".parse().unwrap();
+        let written = serde_json::to_string(&rate).unwrap();
+        assert_eq!(serde_json::from_str::<BytesPerSecond>(&written).unwrap(), rate);
+        assert_eq!(serde_json::to_string(&Nanos(8_500_000)).unwrap(), "\"8.5 ms\"");
+        assert_eq!(serde_json::to_string(&Bytes(65_536)).unwrap(), "\"64 KiB\"");
+    }
+}

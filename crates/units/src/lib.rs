@@ -1,0 +1,210 @@
+//! Quantities with their units: [`Bytes`], [`Nanos`], [`BytesPerSecond`], [`PerSecond`], [`Fraction`].
+//!
+//! A user writes `64 KiB`, `2 Gb/s`, `8.5 ms`, `0.01 /ms`, `7200 rpm`, `70 %`; a model computes in one fixed unit.
+//! A bare number where a unit belongs is refused: nobody should have to guess it.
+//!
+//! ```
+//! use headrace_units::{Bytes, BytesPerSecond, Nanos, PerSecond};
+//! assert_eq!("64 KiB".parse::<Bytes>()?.get(), 65_536);
+//! assert_eq!("8.5 ms".parse::<Nanos>()?.get(), 8_500_000);
+//! assert_eq!("2 Gb/s".parse::<BytesPerSecond>()?.get(), 250e6); // b is a bit, B a byte
+//! assert_eq!("512 B / 0.5 ms".parse::<BytesPerSecond>()?.get(), 1_024_000.0);
+//! assert_eq!("0.01 /ms".parse::<PerSecond>()?.get(), 10.0);
+//! assert!("64 KB".parse::<Bytes>().unwrap_err().to_string().contains("kB"));
+//! # Ok::<(), headrace_units::UnitError>(())
+//! ```
+
+pub mod document;
+mod parse;
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+pub use parse::UnitError;
+
+/// A span or an instant of virtual time, in whole nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+/// A size or an address, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+/// A data rate, in bytes a second.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct BytesPerSecond(pub f64);
+
+/// How often something happens, in events a second: arrivals (`50 /s`), revolutions (`7200 rpm`).
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct PerSecond(pub f64);
+
+/// A share between 0 and 1, written `70 %`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Fraction(pub f64);
+
+impl Nanos {
+    /// No time at all; also the instant at which every run begins.
+    pub const ZERO: Self = Self(0);
+    /// Later than anything that happens.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// From seconds, rounded to the nearest nanosecond; negative and NaN become zero, the far future [`Nanos::MAX`].
+    #[inline]
+    pub fn from_secs(secs: f64) -> Self {
+        Self((secs * 1e9 + 0.5) as u64)
+    }
+
+    /// From milliseconds, rounded to the nearest nanosecond.
+    #[inline]
+    pub fn from_ms(ms: f64) -> Self {
+        Self((ms * 1e6 + 0.5) as u64)
+    }
+
+    /// Whole nanoseconds.
+    #[inline]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// In seconds.
+    #[inline]
+    pub fn secs(self) -> f64 {
+        self.0 as f64 * 1e-9
+    }
+
+    /// In milliseconds.
+    #[inline]
+    pub fn ms(self) -> f64 {
+        self.0 as f64 * 1e-6
+    }
+
+    /// What remains after `earlier`, or zero where `earlier` is later.
+    #[inline]
+    pub const fn saturating_sub(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Bytes {
+    /// Whole bytes.
+    #[inline]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl BytesPerSecond {
+    /// Bytes a second.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// How long `bytes` take at this rate.
+    #[inline]
+    pub fn time_for(self, bytes: Bytes) -> Nanos {
+        Nanos::from_secs(bytes.0 as f64 / self.0)
+    }
+}
+
+impl PerSecond {
+    /// Events a second.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// The mean time from one event to the next, in seconds.
+    pub fn interval_secs(self) -> f64 {
+        1.0 / self.0
+    }
+}
+
+impl Fraction {
+    /// Between 0 and 1.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+macro_rules! arithmetic {
+    ($unit:ident) => {
+        impl Add for $unit {
+            type Output = Self;
+            #[inline]
+            fn add(self, other: Self) -> Self {
+                Self(self.0 + other.0)
+            }
+        }
+        impl AddAssign for $unit {
+            #[inline]
+            fn add_assign(&mut self, other: Self) {
+                self.0 += other.0;
+            }
+        }
+        impl Sub for $unit {
+            type Output = Self;
+            #[inline]
+            fn sub(self, other: Self) -> Self {
+                Self(self.0 - other.0)
+            }
+        }
+        impl Mul<u64> for $unit {
+            type Output = Self;
+            #[inline]
+            fn mul(self, times: u64) -> Self {
+                Self(self.0 * times)
+            }
+        }
+    };
+}
+arithmetic!(Nanos);
+arithmetic!(Bytes);
+
+/// Writes `value` in the largest unit of which it holds at least one, with four significant digits.
+fn scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(f64, &str)]) -> fmt::Result {
+    let (size, name) = units.iter().copied().find(|&(size, _)| value.abs() >= size).unwrap_or(units[units.len() - 1]);
+    let scaled = value / size;
+    let decimals = if scaled.abs() >= 1000.0 || scaled == scaled.trunc() {
+        0
+    } else if scaled.abs() >= 100.0 {
+        1
+    } else if scaled.abs() >= 10.0 {
+        2
+    } else {
+        3
+    };
+    write!(f, "{scaled:.decimals$} {name}")
+}
+
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        scaled(f, self.0 as f64, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let binary = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        match binary.iter().find(|(size, _)| self.0 >= *size && self.0 % *size == 0) {
+            Some((size, name)) => write!(f, "{} {name}", self.0 / size),
+            None => scaled(f, self.0 as f64, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]),
+        }
+    }
+}
+
+impl fmt::Display for BytesPerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        scaled(f, self.0, &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
+    }
+}
+
+impl fmt::Display for PerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        scaled(f, self.0, &[(1.0, "/s")])
+    }
+}
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        scaled(f, self.0 * 100.0, &[(1.0, "%")])
+    }
+}
