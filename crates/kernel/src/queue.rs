@@ -39,13 +39,7 @@ fn bucket_of(time: u64, now: u64) -> Option<usize> {
 
 impl Default for EventQueue {
     fn default() -> Self {
-        Self {
-            now: 0,
-            due: Vec::new(),
-            taken: 0,
-            later: std::array::from_fn(|_| Vec::new()),
-            occupied: 0,
-        }
+        Self { now: 0, due: Vec::new(), taken: 0, later: std::array::from_fn(|_| Vec::new()), occupied: 0 }
     }
 }
 
@@ -92,7 +86,11 @@ impl EventQueue {
             return false;
         }
         let bucket = self.occupied.trailing_zeros() as usize;
-        let earliest = self.later[bucket].iter().map(|event| event.time).min().expect("an occupied bucket holds an event");
+        let earliest = self.later[bucket]
+            .iter()
+            .map(|event| event.time)
+            .min()
+            .expect("an occupied bucket holds an event");
         if earliest > limit {
             return false;
         }

@@ -34,7 +34,9 @@ impl Stream {
     /// The stream of `purpose` at `path` in a simulation of this seed.
     pub fn named(seed: u64, path: &str, purpose: &str) -> Self {
         let names = path.bytes().chain([0xff]).chain(purpose.bytes());
-        Self { key: names.fold(scatter(seed), |key, byte| scatter(key ^ u64::from(byte)).wrapping_add(0x9e37)) }
+        Self {
+            key: names.fold(scatter(seed), |key, byte| scatter(key ^ u64::from(byte)).wrapping_add(0x9e37)),
+        }
     }
 
     /// The draws that belong to `number`.
@@ -137,7 +139,10 @@ mod tests {
         assert!((mean - 1.0).abs() < 5.0 / 2000.0, "mean {mean}");
         assert!((square - 2.0).abs() < 5.0 * 20f64.sqrt() / 2000.0, "second moment {square}");
         let expected = n as f64 * libm::exp(-8.0);
-        assert!((tail as f64 - expected).abs() < 5.0 * expected.sqrt(), "{tail} beyond 8, expected {expected}");
+        assert!(
+            (tail as f64 - expected).abs() < 5.0 * expected.sqrt(),
+            "{tail} beyond 8, expected {expected}"
+        );
         let geometric = (0..n).map(|_| draws.geometric(4.0)).sum::<u64>() as f64 / n as f64;
         assert!((geometric - 4.0).abs() < 5.0 * 12f64.sqrt() / 2000.0, "geometric mean {geometric}");
     }
@@ -146,7 +151,8 @@ mod tests {
     #[test]
     fn golden_bits() {
         let mut draws = Stream::named(1, "disk", "seek").of(42);
-        let bits = [draws.bits(), draws.uniform().to_bits(), draws.exponential().to_bits(), draws.below(1000)];
+        let bits =
+            [draws.bits(), draws.uniform().to_bits(), draws.exponential().to_bits(), draws.below(1000)];
         assert_eq!(bits, GOLDEN);
     }
 

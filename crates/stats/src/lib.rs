@@ -1,5 +1,24 @@
-//! Statistics of simulated time.
+//! Statistics of simulated time: what was seen, how sure it is, and where the warm-up ends.
+//!
+//! | type | holds |
+//! |---|---|
+//! | [`Tally`] | count, exact sum, spread and maximum of spans |
+//! | [`Level`] | a number that changes with time, and the exact area under it |
+//! | [`Series`] | a sequence of response times: quantiles, batch means, and the warm-up to leave out |
+//! | [`Interval`] | a mean and how sure it is |
+//!
+//! Memory is flat: a series keeps at most [`batches::MOST`] batches and [`histogram::SEGMENTS`] segments, whatever its length.
+
+pub mod batches;
+pub mod histogram;
+mod interval;
 mod level;
+mod series;
 mod tally;
+
+pub use batches::Batches;
+pub use histogram::{Distribution, Segments};
+pub use interval::{Interval, Method};
 pub use level::Level;
+pub use series::Series;
 pub use tally::Tally;

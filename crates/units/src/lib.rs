@@ -161,7 +161,8 @@ arithmetic!(Bytes);
 
 /// Writes `value` in the largest unit of which it holds at least one, with four significant digits.
 fn scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(f64, &str)]) -> fmt::Result {
-    let (size, name) = units.iter().copied().find(|&(size, _)| value.abs() >= size).unwrap_or(units[units.len() - 1]);
+    let (size, name) =
+        units.iter().copied().find(|&(size, _)| value.abs() >= size).unwrap_or(units[units.len() - 1]);
     let scaled = value / size;
     let decimals = if scaled.abs() >= 1000.0 || scaled == scaled.trunc() {
         0
@@ -186,7 +187,9 @@ impl fmt::Display for Bytes {
         let binary = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
         match binary.iter().find(|(size, _)| self.0 >= *size && self.0 % *size == 0) {
             Some((size, name)) => write!(f, "{} {name}", self.0 / size),
-            None => scaled(f, self.0 as f64, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]),
+            None => {
+                scaled(f, self.0 as f64, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")])
+            }
         }
     }
 }

@@ -106,13 +106,24 @@ const RATE: Kind = Kind {
 
 const FREQUENCY: Kind = Kind {
     name: "frequency",
-    units: &[("/ms", 1e3), ("/s", 1.0), ("/min", 1.0 / 60.0), ("/h", 1.0 / 3600.0), ("Hz", 1.0), ("rpm", 1.0 / 60.0)],
+    units: &[
+        ("/ms", 1e3),
+        ("/s", 1.0),
+        ("/min", 1.0 / 60.0),
+        ("/h", 1.0 / 3600.0),
+        ("Hz", 1.0),
+        ("rpm", 1.0 / 60.0),
+    ],
     accepted: "/ms, /s, /min, /h or rpm",
     like: "a frequency such as `50 /s`",
 };
 
-const SHARE: Kind =
-    Kind { name: "share", units: &[("%", 0.01)], accepted: "% (or a number from 0 to 1)", like: "a share such as `70 %`" };
+const SHARE: Kind = Kind {
+    name: "share",
+    units: &[("%", 0.01)],
+    accepted: "% (or a number from 0 to 1)",
+    like: "a share such as `70 %`",
+};
 
 /// Splits `8.5 ms` into its number and what follows.
 fn number_and_rest<'t>(text: &'t str, kind: &Kind) -> Result<(f64, &'t str), UnitError> {
@@ -199,12 +210,14 @@ impl FromStr for BytesPerSecond {
         if rest.is_empty() {
             return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: RATE.like });
         }
-        let unknown = || UnitError::UnknownUnit { unit: rest.to_owned(), kind: RATE.name, accepted: RATE.accepted };
+        let unknown =
+            || UnitError::UnknownUnit { unit: rest.to_owned(), kind: RATE.name, accepted: RATE.accepted };
         let (size_unit, time) = rest.split_once('/').ok_or_else(unknown)?;
-        let size = number * factor(size_unit.trim(), &SIZE, BITS).map_err(|error| match error {
-            UnitError::UnknownUnit { .. } => unknown(),
-            other => other,
-        })?;
+        let size = number
+            * factor(size_unit.trim(), &SIZE, BITS).map_err(|error| match error {
+                UnitError::UnknownUnit { .. } => unknown(),
+                other => other,
+            })?;
         let time = time.trim();
         let seconds = if time.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
             quantity(time, &TIME)?
@@ -222,7 +235,11 @@ impl FromStr for PerSecond {
         if rest.is_empty() {
             return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: FREQUENCY.like });
         }
-        let unit = if let Some(time) = rest.strip_prefix('/') { format!("/{}", time.trim()) } else { rest.to_owned() };
+        let unit = if let Some(time) = rest.strip_prefix('/') {
+            format!("/{}", time.trim())
+        } else {
+            rest.to_owned()
+        };
         let value = number * factor(&unit, &FREQUENCY, &[])?;
         in_range(text, value, &FREQUENCY, 1e-9..=1e9, "more than zero (and at most 10⁹ a second)").map(Self)
     }
@@ -258,7 +275,10 @@ mod tests {
     #[test]
     fn says_what_would_do() {
         let message = |error: UnitError| error.to_string();
-        assert!(message("64".parse::<Bytes>().unwrap_err()).contains("has no unit; write a size such as `64 KiB`"));
+        assert!(
+            message("64".parse::<Bytes>().unwrap_err())
+                .contains("has no unit; write a size such as `64 KiB`")
+        );
         assert!(message("ms".parse::<Nanos>().unwrap_err()).contains("does not begin with a number"));
         assert!(message("8 parsecs".parse::<Nanos>().unwrap_err()).contains("`parsecs` is no unit of time"));
         assert!(message("-1 ms".parse::<Nanos>().unwrap_err()).contains("zero or more"));

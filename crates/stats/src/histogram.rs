@@ -1,0 +1,175 @@
+//! The distribution of response times, in segments of which the first can be left out as warm-up.
+
+use hdrhistogram::Histogram;
+use headrace_units::Nanos;
+
+/// A run's histograms are kept in at most so many segments.
+pub const SEGMENTS: usize = 64;
+
+/// The largest relative error of a quantile: buckets are this wide.
+pub const QUANTILE_ERROR: f64 = 0.001;
+
+/// Three significant digits, which [`QUANTILE_ERROR`] states.
+fn empty() -> Histogram<u64> {
+    let mut histogram = Histogram::new_with_bounds(1, 1 << 40, 3).expect("the bounds are in order");
+    histogram.auto(true);
+    histogram
+}
+
+/// Counts of values: pairs of (value in nanoseconds, how many), by value. Each stands for its bucket's upper end.
+type Counts = Vec<(u64, u64)>;
+
+/// Response times in successive segments. The one being filled is a histogram; those closed keep only what they hold.
+#[derive(Clone, Debug)]
+pub struct Segments {
+    closed: Vec<Counts>,
+    filling: Histogram<u64>,
+}
+
+impl Default for Segments {
+    fn default() -> Self {
+        Self { closed: Vec::new(), filling: empty() }
+    }
+}
+
+impl Segments {
+    /// Adds one observation.
+    #[inline]
+    pub fn record(&mut self, value: Nanos) {
+        // With `auto` on, recording fails only beyond u64::MAX, which no span reaches.
+        self.filling.record(value.0).expect("an auto-resizing histogram takes every span");
+    }
+
+    /// Ends the segment being filled and begins the next.
+    pub fn close(&mut self) {
+        let counts =
+            self.filling.iter_recorded().map(|at| (at.value_iterated_to(), at.count_at_value())).collect();
+        self.closed.push(counts);
+        self.filling.clear();
+    }
+
+    /// Merges neighbouring closed segments, two into one.
+    pub fn merge_neighbours(&mut self) {
+        self.closed =
+            self.closed.chunks(2).map(|pair| pair.iter().fold(Counts::new(), |a, b| merge(&a, b))).collect();
+    }
+
+    /// What was recorded from segment `first` on.
+    pub fn from(&self, first: usize) -> Distribution {
+        let mut rest = self.clone();
+        rest.close();
+        let kept = rest.closed.iter().skip(first);
+        Distribution { counts: kept.fold(Counts::new(), |sum, segment| merge(&sum, segment)) }
+    }
+}
+
+fn merge(a: &Counts, b: &Counts) -> Counts {
+    let mut merged: Counts = a.iter().chain(b).copied().collect();
+    merged.sort_unstable();
+    merged.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        kept.1 += if same { next.1 } else { 0 };
+        same
+    });
+    merged
+}
+
+/// A distribution of response times, accurate to [`QUANTILE_ERROR`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Distribution {
+    counts: Counts,
+}
+
+impl Distribution {
+    /// How many values it holds.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().map(|(_, count)| count).sum()
+    }
+
+    /// The smallest value that at least the share `p` of all do not exceed; zero when it holds none.
+    pub fn quantile(&self, p: f64) -> Nanos {
+        let rank = ((p * self.count() as f64).ceil() as u64).max(1);
+        let mut below = 0;
+        for &(value, count) in &self.counts {
+            below += count;
+            if below >= rank {
+                return Nanos(value);
+            }
+        }
+        Nanos(self.counts.last().map_or(0, |&(value, _)| value))
+    }
+
+    /// The share of values at or below `value`.
+    pub fn cdf(&self, value: Nanos) -> f64 {
+        let below: u64 =
+            self.counts.iter().take_while(|(at, _)| *at <= value.0).map(|(_, count)| count).sum();
+        below as f64 / self.count().max(1) as f64
+    }
+
+    /// Both together.
+    pub fn merged(&self, other: &Self) -> Self {
+        Self { counts: merge(&self.counts, &other.counts) }
+    }
+
+    /// The values at the ranks (i + ½)/n: n equally likely representatives, sorted.
+    pub fn representatives(&self, n: usize) -> Vec<Nanos> {
+        let total = self.count() as f64;
+        let mut walk = self.counts.iter();
+        let (mut below, mut value) = (0.0, 0);
+        (0..if self.counts.is_empty() { 0 } else { n })
+            .map(|i| {
+                while below <= (i as f64 + 0.5) / n as f64 * total {
+                    match walk.next() {
+                        Some(&(next, count)) => (below, value) = (below + count as f64, next),
+                        None => break,
+                    }
+                }
+                Nanos(value)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_first_segments_can_be_left_out() {
+        let mut segments = Segments::default();
+        for segment in 1..=4u64 {
+            (0..10).for_each(|_| segments.record(Nanos(segment * 1000)));
+            segments.close();
+        }
+        assert_eq!(segments.from(0).count(), 40);
+        assert_eq!(segments.from(3).quantile(0.5).0 / 1000, 4);
+        segments.merge_neighbours();
+        assert_eq!(segments.from(1).count(), 20);
+        segments.record(Nanos(9000));
+        assert_eq!(segments.from(2).count(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_within_the_stated_error(mut values in prop::collection::vec(1u64..10_000_000_000, 1..300), p in 0.0f64..1.0) {
+            let mut segments = Segments::default();
+            values.iter().for_each(|&value| segments.record(Nanos(value)));
+            values.sort_unstable();
+            let rank = ((p * values.len() as f64).ceil() as usize).max(1);
+            let (exact, found) = (values[rank - 1] as f64, segments.from(0).quantile(p).0 as f64);
+            prop_assert!((found - exact).abs() <= exact * QUANTILE_ERROR + 1.0, "{} for {}", found, exact);
+        }
+
+        #[test]
+        fn representatives_are_the_quantiles(values in prop::collection::vec(1u64..2000, 1..100)) {
+            let mut segments = Segments::default();
+            values.iter().for_each(|&value| segments.record(Nanos(value)));
+            let distribution = segments.from(0);
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let found: Vec<u64> = distribution.representatives(values.len()).iter().map(|n| n.0).collect();
+            prop_assert_eq!(found, sorted); // Below 2048 ns every bucket holds one value.
+        }
+    }
+}
