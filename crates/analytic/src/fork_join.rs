@@ -1,0 +1,88 @@
+//! Fork-join queues: a job splits over K queues and ends when its last part does. No exact answer is known beyond K = 2;
+//! these are the approximations and what they are off by.
+//!
+//! All give the mean response as a multiple of that of one queue, R₁ = 1/(μ − λ), for K M/M/1 queues at utilisation ρ.
+//! The errors stated were measured against simulations of 6·10⁶ jobs at ρ = 0.3, 0.5 and 0.8; K = 4, 8 and 16.
+
+/// H_K = 1 + 1/2 + … + 1/K.
+pub fn harmonic(k: u32) -> f64 {
+    (1..=k).map(|i| 1.0 / f64::from(i)).sum()
+}
+
+/// Exact for K = 2 (Flatto and Hahn 1984): (12 − ρ)/8.
+pub fn flatto_hahn(utilisation: f64) -> f64 {
+    (12.0 - utilisation) / 8.0
+}
+
+/// Nelson and Tantawi 1988, for 2 ≤ K ≤ 32: off by −0.8 to −3.2 %, more at higher utilisation.
+pub fn nelson_tantawi(k: u32, utilisation: f64) -> f64 {
+    let ratio = harmonic(k) / harmonic(2);
+    (ratio + (1.0 - ratio) * 4.0 * utilisation / 11.0) * flatto_hahn(utilisation)
+}
+
+/// Varma and Makowski 1994, by interpolation between light and heavy traffic: off by −0.1 to −4.5 %. Its alternating
+/// sums lose their digits beyond K = 24.
+pub fn varma_makowski(k: u32, utilisation: f64) -> f64 {
+    let mut heavy = 0.0;
+    for i in 1..=k {
+        let sign = if i % 2 == 1 { 1.0 } else { -1.0 };
+        let inner: f64 = (1..=i)
+            .map(|m| binomial(i, m) * (1..m).map(f64::from).product::<f64>() / power(f64::from(i), m + 1))
+            .sum();
+        heavy += sign * binomial(k, i) * inner;
+    }
+    harmonic(k) + (heavy - harmonic(k)) * utilisation
+}
+
+/// Varki, Merchant and Chen 2008, the mean of two bounds: off by −0.4 to −8.4 %, more at higher utilisation.
+pub fn varki(k: u32, utilisation: f64) -> f64 {
+    let rho = utilisation;
+    let sum = |term: &dyn Fn(f64) -> f64| (1..=k).map(|i| term(f64::from(i))).sum::<f64>();
+    let first = sum(&|i| 1.0 / (i - rho));
+    let second = sum(&|i| 1.0 / (i * (i - rho)));
+    (1.0 - rho) * (harmonic(k) + rho / (2.0 * (1.0 - rho)) * (first + (1.0 - 2.0 * rho) * second))
+}
+
+/// For any law of service: the mean of the largest of K, from the mean and standard deviation of one response, were
+/// responses independent and of the extreme-value kind: R + σ √6 ln K / 1.27 π (Thomasian 2014, with the constant
+/// calibrated there). Its error is not known in general; for zoned disks see the study `raid0-split-merge`.
+pub fn extreme_value(k: u32, mean_response: f64, sd_response: f64) -> f64 {
+    mean_response + sd_response * 6f64.sqrt() * libm::log(f64::from(k)) / (1.27 * std::f64::consts::PI)
+}
+
+fn binomial(n: u32, k: u32) -> f64 {
+    (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
+}
+
+fn power(x: f64, n: u32) -> f64 {
+    (0..n).map(|_| x).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_queues_are_exact() {
+        // Simulated with 6·10⁶ jobs at ρ = 0.8: 7.03 service times; one queue takes 5.
+        assert!((5.0 * flatto_hahn(0.8) - 7.0).abs() < 1e-12);
+        assert!((5.0 * nelson_tantawi(2, 0.8) - 7.0).abs() < 1e-12);
+    }
+
+    /// Against simulated means (K = 4, ρ = 0.5: 3.837; K = 8, ρ = 0.8: 11.40), with the errors the approximations are
+    /// known to have.
+    #[test]
+    fn approximations_are_off_by_what_they_say() {
+        let error =
+            |approximation: f64, one: f64, simulated: f64| (approximation * one / simulated - 1.0) * 100.0;
+        for (k, rho, one, simulated, known) in
+            [(4, 0.5, 2.0, 3.837, [-1.2, -0.2, -2.0]), (8, 0.8, 5.0, 11.40, [-3.2, -2.7, -8.2])]
+        {
+            let found = [nelson_tantawi(k, rho), varma_makowski(k, rho), varki(k, rho)]
+                .map(|x| error(x, one, simulated));
+            for (found, known) in found.iter().zip(known) {
+                assert!((found - known).abs() < 0.25, "K = {k}, ρ = {rho}: {found:.2} %, known {known} %");
+            }
+        }
+    }
+}

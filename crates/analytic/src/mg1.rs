@@ -1,0 +1,112 @@
+//! The M/G/1 queue: Poisson arrivals, one server, first come first served, independent service times.
+
+use crate::euler;
+use crate::law::Law;
+
+/// An M/G/1 queue that is stable.
+#[derive(Clone, Debug)]
+pub struct Mg1 {
+    rate: f64,
+    service: Law,
+    moments: [f64; 3],
+}
+
+impl Mg1 {
+    /// A queue with Poisson arrivals at `rate`; `None` where it has no steady state (utilisation of one or more).
+    pub fn new(rate: f64, service: Law) -> Option<Self> {
+        let moments = service.moments();
+        (rate * moments[0] < 1.0).then_some(Self { rate, service, moments })
+    }
+
+    /// The share of time the server is busy: ρ = λ E\[S\].
+    pub fn utilisation(&self) -> f64 {
+        self.rate * self.moments[0]
+    }
+
+    /// The law of service time.
+    pub fn service(&self) -> &Law {
+        &self.service
+    }
+
+    /// The mean wait: λ E\[S²\] / 2(1 − ρ) (Pollaczek and Khinchine).
+    pub fn mean_wait(&self) -> f64 {
+        self.rate * self.moments[1] / (2.0 * (1.0 - self.utilisation()))
+    }
+
+    /// The mean response: wait and service.
+    pub fn mean_response(&self) -> f64 {
+        self.mean_wait() + self.moments[0]
+    }
+
+    /// The standard deviation of the response: Var W + Var S with E\[W²\] = 2 E\[W\]² + λ E\[S³\] / 3(1 − ρ).
+    pub fn sd_response(&self) -> f64 {
+        let wait = self.mean_wait();
+        let wait_variance = wait * wait + self.rate * self.moments[2] / (3.0 * (1.0 - self.utilisation()));
+        let service_variance = self.moments[1] - self.moments[0] * self.moments[0];
+        (wait_variance + service_variance).max(0.0).sqrt()
+    }
+
+    /// P(response ≤ t), for a customer whose service is drawn from `class`: by inversion of
+    /// (1 − ρ) s B*(s) / (s − λ + λ S*(s)), where S is the law of all services and B that of the class.
+    pub fn class_cdf(&self, class: &Law, t: f64) -> f64 {
+        if t <= 0.0 {
+            return 0.0;
+        }
+        let idle = 1.0 - self.utilisation();
+        let cdf = euler::invert(
+            |s| idle * class.transform(s) / (s - self.rate + self.rate * self.service.transform(s)),
+            t,
+        );
+        cdf.clamp(0.0, 1.0)
+    }
+
+    /// P(response ≤ t).
+    pub fn response_cdf(&self, t: f64) -> f64 {
+        self.class_cdf(&self.service, t)
+    }
+
+    /// The response that the share `p` (below one) of customers of `class` do not exceed, to about 10⁻⁴ of itself.
+    pub fn class_quantile(&self, class: &Law, p: f64) -> f64 {
+        let (mut low, mut high) = (0.0, class.mean() + self.mean_wait());
+        while self.class_cdf(class, high) < p {
+            (low, high) = (high, 2.0 * high);
+        }
+        while high - low > 1e-4 * high {
+            let middle = (low + high) / 2.0;
+            if self.class_cdf(class, middle) < p { low = middle } else { high = middle }
+        }
+        (low + high) / 2.0
+    }
+
+    /// The response that the share `p` of all customers do not exceed.
+    pub fn response_quantile(&self, p: f64) -> f64 {
+        self.class_quantile(&self.service, p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_exponential_service_it_is_the_mm1() {
+        let queue = Mg1::new(0.8, Law::exponential(1.0)).unwrap();
+        assert!((queue.mean_response() - 5.0).abs() < 1e-12);
+        assert!((queue.sd_response() - 5.0).abs() < 1e-12);
+        for p in [0.5, 0.9, 0.99] {
+            let exact = -5.0 * libm::log(1.0 - p);
+            assert!((queue.response_quantile(p) / exact - 1.0).abs() < 2e-4, "{p}");
+        }
+        assert!(Mg1::new(1.0, Law::exponential(1.0)).is_none());
+    }
+
+    #[test]
+    fn a_class_waits_like_all_and_is_served_like_itself() {
+        let (short, long) = (Law::exponential(0.5), Law::exponential(2.0));
+        let queue = Mg1::new(0.5, Law::Mixture(vec![(0.5, short.clone()), (0.5, long.clone())])).unwrap();
+        let (t, mix) = (2.0, 0.5);
+        let both = mix * queue.class_cdf(&short, t) + mix * queue.class_cdf(&long, t);
+        assert!((both - queue.response_cdf(t)).abs() < 1e-9);
+        assert!(queue.class_cdf(&short, t) > queue.class_cdf(&long, t));
+    }
+}
