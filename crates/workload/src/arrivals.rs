@@ -1,0 +1,174 @@
+//! When the requests of an open stream come.
+
+use headrace_kernel::{Draws, Stream};
+use headrace_units::{Nanos, PerSecond};
+
+use crate::spec::{ArrivalSpec, BatchSize};
+
+/// The times between the requests of an open stream.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    draws: Draws,
+    process: Process,
+}
+
+#[derive(Clone, Debug)]
+enum Process {
+    Poisson { mean_secs: f64 },
+    Every(Nanos),
+    Bursty(Bursty),
+    Batches { mean_secs: f64, size: BatchSize, left: u64 },
+}
+
+/// Two states, calm and burst, each with its rate and its mean stay.
+#[derive(Clone, Debug)]
+struct Bursty {
+    rate: [f64; 2],
+    mean_stay: [f64; 2],
+    state: usize,
+    /// Seconds left in this state.
+    left: f64,
+}
+
+impl Arrivals {
+    /// The arrivals of a stream; `None` where it is not open.
+    pub fn new(spec: &ArrivalSpec, stream: Stream) -> Option<Self> {
+        let mut draws = stream.draws();
+        let mean = |rate: &PerSecond| rate.interval_secs();
+        let process = match spec {
+            ArrivalSpec::Poisson(rate) => Process::Poisson { mean_secs: mean(rate) },
+            ArrivalSpec::Every(gap) => Process::Every(*gap),
+            ArrivalSpec::Bursty { calm, burst, calm_for, burst_for } => {
+                let mean_stay = [calm_for.secs(), burst_for.secs()];
+                let state = usize::from(draws.chance(mean_stay[1] / (mean_stay[0] + mean_stay[1])));
+                let left = draws.exponential() * mean_stay[state];
+                Process::Bursty(Bursty { rate: [calm.get(), burst.get()], mean_stay, state, left })
+            }
+            ArrivalSpec::Batches { rate, size } => {
+                Process::Batches { mean_secs: mean(rate), size: *size, left: 0 }
+            }
+            ArrivalSpec::Closed { .. } | ArrivalSpec::Replay { .. } => return None,
+        };
+        Some(Self { draws, process })
+    }
+
+    /// The time from one request to the next; zero within a batch.
+    #[inline]
+    pub fn gap(&mut self) -> Nanos {
+        match &mut self.process {
+            Process::Poisson { mean_secs } => Nanos::from_secs(self.draws.exponential() * *mean_secs),
+            Process::Every(gap) => *gap,
+            Process::Bursty(bursty) => Nanos::from_secs(bursty.gap(&mut self.draws)),
+            Process::Batches { mean_secs, size, left } => {
+                if *left > 0 {
+                    *left -= 1;
+                    return Nanos::ZERO;
+                }
+                *left = match *size {
+                    BatchSize::Fixed(size) => u64::from(size),
+                    BatchSize::Geometric { geometric } => self.draws.geometric(geometric),
+                } - 1;
+                Nanos::from_secs(self.draws.exponential() * *mean_secs)
+            }
+        }
+    }
+}
+
+impl Bursty {
+    fn gap(&mut self, draws: &mut Draws) -> f64 {
+        let mut waited = 0.0;
+        loop {
+            let next = draws.exponential() / self.rate[self.state];
+            if next < self.left {
+                self.left -= next;
+                return waited + next;
+            }
+            // The state ends first; the exponential has no memory, so the arrival is drawn anew in the other.
+            waited += self.left;
+            self.state = 1 - self.state;
+            self.left = draws.exponential() * self.mean_stay[self.state];
+        }
+    }
+}
+
+impl ArrivalSpec {
+    /// The mean rate of an open stream, in requests a second; `None` where the system sets the rate.
+    pub fn mean_rate(&self) -> Option<f64> {
+        match self {
+            Self::Poisson(rate) => Some(rate.get()),
+            Self::Every(gap) => Some(1.0 / gap.secs()),
+            Self::Bursty { calm, burst, calm_for, burst_for } => {
+                let (calm_for, burst_for) = (calm_for.secs(), burst_for.secs());
+                Some((calm.get() * calm_for + burst.get() * burst_for) / (calm_for + burst_for))
+            }
+            Self::Batches { rate, size } => Some(rate.get() * size.mean()),
+            Self::Closed { .. } | Self::Replay { .. } => None,
+        }
+    }
+}
+
+impl BatchSize {
+    /// The mean number of requests in a batch.
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Self::Fixed(size) => f64::from(size),
+            Self::Geometric { geometric } => geometric,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every process keeps the rate it names.
+    #[test]
+    fn mean_rates_are_kept() {
+        let per_second = |rate| PerSecond(rate);
+        let specs = [
+            ArrivalSpec::Poisson(per_second(50.0)),
+            ArrivalSpec::Every(Nanos::from_ms(20.0)),
+            ArrivalSpec::Bursty {
+                calm: per_second(10.0),
+                burst: per_second(500.0),
+                calm_for: Nanos::from_ms(900.0),
+                burst_for: Nanos::from_ms(100.0),
+            },
+            ArrivalSpec::Batches { rate: per_second(5.0), size: BatchSize::Fixed(8) },
+            ArrivalSpec::Batches { rate: per_second(5.0), size: BatchSize::Geometric { geometric: 8.0 } },
+        ];
+        for spec in specs {
+            let mut arrivals = Arrivals::new(&spec, Stream::named(7, "users", "arrivals")).unwrap();
+            let n = 1_000_000;
+            let total: f64 = (0..n).map(|_| arrivals.gap().secs()).sum();
+            let (found, wanted) = (f64::from(n) / total, spec.mean_rate().unwrap());
+            assert!((found / wanted - 1.0).abs() < 0.03, "{spec:?}: {found} for {wanted}");
+        }
+    }
+
+    /// The index of dispersion tells bursts from Poisson: 1 for Poisson; for a two-state process over long spans
+    /// 1 + 2 p q (λ₁ − λ₂)² / (λ̄ (1/a + 1/b)), with p, q the shares of the states and a, b their mean stays.
+    #[test]
+    fn bursts_are_as_bursty_as_they_should_be() {
+        let spec = ArrivalSpec::Bursty {
+            calm: PerSecond(20.0),
+            burst: PerSecond(200.0),
+            calm_for: Nanos::from_ms(800.0),
+            burst_for: Nanos::from_ms(200.0),
+        };
+        let mut arrivals = Arrivals::new(&spec, Stream::named(1, "users", "arrivals")).unwrap();
+        let (window, windows) = (50.0, 4000);
+        let mut counts = vec![0.0; windows];
+        let mut now = 0.0;
+        while now < window * windows as f64 {
+            counts[(now / window) as usize] += 1.0;
+            now += arrivals.gap().secs();
+        }
+        let mean = counts.iter().sum::<f64>() / windows as f64;
+        let variance =
+            counts.iter().map(|count| (count - mean) * (count - mean)).sum::<f64>() / windows as f64;
+        let (p, q, rate) = (0.8, 0.2, 0.8 * 20.0 + 0.2 * 200.0);
+        let expected = 1.0 + 2.0 * p * q * 180.0 * 180.0 / (rate * (1.0 / 0.8 + 1.0 / 0.2));
+        assert!((variance / mean / expected - 1.0).abs() < 0.12, "{} for {expected}", variance / mean);
+    }
+}

@@ -1,0 +1,201 @@
+//! Times and sizes that are fixed or drawn.
+
+use headrace_analytic::Law;
+use headrace_kernel::Draws;
+use headrace_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A time, either fixed (`8.5 ms`) or drawn for each request.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TimeSpec {
+    /// Always this.
+    Fixed(Nanos),
+    /// Drawn anew each time.
+    Drawn(DrawnTime),
+}
+
+/// A law of time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum DrawnTime {
+    /// Exponential with this mean.
+    Exponential(Nanos),
+    /// The sum of several exponential stages.
+    Erlang {
+        /// How many stages.
+        #[schemars(range(min = 1, max = 1000))]
+        stages: u32,
+        /// The mean of their sum.
+        mean: Nanos,
+    },
+    /// Equally likely anywhere in between.
+    Uniform {
+        /// The least time.
+        from: Nanos,
+        /// The longest time.
+        to: Nanos,
+    },
+}
+
+impl Default for TimeSpec {
+    fn default() -> Self {
+        Self::Fixed(Nanos::ZERO)
+    }
+}
+
+impl TimeSpec {
+    /// A time by this law.
+    #[inline]
+    pub fn draw(&self, draws: &mut Draws) -> Nanos {
+        match *self {
+            Self::Fixed(time) => time,
+            Self::Drawn(DrawnTime::Exponential(mean)) => nanos(draws.exponential() * mean.0 as f64),
+            Self::Drawn(DrawnTime::Erlang { stages, mean }) => {
+                let sum: f64 = (0..stages).map(|_| draws.exponential()).sum();
+                nanos(sum * mean.0 as f64 / f64::from(stages))
+            }
+            Self::Drawn(DrawnTime::Uniform { from, to }) => {
+                nanos(from.0 as f64 + draws.uniform() * (to.0 as f64 - from.0 as f64))
+            }
+        }
+    }
+
+    /// The law in theory's terms, in milliseconds.
+    pub fn law(&self) -> Law {
+        match *self {
+            Self::Fixed(time) => Law::Fixed(time.ms()),
+            Self::Drawn(DrawnTime::Exponential(mean)) => Law::exponential(mean.ms()),
+            Self::Drawn(DrawnTime::Erlang { stages, mean }) => Law::erlang(stages, mean.ms()),
+            Self::Drawn(DrawnTime::Uniform { from, to }) => Law::Uniform { from: from.ms(), to: to.ms() },
+        }
+    }
+
+    /// What is wrong with it, if anything.
+    pub fn problem(&self) -> Option<String> {
+        match *self {
+            Self::Drawn(DrawnTime::Uniform { from, to }) if from >= to => {
+                Some(format!("`from` ({from}) must be less than `to` ({to})"))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn nanos(ns: f64) -> Nanos {
+    Nanos((ns + 0.5) as u64)
+}
+
+/// A size, either fixed (`64 KiB`) or drawn for each request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SizeSpec {
+    /// Always this.
+    Fixed(Bytes),
+    /// Drawn anew for each request.
+    Drawn(DrawnSize),
+}
+
+/// A law of size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum DrawnSize {
+    /// One of several sizes, each with its weight.
+    Mix(#[schemars(length(min = 1))] Vec<Share>),
+    /// Equally likely any of `from`, `from` + `step`, … up to `to`.
+    Uniform {
+        /// The smallest size.
+        from: Bytes,
+        /// The largest size.
+        to: Bytes,
+        /// From one size to the next.
+        step: Bytes,
+    },
+}
+
+/// One size of a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// The size.
+    pub size: Bytes,
+    /// How often, relative to the others.
+    #[schemars(range(min = 0.0))]
+    pub weight: f64,
+}
+
+impl SizeSpec {
+    /// Every size that occurs, with its probability. Uniform sizes list each step.
+    pub fn support(&self) -> Vec<(f64, Bytes)> {
+        match self {
+            Self::Fixed(size) => vec![(1.0, *size)],
+            Self::Drawn(DrawnSize::Mix(shares)) => {
+                let total: f64 = shares.iter().map(|share| share.weight).sum();
+                shares.iter().map(|share| (share.weight / total, share.size)).collect()
+            }
+            Self::Drawn(DrawnSize::Uniform { from, to, step }) => {
+                let steps = (to.0 - from.0) / step.0;
+                (0..=steps).map(|i| (1.0 / (steps + 1) as f64, Bytes(from.0 + i * step.0))).collect()
+            }
+        }
+    }
+
+    /// The smallest and the largest size that occur.
+    pub fn bounds(&self) -> (Bytes, Bytes) {
+        match self {
+            Self::Fixed(size) => (*size, *size),
+            Self::Drawn(DrawnSize::Uniform { from, to, .. }) => (*from, *to),
+            Self::Drawn(DrawnSize::Mix(shares)) => {
+                let sizes = || shares.iter().filter(|share| share.weight > 0.0).map(|share| share.size);
+                (sizes().min().unwrap_or_default(), sizes().max().unwrap_or_default())
+            }
+        }
+    }
+
+    /// A size by this law.
+    #[inline]
+    pub fn draw(&self, draws: &mut Draws) -> Bytes {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Drawn(DrawnSize::Mix(shares)) => {
+                let total: f64 = shares.iter().map(|share| share.weight).sum();
+                let mut left = draws.uniform() * total;
+                let chosen = shares.iter().find(|share| {
+                    left -= share.weight;
+                    left < 0.0
+                });
+                chosen.unwrap_or(&shares[shares.len() - 1]).size
+            }
+            Self::Drawn(DrawnSize::Uniform { from, to, step }) => {
+                Bytes(from.0 + step.0 * draws.below((to.0 - from.0) / step.0 + 1))
+            }
+        }
+    }
+
+    /// What is wrong with it, if anything.
+    pub fn problem(&self) -> Option<String> {
+        match self {
+            Self::Fixed(Bytes(0)) => Some("a request has at least one byte".to_owned()),
+            Self::Drawn(DrawnSize::Mix(shares)) => {
+                let positive = shares.iter().any(|share| share.weight > 0.0);
+                if shares.iter().any(|share| share.size.0 == 0) {
+                    Some("a request has at least one byte".to_owned())
+                } else if positive
+                    && shares.iter().all(|share| share.weight >= 0.0 && share.weight.is_finite())
+                {
+                    None
+                } else {
+                    Some("weights must be zero or more, and one of them more than zero".to_owned())
+                }
+            }
+            Self::Drawn(DrawnSize::Uniform { from, to, step }) if from > to || step.0 == 0 || from.0 == 0 => {
+                Some(
+                    "`from` must be at least one byte and at most `to`, and `step` at least one byte"
+                        .to_owned(),
+                )
+            }
+            _ => None,
+        }
+    }
+}

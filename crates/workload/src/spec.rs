@@ -1,0 +1,168 @@
+//! What a user writes of a stream of requests.
+
+use headrace_units::{Bytes, Fraction, Nanos, PerSecond};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::drawn::{SizeSpec, TimeSpec};
+
+/// A stream of requests to one component.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamSpec {
+    /// The component the requests go to, by its name in `system`.
+    pub to: String,
+    /// When requests come.
+    pub arrivals: ArrivalSpec,
+    /// Reads, writes, or both. A replayed trace has its own.
+    #[serde(default)]
+    pub op: OpSpec,
+    /// How large each request is. A replayed trace has its own.
+    #[serde(default = "four_kib")]
+    pub size: SizeSpec,
+    /// Which addresses they go to. A replayed trace has its own.
+    #[serde(default)]
+    pub pattern: PatternSpec,
+    /// Addresses are multiples of this. Default: the smallest size that occurs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align: Option<Bytes>,
+    /// Only the first so many bytes are addressed. Default: the whole component.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<Bytes>,
+}
+
+fn four_kib() -> SizeSpec {
+    SizeSpec::Fixed(Bytes(4096))
+}
+
+/// Reads, writes, or both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum OpSpec {
+    /// Reads only.
+    #[default]
+    Read,
+    /// Writes only.
+    Write,
+    /// This share of reads, the rest writes; drawn for each request.
+    Reads(Fraction),
+}
+
+impl OpSpec {
+    /// The share of reads.
+    pub fn reads(self) -> f64 {
+        match self {
+            Self::Read => 1.0,
+            Self::Write => 0.0,
+            Self::Reads(share) => share.get(),
+        }
+    }
+}
+
+/// When requests come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ArrivalSpec {
+    /// At random at this rate, whatever happened before.
+    Poisson(PerSecond),
+    /// One after each such time.
+    Every(Nanos),
+    /// In bursts: a Poisson process whose rate switches between two values, each kept for an exponential time
+    /// (a Markov-modulated Poisson process of two states).
+    Bursty {
+        /// The rate between bursts.
+        calm: PerSecond,
+        /// The rate within a burst.
+        burst: PerSecond,
+        /// The mean time between bursts.
+        calm_for: Nanos,
+        /// The mean length of a burst.
+        burst_for: Nanos,
+    },
+    /// Several at once, at random instants.
+    Batches {
+        /// How many batches come, on average.
+        rate: PerSecond,
+        /// How many requests come in each.
+        size: BatchSize,
+    },
+    /// From so many clients, each of which sends its next request when its last is done and it has thought.
+    Closed {
+        /// How many clients: the queue depth.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        depth: u32,
+        /// What each waits from an answer to its next request.
+        #[serde(default)]
+        think: TimeSpec,
+    },
+    /// From a trace of measured requests, one outstanding: each is sent when the last is done and the trace's think
+    /// time has passed.
+    Replay {
+        /// The file, relative to the scenario's.
+        trace: String,
+        /// How it is written.
+        format: TraceFormat,
+        /// Pass over lines that cannot be read, and count them, instead of refusing the file.
+        #[serde(default)]
+        skip_bad: bool,
+    },
+}
+
+/// How many requests come at once.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BatchSize {
+    /// Always so many.
+    Fixed(#[schemars(range(min = 1, max = 1_000_000))] u32),
+    /// Geometrically distributed: 1, 2, 3 … with this mean.
+    Geometric {
+        /// The mean; at least one.
+        #[schemars(range(min = 1.0, max = 1_000_000.0))]
+        geometric: f64,
+    },
+}
+
+/// How a trace file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum TraceFormat {
+    /// DiskSim's validation traces: `R|W outcome first-sector sectors measured-µs think-µs`, 512-byte sectors.
+    Validate,
+}
+
+/// Which addresses are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum PatternSpec {
+    /// Every address equally likely.
+    #[default]
+    Uniform,
+    /// One after another, from the beginning, and around again.
+    Sequential,
+    /// Some regions more than others: the r-th most popular of `spots` regions of equal size is asked for in proportion
+    /// to r^−`skew` (Zipf's law). Popular regions lie scattered.
+    HotSpot {
+        /// Zipf's exponent; 0 is uniform, 1 the classic law.
+        #[serde(default = "one")]
+        #[schemars(range(min = 0.0, max = 10.0))]
+        skew: f64,
+        /// How many regions.
+        #[serde(default = "thousand")]
+        #[schemars(range(min = 1, max = 1_000_000))]
+        spots: u32,
+    },
+    /// Sequential runs from random places; the number of requests in a run is geometric.
+    Runs {
+        /// The mean number of requests in a run; at least one.
+        #[schemars(range(min = 1.0))]
+        length: f64,
+    },
+}
+
+const fn one() -> f64 {
+    1.0
+}
+
+const fn thousand() -> u32 {
+    1000
+}
