@@ -35,6 +35,11 @@ impl Grid {
         Self::tabulate(self.most() + width, |t| (integral_to(t) - integral_to(t - width)) / width)
     }
 
+    /// The sum of this and the constant `by`.
+    pub fn shifted(&self, by: f64) -> Self {
+        if by == 0.0 { self.clone() } else { Self::tabulate(self.most() + by, |t| self.cdf(t - by)) }
+    }
+
     /// ∫₀ F at each point of the grid.
     fn integral(&self) -> Vec<f64> {
         let mut sum = 0.0;

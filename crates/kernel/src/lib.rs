@@ -56,6 +56,6 @@ pub use join::JoinAll;
 pub use link::Link;
 pub use queue::{EventQueue, TaskId};
 pub use random::{Draws, Stream};
-pub use resource::{Acquire, Resource, Server, Usage};
+pub use resource::{Acquire, Pass, Resource, Server, Usage};
 pub use signal::Waits;
 pub use sim::{Delay, Pause, Process, Sim};

@@ -1,6 +1,8 @@
 //! A resource: servers, and a queue before them with a discipline.
 
 use std::cell::{Ref, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -23,6 +25,8 @@ pub struct Resource<'m, D: Discipline = Fcfs> {
 
 struct State<D> {
     servers: u64,
+    /// When each server is free again, for those who pass without events; the longest free first.
+    free_at: BinaryHeap<Reverse<Nanos>>,
     queue: D,
     waiters: Vec<Waiter>,
     free: Vec<u32>,
@@ -59,10 +63,44 @@ pub struct Usage {
     pub given_up: Tally,
 }
 
+/// When a request that passed without events began and ended its service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// It got a server.
+    pub start: Nanos,
+    /// It let go of it.
+    pub end: Nanos,
+}
+
+impl Usage {
+    #[inline]
+    fn record_pass(&mut self, wait: Nanos, service: Nanos) {
+        self.waits.record(wait);
+        self.services.record(service);
+        self.queue.add(wait);
+        self.busy.add(service);
+    }
+}
+
 impl<'m> Resource<'m, Fcfs> {
     /// `servers` servers, first come, first served.
     pub fn fcfs(sim: &'m Sim<'m>, servers: u64) -> Self {
         Self::new(sim, servers, Fcfs::default())
+    }
+
+    /// What [`acquire`](Resource::acquire) and holding do, without any event: the request that comes at `now` begins
+    /// when a server is free, `end_of` says when its service ends, and that gives the next its turn (Lindley's
+    /// recursion). Requests must be passed in the order of their arrival, and none may use the resource otherwise.
+    #[inline]
+    pub fn pass(&self, now: Nanos, end_of: impl FnOnce(Nanos) -> Nanos) -> Pass {
+        let mut state = self.state.borrow_mut();
+        let mut free_at = state.free_at.peek_mut().expect("a resource has a server");
+        let start = now.max(free_at.0);
+        let end = end_of(start);
+        *free_at = Reverse(end);
+        drop(free_at);
+        state.usage.record_pass(start - now, end - start);
+        Pass { start, end }
     }
 
     /// Waits for a server, holds it for `service`, and returns how long the wait was.
@@ -80,7 +118,9 @@ impl<'m, D: Discipline> Resource<'m, D> {
     /// If there is no server: nothing would ever be served.
     pub fn new(sim: &'m Sim<'m>, servers: u64, queue: D) -> Self {
         assert!(servers > 0, "a resource needs at least one server");
-        let state = State { servers, queue, waiters: Vec::new(), free: Vec::new(), usage: Usage::default() };
+        let free_at = (0..servers).map(|_| Reverse(Nanos::ZERO)).collect();
+        let state =
+            State { servers, free_at, queue, waiters: Vec::new(), free: Vec::new(), usage: Usage::default() };
         Self { sim, state: RefCell::new(state) }
     }
 

@@ -184,3 +184,39 @@ fn processes_left_over_drop_quietly_at_the_end() {
     sim.finish();
     assert_eq!(server.usage().services.count(), 0);
 }
+
+/// Passing without events is the same as waiting with them, request by request, for one server and for several.
+#[test]
+fn the_recursion_gives_what_events_give() {
+    for servers in [1, 3] {
+        let sim = Sim::new();
+        let (by_events, by_passing) = (Resource::fcfs(&sim, servers), Resource::fcfs(&sim, servers));
+        let ends = RefCell::new(vec![Nanos::ZERO; 2000]);
+        let (s, r, e) = (&sim, &by_events, &ends);
+        let arrivals = Stream::named(1, "test", "arrivals");
+        let service = move |i: usize| {
+            Nanos::from_ms(
+                0.8 * servers as f64 * Stream::named(1, "test", "service").of(i as u64).exponential(),
+            )
+        };
+        s.spawn(async move {
+            let mut draws = arrivals.draws();
+            for i in 0..2000 {
+                s.delay(Nanos::from_ms(draws.exponential())).await;
+                s.spawn(async move {
+                    r.serve(service(i)).await;
+                    e.borrow_mut()[i] = s.now();
+                });
+            }
+        });
+        run(s);
+        let (mut now, mut draws) = (Nanos::ZERO, arrivals.draws());
+        for i in 0..2000 {
+            now += Nanos::from_ms(draws.exponential());
+            assert_eq!(by_passing.pass(now, |start| start + service(i)).end, ends.borrow()[i], "request {i}");
+        }
+        let (events, passed) = (*by_events.usage(), *by_passing.usage());
+        assert_eq!((events.waits, events.services), (passed.waits, passed.services));
+        assert_eq!(events.queue.area(s.now()), passed.queue.area(s.now()));
+    }
+}

@@ -27,6 +27,12 @@ impl Level {
         self.value -= by;
     }
 
+    /// Adds what a level of one for `span` adds to the area, whenever it was.
+    #[inline]
+    pub fn add(&mut self, span: Nanos) {
+        self.area += u128::from(span.0);
+    }
+
     #[inline]
     fn advance(&mut self, now: Nanos) {
         self.area += u128::from(self.value) * u128::from(now.0 - self.since.0);

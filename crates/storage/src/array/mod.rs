@@ -1,0 +1,139 @@
+//! An array: several devices that answer as one.
+
+mod stripe;
+
+use headrace_kernel::Resource;
+use headrace_units::{Bytes, Nanos};
+use headrace_workload::Request;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::device::{Blueprint, Device};
+use crate::passage::Passage;
+use crate::site::{Place, Site};
+
+pub use stripe::Stripes;
+
+/// Several devices of one kind, striped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArraySpec {
+    /// How data is laid out over the disks.
+    pub level: Level,
+    /// What it is made of, by its name in `system`. Each disk is one of its own.
+    pub of: String,
+    /// How many there are.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub disks: u32,
+    /// How many bytes lie on one disk before the next has its turn.
+    pub stripe_unit: Bytes,
+    /// Whether requests overlap.
+    #[serde(default)]
+    pub queueing: Queueing,
+    /// On which disk a request begins.
+    #[serde(default)]
+    pub first_unit: FirstUnit,
+}
+
+/// How data is laid out over the disks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Striped, without redundancy.
+    Raid0,
+}
+
+/// Whether requests overlap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Queueing {
+    /// A queue for each disk: a disk goes on to the next request while others are busy with this one.
+    #[default]
+    ForkJoin,
+    /// One queue before the array: the next request begins when every part of this one is done.
+    SplitMerge,
+}
+
+/// On which disk a request begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FirstUnit {
+    /// Where its address lies.
+    #[default]
+    Addressed,
+    /// On the first disk, whatever its address, as in the split-merge paper: its Eq. 1 gives block j to disk j mod n.
+    FirstDisk,
+}
+
+/// An array in a simulation.
+pub struct Array<'m> {
+    component: u32,
+    site: &'m Site<'m>,
+    /// Held from the split to the merge, where requests do not overlap.
+    pub(crate) lockstep: Option<Resource<'m>>,
+    stripes: Stripes,
+    disks: Vec<Device<'m>>,
+}
+
+impl<'m> Array<'m> {
+    pub(crate) fn new(spec: &ArraySpec, of: &Blueprint, site: &'m Site<'m>, place: &Place) -> Self {
+        let disk = |i| of.build(site, &format!("{}/{}[{i}]", place.path, spec.of));
+        Self {
+            component: place.component,
+            site,
+            lockstep: (spec.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(site.sim, 1)),
+            stripes: spec.stripes(),
+            disks: (0..spec.disks).map(disk).collect(),
+        }
+    }
+
+    /// The devices it is made of.
+    pub fn disks(&self) -> &[Device<'m>] {
+        &self.disks
+    }
+
+    pub(crate) async fn io(&'m self, request: Request) -> Passage {
+        let Some(lockstep) = &self.lockstep else {
+            return self.fork_and_join(request).await.after(self.component, Nanos::ZERO, Nanos::ZERO);
+        };
+        let turn = lockstep.acquire(()).await;
+        self.fork_and_join(request).await.after(self.component, turn.waited, Nanos::ZERO)
+    }
+
+    /// Sends each disk its part and waits for the last.
+    async fn fork_and_join(&'m self, request: Request) -> Passage {
+        let parts = self.stripes.parts(request).map(|(disk, part)| self.disks[disk].io(part));
+        self.site.sim.join_all(parts).await.expect("a request has at least one byte, so at least one part")
+    }
+
+    pub(crate) fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
+        let Some(lockstep) = &self.lockstep else {
+            let (end, slowest) = self.pass_disks(now, request);
+            return (end, slowest.after(self.component, Nanos::ZERO, Nanos::ZERO));
+        };
+        let mut slowest = Passage::default();
+        let pass = lockstep.pass(now, |start| {
+            let (end, passage) = self.pass_disks(start, request);
+            slowest = passage;
+            end
+        });
+        (pass.end, slowest.after(self.component, pass.start - now, Nanos::ZERO))
+    }
+
+    fn pass_disks(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
+        let passes = self.stripes.parts(*request).map(|(disk, part)| self.disks[disk].pass(now, &part));
+        passes.max_by_key(|(end, _)| *end).expect("a request has at least one byte, so at least one part")
+    }
+}
+
+impl ArraySpec {
+    /// How requests are split.
+    pub fn stripes(&self) -> Stripes {
+        Stripes { disks: u64::from(self.disks), unit: self.stripe_unit.0, first_unit: self.first_unit }
+    }
+
+    /// How many bytes it holds, made of devices that hold `each`: whole stripes only.
+    pub fn capacity(&self, each: Bytes) -> Bytes {
+        Bytes(each.0 / self.stripe_unit.0.max(1) * self.stripe_unit.0 * u64::from(self.disks))
+    }
+}

@@ -1,0 +1,161 @@
+//! A disk: an arm that serves one request at a time, and the zoned platters it reads.
+//!
+//! The service of a request is overhead + seek + rotational latency + transfer (Lebrecht, Dingle and Knottenbelt, "A
+//! simulator for RAID 0 systems of zoned disks"; zones after Zertal and Harrison). Where the arm goes from and to is
+//! sampled in one of three ways: see [`Positioning`].
+
+mod law;
+mod numbers;
+mod zones;
+
+use std::cell::Cell;
+
+use headrace_kernel::{Resource, Stream};
+use headrace_units::{Bytes, Nanos};
+use headrace_workload::{Op, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::passage::Passage;
+use crate::site::{Place, Site};
+
+pub use numbers::{DiskNumbers, SeekTimes, Sourced};
+use zones::{SeekCurve, Zones};
+
+/// A disk drive, without its cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiskSpec {
+    /// A drive of the catalogue by name, or its numbers written out.
+    pub device: DeviceRef,
+    /// How the places on the platter are sampled.
+    #[serde(default)]
+    pub positioning: Positioning,
+}
+
+/// A drive by name, or its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DeviceRef {
+    /// By its name in the catalogue.
+    Named(String),
+    /// Written out.
+    Numbers(Box<DiskNumbers>),
+}
+
+/// How the places on the platter are sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Positioning {
+    /// The arm moves from where the last request left it to where this one's address lies.
+    #[default]
+    Addressed,
+    /// From one random place to another, the second of which decides the transfer rate too. Addresses play no part.
+    Coupled,
+    /// As in the paper: seek and transfer rate each from random places of their own. Addresses play no part.
+    Independent,
+}
+
+/// A disk's mechanism: how long a request takes, given where the arm is.
+#[derive(Clone, Debug)]
+pub struct Mechanism {
+    positioning: Positioning,
+    overhead_ns: f64,
+    revolution_ns: f64,
+    capacity: u64,
+    zones: Zones,
+    read_seek: SeekCurve,
+    write_seek: SeekCurve,
+}
+
+impl Mechanism {
+    /// The mechanism of a drive with these numbers.
+    pub fn new(numbers: &DiskNumbers, positioning: Positioning) -> Self {
+        let span = f64::from(numbers.cylinders.get() - 1);
+        Self {
+            positioning,
+            overhead_ns: numbers.overhead.get().0 as f64,
+            revolution_ns: 1e9 / numbers.rotation.get().get(),
+            capacity: numbers.capacity.get().0,
+            zones: Zones::new(numbers.media_rate_outer.get(), numbers.media_rate_inner.get()),
+            read_seek: SeekCurve::new(&numbers.seek_read, span),
+            write_seek: SeekCurve::new(&numbers.seek_write, span),
+        }
+    }
+
+    fn seek_curve(&self, op: Op) -> &SeekCurve {
+        match op {
+            Op::Read => &self.read_seek,
+            Op::Write => &self.write_seek,
+        }
+    }
+
+    /// How long `request` takes with the arm at `from`, and where it leaves the arm. Places are shares of the data:
+    /// 0 is the outermost byte, 1 the innermost.
+    #[inline]
+    fn service(&self, from: f64, request: &Request, draws: Stream) -> (Nanos, f64) {
+        let mut draws = draws.of(request.number);
+        let (from, to, transfer_at) = match self.positioning {
+            Positioning::Addressed => {
+                let place = |byte: u64| byte as f64 / self.capacity as f64;
+                (from, place(request.address), place(request.address))
+            }
+            Positioning::Coupled => {
+                let to = draws.uniform();
+                (draws.uniform(), to, to)
+            }
+            Positioning::Independent => (draws.uniform(), draws.uniform(), draws.uniform()),
+        };
+        let distance = (self.zones.radius(from) - self.zones.radius(to)).abs();
+        let seek = self.seek_curve(request.op).time_ns(distance);
+        let latency = draws.uniform() * self.revolution_ns;
+        let transfer = self.zones.transfer_ns(transfer_at, request.bytes);
+        let rest_at = (request.address + request.bytes) as f64 / self.capacity as f64;
+        (Nanos((self.overhead_ns + seek + latency + transfer + 0.5) as u64), rest_at.min(1.0))
+    }
+}
+
+/// A disk in a simulation.
+pub struct Disk<'m> {
+    component: u32,
+    site: &'m Site<'m>,
+    pub(crate) arm: Resource<'m>,
+    mechanism: Mechanism,
+    draws: Stream,
+    /// Where the arm rests, as a share of the data from the outside.
+    rests_at: Cell<f64>,
+}
+
+impl<'m> Disk<'m> {
+    pub(crate) fn new(mechanism: Mechanism, site: &'m Site<'m>, place: &Place) -> Self {
+        let arm = Resource::fcfs(site.sim, 1);
+        let draws = place.stream("positions");
+        Self { component: place.component, site, arm, mechanism, draws, rests_at: Cell::new(0.0) }
+    }
+
+    /// How long the arm, which is free, takes for `request`.
+    #[inline]
+    fn work(&self, request: &Request) -> Nanos {
+        let (service, rests_at) = self.mechanism.service(self.rests_at.get(), request, self.draws);
+        self.rests_at.set(rests_at);
+        service
+    }
+
+    pub(crate) async fn io(&'m self, request: Request) -> Passage {
+        let arm = self.arm.acquire(()).await;
+        let service = self.work(&request);
+        self.site.sim.delay(service).await;
+        Passage::through(self.component, arm.waited, service)
+    }
+
+    #[inline]
+    pub(crate) fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
+        let pass = self.arm.pass(now, |start| start + self.work(request));
+        (pass.end, Passage::through(self.component, pass.start - now, pass.end - pass.start))
+    }
+}
+
+/// The capacity that a drive's numbers name.
+pub(crate) fn capacity(numbers: &DiskNumbers) -> Bytes {
+    numbers.capacity.get()
+}

@@ -1,0 +1,157 @@
+//! The numbers of a drive, each with its source.
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos, PerSecond};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A number, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Sourced<T> {
+    /// The number alone.
+    Plain(T),
+    /// The number with its source, or with the reason why it is only estimated.
+    Told(Told<T>),
+}
+
+/// A number with its source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Told<T> {
+    /// The number.
+    pub value: T,
+    /// Where it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Where no source gives it: how it was estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<String>,
+}
+
+impl<T: Copy> Sourced<T> {
+    /// The number itself.
+    pub fn get(&self) -> T {
+        match self {
+            Self::Plain(value) => *value,
+            Self::Told(told) => told.value,
+        }
+    }
+
+    /// Where it comes from: its source, or `estimate: …`.
+    pub fn origin(&self) -> Option<String> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Told(told) => {
+                told.source.clone().or_else(|| told.estimate.as_ref().map(|why| format!("estimate: {why}")))
+            }
+        }
+    }
+}
+
+/// The numbers of a drive, as a data sheet gives them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DiskNumbers {
+    /// Maker, model, size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Against which measurements it was validated, and how well; or `not validated`.
+    #[serde(default = "not_validated")]
+    pub validation: String,
+    /// How many bytes it holds.
+    pub capacity: Sourced<Bytes>,
+    /// How many cylinders: what the arm moves over.
+    #[schemars(with = "Sourced<u32>")]
+    pub cylinders: Sourced<u32>,
+    /// How fast it turns.
+    pub rotation: Sourced<PerSecond>,
+    /// How fast data passes under the head on the outermost track.
+    pub media_rate_outer: Sourced<BytesPerSecond>,
+    /// How fast data passes under the head on the innermost track.
+    pub media_rate_inner: Sourced<BytesPerSecond>,
+    /// How long the arm takes to where it reads.
+    pub seek_read: SeekTimes,
+    /// How long the arm takes to where it writes.
+    pub seek_write: SeekTimes,
+    /// What every request takes beside: command, controller, interface.
+    #[serde(default = "no_overhead")]
+    pub overhead: Sourced<Nanos>,
+}
+
+/// The two ends of a seek curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeekTimes {
+    /// To the next cylinder.
+    pub track_to_track: Sourced<Nanos>,
+    /// From the first cylinder to the last.
+    pub full_stroke: Sourced<Nanos>,
+}
+
+fn not_validated() -> String {
+    "not validated".to_owned()
+}
+
+const fn no_overhead() -> Sourced<Nanos> {
+    Sourced::Plain(Nanos::ZERO)
+}
+
+impl DiskNumbers {
+    /// What cannot be, as (field, what was found, what would do).
+    pub fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        let mut check = |ok: bool, field, problem: String| {
+            if !ok {
+                problems.push((field, problem));
+            }
+        };
+        check(self.capacity.get().0 > 0, "capacity", "a disk holds at least one byte".to_owned());
+        let cylinders = self.cylinders.get();
+        check(
+            cylinders >= 2,
+            "cylinders",
+            format!("{cylinders} cylinders leave the arm nowhere to go; give at least 2"),
+        );
+        let (outer, inner) = (self.media_rate_outer.get(), self.media_rate_inner.get());
+        check(
+            outer >= inner,
+            "media_rate_outer",
+            format!(
+                "the outermost track ({outer}) cannot pass slower than the innermost ({inner}); are they swapped?"
+            ),
+        );
+        for (field, seek) in [("seek_read", &self.seek_read), ("seek_write", &self.seek_write)] {
+            let (track, full) = (seek.track_to_track.get(), seek.full_stroke.get());
+            check(
+                track <= full,
+                field,
+                format!("track_to_track ({track}) is longer than full_stroke ({full})"),
+            );
+        }
+        let track = outer.get() / self.rotation.get().get();
+        let whole = track * f64::from(cylinders);
+        check(
+            whole > 0.0 && track >= 512.0,
+            "rotation",
+            format!("at this rate and speed a track holds {track:.0} bytes, less than one sector of 512"),
+        );
+        problems
+    }
+
+    /// Every number with its field and where it comes from, for the catalogue.
+    pub fn origins(&self) -> Vec<(String, Option<String>)> {
+        let mut origins = vec![
+            ("capacity".to_owned(), self.capacity.origin()),
+            ("cylinders".to_owned(), self.cylinders.origin()),
+            ("rotation".to_owned(), self.rotation.origin()),
+            ("media_rate_outer".to_owned(), self.media_rate_outer.origin()),
+            ("media_rate_inner".to_owned(), self.media_rate_inner.origin()),
+            ("overhead".to_owned(), self.overhead.origin()),
+        ];
+        for (field, seek) in [("seek_read", &self.seek_read), ("seek_write", &self.seek_write)] {
+            origins.push((format!("{field}.track_to_track"), seek.track_to_track.origin()));
+            origins.push((format!("{field}.full_stroke"), seek.full_stroke.origin()));
+        }
+        origins
+    }
+}

@@ -1,0 +1,90 @@
+//! Where data lies on a zoned platter, and how long the arm takes across it.
+//!
+//! Track capacity falls linearly from the outermost cylinder to the innermost (many thin zones). With the media rates r₀
+//! outside and r₁ inside, the rate at radius x (0 outside, 1 inside) is r(x) = r₀ − (r₀ − r₁) x, and the share of the
+//! data that lies outside of x is u with r(x)² = r₀² − u (r₀² − r₁²). That is the inverse of the paper's transfer-time
+//! cdf in its simple form F(t) = (n₁² − (k R/t)²)/(n₁² − n₀²), and |x − y| for uniform u, v has the paper's density of
+//! seek distance A + G x + E x³, with the numerator of G negated as a whole (as printed it integrates to 1.15).
+
+use headrace_units::BytesPerSecond;
+
+use super::SeekTimes;
+
+/// How data lies on the platter.
+#[derive(Clone, Debug)]
+pub(super) struct Zones {
+    /// Bytes a nanosecond on the outermost track, squared, and how much less that is on the innermost.
+    outer_squared: f64,
+    fall_squared: f64,
+    outer: f64,
+    /// One over the fall of the rate; zero where every track is alike.
+    per_fall: f64,
+}
+
+impl Zones {
+    pub fn new(outer: BytesPerSecond, inner: BytesPerSecond) -> Self {
+        let (outer, inner) = (outer.get() * 1e-9, inner.get() * 1e-9);
+        let per_fall = if outer > inner { 1.0 / (outer - inner) } else { 0.0 };
+        Self { outer_squared: outer * outer, fall_squared: outer * outer - inner * inner, outer, per_fall }
+    }
+
+    /// Bytes a nanosecond at the place that has the share `u` of the data outside of it.
+    #[inline]
+    fn rate(&self, u: f64) -> f64 {
+        (self.outer_squared - u * self.fall_squared).sqrt()
+    }
+
+    /// How far in that place lies: 0 outside, 1 inside.
+    #[inline]
+    pub fn radius(&self, u: f64) -> f64 {
+        if self.per_fall == 0.0 { u } else { (self.outer - self.rate(u)) * self.per_fall }
+    }
+
+    /// The share of the data outside of radius `x`: the inverse of [`Zones::radius`].
+    pub fn share_outside(&self, x: f64) -> f64 {
+        if self.per_fall == 0.0 {
+            return x;
+        }
+        let rate = self.outer - x / self.per_fall;
+        (self.outer_squared - rate * rate) / self.fall_squared
+    }
+
+    /// How long `bytes` take to pass under the head there.
+    #[inline]
+    pub fn transfer_ns(&self, u: f64, bytes: u64) -> f64 {
+        bytes as f64 / self.rate(u)
+    }
+}
+
+/// Seek time a + b √D over D cylinders: the track-to-track time at one cylinder, the full-stroke time at all.
+#[derive(Clone, Debug)]
+pub(super) struct SeekCurve {
+    start_ns: f64,
+    /// b √C: the time a full stroke takes beyond a.
+    reach_ns: f64,
+    /// All cylinders but one.
+    cylinders: f64,
+}
+
+impl SeekCurve {
+    /// The curve through the two `times`, over `cylinders` (one less than there are).
+    pub fn new(times: &SeekTimes, cylinders: f64) -> Self {
+        let (one, full) = (times.track_to_track.get().0 as f64, times.full_stroke.get().0 as f64);
+        let root = cylinders.sqrt();
+        // Two cylinders leave one distance, and any slope goes through it.
+        let slope = if root > 1.0 { (full - one) / (root - 1.0) } else { 0.0 };
+        Self { start_ns: one - slope, reach_ns: slope * root, cylinders }
+    }
+
+    /// The time over `distance`, a share of the full stroke. No time where the arm stays in its cylinder.
+    #[inline]
+    pub fn time_ns(&self, distance: f64) -> f64 {
+        if distance * self.cylinders < 0.5 { 0.0 } else { self.start_ns + self.reach_ns * distance.sqrt() }
+    }
+
+    /// The distance, a share of the full stroke, that takes `time_ns`.
+    pub fn distance(&self, time_ns: f64) -> f64 {
+        let root = (time_ns - self.start_ns) / self.reach_ns;
+        if root <= 0.0 { 0.0 } else { (root * root).min(1.0) }
+    }
+}

@@ -1,0 +1,49 @@
+//! Where the components of one simulation stand.
+
+use std::cell::RefCell;
+
+use headrace_kernel::{Sim, Stream};
+
+/// Gives each component its place: a number, a path by which results name it, and random streams of its own.
+pub struct Site<'m> {
+    /// The simulation they live in.
+    pub sim: &'m Sim<'m>,
+    seed: u64,
+    paths: RefCell<Vec<String>>,
+}
+
+/// One component's place on the site.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Counts the components of the site from zero.
+    pub component: u32,
+    /// Its name, under the names of what contains it: `tds/spindle[2]`.
+    pub path: String,
+    seed: u64,
+}
+
+impl<'m> Site<'m> {
+    /// An empty site, whose streams come from `seed`.
+    pub fn new(sim: &'m Sim<'m>, seed: u64) -> Self {
+        Self { sim, seed, paths: RefCell::default() }
+    }
+
+    /// A place for the component at `path`.
+    pub fn place(&self, path: &str) -> Place {
+        let mut paths = self.paths.borrow_mut();
+        paths.push(path.to_owned());
+        Place { component: (paths.len() - 1) as u32, path: path.to_owned(), seed: self.seed }
+    }
+
+    /// The paths of all components, by number.
+    pub fn paths(&self) -> Vec<String> {
+        self.paths.borrow().clone()
+    }
+}
+
+impl Place {
+    /// The random stream of the component here for `purpose`.
+    pub fn stream(&self, purpose: &str) -> Stream {
+        Stream::named(self.seed, &self.path, purpose)
+    }
+}

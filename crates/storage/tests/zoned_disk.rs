@@ -1,0 +1,190 @@
+//! The zoned disk of the split-merge paper: theory against the corrected formulas, sampling against theory, and the
+//! recursion against events.
+
+use std::cell::RefCell;
+
+use headrace_analytic::{Law, Mg1};
+use headrace_kernel::{Sim, Stream};
+use headrace_storage::{
+    ArraySpec, Blueprint, Device, DiskNumbers, FirstUnit, Level, Positioning, Queueing, SeekTimes, Site,
+    Sourced,
+};
+use headrace_units::{Bytes, Nanos};
+use headrace_workload::{Op, Request};
+
+const BLOCK: u64 = 128 * 1024;
+
+fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> Sourced<T> {
+    Sourced::Plain(text.parse().unwrap())
+}
+
+/// Seagate ST3500630NS by the paper's Table 1.
+fn numbers() -> DiskNumbers {
+    let seek = |one, full| SeekTimes { track_to_track: number(one), full_stroke: number(full) };
+    DiskNumbers {
+        name: None,
+        validation: String::new(),
+        capacity: number("500 GB"),
+        cylinders: Sourced::Plain(60_801),
+        rotation: number("7200 rpm"),
+        media_rate_outer: number("512 B/0.005976 ms"),
+        media_rate_inner: number("512 B/0.012064 ms"),
+        seek_read: seek("0.8 ms", "17 ms"),
+        seek_write: seek("1 ms", "18 ms"),
+        overhead: number("0 ms"),
+    }
+}
+
+fn disk(positioning: Positioning) -> Blueprint {
+    Blueprint::Disk(Box::new(numbers()), positioning)
+}
+
+fn array(disks: u32, queueing: Queueing) -> Blueprint {
+    let spec = ArraySpec {
+        level: Level::Raid0,
+        of: "spindle".to_owned(),
+        disks,
+        stripe_unit: Bytes(BLOCK),
+        queueing,
+        first_unit: FirstUnit::FirstDisk,
+    };
+    Blueprint::Array(spec, Box::new(disk(Positioning::Independent)))
+}
+
+fn law(blueprint: &Blueprint, op: Op, blocks: u64) -> Law {
+    blueprint.service_law(op, blocks * BLOCK).unwrap()
+}
+
+/// `found` differs from `expected` by at most `percent` of it.
+fn close(found: f64, expected: f64, percent: f64, what: &str) {
+    assert!((found / expected - 1.0).abs() * 100.0 <= percent, "{what}: {found}, expected {expected}");
+}
+
+/// E[S] and the response of the M/G/1 queue at 0.01 requests a ms, from the corrected formulas of the paper.
+#[test]
+fn the_law_has_the_moments_of_the_corrected_formulas() {
+    let disk = disk(Positioning::Independent);
+    for (op, blocks, service, response) in [
+        (Op::Read, 1, 15.512, 17.047),
+        (Op::Read, 10, 33.928, 42.908),
+        (Op::Read, 40, 95.312, 1095.0),
+        (Op::Write, 1, 16.132, 17.803),
+        (Op::Write, 20, 55.009, 89.617),
+    ] {
+        let queue = Mg1::new(0.01, law(&disk, op, blocks)).unwrap();
+        close(queue.service().mean(), service, 0.02, "E[S]");
+        close(queue.mean_response(), response, if blocks == 40 { 0.5 } else { 0.05 }, "R");
+    }
+}
+
+/// Coupling seek and transfer by one target leaves the mean and raises the spread (X003-3).
+#[test]
+fn coupling_leaves_the_mean_and_raises_the_spread() {
+    for (blocks, independent, coupled) in [(1, 4.339, 4.391), (10, 5.973, 6.332), (20, 9.32, 9.79)] {
+        let laws =
+            [Positioning::Independent, Positioning::Coupled].map(|way| law(&disk(way), Op::Read, blocks));
+        close(laws[1].mean(), laws[0].mean(), 0.01, "mean");
+        close(laws[0].sd(), independent, 0.15, "independent");
+        close(laws[1].sd(), coupled, 0.15, "coupled");
+    }
+}
+
+/// E[max] of the split-merge array.
+#[test]
+fn the_largest_part_has_the_mean_of_the_table() {
+    for (disks, op, blocks, expected) in [
+        (2, Op::Read, 5, 21.24),
+        (3, Op::Read, 20, 31.60),
+        (4, Op::Write, 10, 24.09),
+        (2, Op::Write, 10, 27.11),
+    ] {
+        close(law(&array(disks, Queueing::SplitMerge), op, blocks).mean(), expected, 0.1, "E[max]");
+    }
+}
+
+/// Runs `n` Poisson requests of `blocks` reads through events; gives their response times.
+fn by_events(blueprint: &Blueprint, blocks: u64, rate_per_ms: f64, n: usize) -> Vec<Nanos> {
+    let sim = Sim::new();
+    let site = Site::new(&sim, 1);
+    let device = blueprint.build(&site, "tds");
+    let responses = RefCell::new(vec![Nanos::ZERO; n]);
+    let (s, d, r) = (&sim, &device, &responses);
+    s.spawn(async move {
+        let mut draws = Stream::named(1, "users", "arrivals").draws();
+        for i in 0..n {
+            s.delay(Nanos::from_ms(draws.exponential() / rate_per_ms)).await;
+            s.spawn(async move {
+                let born = s.now();
+                let passage = d.io(request(i as u64, blocks)).await;
+                assert_eq!(passage.total(), s.now() - born, "the legs add up to the response");
+                r.borrow_mut()[i] = s.now() - born;
+            });
+        }
+    });
+    s.run(Nanos::MAX, u64::MAX);
+    s.finish();
+    responses.take()
+}
+
+fn by_recursion(device: &Device, blocks: u64, rate_per_ms: f64, n: usize) -> Vec<Nanos> {
+    let mut draws = Stream::named(1, "users", "arrivals").draws();
+    let mut now = Nanos::ZERO;
+    (0..n)
+        .map(|i| {
+            now += Nanos::from_ms(draws.exponential() / rate_per_ms);
+            let (end, passage) = device.pass(now, &request(i as u64, blocks));
+            assert_eq!(passage.total(), end - now);
+            end - now
+        })
+        .collect()
+}
+
+fn request(number: u64, blocks: u64) -> Request {
+    let place = Stream::named(1, "users", "addresses").of(number).below(3_800_000);
+    Request { number, op: Op::Read, address: place * BLOCK, bytes: blocks * BLOCK }
+}
+
+#[test]
+fn the_recursion_gives_what_events_give_request_by_request() {
+    for blueprint in [
+        disk(Positioning::Addressed),
+        disk(Positioning::Independent),
+        array(3, Queueing::SplitMerge),
+        array(3, Queueing::ForkJoin),
+    ] {
+        let sim = Sim::new();
+        let site = Site::new(&sim, 1);
+        let passed = by_recursion(&blueprint.build(&site, "tds"), 7, 0.02, 3000);
+        assert_eq!(by_events(&blueprint, 7, 0.02, 3000), passed, "{blueprint:?}");
+    }
+}
+
+/// Sampling agrees with the law it samples, and the queue with Pollaczek and Khinchine, over 10⁶ requests.
+#[test]
+fn a_million_requests_agree_with_theory() {
+    for (blueprint, blocks) in [
+        (disk(Positioning::Independent), 5),
+        (disk(Positioning::Coupled), 10),
+        (disk(Positioning::Addressed), 5),
+        (array(3, Queueing::SplitMerge), 5),
+    ] {
+        let sim = Sim::new();
+        let site = Site::new(&sim, 1);
+        let responses = by_recursion(&blueprint.build(&site, "tds"), blocks, 0.01, 1_000_000);
+        let mean = responses.iter().map(|response| response.ms()).sum::<f64>() / 1e6;
+        let queue = Mg1::new(0.01, law(&blueprint, Op::Read, blocks)).unwrap();
+        close(mean, queue.mean_response(), 0.5, "mean response");
+    }
+}
+
+/// Writes take longer to settle, and a disk whose tracks are all alike is no special case.
+#[test]
+fn writes_seek_longer_and_uniform_tracks_work() {
+    let mut flat = numbers();
+    flat.media_rate_inner = flat.media_rate_outer.clone();
+    let flat = Blueprint::Disk(Box::new(flat), Positioning::Coupled);
+    let (read, write) = (law(&flat, Op::Read, 1).mean(), law(&flat, Op::Write, 1).mean());
+    assert!(write > read + 0.3, "{read} {write}");
+    // E√|x − y| = 8/15 for uniform x, y: 0.734 + 16.266·8/15 of seek, half a turn, and 256 sectors.
+    close(read, 0.734 + 16.266 * 8.0 / 15.0 + 8.3333 / 2.0 + 256.0 * 0.005976, 0.1, "uniform tracks");
+}
