@@ -41,8 +41,8 @@ impl Law {
     }
 
     /// The law of the largest of independent times, tabulated.
-    pub fn largest(laws: &[Self]) -> Self {
-        let most = laws.iter().map(Self::most).fold(0.0, f64::max);
+    pub fn largest(laws: &[&Self]) -> Self {
+        let most = laws.iter().map(|law| law.most()).fold(0.0, f64::max);
         Self::Grid(Grid::tabulate(most, |t| laws.iter().map(|law| law.cdf(t)).product()))
     }
 
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_largest_of_k_exponentials_has_the_harmonic_mean() {
-        let largest = Law::largest(&vec![Law::exponential(1.0); 4]);
+        let largest = Law::largest(&[&Law::exponential(1.0); 4]);
         assert!((largest.mean() - (1.0 + 0.5 + 1.0 / 3.0 + 0.25)).abs() < 1e-3, "{}", largest.mean());
     }
 }

@@ -58,6 +58,12 @@ impl Series {
         if first == 0 { 0 } else { self.tallies[first - 1].count() }
     }
 
+    /// The tally of one closed segment.
+    pub fn tally_of(&self, segment: usize) -> Tally {
+        let end = self.tallies[segment];
+        if segment == 0 { end } else { end.since(&self.tallies[segment - 1]) }
+    }
+
     /// The tally from segment `first` on.
     pub fn tally_from(&self, first: usize) -> Tally {
         if first == 0 { self.tally } else { self.tally.since(&self.tallies[first - 1]) }

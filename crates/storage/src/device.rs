@@ -5,7 +5,7 @@ use headrace_kernel::Usage;
 use headrace_units::{Bytes, Nanos};
 use headrace_workload::{Op, Request};
 
-use crate::array::{Array, ArraySpec, Queueing};
+use crate::array::{Array, ArraySpec, FirstUnit, Queueing};
 use crate::disk::{self, Disk, DiskNumbers, Mechanism, Positioning};
 use crate::passage::Passage;
 use crate::site::Site;
@@ -53,11 +53,46 @@ impl Blueprint {
             }
             Self::Station(spec) => (spec.servers == 1).then(|| spec.service_law()),
             Self::Array(spec, of) if spec.queueing == Queueing::SplitMerge => {
-                let sizes = spec.stripes().part_sizes(bytes);
-                let parts: Option<Vec<Law>> = sizes.iter().map(|&part| of.service_law(op, part)).collect();
-                parts.map(|parts| Law::largest(&parts))
+                let parts = spec.stripes().part_sizes(bytes);
+                let mut sizes = parts.clone();
+                sizes.dedup();
+                let laws: Option<Vec<Law>> = sizes.iter().map(|&size| of.service_law(op, size)).collect();
+                let of_size =
+                    |part| sizes.iter().position(|&size| size == part).expect("each size has its law");
+                laws.map(|laws| {
+                    Law::largest(&parts.iter().map(|&part| &laws[of_size(part)]).collect::<Vec<_>>())
+                })
             }
             Self::Array(..) => None,
+        }
+    }
+
+    /// For how long, in ms, one request keeps the busiest server here at work on average; `None` where theory cannot
+    /// tell. Times the rate of requests, it is the utilisation of that server.
+    pub fn work_ms(&self, op: Op, bytes: u64) -> Option<f64> {
+        match self {
+            Self::Station(spec) => Some(spec.service_law().mean() / f64::from(spec.servers)),
+            Self::Array(spec, of) if spec.queueing == Queueing::ForkJoin => {
+                let parts = spec.stripes().part_sizes(bytes);
+                match spec.first_unit {
+                    FirstUnit::FirstDisk => of.work_ms(op, parts[0]),
+                    FirstUnit::Addressed => {
+                        let works: Option<Vec<f64>> =
+                            parts.iter().map(|&part| of.work_ms(op, part)).collect();
+                        works.map(|works| works.iter().sum::<f64>() / f64::from(spec.disks))
+                    }
+                }
+            }
+            _ => self.service_law(op, bytes).map(|law| law.mean()),
+        }
+    }
+
+    /// Whether the time a request takes depends on its address.
+    pub fn is_addressed(&self) -> bool {
+        match self {
+            Self::Disk(_, positioning) => *positioning == Positioning::Addressed,
+            Self::Station(_) => false,
+            Self::Array(_, of) => of.is_addressed(),
         }
     }
 }

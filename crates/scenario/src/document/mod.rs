@@ -1,0 +1,37 @@
+//! The document: text → tree → checked tree → [`ScenarioSpec`](crate::spec::ScenarioSpec).
+//!
+//! The text is parsed to a [`Tree`] that knows where everything stands, held against the schema (which comes from the
+//! Rust types) with every mistake collected, and only then read into the types.
+
+mod problem;
+mod schema;
+mod tree;
+
+pub use problem::{Problem, Problems};
+pub use tree::{Node, Path, Step, Tree};
+
+use crate::spec::ScenarioSpec;
+
+/// The JSON Schema of a scenario, for editors and for the checker.
+pub fn json_schema() -> serde_json::Value {
+    schemars::schema_for!(ScenarioSpec).to_value()
+}
+
+/// Reads a scenario from `tree`; every mistake it makes against the schema, where it makes any.
+pub fn read(tree: &Tree) -> Result<ScenarioSpec, Vec<Problem>> {
+    read_as(tree, &json_schema())
+}
+
+/// Reads `tree` as a `T` whose schema is `schema`.
+pub fn read_as<T: serde::de::DeserializeOwned>(
+    tree: &Tree,
+    schema: &serde_json::Value,
+) -> Result<T, Vec<Problem>> {
+    let problems = schema::check(tree, schema);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    // What the schema lets pass and the types do not is a gap in the schema; it is told all the same.
+    serde_json::from_value(tree.to_json())
+        .map_err(|error| vec![Problem::at(Path::default(), error.to_string())])
+}

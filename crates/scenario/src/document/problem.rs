@@ -1,0 +1,137 @@
+//! What is wrong with a document, told so that it can be put right.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use serde::Serialize;
+
+use super::tree::{Path, Span, Tree};
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// The field it is about.
+    pub path: Path,
+    /// What was found, and why it cannot be.
+    pub message: String,
+    /// What would do.
+    pub help: Option<String>,
+    /// Where to point; when `None`, at the value that `path` names.
+    pub span: Option<Span>,
+}
+
+impl Problem {
+    /// A problem with what stands at `path`.
+    pub fn at(path: Path, message: impl Into<String>) -> Self {
+        Self { path, message: message.into(), help: None, span: None }
+    }
+
+    /// The same, with what would do.
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    /// The same, with `name`'s nearest among `known` named as what was perhaps meant, and all of them listed.
+    pub fn nearest<'n>(self, name: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        if known.is_empty() {
+            return self;
+        }
+        let near = known
+            .iter()
+            .max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
+        let meant = near.filter(|near| strsim::jaro_winkler(name, near) > 0.75);
+        let listed = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        self.help(match meant {
+            Some(meant) => format!("did you mean `{meant}`? possible are {listed}"),
+            None => format!("possible are {listed}"),
+        })
+    }
+}
+
+/// All mistakes of a document, with the document.
+#[derive(Clone, Debug)]
+pub struct Problems {
+    /// The mistakes, in the order of the document.
+    pub problems: Vec<Problem>,
+    tree: Option<Tree>,
+    file: String,
+}
+
+/// A problem as `--json` prints it.
+#[derive(Serialize)]
+struct Told<'p> {
+    file: &'p str,
+    line: Option<u64>,
+    column: Option<u64>,
+    path: String,
+    message: &'p str,
+    help: Option<&'p str>,
+}
+
+impl Problems {
+    /// The mistakes of a document that could be parsed.
+    pub fn of(tree: &Tree, mut problems: Vec<Problem>) -> Self {
+        for problem in &mut problems {
+            if problem.span.is_none() {
+                let (node, key) = tree.locate(&problem.path);
+                problem.span = node.span.clone().or_else(|| key.cloned());
+            }
+        }
+        problems.sort_by_key(|problem| problem.span.as_ref().map(|span| span.bytes.start));
+        Self { problems, file: tree.file.clone(), tree: Some(tree.clone()) }
+    }
+
+    /// A mistake that keeps a document from being parsed.
+    pub fn unparsed(problem: Problem, source: &str, file: &str) -> Self {
+        let root = super::Node { value: super::tree::Value::Map(Vec::new()), span: None };
+        let tree = Tree { source: source.to_owned(), file: file.to_owned(), root };
+        Self { problems: vec![problem], file: file.to_owned(), tree: Some(tree) }
+    }
+
+    /// A mistake about the file as a whole.
+    pub fn file(file: &str, message: String, help: &str) -> Self {
+        Self {
+            problems: vec![Problem::at(Path::default(), message).help(help)],
+            file: file.to_owned(),
+            tree: None,
+        }
+    }
+
+    /// As a user reads them: each with the line it stands in.
+    pub fn rendered(&self) -> String {
+        let shown: Vec<String> = self.problems.iter().map(|problem| self.render(problem)).collect();
+        shown.join("\n\n")
+    }
+
+    fn render(&self, problem: &Problem) -> String {
+        let title = if problem.path.0.is_empty() || problem.span.is_some() {
+            problem.message.clone()
+        } else {
+            format!("{}: {}", problem.path, problem.message)
+        };
+        let title = Level::ERROR.primary_title(title);
+        let mut group = match (&problem.span, &self.tree) {
+            (Some(span), Some(tree)) => {
+                let pointer = AnnotationKind::Primary.span(span.bytes.clone());
+                title.element(Snippet::source(&tree.source).path(&self.file).annotation(pointer))
+            }
+            _ => title.element(Level::NOTE.message(format!("in {}", self.file))),
+        };
+        if let Some(help) = &problem.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        Renderer::plain().render(&[group])
+    }
+
+    /// As a program reads them: a list of objects with file, line, column, path, message and help.
+    pub fn to_json(&self) -> serde_json::Value {
+        let told = self.problems.iter().map(|problem| Told {
+            file: &self.file,
+            line: problem.span.as_ref().map(|span| span.line),
+            column: problem.span.as_ref().map(|span| span.column),
+            path: problem.path.to_string(),
+            message: &problem.message,
+            help: problem.help.as_deref(),
+        });
+        told.map(|told| serde_json::to_value(told).expect("strings and numbers")).collect()
+    }
+}

@@ -1,0 +1,319 @@
+//! Holding a tree against a JSON Schema, every mistake told in words.
+//!
+//! Only what schemars makes of our types is understood: objects, lists, scalars with bounds, quantities (`x-unit`), and
+//! choices of three kinds: by a field `type`, by the name of the one key or the bare word, and by shape.
+
+use serde_json::Value as Json;
+
+use super::problem::Problem;
+use super::tree::{Key, Node, Path, Tree, Value};
+
+/// Every way in which `tree` differs from `schema`.
+pub fn check(tree: &Tree, schema: &Json) -> Vec<Problem> {
+    let mut checker = Checker { root: schema, problems: Vec::new() };
+    checker.node(&tree.root, schema, &Path::default());
+    checker.problems
+}
+
+struct Checker<'s> {
+    root: &'s Json,
+    problems: Vec<Problem>,
+}
+
+/// The items of a list in the schema, none where it is missing.
+fn list<'s>(schema: &'s Json, keyword: &str) -> &'s [Json] {
+    schema[keyword].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The first sentence of what the schema says of itself.
+fn description(schema: &Json) -> Option<&str> {
+    let text = schema["description"].as_str()?;
+    Some(text.split_once(". ").map_or(text.trim_end_matches('.'), |(first, _)| first))
+}
+
+/// The value of `type` that chooses this alternative.
+fn tag(schema: &Json) -> Option<&str> {
+    schema["properties"]["type"]["const"].as_str()
+}
+
+/// The one key that chooses this alternative.
+fn only_key(schema: &Json) -> Option<&str> {
+    match (list(schema, "required"), schema["properties"].as_object()) {
+        ([key], Some(properties)) if properties.len() == 1 => key.as_str(),
+        _ => None,
+    }
+}
+
+/// The bare words this alternative stands for.
+fn words(schema: &Json) -> Vec<&str> {
+    let constant = schema["const"].as_str();
+    list(schema, "enum").iter().filter_map(Json::as_str).chain(constant).collect()
+}
+
+fn has_type(schema: &Json, name: &str) -> bool {
+    schema["type"] == name || list(schema, "type").iter().any(|kind| kind == name)
+}
+
+/// How a scalar is written where a quantity is wanted.
+fn scalar_text(scalar: &Json) -> String {
+    scalar.as_str().map_or_else(|| scalar.to_string(), str::to_owned)
+}
+
+impl<'s> Checker<'s> {
+    fn say(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// The alternatives of a schema, references followed and nested choices opened; itself where it has none.
+    fn alternatives(&self, schema: &'s Json) -> Vec<&'s Json> {
+        if let Some(reference) = schema["$ref"].as_str()
+            && schema["properties"].is_null()
+        {
+            let target = self.root.pointer(reference.trim_start_matches('#'));
+            return self.alternatives(target.expect("a reference of our own schema leads somewhere"));
+        }
+        let choices = [list(schema, "oneOf"), list(schema, "anyOf")].concat();
+        if choices.is_empty() {
+            return vec![schema];
+        }
+        let keyword = if schema["oneOf"].is_null() { "anyOf" } else { "oneOf" };
+        list(schema, keyword).iter().flat_map(|choice| self.alternatives(choice)).collect()
+    }
+
+    fn node(&mut self, node: &Node, schema: &'s Json, path: &Path) {
+        let before = self.problems.len();
+        self.value(node, &self.alternatives(schema), path);
+        for problem in &mut self.problems[before..] {
+            problem.span = problem.span.take().or_else(|| node.span.clone());
+        }
+    }
+
+    fn value(&mut self, node: &Node, alternatives: &[&'s Json], path: &Path) {
+        let of_type = |names: &[&str]| -> Vec<&'s Json> {
+            let fits = |schema: &Json| names.iter().any(|name| has_type(schema, name));
+            alternatives.iter().copied().filter(|schema| fits(schema)).collect()
+        };
+        match &node.value {
+            Value::Map(entries) => match of_type(&["object"]).as_slice() {
+                [] => self.wrong_kind(node, alternatives, path),
+                objects => {
+                    self.repeated(entries, path);
+                    self.map(entries, objects, alternatives, path);
+                }
+            },
+            Value::List(items) => match of_type(&["array"]).as_slice() {
+                [] => self.wrong_kind(node, alternatives, path),
+                arrays => self.list(items, arrays[0], path),
+            },
+            Value::Scalar(scalar) => {
+                let scalars = of_type(&["string", "number", "integer", "boolean", "null"]);
+                self.scalar(node, scalar, &scalars, alternatives, path);
+            }
+        }
+    }
+
+    fn map(&mut self, entries: &[(Key, Node)], objects: &[&'s Json], all: &[&'s Json], path: &Path) {
+        if objects.iter().any(|object| tag(object).is_some()) {
+            return self.tagged(entries, objects, path);
+        }
+        if all.len() > 1 && objects.iter().all(|object| only_key(object).is_some()) {
+            return self.by_key(entries, objects, all, path);
+        }
+        let known = |object: &Json| {
+            entries.iter().filter(|(key, _)| !object["properties"][&key.name].is_null()).count()
+        };
+        let best = objects.iter().max_by_key(|object| known(object)).expect("there is an object to choose");
+        self.object(entries, best, path);
+    }
+
+    /// A choice by the field `type`.
+    fn tagged(&mut self, entries: &[(Key, Node)], objects: &[&'s Json], path: &Path) {
+        let tags: Vec<&str> = objects.iter().filter_map(|object| tag(object)).collect();
+        let Some((_, node)) = entries.iter().find(|(key, _)| key.name == "type") else {
+            let missing = Problem::at(path.clone(), format!("`{}` needs a `type`", last(path)));
+            return self.say(missing.nearest("", tags));
+        };
+        let Value::Scalar(Json::String(name)) = &node.value else {
+            return self
+                .say(Problem::at(path.key("type"), format!("`type` is {}", node.shown())).nearest("", tags));
+        };
+        match objects.iter().find(|object| tag(object) == Some(name)) {
+            Some(object) => self.object(entries, object, path),
+            None => {
+                let unknown = Problem::at(path.key("type"), format!("there is no type `{name}`"));
+                self.say(unknown.nearest(name, tags));
+            }
+        }
+    }
+
+    /// A choice by the name of the only key.
+    fn by_key(&mut self, entries: &[(Key, Node)], objects: &[&'s Json], all: &[&'s Json], path: &Path) {
+        let names = || all.iter().flat_map(|schema| only_key(schema).into_iter().chain(words(schema)));
+        let [(key, _)] = entries else {
+            let found = format!("`{}` names {} kinds; it must name one", last(path), entries.len());
+            return self.say(Problem::at(path.clone(), found).nearest("", names()));
+        };
+        match objects.iter().find(|object| only_key(object) == Some(&key.name)) {
+            Some(object) => self.object(entries, object, path),
+            None => {
+                let problem =
+                    Problem::at(path.clone(), format!("`{}` is no kind of `{}`", key.name, last(path)));
+                self.say(Problem { span: key.span.clone(), ..problem }.nearest(&key.name, names()));
+            }
+        }
+    }
+
+    fn object(&mut self, entries: &[(Key, Node)], schema: &'s Json, path: &Path) {
+        // A tagged variant names its own type beside a reference to the rest.
+        let base = schema["$ref"]
+            .as_str()
+            .and_then(|reference| self.root.pointer(reference.trim_start_matches('#')));
+        let layers: Vec<&'s Json> = std::iter::once(schema).chain(base).collect();
+        let property =
+            |name: &str| layers.iter().map(|layer| &layer["properties"][name]).find(|found| !found.is_null());
+        let others =
+            layers.iter().map(|layer| &layer["additionalProperties"]).find(|found| found.is_object());
+        for (key, node) in entries {
+            match property(&key.name).or(others) {
+                Some(schema) => self.node(node, schema, &path.key(&key.name)),
+                None => self.unknown_field(key, &layers, path),
+            }
+        }
+        for name in layers.iter().flat_map(|layer| list(layer, "required")).filter_map(Json::as_str) {
+            if !entries.iter().any(|(key, _)| key.name == name) {
+                let what = property(name).and_then(|schema| self.described(schema));
+                let problem = Problem::at(path.clone(), format!("`{}` needs a field `{name}`", last(path)));
+                self.say(match what {
+                    Some(what) => problem.help(format!("`{name}`: {what}")),
+                    None => problem,
+                });
+            }
+        }
+    }
+
+    /// What a field is for, with an example where there is one.
+    fn described(&self, schema: &'s Json) -> Option<String> {
+        let what = description(schema)?;
+        let example = self.alternatives(schema).iter().find_map(|schema| schema["examples"][0].as_str());
+        Some(example.map_or_else(|| what.to_owned(), |example| format!("{what}, such as `{example}`")))
+    }
+
+    fn unknown_field(&mut self, key: &Key, layers: &[&'s Json], path: &Path) {
+        let known = layers.iter().filter_map(|layer| layer["properties"].as_object());
+        let known: Vec<&str> = known.flat_map(|properties| properties.keys().map(String::as_str)).collect();
+        let message = format!("`{}` has no field `{}`", last(path), key.name);
+        let problem = Problem { span: key.span.clone(), ..Problem::at(path.key(&key.name), message) };
+        self.say(problem.nearest(&key.name, known));
+    }
+
+    fn repeated(&mut self, entries: &[(Key, Node)], path: &Path) {
+        for (at, (key, _)) in entries.iter().enumerate() {
+            let Some((first, _)) = entries[..at].iter().find(|(earlier, _)| earlier.name == key.name) else {
+                continue;
+            };
+            let line = first.span.as_ref().map_or_else(String::new, |span| format!(" on line {}", span.line));
+            let message = format!("`{}` is defined twice; the first definition is{line}", key.name);
+            let problem = Problem { span: key.span.clone(), ..Problem::at(path.key(&key.name), message) };
+            self.say(problem.help("names must differ: rename one, or take it out"));
+        }
+    }
+
+    fn list(&mut self, items: &[Node], schema: &'s Json, path: &Path) {
+        if (items.len() as u64) < schema["minItems"].as_u64().unwrap_or(0) {
+            self.say(Problem::at(path.clone(), format!("`{}` must not be empty", last(path))));
+        }
+        for (index, item) in items.iter().enumerate() {
+            self.node(item, &schema["items"], &path.index(index));
+        }
+    }
+
+    fn scalar(&mut self, node: &Node, scalar: &Json, scalars: &[&'s Json], all: &[&'s Json], path: &Path) {
+        let names: Vec<&str> = scalars.iter().flat_map(|schema| words(schema)).collect();
+        if let Some(quantity) = scalars.iter().find(|schema| !schema["x-unit"].is_null()) {
+            return self.quantity(scalar, quantity, path);
+        }
+        let plain: Vec<&&Json> = scalars.iter().filter(|schema| words(schema).is_empty()).collect();
+        let word = scalar.as_str();
+        if word.is_some_and(|word| names.contains(&word)) {
+            return;
+        }
+        if let Some(schema) = plain.iter().find(|schema| is_of_type(scalar, schema)) {
+            return self.bounds(scalar, schema, path);
+        }
+        let keys: Vec<&str> = all.iter().filter_map(|schema| only_key(schema)).collect();
+        match word {
+            Some(word) if keys.contains(&word) => {
+                let problem = Problem::at(path.clone(), format!("`{word}` needs more than its name"));
+                self.say(problem.help(format!("write `{word}: …` as a map, with its fields inside")));
+            }
+            Some(word) if !names.is_empty() || !keys.is_empty() => {
+                let problem = Problem::at(path.clone(), format!("`{word}` is no kind of `{}`", last(path)));
+                self.say(problem.nearest(word, names.into_iter().chain(keys)));
+            }
+            _ => self.wrong_kind(node, all, path),
+        }
+    }
+
+    fn quantity(&mut self, scalar: &Json, schema: &Json, path: &Path) {
+        let unit = schema["x-unit"].as_str().unwrap_or_default();
+        match headrace_units::document::check(unit, &scalar_text(scalar)) {
+            Some(Err(error)) => self.say(Problem::at(path.clone(), format!("`{}`: {error}", last(path)))),
+            Some(Ok(())) => {}
+            None => unreachable!("our schema names only units that exist, not `{unit}`"),
+        }
+    }
+
+    fn bounds(&mut self, scalar: &Json, schema: &Json, path: &Path) {
+        let Some(number) = scalar.as_f64() else { return };
+        let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64());
+        if least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most) {
+            let bound = |bound: Option<f64>, word: &str| bound.map(|bound| format!("{word} {bound}"));
+            let wanted: Vec<String> =
+                [bound(least, "at least"), bound(most, "at most")].into_iter().flatten().collect();
+            let message = format!("`{}` is {number}; it must be {}", last(path), wanted.join(" and "));
+            self.say(Problem::at(path.clone(), message));
+        }
+    }
+
+    fn wrong_kind(&mut self, node: &Node, alternatives: &[&'s Json], path: &Path) {
+        let wanted: Vec<String> = alternatives.iter().map(|schema| kind_in_words(schema)).collect();
+        let message = format!("`{}` is {}; it must be {}", last(path), node.shown(), wanted.join(" or "));
+        self.say(Problem::at(path.clone(), message));
+    }
+}
+
+/// The field a path ends in; the document itself for the empty path.
+fn last(path: &Path) -> String {
+    match path.0.last() {
+        Some(super::Step::Key(name)) => name.clone(),
+        Some(super::Step::Index(index)) => format!("item {}", index + 1),
+        None => "the scenario".to_owned(),
+    }
+}
+
+fn is_of_type(scalar: &Json, schema: &Json) -> bool {
+    match scalar {
+        Json::String(_) => has_type(schema, "string"),
+        Json::Bool(_) => has_type(schema, "boolean"),
+        Json::Null => has_type(schema, "null"),
+        Json::Number(number) if number.is_f64() => has_type(schema, "number"),
+        _ => has_type(schema, "integer") || has_type(schema, "number"),
+    }
+}
+
+fn kind_in_words(schema: &Json) -> String {
+    let named = |name: &str| format!("`{name}: …`");
+    match schema["type"].as_str() {
+        _ if !schema["x-unit"].is_null() => format!("a {}", schema["x-unit"].as_str().unwrap_or("quantity")),
+        _ if !words(schema).is_empty() => {
+            words(schema).iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" or ")
+        }
+        Some("object") => only_key(schema).map_or_else(|| "a map of fields".to_owned(), named),
+        Some("array") => "a list".to_owned(),
+        Some("integer") => "a whole number".to_owned(),
+        Some("number") => "a number".to_owned(),
+        Some("boolean") => "true or false".to_owned(),
+        Some("null") => "left out".to_owned(),
+        _ => "text".to_owned(),
+    }
+}

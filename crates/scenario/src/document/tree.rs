@@ -1,0 +1,320 @@
+//! A document as a tree that knows where everything stands in its text.
+
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value as Json;
+use serde_saphyr::{DuplicateKeyPolicy, Location, Spanned};
+
+use super::Problem;
+
+/// A place in a document: `workload` → `users` → `arrivals`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path(pub Vec<Step>);
+
+/// One step of a [`Path`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Into a map.
+    Key(String),
+    /// Into a list.
+    Index(usize),
+}
+
+/// Where a piece of text stands. Lines and columns count from one; bytes are a range of the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The line.
+    pub line: u64,
+    /// The column.
+    pub column: u64,
+    /// The bytes.
+    pub bytes: std::ops::Range<usize>,
+}
+
+/// A value and where it stands; `None` where it was not in the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What it is.
+    pub value: Value,
+    /// Where it stands.
+    pub span: Option<Span>,
+}
+
+/// What a node is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Text, number, truth or nothing.
+    Scalar(Json),
+    /// A list.
+    List(Vec<Node>),
+    /// A map, its keys in the order of the text, repeated ones included.
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key of a map and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub span: Option<Span>,
+}
+
+/// A parsed document.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The text it was parsed from.
+    pub source: String,
+    /// The file's name, as the user wrote it.
+    pub file: String,
+    /// What it holds.
+    pub root: Node,
+}
+
+impl Tree {
+    /// Parses `source`, which came from `file`. YAML's own errors come one at a time.
+    pub fn parse(source: &str, file: &str) -> Result<Self, Problem> {
+        let options =
+            serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::PassThrough, with_snippet: false };
+        let root =
+            serde_saphyr::from_str_with_options::<Spanned<Node>>(source, options).map_err(|error| {
+                let span = error.location().and_then(|at| Span::at_column(at, source));
+                let text = error.without_snippet().to_string();
+                let text = text.split(" at line ").next().unwrap_or(&text).to_owned();
+                Problem { span, ..Problem::at(Path::default(), format!("this is no YAML: {text}")) }
+            })?;
+        let mut tree = Self { source: source.to_owned(), file: file.to_owned(), root: located(root) };
+        tree.root.shorten_spans(source);
+        Ok(tree)
+    }
+
+    /// Puts `text`, read as YAML, in the place of what `path` (`workload.users.size`) names, or adds it there.
+    pub fn set(&mut self, path: &str, text: &str) -> Result<(), Problem> {
+        let wrong = |message: String| Problem::at(Path::default(), message);
+        let mut value = Self::parse(text, "")
+            .map_err(|problem| wrong(format!("--set {path}: {}", problem.message)))?
+            .root;
+        value.forget_spans();
+        let mut node = &mut self.root;
+        for step in path.split('.') {
+            node = node.child_to_set(step).ok_or_else(|| {
+                wrong(format!("--set {path}: `{step}` cannot be set, for what should contain it is no map"))
+            })?;
+        }
+        *node = value;
+        Ok(())
+    }
+
+    /// The node at `path`, or the nearest one that contains it; and the span of the last key on the way to it.
+    pub fn locate(&self, path: &Path) -> (&Node, Option<&Span>) {
+        let (mut node, mut key_span) = (&self.root, None);
+        for step in &path.0 {
+            let next = match (&node.value, step) {
+                (Value::Map(entries), Step::Key(name)) => entries
+                    .iter()
+                    .find(|(key, _)| key.name == *name)
+                    .map(|(key, child)| (child, key.span.as_ref())),
+                (Value::List(items), Step::Index(index)) => {
+                    items.get(*index).map(|child| (child, child.span.as_ref()))
+                }
+                _ => None,
+            };
+            let Some((child, span)) = next else { break };
+            (node, key_span) = (child, span);
+        }
+        (node, key_span)
+    }
+
+    /// The document without its places.
+    pub fn to_json(&self) -> Json {
+        self.root.to_json()
+    }
+}
+
+impl Path {
+    /// This path and one more step, into a map.
+    pub fn key(&self, name: impl Into<String>) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(Step::Key(name.into()));
+        Self(steps)
+    }
+
+    /// This path and one more step, into a list.
+    pub fn index(&self, index: usize) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(Step::Index(index));
+        Self(steps)
+    }
+
+    /// The path of these keys.
+    pub fn of(keys: &[&str]) -> Self {
+        Self(keys.iter().map(|key| Step::Key((*key).to_owned())).collect())
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Key(name) if at == 0 => write!(f, "{name}")?,
+                Step::Key(name) => write!(f, ".{name}")?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    fn to_json(&self) -> Json {
+        match &self.value {
+            Value::Scalar(scalar) => scalar.clone(),
+            Value::List(items) => items.iter().map(Node::to_json).collect(),
+            Value::Map(entries) => {
+                entries.iter().map(|(key, node)| (key.name.clone(), node.to_json())).collect()
+            }
+        }
+    }
+
+    /// The child `name` of a map, which is added where it is missing; `None` where this is no map.
+    fn child_to_set(&mut self, name: &str) -> Option<&mut Node> {
+        let Value::Map(entries) = &mut self.value else { return None };
+        let at = entries.iter().position(|(key, _)| key.name == name).unwrap_or_else(|| {
+            let empty = Node { value: Value::Map(Vec::new()), span: None };
+            entries.push((Key { name: name.to_owned(), span: None }, empty));
+            entries.len() - 1
+        });
+        Some(&mut entries[at].1)
+    }
+
+    /// What the document says here, for messages.
+    pub fn shown(&self) -> String {
+        match &self.value {
+            Value::Scalar(Json::String(text)) => format!("`{text}`"),
+            Value::Scalar(Json::Null) => "nothing".to_owned(),
+            Value::Scalar(scalar) => format!("`{scalar}`"),
+            Value::List(_) => "a list".to_owned(),
+            Value::Map(_) => "a map of fields".to_owned(),
+        }
+    }
+
+    fn visit_spans(&mut self, change: &mut impl FnMut(&mut Option<Span>)) {
+        change(&mut self.span);
+        match &mut self.value {
+            Value::Scalar(_) => {}
+            Value::List(items) => items.iter_mut().for_each(|item| item.visit_spans(change)),
+            Value::Map(entries) => entries.iter_mut().for_each(|(key, node)| {
+                change(&mut key.span);
+                node.visit_spans(change);
+            }),
+        }
+    }
+
+    fn forget_spans(&mut self) {
+        self.visit_spans(&mut |span| *span = None);
+    }
+
+    fn shorten_spans(&mut self, source: &str) {
+        self.visit_spans(&mut |span| *span = span.take().and_then(|span| span.first_line(source)));
+    }
+}
+
+impl Span {
+    /// Where the parser says it was.
+    fn at(at: Location) -> Option<Self> {
+        let start = usize::try_from(at.span().byte_offset()?).ok()?;
+        let length = usize::try_from(at.span().byte_len()?).ok()?;
+        Some(Self { line: at.line(), column: at.column(), bytes: start..start + length })
+    }
+
+    /// One character, by its line and column: errors of the scanner name no bytes.
+    fn at_column(at: Location, source: &str) -> Option<Self> {
+        let (line, column) = (usize::try_from(at.line()).ok()?, usize::try_from(at.column()).ok()?);
+        let start: usize = source.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
+        let before: usize = source[start..].chars().take(column.checked_sub(1)?).map(char::len_utf8).sum();
+        Self { line: at.line(), column: at.column(), bytes: start + before..start + before }
+            .first_line(source)
+    }
+
+    /// As much of it as stands on its first line: enough to point at it.
+    fn first_line(self, source: &str) -> Option<Self> {
+        let start = self.bytes.start.min(source.len());
+        let text = source.get(start..self.bytes.end.min(source.len()))?;
+        let shown = text.split('\n').next().unwrap_or_default().trim_end();
+        let end = (start + shown.len().max(1)).min(source.len());
+        source.is_char_boundary(end).then_some(Self { bytes: start..end, ..self })
+    }
+}
+
+fn located(spanned: Spanned<Node>) -> Node {
+    Node { span: Span::at(spanned.referenced), ..spanned.value }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+fn scalar<E>(value: impl Into<Json>) -> Result<Node, E> {
+    Ok(Node { value: Value::Scalar(value.into()), span: None })
+}
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value, a list or a map")
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Node, E> {
+        scalar(value)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Node, E> {
+        scalar(value)
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Node, E> {
+        scalar(value)
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Node, E> {
+        scalar(value)
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {
+        scalar(value)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Node, E> {
+        scalar(Json::Null)
+    }
+
+    fn visit_none<E: de::Error>(self) -> Result<Node, E> {
+        scalar(Json::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        Node::deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element::<Spanned<Node>>()? {
+            list.push(located(item));
+        }
+        Ok(Node { value: Value::List(list), span: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
+        let mut map = Vec::new();
+        while let Some((key, node)) = entries.next_entry::<Spanned<String>, Spanned<Node>>()? {
+            map.push((Key { name: key.value, span: Span::at(key.referenced) }, located(node)));
+        }
+        Ok(Node { value: Value::Map(map), span: None })
+    }
+}

@@ -1,0 +1,274 @@
+//! From what a user wrote to what can be built: names looked up, files read, and what cannot work refused in words.
+
+use std::path::Path as FilePath;
+
+use headrace_storage::disk::DeviceRef;
+use headrace_storage::{Blueprint, DiskNumbers};
+use headrace_workload::trace::{self, Trace};
+use headrace_workload::{ArrivalSpec, Op, StreamSpec};
+
+use crate::catalog;
+use crate::document::{Path, Problem, Problems, Tree};
+use crate::spec::{ComponentSpec, RunSpec, ScenarioSpec};
+use crate::theory;
+
+/// A scenario in which nothing is left to go wrong before it runs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The scenario as the user wrote it, defaults filled in.
+    pub spec: ScenarioSpec,
+    /// The components that streams go to, each once.
+    pub targets: Vec<(String, Blueprint)>,
+    /// The streams.
+    pub streams: Vec<StreamPlan>,
+}
+
+/// A stream that can be run.
+#[derive(Clone, Debug)]
+pub struct StreamPlan {
+    /// Its name.
+    pub name: String,
+    /// What the user wrote.
+    pub spec: StreamSpec,
+    /// Which of the plan's targets it goes to.
+    pub target: usize,
+    /// What it replays.
+    pub trace: Option<Trace>,
+}
+
+impl Plan {
+    /// How long to run, and from which seed.
+    pub fn run(&self) -> &RunSpec {
+        &self.spec.run
+    }
+
+    /// The blueprint a stream's requests go to.
+    pub fn target(&self, stream: &StreamPlan) -> &Blueprint {
+        &self.targets[stream.target].1
+    }
+}
+
+/// Reads and plans the scenario `source`, which came from `file` and whose own files lie beside it. `sets` are values to
+/// put in the place of what the text has: (`run.seed`, `7`).
+pub fn plan(source: &str, file: &str, sets: &[(String, String)]) -> Result<Plan, Problems> {
+    let mut tree = Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
+    for (path, text) in sets {
+        tree.set(path, text).map_err(|problem| Problems::of(&tree, vec![problem]))?;
+    }
+    let spec = crate::document::read(&tree).map_err(|problems| Problems::of(&tree, problems))?;
+    let folder = FilePath::new(file).parent().unwrap_or(FilePath::new("")).to_owned();
+    let mut planner = Planner { spec: &spec, folder, problems: Vec::new() };
+    let (targets, streams) = planner.all();
+    if !planner.problems.is_empty() {
+        return Err(Problems::of(&tree, planner.problems));
+    }
+    let plan = Plan { targets, streams, spec: spec.clone() };
+    let unstable = theory::unstable(&plan);
+    if unstable.is_empty() { Ok(plan) } else { Err(Problems::of(&tree, unstable)) }
+}
+
+struct Planner<'s> {
+    spec: &'s ScenarioSpec,
+    folder: std::path::PathBuf,
+    problems: Vec<Problem>,
+}
+
+impl Planner<'_> {
+    fn all(&mut self) -> (Vec<(String, Blueprint)>, Vec<StreamPlan>) {
+        if self.spec.workload.is_empty() {
+            self.say(Problem::at(Path::of(&["workload"]), "there is no stream: nothing would happen"));
+        }
+        // Every component is looked at, also one that nothing uses: a mistake in it is a mistake.
+        let blueprints: Vec<(String, Option<Blueprint>)> = self
+            .spec
+            .system
+            .keys()
+            .map(|name| (name.clone(), self.component(name, &mut Vec::new())))
+            .collect();
+        let (mut targets, mut streams) = (Vec::new(), Vec::new());
+        for (name, spec) in &self.spec.workload {
+            let path = Path::of(&["workload", name]);
+            let Some((_, blueprint)) = blueprints.iter().find(|(component, _)| *component == spec.to) else {
+                let problem = Problem::at(path.key("to"), format!("there is no component `{}`", spec.to));
+                self.say(problem.nearest(&spec.to, self.spec.system.keys().map(String::as_str)));
+                continue;
+            };
+            let Some(blueprint) = blueprint else { continue };
+            let target = targets.iter().position(|(known, _)| *known == spec.to).unwrap_or_else(|| {
+                targets.push((spec.to.clone(), blueprint.clone()));
+                targets.len() - 1
+            });
+            let trace = self.stream(&path, spec, blueprint);
+            streams.push(StreamPlan { name: name.clone(), spec: spec.clone(), target, trace });
+        }
+        (targets, streams)
+    }
+
+    fn say(&mut self, problem: Problem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// The blueprint of the component `name`; `None` where something is wrong with it, which is then said. `within` are
+    /// the arrays on the way to it.
+    fn component(&mut self, name: &str, within: &mut Vec<String>) -> Option<Blueprint> {
+        let path = Path::of(&["system", name]);
+        match &self.spec.system[name] {
+            ComponentSpec::Disk(disk) => {
+                let numbers = self.numbers(&disk.device, &path.key("device"))?;
+                Some(Blueprint::Disk(Box::new(numbers), disk.positioning))
+            }
+            ComponentSpec::Station(station) => {
+                if let Some(problem) = station.service.problem() {
+                    self.say(Problem::at(path.key("service"), problem));
+                    return None;
+                }
+                Some(Blueprint::Station(station.clone()))
+            }
+            ComponentSpec::Array(array) => {
+                let of = self.member(&array.of, name, &path, within)?;
+                if array.stripe_unit.0 == 0 || array.stripe_unit > of.capacity() {
+                    let problem = format!(
+                        "a stripe unit of {} does not fit on a disk of {}; give at least 1 B and at most that",
+                        array.stripe_unit,
+                        of.capacity()
+                    );
+                    self.say(Problem::at(path.key("stripe_unit"), problem));
+                    return None;
+                }
+                Some(Blueprint::Array(array.clone(), Box::new(of)))
+            }
+        }
+    }
+
+    /// What the array `name` is made of.
+    fn member(&mut self, of: &str, name: &str, path: &Path, within: &mut Vec<String>) -> Option<Blueprint> {
+        let path = path.key("of");
+        if !self.spec.system.contains_key(of) {
+            let problem = Problem::at(path, format!("there is no component `{of}`"));
+            let others = self.spec.system.keys().map(String::as_str).filter(|other| *other != name);
+            self.say(problem.nearest(of, others));
+            return None;
+        }
+        within.push(name.to_owned());
+        if within.iter().any(|array| array == of) {
+            self.say(Problem::at(
+                path,
+                format!("`{}` would contain itself: {} → {of}", of, within.join(" → ")),
+            ));
+            return None;
+        }
+        let member = self.component(of, within);
+        within.pop();
+        member
+    }
+
+    fn numbers(&mut self, device: &DeviceRef, path: &Path) -> Option<DiskNumbers> {
+        let numbers = match device {
+            DeviceRef::Numbers(numbers) => (**numbers).clone(),
+            DeviceRef::Named(name) => match catalog::disk(name) {
+                Some(numbers) => numbers,
+                None => {
+                    let problem =
+                        Problem::at(path.clone(), format!("there is no device `{name}` in the catalogue"));
+                    self.say(problem.nearest(name, catalog::names()));
+                    return None;
+                }
+            },
+        };
+        let problems = numbers.problems();
+        for (field, problem) in &problems {
+            self.say(Problem::at(path.key(*field), format!("this disk cannot be: {problem}")));
+        }
+        problems.is_empty().then_some(numbers)
+    }
+
+    /// Looks a stream over; reads its trace where it replays one.
+    fn stream(&mut self, path: &Path, spec: &StreamSpec, target: &Blueprint) -> Option<Trace> {
+        if let ArrivalSpec::Replay { trace, format, skip_bad } = &spec.arrivals {
+            let path = path.key("arrivals").key("replay").key("trace");
+            return match trace::read(&self.folder.join(trace), *format, *skip_bad) {
+                Ok(trace) => self.fitting(trace, target, &path),
+                Err(error) => {
+                    self.say(Problem::at(path, error.to_string()));
+                    None
+                }
+            };
+        }
+        self.drawn_stream(path, spec, target);
+        None
+    }
+
+    fn fitting(&mut self, trace: Trace, target: &Blueprint, path: &Path) -> Option<Trace> {
+        let capacity = target.capacity();
+        if trace.end() > capacity.0 {
+            let problem = format!(
+                "the trace reaches byte {}, and the component it goes to holds {} ({} bytes)",
+                trace.end(),
+                capacity,
+                capacity.0
+            );
+            self.say(
+                Problem::at(path.clone(), problem)
+                    .help("replay it on a device at least as large as the traced one"),
+            );
+            return None;
+        }
+        Some(trace)
+    }
+
+    fn drawn_stream(&mut self, path: &Path, spec: &StreamSpec, target: &Blueprint) {
+        if let Some(problem) = spec.size.problem() {
+            return self.say(Problem::at(path.key("size"), problem));
+        }
+        let room = spec.footprint.map_or(target.capacity(), |footprint| footprint.min(target.capacity()));
+        let (_, largest) = spec.size.bounds();
+        if largest > room {
+            let problem = format!("a request of {largest} does not fit into the {room} it goes to");
+            self.say(Problem::at(path.key("size"), problem));
+        }
+        match &spec.arrivals {
+            ArrivalSpec::Every(gap) if gap.0 == 0 => {
+                let problem = Problem::at(
+                    path.key("arrivals").key("every"),
+                    "with no time between requests there are infinitely many",
+                );
+                self.say(problem.help("give a time above zero"));
+            }
+            ArrivalSpec::Bursty { calm_for, burst_for, .. } if calm_for.0 == 0 || burst_for.0 == 0 => {
+                self.say(Problem::at(
+                    path.key("arrivals"),
+                    "a burst and the calm between bursts each need a time above zero",
+                ));
+            }
+            ArrivalSpec::Closed { think, .. } => {
+                if let Some(problem) = think.problem() {
+                    self.say(Problem::at(path.key("arrivals").key("closed").key("think"), problem));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl StreamPlan {
+    /// Whether it has both reads and writes.
+    pub fn is_mixed(&self) -> bool {
+        match &self.trace {
+            None => (0.0..1.0).contains(&self.spec.op.reads()) && self.spec.op.reads() > 0.0,
+            Some(trace) => [Op::Read, Op::Write]
+                .iter()
+                .all(|op| trace.requests.iter().any(|measured| measured.request.op == *op)),
+        }
+    }
+
+    /// Every kind of request that occurs, with its probability: (probability, op, bytes). For streams that draw theirs.
+    pub fn kinds(&self) -> Vec<(f64, Op, u64)> {
+        let reads = self.spec.op.reads();
+        let ops = [(reads, Op::Read), (1.0 - reads, Op::Write)];
+        let sizes = self.spec.size.support();
+        let kinds = ops.iter().flat_map(|(p, op)| sizes.iter().map(move |(q, size)| (p * q, *op, size.0)));
+        kinds.filter(|(p, ..)| *p > 0.0).collect()
+    }
+}

@@ -1,0 +1,247 @@
+//! The two ways to run a replication.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::Ordering;
+
+use headrace_kernel::{Pause, Sim, Stream};
+use headrace_storage::{Blueprint, Device, FirstUnit, Queueing, Site};
+use headrace_units::Nanos;
+use headrace_workload::trace::Trace;
+use headrace_workload::{ArrivalSpec, Arrivals, Request, Requests, TimeSpec};
+
+use super::outcome::{self, Outcome};
+use super::record::Record;
+use super::{End, Progress, wanted};
+use crate::plan::{Plan, StreamPlan};
+use crate::spec::Engine;
+
+/// Progress is told and limits are looked at after so many events, or requests of a recursion.
+const STRIDE: u64 = 1 << 14;
+
+/// Runs one replication.
+pub fn replicate(plan: &Plan, engine: Engine, seed: u64, progress: &Progress) -> Outcome {
+    let sim = Sim::new();
+    let site = Site::new(&sim, seed);
+    let devices: Vec<Device> =
+        plan.targets.iter().map(|(name, blueprint)| blueprint.build(&site, name)).collect();
+    let record = RefCell::new(Record::new(plan, site.paths().len(), wanted(plan)));
+    let replication =
+        Replication { plan, seed, sim: &sim, devices: &devices, record: &record, end: Cell::new(None) };
+    let watch = Watch::new(plan, progress);
+    let (end, now) = match engine {
+        Engine::Recursion => replication.by_recursion(watch),
+        _ => replication.by_events(watch),
+    };
+    sim.finish();
+    outcome::of(plan, &record.borrow(), &site, &devices, now, end)
+}
+
+struct Replication<'m> {
+    plan: &'m Plan,
+    seed: u64,
+    sim: &'m Sim<'m>,
+    devices: &'m [Device<'m>],
+    record: &'m RefCell<Record>,
+    end: Cell<Option<End>>,
+}
+
+/// Tells the watcher how far the run is, and whether it may go on.
+struct Watch<'p> {
+    progress: &'p Progress,
+    told: u64,
+    began: std::time::Instant,
+    longest: std::time::Duration,
+}
+
+impl<'p> Watch<'p> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the limit on real time, which ends a run and never changes one"
+    )]
+    fn new(plan: &Plan, progress: &'p Progress) -> Self {
+        let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
+        Self { progress, told: 0, began: std::time::Instant::now(), longest }
+    }
+
+    fn look(&mut self, answered: u64) -> Option<End> {
+        self.progress.answered.fetch_add(answered - self.told, Ordering::Relaxed);
+        self.told = answered;
+        if self.progress.cancelled.load(Ordering::Relaxed) {
+            return Some(End::Cancelled);
+        }
+        (self.began.elapsed() > self.longest).then_some(End::TooLong)
+    }
+}
+
+/// Why the recursion would not give the answer that events give, if it would not.
+pub fn why_not_recursion(plan: &Plan) -> Option<String> {
+    let [stream] = &plan.streams[..] else { return Some("there are several streams".to_owned()) };
+    if stream.spec.arrivals.mean_rate().is_none() {
+        return Some(format!("the stream `{}` waits for its answers", stream.name));
+    }
+    (!answers_in_order(plan.target(stream), stream))
+        .then(|| format!("`{}` may answer a later request first", stream.spec.to))
+}
+
+/// Whether requests are answered in the order in which they come: statistics are taken in the order of answers.
+fn answers_in_order(blueprint: &Blueprint, stream: &StreamPlan) -> bool {
+    match blueprint {
+        Blueprint::Disk(..) => true,
+        Blueprint::Station(spec) => spec.servers == 1,
+        Blueprint::Array(spec, _) if spec.queueing == Queueing::SplitMerge => true,
+        Blueprint::Array(spec, of) => {
+            let (smallest, largest) = stream.spec.size.bounds();
+            let everywhere = smallest.0 >= spec.stripe_unit.0 * u64::from(spec.disks);
+            let same_disks = spec.first_unit == FirstUnit::FirstDisk && smallest == largest;
+            (everywhere || same_disks) && matches!(**of, Blueprint::Disk(..))
+        }
+    }
+}
+
+impl<'m> Replication<'m> {
+    fn requests(&self, stream: &StreamPlan) -> Requests {
+        let capacity = self.plan.target(stream).capacity().0;
+        Requests::new(&stream.spec, capacity, self.stream(stream, "requests"))
+    }
+
+    fn stream(&self, stream: &StreamPlan, purpose: &str) -> Stream {
+        Stream::named(self.seed, &stream.name, purpose)
+    }
+
+    fn arrivals(&self, stream: &StreamPlan) -> Option<Arrivals> {
+        Arrivals::new(&stream.spec.arrivals, self.stream(stream, "arrivals"))
+    }
+
+    /// Request after request, each handed through the devices in one step.
+    fn by_recursion(&self, mut watch: Watch) -> (End, Nanos) {
+        let stream = &self.plan.streams[0];
+        let mut arrivals = self.arrivals(stream).expect("the recursion is chosen for open streams");
+        let mut requests = self.requests(stream);
+        let device = &self.devices[stream.target];
+        let mut record = self.record.borrow_mut();
+        let until = self.plan.run().time.unwrap_or(Nanos::MAX);
+        let (mut born, mut now) = (Nanos::ZERO, Nanos::ZERO);
+        while record.answered < record.wanted {
+            born += arrivals.gap();
+            let request = requests.make();
+            let (end, passage) = device.pass(born, &request);
+            if end > until {
+                return (End::TimeUp, until);
+            }
+            now = end;
+            if record.pass(0, end - born, &request, &passage) {
+                record.mark(now, self.devices);
+            }
+            if record.answered.is_multiple_of(STRIDE)
+                && let Some(end) = watch.look(record.answered)
+            {
+                return (end, now);
+            }
+        }
+        watch.look(record.answered);
+        (End::Done, now)
+    }
+
+    fn by_events(&'m self, mut watch: Watch) -> (End, Nanos) {
+        for (index, stream) in self.plan.streams.iter().enumerate() {
+            self.start(index, stream);
+        }
+        let until = self.plan.run().time.unwrap_or(Nanos::MAX);
+        let end = loop {
+            let pause = self.sim.run(until, STRIDE);
+            let stop = watch.look(self.record.borrow().answered);
+            match (self.end.get(), pause, stop) {
+                (Some(end), ..) | (None, _, Some(end)) => break end,
+                (None, Pause::Idle, None) => break End::Idle,
+                (None, Pause::Time, None) => break End::TimeUp,
+                _ if self.sim.events() > self.plan.run().limits.events => break End::TooManyEvents,
+                _ => {}
+            }
+        };
+        let now = if end == End::TimeUp { until } else { self.sim.now() };
+        (end, now)
+    }
+
+    fn start(&'m self, index: usize, stream: &'m StreamPlan) {
+        match (&stream.spec.arrivals, &stream.trace) {
+            (_, Some(trace)) => self.sim.spawn(self.replay(index, stream.target, trace)),
+            (ArrivalSpec::Closed { depth, think }, _) => {
+                let requests = std::rc::Rc::new(RefCell::new(self.requests(stream)));
+                for client in 0..*depth {
+                    let thoughts = self.stream(stream, &format!("thoughts of client {client}"));
+                    self.sim.spawn(self.client(
+                        index,
+                        stream.target,
+                        std::rc::Rc::clone(&requests),
+                        *think,
+                        thoughts,
+                    ));
+                }
+            }
+            _ => self.sim.spawn(self.open(index, stream)),
+        }
+    }
+
+    /// Makes requests at their times, whatever becomes of them.
+    async fn open(&'m self, index: usize, stream: &'m StreamPlan) {
+        let mut arrivals = self.arrivals(stream).expect("other streams were started otherwise");
+        let mut requests = self.requests(stream);
+        loop {
+            self.sim.delay(arrivals.gap()).await;
+            self.sim.spawn(self.ask(index, stream.target, requests.make()));
+        }
+    }
+
+    /// Asks, waits for the answer, thinks, and asks again.
+    async fn client(
+        &'m self,
+        index: usize,
+        target: usize,
+        requests: std::rc::Rc<RefCell<Requests>>,
+        think: TimeSpec,
+        thoughts: Stream,
+    ) {
+        let mut draws = thoughts.draws();
+        loop {
+            let request = requests.borrow_mut().make();
+            self.ask(index, target, request).await;
+            self.sim.delay(think.draw(&mut draws)).await;
+        }
+    }
+
+    /// Asks what the trace asked, one request after the other.
+    async fn replay(&'m self, index: usize, target: usize, trace: &'m Trace) {
+        for measured in &trace.requests {
+            self.ask(index, target, measured.request).await;
+            self.sim.delay(measured.think).await;
+        }
+    }
+
+    /// One request, from its birth to its answer.
+    async fn ask(&'m self, index: usize, target: usize, request: Request) {
+        let born = self.sim.now();
+        self.begin(index, born);
+        let passage = self.devices[target].io(request).await;
+        let now = self.sim.now();
+        let mut record = self.record.borrow_mut();
+        if record.end(index, born, now, &request, &passage) {
+            record.mark(now, self.devices);
+        }
+        if record.answered >= record.wanted {
+            self.stop(End::Done);
+        }
+    }
+
+    fn begin(&self, index: usize, born: Nanos) {
+        let mut record = self.record.borrow_mut();
+        record.begin(index, born);
+        if record.in_flight > self.plan.run().limits.in_flight {
+            self.stop(End::TooManyInFlight);
+        }
+    }
+
+    fn stop(&self, end: End) {
+        self.end.set(Some(end));
+        self.sim.stop();
+    }
+}

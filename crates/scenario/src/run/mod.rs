@@ -1,0 +1,100 @@
+//! Running a plan: one replication or many, by events or by recursion.
+
+mod engines;
+mod outcome;
+mod record;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use headrace_kernel::Stream;
+
+pub use outcome::{ComponentOutcome, Outcome, SeriesOutcome, StreamOutcome};
+
+use crate::plan::Plan;
+use crate::spec::Engine;
+
+/// How far a run has come, and the way to end it early. Shared between the threads that run and the one that watches.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Requests answered, in all replications.
+    pub answered: AtomicU64,
+    /// Set to end the run: it stops within some thousands of events and keeps what it has.
+    pub cancelled: AtomicBool,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It did all that was asked.
+    Done,
+    /// Its time was up before its requests were.
+    TimeUp,
+    /// Nothing was left to happen.
+    Idle,
+    /// More requests were under way than the limit.
+    TooManyInFlight,
+    /// More events happened than the limit.
+    TooManyEvents,
+    /// It took more real time than the limit.
+    TooLong,
+    /// Someone cancelled it.
+    Cancelled,
+}
+
+/// The engine a plan is run by: the one asked for, or for `auto` the recursion where it gives the same answer.
+///
+/// # Errors
+/// Where the recursion is asked for and cannot give the same answer: why not.
+pub fn engine(plan: &Plan) -> Result<Engine, String> {
+    match (plan.run().engine, engines::why_not_recursion(plan)) {
+        (Engine::Events, _) | (Engine::Auto, Some(_)) => Ok(Engine::Events),
+        (Engine::Auto | Engine::Recursion, None) => Ok(Engine::Recursion),
+        (Engine::Recursion, Some(why)) => Err(why),
+    }
+}
+
+/// How many requests all replications of a plan answer together.
+pub fn requests_wanted(plan: &Plan) -> u64 {
+    wanted(plan).saturating_mul(u64::from(plan.run().replications))
+}
+
+/// How many requests one replication answers: those asked for, or the trace where one is replayed.
+fn wanted(plan: &Plan) -> u64 {
+    let traced = plan
+        .streams
+        .iter()
+        .filter_map(|stream| stream.trace.as_ref())
+        .map(|trace| trace.requests.len() as u64);
+    let drawn = plan.streams.iter().any(|stream| stream.trace.is_none());
+    if drawn { plan.run().requests } else { traced.sum() }
+}
+
+/// Runs every replication of `plan` on at most `threads` threads; gives their outcomes in order. The outcomes do not
+/// depend on the number of threads.
+pub fn run(plan: &Plan, engine: Engine, threads: usize, progress: &Progress) -> Vec<Outcome> {
+    let replications = plan.run().replications as usize;
+    let next = AtomicU64::new(0);
+    let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new((0..replications).map(|_| None).collect());
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, replications) {
+            scope.spawn(|| {
+                loop {
+                    let replication = next.fetch_add(1, Ordering::Relaxed);
+                    if replication as usize >= replications || progress.cancelled.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let outcome = engines::replicate(plan, engine, seed(plan, replication), progress);
+                    outcomes.lock().expect("no replication panicked")[replication as usize] = Some(outcome);
+                }
+            });
+        }
+    });
+    outcomes.into_inner().expect("no replication panicked").into_iter().flatten().collect()
+}
+
+/// The first replication has the scenario's own seed; the others have seeds drawn from it.
+fn seed(plan: &Plan, replication: u64) -> u64 {
+    let root = plan.run().seed;
+    if replication == 0 { root } else { Stream::named(root, "", "replications").of(replication).bits() }
+}

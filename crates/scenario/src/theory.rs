@@ -1,0 +1,264 @@
+//! What theory says of a scenario, and where it cannot: each room gives its law of service, this puts them into the
+//! formula whose assumptions hold.
+
+use headrace_analytic::{Law, Mg1, fork_join};
+use headrace_storage::{ArraySpec, Blueprint, FirstUnit, Queueing};
+use headrace_workload::{ArrivalSpec, Op, PatternSpec};
+use serde::Serialize;
+
+use crate::document::{Path, Problem};
+use crate::plan::{Plan, StreamPlan};
+
+/// Sizes drawn from more values than this are represented by so many of them.
+const KINDS: usize = 64;
+
+/// What theory says of one stream.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Theory {
+    /// The stream.
+    pub stream: String,
+    /// Which formula; `none` where no formula applies.
+    pub model: String,
+    /// Whether every assumption of the formula holds.
+    pub exact: bool,
+    /// The assumption that fails, where one does; with what is known of the error.
+    pub fails: Option<String>,
+    /// Predicted utilisation of the busiest server.
+    pub utilisation: Option<f64>,
+    /// Predicted mean service time, in ms.
+    pub service_ms: Option<f64>,
+    /// Predicted mean response time, in ms.
+    pub mean_ms: Option<f64>,
+    /// Predicted standard deviation of the response time, in ms.
+    pub sd_ms: Option<f64>,
+    /// Predicted quantiles of the response time: (share, ms).
+    pub quantiles_ms: Vec<(f64, f64)>,
+    /// Predicted cdf of the response time at the times of the simulated one: (ms, share).
+    pub cdf: Vec<(f64, f64)>,
+}
+
+impl Theory {
+    fn none(stream: &StreamPlan, fails: String) -> Self {
+        Self {
+            stream: stream.name.clone(),
+            model: "none".to_owned(),
+            exact: false,
+            fails: Some(fails),
+            utilisation: None,
+            service_ms: None,
+            mean_ms: None,
+            sd_ms: None,
+            quantiles_ms: Vec::new(),
+            cdf: Vec::new(),
+        }
+    }
+}
+
+/// The streams that go to one target.
+fn sharing<'p>(plan: &'p Plan, target: usize) -> impl Iterator<Item = &'p StreamPlan> {
+    plan.streams.iter().filter(move |stream| stream.target == target)
+}
+
+/// The kinds of requests of a stream, a few of many: (probability, op, bytes).
+fn kinds(stream: &StreamPlan) -> Vec<(f64, Op, u64)> {
+    let all = stream.kinds();
+    let every = all.len().div_ceil(KINDS);
+    let some: Vec<_> = all.into_iter().skip(every / 2).step_by(every).collect();
+    let total: f64 = some.iter().map(|(p, ..)| p).sum();
+    some.into_iter().map(|(p, op, bytes)| (p / total, op, bytes)).collect()
+}
+
+/// Requests a millisecond; `None` for a stream whose rate the system sets.
+fn rate_per_ms(stream: &StreamPlan) -> Option<f64> {
+    stream.spec.arrivals.mean_rate().map(|rate| rate * 1e-3)
+}
+
+/// The utilisation of the busiest server of a target, by all open streams to it; `None` where theory cannot tell.
+pub fn utilisation(plan: &Plan, target: usize) -> Option<f64> {
+    let blueprint = &plan.targets[target].1;
+    let mut sum = 0.0;
+    for stream in sharing(plan, target) {
+        if blueprint.is_addressed() && stream.spec.pattern != PatternSpec::Uniform {
+            return None;
+        }
+        let rate = rate_per_ms(stream)?;
+        for (p, op, bytes) in kinds(stream) {
+            sum += rate * p * blueprint.work_ms(op, bytes)?;
+        }
+    }
+    Some(sum)
+}
+
+/// A problem for each target that its load would overwhelm: an open system at a utilisation of one or more has no
+/// steady state, and its mean response time is as long as one cares to wait.
+pub fn unstable(plan: &Plan) -> Vec<Problem> {
+    let overloaded = (0..plan.targets.len()).filter_map(|target| Some((target, utilisation(plan, target)?)));
+    overloaded
+        .filter(|(_, utilisation)| *utilisation >= 1.0)
+        .flat_map(|(target, utilisation)| {
+            let name = &plan.targets[target].0;
+            let rate: f64 = sharing(plan, target).filter_map(rate_per_ms).sum();
+            sharing(plan, target).map(move |stream| {
+                let path = Path::of(&["workload", &stream.name]).key("arrivals");
+                let message = format!(
+                    "`{name}` cannot keep up: {:.4} requests a second, each {:.2} ms of work for its busiest part, \
+                     make a utilisation of {utilisation:.3}; it must stay below 1",
+                    rate * 1e3,
+                    utilisation / rate
+                );
+                let bearable = rate * 1e3 / utilisation;
+                Problem::at(path, message).help(format!("lower the rate below {bearable:.2} /s, or give `{name}` more to work with"))
+            })
+        })
+        .collect()
+}
+
+/// What theory says of every stream, with its cdf at `times_ms` of each.
+pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<Theory> {
+    plan.streams.iter().zip(times_ms).map(|(stream, times)| of_stream(plan, stream, times)).collect()
+}
+
+fn of_stream(plan: &Plan, stream: &StreamPlan, times_ms: &[f64]) -> Theory {
+    for other in sharing(plan, stream.target) {
+        if let Some(fails) = not_poisson(other).or_else(|| not_uniform(plan, other)) {
+            return Theory::none(stream, fails);
+        }
+    }
+    let (name, blueprint) = &plan.targets[stream.target];
+    match blueprint {
+        Blueprint::Station(spec) if spec.servers > 1 => {
+            Theory::none(stream, format!("one server: `{name}` has {}", spec.servers))
+        }
+        Blueprint::Array(spec, _) if !begins_at_units(plan, stream, spec) => Theory::none(
+            stream,
+            format!(
+                "requests begin at a stripe unit's beginning: `align` is no multiple of {}",
+                spec.stripe_unit
+            ),
+        ),
+        Blueprint::Array(spec, of) if spec.queueing == Queueing::ForkJoin => forked(plan, stream, spec, of),
+        _ => pollaczek_khinchine(plan, stream, blueprint, times_ms),
+    }
+}
+
+/// Why a stream's arrivals are not Poisson, if they are not.
+fn not_poisson(stream: &StreamPlan) -> Option<String> {
+    let name = &stream.name;
+    match stream.spec.arrivals {
+        ArrivalSpec::Poisson(_) => None,
+        ArrivalSpec::Every(_) => Some(format!("arrivals are Poisson: those of `{name}` are regular")),
+        ArrivalSpec::Bursty { .. } => Some(format!("arrivals are Poisson: those of `{name}` come in bursts")),
+        ArrivalSpec::Batches { .. } => {
+            Some(format!("arrivals are Poisson: those of `{name}` come in batches"))
+        }
+        ArrivalSpec::Closed { .. } | ArrivalSpec::Replay { .. } => Some(format!(
+            "arrivals do not depend on answers: `{name}` waits for an answer before it asks again"
+        )),
+    }
+}
+
+fn not_uniform(plan: &Plan, stream: &StreamPlan) -> Option<String> {
+    let matters = plan.target(stream).is_addressed() && stream.spec.pattern != PatternSpec::Uniform;
+    matters.then(|| format!("every address is equally likely: those of `{}` follow a pattern", stream.name))
+}
+
+fn begins_at_units(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec) -> bool {
+    spec.first_unit == FirstUnit::FirstDisk
+        || sharing(plan, stream.target).all(|stream| {
+            let align = stream.spec.align.unwrap_or(stream.spec.size.bounds().0);
+            align.0 % spec.stripe_unit.0 == 0
+        })
+}
+
+/// The law of service of a stream's requests, or of any part of them.
+fn law_of(stream: &StreamPlan, blueprint: &Blueprint) -> Option<Law> {
+    let laws = kinds(stream).into_iter().map(|(p, op, bytes)| Some((p, blueprint.service_law(op, bytes)?)));
+    let mut laws = laws.collect::<Option<Vec<_>>>()?;
+    if laws.len() == 1 { laws.pop().map(|(_, law)| law) } else { Some(Law::Mixture(laws)) }
+}
+
+const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
+                           (the mean is hardly touched: successive seek distances are weakly correlated)";
+
+fn pollaczek_khinchine(plan: &Plan, stream: &StreamPlan, blueprint: &Blueprint, times_ms: &[f64]) -> Theory {
+    let streams: Vec<(f64, Law)> = sharing(plan, stream.target)
+        .map(|stream| {
+            (rate_per_ms(stream).unwrap_or(0.0), law_of(stream, blueprint).expect("one server has a law"))
+        })
+        .collect();
+    let rate: f64 = streams.iter().map(|(rate, _)| rate).sum();
+    let own = law_of(stream, blueprint).expect("one server has a law");
+    let all = match &streams[..] {
+        [(_, only)] => only.clone(),
+        _ => Law::Mixture(streams.into_iter().map(|(part, law)| (part / rate, law)).collect()),
+    };
+    let queue = Mg1::new(rate, all).expect("an unstable load was refused before");
+    let mean = queue.mean_wait() + own.mean();
+    let shares = [0.5, 0.9, 0.95, 0.99, 0.999];
+    let is_split = matches!(blueprint, Blueprint::Array(..));
+    let addressed = blueprint.is_addressed();
+    Theory {
+        model: if is_split { "M/G/1 of the slowest part (split-merge)" } else { "M/G/1" }.to_owned(),
+        exact: !addressed,
+        fails: addressed.then(|| INDEPENDENT.to_owned()),
+        utilisation: Some(queue.utilisation()),
+        service_ms: Some(own.mean()),
+        mean_ms: Some(mean),
+        sd_ms: (own == *queue.service()).then(|| queue.sd_response()),
+        quantiles_ms: shares.iter().map(|&p| (p, queue.class_quantile(&own, p))).collect(),
+        cdf: times_ms.iter().map(|&t| (t, queue.class_cdf(&own, t))).collect(),
+        ..Theory::none(stream, String::new())
+    }
+}
+
+/// A fork-join array under requests all of one kind: approximated from one disk's queue.
+fn forked(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec, of: &Blueprint) -> Theory {
+    let mut kinds: Vec<(Op, u64)> =
+        sharing(plan, stream.target).flat_map(kinds).map(|(_, op, bytes)| (op, bytes)).collect();
+    kinds.dedup();
+    let [(op, bytes)] = kinds[..] else {
+        return Theory::none(stream, "all requests to a fork-join array are of one kind and size".to_owned());
+    };
+    let parts = spec.stripes().part_sizes(bytes);
+    let largest = *parts.iter().max().expect("a request has a part");
+    let Some(law) = of.service_law(op, largest) else {
+        return Theory::none(
+            stream,
+            "each disk of a fork-join array serves one request at a time".to_owned(),
+        );
+    };
+    let share = if spec.first_unit == FirstUnit::Addressed {
+        parts.len() as f64 / f64::from(spec.disks)
+    } else {
+        1.0
+    };
+    let rate: f64 = sharing(plan, stream.target).filter_map(rate_per_ms).sum();
+    let exponential = law.is_exponential();
+    let Some(disk) = Mg1::new(rate * share, law) else {
+        return Theory::none(stream, "each disk keeps up with its share".to_owned());
+    };
+    let branches = parts.len() as u32;
+    let (model, mean, fails) = approximation(&disk, branches, exponential);
+    Theory {
+        model: model.to_owned(),
+        exact: false,
+        fails: Some(fails.to_owned()),
+        utilisation: Some(disk.utilisation()),
+        service_ms: Some(disk.service().mean()),
+        mean_ms: Some(mean),
+        ..Theory::none(stream, String::new())
+    }
+}
+
+fn approximation(disk: &Mg1, branches: u32, exponential: bool) -> (&'static str, f64, &'static str) {
+    if exponential && (2..=32).contains(&branches) {
+        let mean = disk.mean_response() * fork_join::nelson_tantawi(branches, disk.utilisation());
+        let known = "queues are independent: all see the same arrivals \
+                     (exact for 2 disks; else known to be off by −0.3 to −3.2 %)";
+        return ("fork-join after Nelson and Tantawi", mean, known);
+    }
+    let mean = fork_join::extreme_value(branches, disk.mean_response(), disk.sd_response());
+    let known = "queues are independent and responses of the extreme-value kind: all see the same arrivals \
+                 (its error is not known in general)";
+    ("fork-join by the extreme-value approximation", mean, known)
+}
