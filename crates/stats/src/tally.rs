@@ -51,6 +51,16 @@ impl Tally {
         self.max
     }
 
+    /// All of them together.
+    pub fn all(tallies: &[&Self]) -> Self {
+        tallies.iter().fold(Self::default(), |sum, tally| Self {
+            count: sum.count + tally.count,
+            sum_ns: sum.sum_ns + tally.sum_ns,
+            sum_squares: sum.sum_squares + tally.sum_squares,
+            max: sum.max.max(tally.max),
+        })
+    }
+
     /// What was recorded since `earlier`, a copy of this tally taken before. The maximum is that of the whole.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

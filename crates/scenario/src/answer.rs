@@ -1,0 +1,68 @@
+//! The answer in a sentence: what a reader should know if they read nothing else.
+
+use headrace_units::{BytesPerSecond, Nanos};
+
+use crate::results::{Results, StreamResults, group};
+
+/// What the results say, stream by stream, and what limits them.
+pub fn in_words(results: &Results) -> String {
+    let mut sentences: Vec<String> = results.streams.iter().map(stream).collect();
+    if let Some(bottleneck) = &results.bottleneck {
+        let busiest = group(&bottleneck.component);
+        let busy = format!("{busiest} is the busiest at {:.0} %", bottleneck.utilisation * 100.0);
+        sentences.push(match bottleneck.saturates_at {
+            Some(times) => format!("{busy} and would saturate at {times:.2} times this load."),
+            None => format!("{busy}."),
+        });
+    }
+    if !results.complete {
+        sentences.insert(0, "INCOMPLETE.".to_owned());
+    }
+    sentences.join(" ")
+}
+
+fn stream(stream: &StreamResults) -> String {
+    if stream.response.count == 0 {
+        return format!("{}: no request was answered.", stream.name);
+    }
+    let time = |ms: f64| Nanos::from_ms(ms).to_string();
+    let response = &stream.response;
+    let sure = match (response.half_width_ms, &response.interval) {
+        (Some(half), Some(interval)) if interval.trusted => format!(" ± {}", time(half)),
+        _ => String::new(),
+    };
+    let slow = response
+        .quantiles_ms
+        .iter()
+        .find(|quantile| quantile.share == 0.99)
+        .map_or(0.0, |quantile| quantile.ms);
+    let said = format!(
+        "{} gets {:.4} answers a second ({}) from {}, in {}{sure} on average and 99 % within {}.",
+        stream.name,
+        Significant(stream.requests_per_s),
+        BytesPerSecond(stream.bytes_per_s),
+        stream.to,
+        time(response.mean_ms),
+        time(slow),
+    );
+    match &stream.measured {
+        None => said,
+        Some(measured) => format!(
+            "{said} Measured were {} on average: the simulation is {:+.1} % off, with a demerit of {:.1} %.",
+            time(measured.all.measured_mean_ms),
+            measured.all.mean_error_percent,
+            measured.all.demerit_percent
+        ),
+    }
+}
+
+/// A number with as many significant digits as the precision says.
+struct Significant(f64);
+
+impl std::fmt::Display for Significant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digits = f.precision().unwrap_or(3) as i32;
+        let before = if self.0 > 0.0 { libm::floor(libm::log10(self.0)) as i32 + 1 } else { 1 };
+        write!(f, "{:.*}", (digits - before).max(0) as usize, self.0)
+    }
+}
