@@ -26,7 +26,7 @@ pub mod run;
 pub mod spec;
 pub mod theory;
 
-use document::{Path, Problem, Problems};
+use document::Problems;
 
 /// Reads, plans and runs a scenario, on at most `threads` threads. See [`plan::plan`] for `file` and `sets`.
 pub fn simulate(
@@ -36,14 +36,21 @@ pub fn simulate(
     threads: usize,
     progress: &run::Progress,
 ) -> Result<results::Results, Problems> {
-    let plan = plan::plan(source, file, sets)?;
-    let whole = |message: String, help: &str| Problems::file(file, message, help);
-    let engine = run::engine(&plan).map_err(|why| {
-        let problem =
-            Problem::at(Path::of(&["run", "engine"]), format!("the recursion does not apply: {why}"));
-        whole(problem.message, "leave `engine` out, or choose `events`")
+    run_plan(&plan::plan(source, file, sets)?, file, threads, progress)
+}
+
+/// Runs a plan made of the scenario in `file`, on at most `threads` threads.
+pub fn run_plan(
+    plan: &plan::Plan,
+    file: &str,
+    threads: usize,
+    progress: &run::Progress,
+) -> Result<results::Results, Problems> {
+    let engine = run::engine(plan).map_err(|why| {
+        let help = "leave `run.engine` out, or choose `events`";
+        Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
     })?;
-    let outcomes = run::run(&plan, engine, threads, progress);
-    results::of(&plan, engine, &outcomes)
-        .map_err(|message| whole(message, "keep the scenario file: it reproduces it"))
+    let outcomes = run::run(plan, engine, threads, progress);
+    results::of(plan, engine, &outcomes)
+        .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))
 }

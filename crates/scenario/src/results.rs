@@ -147,8 +147,12 @@ pub struct ComponentResults {
     pub utilisation: Option<f64>,
     /// Mean number of requests waiting.
     pub queue: Option<f64>,
+    /// Bytes a second asked of it.
+    pub bytes_per_s: f64,
     /// Requests that got a server.
     pub visits: u64,
+    /// The mean size of what it was asked for, in bytes; none where it has no queue of its own.
+    pub bytes_per_visit: Option<f64>,
     /// Their mean wait, in ms.
     pub waiting_ms: f64,
     /// The mean time a server was held, in ms.
@@ -384,6 +388,9 @@ fn components(outcomes: &[Outcome], seconds: f64) -> Vec<ComponentResults> {
                 kind: first[i].kind,
                 utilisation: (servers > 0).then(|| area(|c| c.busy_area) / time / servers as f64),
                 queue: (servers > 0).then(|| area(|c| c.queue_area) / time),
+                bytes_per_s: all.iter().map(|c| c.bytes as f64).sum::<f64>() / time,
+                bytes_per_visit: (waits.count() > 0)
+                    .then(|| all.iter().map(|c| c.bytes as f64).sum::<f64>() / waits.count() as f64),
                 visits: waits.count(),
                 waiting_ms: waits.mean_ns() * 1e-6,
                 service_ms: tally(|component| &component.services).mean_ns() * 1e-6,

@@ -1,14 +1,14 @@
 //! The block devices, and how they are built.
 
 use headrace_analytic::Law;
-use headrace_kernel::Usage;
+use headrace_kernel::{Resource, Usage};
 use headrace_units::{Bytes, Nanos};
 use headrace_workload::{Op, Request};
 
 use crate::array::{Array, ArraySpec, FirstUnit, Queueing};
 use crate::disk::{self, Disk, DiskNumbers, Mechanism, Positioning};
 use crate::passage::Passage;
-use crate::site::Site;
+use crate::site::{Place, Site};
 use crate::station::{Station, StationSpec};
 
 /// A device fully described: names looked up, nothing left to go wrong in [`Blueprint::build`].
@@ -37,10 +37,10 @@ impl Blueprint {
         let place = site.place(path);
         match self {
             Self::Disk(numbers, positioning) => {
-                Device::Disk(Box::new(Disk::new(Mechanism::new(numbers, *positioning), site, &place)))
+                Device::Disk(Box::new(Disk::new(Mechanism::new(numbers, *positioning), site, place)))
             }
-            Self::Station(spec) => Device::Station(Station::new(spec, site, &place)),
-            Self::Array(spec, of) => Device::Array(Array::new(spec, of, site, &place)),
+            Self::Station(spec) => Device::Station(Station::new(spec, site, place)),
+            Self::Array(spec, of) => Device::Array(Array::new(spec, of, site, place)),
         }
     }
 
@@ -107,14 +107,39 @@ pub enum Device<'m> {
     Array(Array<'m>),
 }
 
+/// What a device recorded of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded {
+    /// What it is: `disk`, `station`, `array`.
+    pub kind: &'static str,
+    /// How many requests it serves at once.
+    pub servers: u64,
+    /// Waiting and service; none for an array without a queue of its own.
+    pub usage: Option<Usage>,
+    /// The bytes asked of it.
+    pub bytes: u64,
+}
+
 impl<'m> Device<'m> {
-    /// Does what `request` asks, and tells where the time went.
-    pub async fn io(&'m self, request: Request) -> Passage {
+    fn place(&self) -> &Place {
         match self {
-            Self::Disk(disk) => disk.io(request).await,
-            Self::Station(station) => station.io(request).await,
-            // Boxed, for an array may contain arrays.
-            Self::Array(array) => Box::pin(array.io(request)).await,
+            Self::Disk(disk) => &disk.place,
+            Self::Station(station) => &station.place,
+            Self::Array(array) => &array.place,
+        }
+    }
+
+    /// Does what `request` asks, and tells where the time went. It counts as asked when this is called, not when the
+    /// future first runs: a run that ends in between has lost nothing.
+    pub fn io(&'m self, request: Request) -> impl Future<Output = Passage> + 'm {
+        self.place().count(request.bytes);
+        async move {
+            match self {
+                Self::Disk(disk) => disk.io(request).await,
+                Self::Station(station) => station.io(request).await,
+                // Boxed, for an array may contain arrays.
+                Self::Array(array) => Box::pin(array.io(request)).await,
+            }
         }
     }
 
@@ -122,6 +147,7 @@ impl<'m> Device<'m> {
     /// come in the order of time.
     #[inline]
     pub fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
+        self.place().count(request.bytes);
         match self {
             Self::Disk(disk) => disk.pass(now, request),
             Self::Station(station) => station.pass(now, request),
@@ -129,24 +155,37 @@ impl<'m> Device<'m> {
         }
     }
 
-    /// What this device and all behind it recorded, in the order of their places: kind, servers and usage. An array
-    /// without a queue of its own has no usage.
-    pub fn usages(&self) -> Vec<(&'static str, u64, Option<Usage>)> {
-        let of = |resource: &headrace_kernel::Resource<'m>| (resource.servers(), Some(*resource.usage()));
+    /// The queue before this device, where it has one of its own.
+    fn queue(&self) -> Option<&Resource<'m>> {
         match self {
-            Self::Disk(disk) => {
-                let (servers, usage) = of(&disk.arm);
-                vec![("disk", servers, usage)]
-            }
-            Self::Station(station) => {
-                let (servers, usage) = of(&station.servers);
-                vec![("station", servers, usage)]
-            }
-            Self::Array(array) => {
-                let (servers, usage) = array.lockstep.as_ref().map_or((1, None), of);
-                let own = ("array", servers, usage);
-                std::iter::once(own).chain(array.disks().iter().flat_map(Self::usages)).collect()
-            }
+            Self::Disk(disk) => Some(&disk.arm),
+            Self::Station(station) => Some(&station.servers),
+            Self::Array(array) => array.lockstep.as_ref(),
         }
+    }
+
+    /// The devices it is made of.
+    pub fn parts(&self) -> &[Device<'m>] {
+        match self {
+            Self::Disk(_) | Self::Station(_) => &[],
+            Self::Array(array) => array.disks(),
+        }
+    }
+
+    /// What this device recorded of itself.
+    pub fn recorded(&self) -> Recorded {
+        let kind = match self {
+            Self::Disk(_) => "disk",
+            Self::Station(_) => "station",
+            Self::Array(_) => "array",
+        };
+        let queue = self.queue();
+        let usage = queue.map(|queue| *queue.usage());
+        Recorded { kind, servers: queue.map_or(1, Resource::servers), usage, bytes: self.place().bytes() }
+    }
+
+    /// This device and all behind it, in the order of their places on the site.
+    pub fn all(&self) -> Vec<&Device<'m>> {
+        std::iter::once(self).chain(self.parts().iter().flat_map(Self::all)).collect()
     }
 }

@@ -15,7 +15,7 @@ mod site;
 pub mod station;
 
 pub use array::{ArraySpec, FirstUnit, Level, Queueing};
-pub use device::{Blueprint, Device};
+pub use device::{Blueprint, Device, Recorded};
 pub use disk::{DiskNumbers, DiskSpec, Positioning, SeekTimes, Sourced};
 pub use passage::{Leg, Passage};
 pub use site::Site;

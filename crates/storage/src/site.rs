@@ -1,6 +1,6 @@
 //! Where the components of one simulation stand.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Sim, Stream};
 
@@ -12,14 +12,15 @@ pub struct Site<'m> {
     paths: RefCell<Vec<String>>,
 }
 
-/// One component's place on the site.
-#[derive(Clone, Debug)]
+/// One component's place on the site, and what came to it.
+#[derive(Debug)]
 pub struct Place {
     /// Counts the components of the site from zero.
     pub component: u32,
     /// Its name, under the names of what contains it: `tds/spindle[2]`.
     pub path: String,
     seed: u64,
+    bytes: Cell<u64>,
 }
 
 impl<'m> Site<'m> {
@@ -32,7 +33,12 @@ impl<'m> Site<'m> {
     pub fn place(&self, path: &str) -> Place {
         let mut paths = self.paths.borrow_mut();
         paths.push(path.to_owned());
-        Place { component: (paths.len() - 1) as u32, path: path.to_owned(), seed: self.seed }
+        Place {
+            component: (paths.len() - 1) as u32,
+            path: path.to_owned(),
+            seed: self.seed,
+            bytes: Cell::new(0),
+        }
     }
 
     /// The paths of all components, by number.
@@ -45,5 +51,16 @@ impl Place {
     /// The random stream of the component here for `purpose`.
     pub fn stream(&self, purpose: &str) -> Stream {
         Stream::named(self.seed, &self.path, purpose)
+    }
+
+    /// Counts a request that comes here.
+    #[inline]
+    pub fn count(&self, bytes: u64) {
+        self.bytes.set(self.bytes.get() + bytes);
+    }
+
+    /// The bytes asked for here, by all requests that came.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.get()
     }
 }

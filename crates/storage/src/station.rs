@@ -43,19 +43,19 @@ impl StationSpec {
 
 /// A station in a simulation.
 pub struct Station<'m> {
-    component: u32,
+    pub(crate) place: Place,
     pub(crate) servers: Resource<'m>,
     service: TimeSpec,
     draws: Stream,
 }
 
 impl<'m> Station<'m> {
-    pub(crate) fn new(spec: &StationSpec, site: &Site<'m>, place: &Place) -> Self {
+    pub(crate) fn new(spec: &StationSpec, site: &Site<'m>, place: Place) -> Self {
         Self {
-            component: place.component,
             servers: Resource::fcfs(site.sim, u64::from(spec.servers)),
             service: spec.service,
             draws: place.stream("service"),
+            place,
         }
     }
 
@@ -67,12 +67,12 @@ impl<'m> Station<'m> {
     pub(crate) async fn io(&'m self, request: Request) -> Passage {
         let service = self.service_of(&request);
         let waited = self.servers.serve(service).await;
-        Passage::through(self.component, waited, service)
+        Passage::through(self.place.component, waited, service)
     }
 
     #[inline]
     pub(crate) fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
         let pass = self.servers.pass(now, |start| start + self.service_of(request));
-        (pass.end, Passage::through(self.component, pass.start - now, pass.end - pass.start))
+        (pass.end, Passage::through(self.place.component, pass.start - now, pass.end - pass.start))
     }
 }

@@ -220,7 +220,7 @@ impl<'m> Replication<'m> {
     /// One request, from its birth to its answer.
     async fn ask(&'m self, index: usize, target: usize, request: Request) {
         let born = self.sim.now();
-        self.begin(index, born);
+        self.begin(index, born, request.bytes);
         let passage = self.devices[target].io(request).await;
         let now = self.sim.now();
         let mut record = self.record.borrow_mut();
@@ -232,9 +232,9 @@ impl<'m> Replication<'m> {
         }
     }
 
-    fn begin(&self, index: usize, born: Nanos) {
+    fn begin(&self, index: usize, born: Nanos, bytes: u64) {
         let mut record = self.record.borrow_mut();
-        record.begin(index, born);
+        record.begin(index, born, bytes);
         if record.in_flight > self.plan.run().limits.in_flight {
             self.stop(End::TooManyInFlight);
         }

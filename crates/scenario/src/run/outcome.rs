@@ -1,8 +1,7 @@
 //! What one replication found, its warm-up left out, and whether it kept the laws that every run must keep.
 
-use headrace_kernel::Usage;
 use headrace_stats::{Distribution, Interval, Series, Tally};
-use headrace_storage::{Device, Site};
+use headrace_storage::{Device, Recorded, Site};
 use headrace_units::Nanos;
 
 use super::End;
@@ -72,6 +71,8 @@ pub struct ComponentOutcome {
     pub kind: &'static str,
     /// How many servers it has; zero where it has no queue of its own.
     pub servers: u64,
+    /// The bytes asked of it.
+    pub bytes: u64,
     /// Server-nanoseconds in use.
     pub busy_area: u128,
     /// Request-nanoseconds waited.
@@ -102,12 +103,12 @@ pub fn of(plan: &Plan, record: &Record, site: &Site, devices: &[Device], now: Na
     let warm_up = cut.map_or(Nanos::ZERO, |mark| mark.time);
     let streams =
         record.streams.iter().enumerate().map(|(i, stream)| stream_outcome(stream, i, first, cut)).collect();
-    let recorded: Vec<_> = devices.iter().flat_map(Device::usages).collect();
-    let components = site.paths().into_iter().zip(&recorded).enumerate();
+    let all: Vec<&Device> = devices.iter().flat_map(Device::all).collect();
+    let components = site.paths().into_iter().zip(&all).enumerate();
     let components: Vec<ComponentOutcome> = components
-        .map(|(i, (path, (kind, servers, usage)))| {
-            let before = cut.and_then(|mark| mark.usages[i].map(|usage| (usage, mark.time)));
-            component_outcome(path, kind, *servers, *usage, before, now)
+        .map(|(i, (path, device))| {
+            let before = cut.map(|mark| (mark.recorded[i], mark.time));
+            component_outcome(path, device.recorded(), before, now)
         })
         .collect();
     let mut broken: Vec<String> = plan
@@ -117,7 +118,8 @@ pub fn of(plan: &Plan, record: &Record, site: &Site, devices: &[Device], now: Na
         .flat_map(|(plan, stream)| broken_laws(&plan.name, stream, now))
         .collect();
     broken.extend(components.iter().filter_map(|component| overused(component, now - warm_up)));
-    let series = points(record, &recorded);
+    broken.extend(lost_bytes(plan, record, devices));
+    let series = points(record);
     let events = site.sim.events();
     Outcome { end, ended_at: now, warm_up, steady, streams, components, series, events, broken }
 }
@@ -160,19 +162,18 @@ fn series_outcome(series: &Series, first: usize) -> SeriesOutcome {
 
 fn component_outcome(
     path: String,
-    kind: &'static str,
-    servers: u64,
-    usage: Option<Usage>,
-    before: Option<(Usage, Nanos)>,
+    recorded: Recorded,
+    before: Option<(Recorded, Nanos)>,
     now: Nanos,
 ) -> ComponentOutcome {
-    let servers = if usage.is_some() { servers } else { 0 };
-    let usage = usage.unwrap_or_default();
-    let (earlier, then) = before.unwrap_or_default();
+    let usage = recorded.usage.unwrap_or_default();
+    let (earlier, then) =
+        before.map_or_else(Default::default, |(recorded, then)| (recorded.usage.unwrap_or_default(), then));
     ComponentOutcome {
         path,
-        kind,
-        servers,
+        kind: recorded.kind,
+        servers: if recorded.usage.is_some() { recorded.servers } else { 0 },
+        bytes: recorded.bytes - before.map_or(0, |(recorded, _)| recorded.bytes),
         busy_area: usage.busy.area(now) - earlier.busy.area(then),
         queue_area: usage.queue.area(now) - earlier.queue.area(then),
         waits: usage.waits.since(&earlier.waits),
@@ -211,26 +212,45 @@ fn overused(component: &ComponentOutcome, time: Nanos) -> Option<String> {
         .then(|| format!("{}: in use for {} server-ns of {most}", component.path, component.busy_area))
 }
 
-fn points(record: &Record, recorded: &[(&'static str, u64, Option<Usage>)]) -> Vec<Point> {
-    (0..record.marks.len())
-        .map(|segment| {
-            let mark = &record.marks[segment];
-            let before = segment.checked_sub(1).map(|earlier| &record.marks[earlier]);
-            let span = mark.time.0 - before.map_or(0, |mark| mark.time.0);
-            let busy = |mark: &Mark, i: usize| mark.usages[i].map_or(0, |usage| usage.busy.area(mark.time));
-            let used = |i: usize| busy(mark, i) - before.map_or(0, |mark| busy(mark, i));
-            let tallies: Vec<Tally> =
-                record.streams.iter().map(|stream| stream.all.tally_of(segment)).collect();
-            Point {
-                time: mark.time,
-                answered: tallies.iter().map(Tally::count).collect(),
-                mean_ns: tallies.iter().map(Tally::mean_ns).collect(),
-                utilisation: recorded
-                    .iter()
-                    .enumerate()
-                    .map(|(i, (_, servers, _))| used(i) as f64 / (*servers as f64 * span.max(1) as f64))
-                    .collect(),
+/// Bytes that were asked for and did not arrive: each target gets what its streams ask, and an array hands on what it gets.
+fn lost_bytes(plan: &Plan, record: &Record, devices: &[Device]) -> Vec<String> {
+    let mut lost = Vec::new();
+    for (target, (device, (name, _))) in devices.iter().zip(&plan.targets).enumerate() {
+        let streams = plan.streams.iter().zip(&record.streams).filter(|(stream, _)| stream.target == target);
+        let asked: u64 = streams.map(|(_, stream)| stream.born_bytes).sum();
+        if asked != device.recorded().bytes {
+            lost.push(format!(
+                "{name}: its streams asked for {asked} bytes, and it saw {}",
+                device.recorded().bytes
+            ));
+        }
+        for part in device.all().iter().filter(|device| !device.parts().is_empty()) {
+            let (took, gave) =
+                (part.recorded().bytes, part.parts().iter().map(|part| part.recorded().bytes).sum::<u64>());
+            if took != gave {
+                lost.push(format!("{name}: an array in it took {took} bytes and handed on {gave}"));
             }
-        })
-        .collect()
+        }
+    }
+    lost
+}
+
+fn points(record: &Record) -> Vec<Point> {
+    (0..record.marks.len()).map(|segment| point(record, segment)).collect()
+}
+
+fn point(record: &Record, segment: usize) -> Point {
+    let mark = &record.marks[segment];
+    let before = segment.checked_sub(1).map(|earlier| &record.marks[earlier]);
+    let span = mark.time.0 - before.map_or(0, |mark| mark.time.0);
+    let busy = |mark: &Mark, i: usize| mark.recorded[i].usage.map_or(0, |usage| usage.busy.area(mark.time));
+    let used = |i: usize| busy(mark, i) - before.map_or(0, |mark| busy(mark, i));
+    let share = |i: usize| used(i) as f64 / (mark.recorded[i].servers as f64 * span.max(1) as f64);
+    let tallies: Vec<Tally> = record.streams.iter().map(|stream| stream.all.tally_of(segment)).collect();
+    Point {
+        time: mark.time,
+        answered: tallies.iter().map(Tally::count).collect(),
+        mean_ns: tallies.iter().map(Tally::mean_ns).collect(),
+        utilisation: (0..mark.recorded.len()).map(share).collect(),
+    }
 }

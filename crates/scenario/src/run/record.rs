@@ -1,8 +1,7 @@
 //! What a run writes down while it goes on.
 
-use headrace_kernel::Usage;
 use headrace_stats::{Level, Series, histogram};
-use headrace_storage::{Device, Passage};
+use headrace_storage::{Device, Passage, Recorded};
 use headrace_units::Nanos;
 use headrace_workload::{Op, Request};
 
@@ -36,6 +35,8 @@ pub struct StreamRecord {
     born_sum: u128,
     /// Requests made.
     pub born: u64,
+    /// Bytes of requests made.
+    pub born_bytes: u64,
     /// Response times of all requests.
     pub all: Series,
     /// Of reads and of writes, where there are both.
@@ -59,7 +60,7 @@ pub struct Mark {
     /// When it was.
     pub time: Nanos,
     /// What each component had recorded.
-    pub usages: Vec<Option<Usage>>,
+    pub recorded: Vec<Recorded>,
     /// What each stream had recorded.
     pub totals: Vec<Totals>,
 }
@@ -86,10 +87,11 @@ impl Record {
 
     /// A request of `stream` is made.
     #[inline]
-    pub fn begin(&mut self, stream: usize, now: Nanos) {
+    pub fn begin(&mut self, stream: usize, now: Nanos, bytes: u64) {
         self.in_flight += 1;
         let stream = &mut self.streams[stream];
         stream.born += 1;
+        stream.born_bytes += bytes;
         stream.born_sum += u128::from(now.0);
         stream.in_flight.up(now, 1);
     }
@@ -117,6 +119,7 @@ impl Record {
     pub fn pass(&mut self, stream: usize, response: Nanos, request: &Request, passage: &Passage) -> bool {
         let stream = &mut self.streams[stream];
         stream.born += 1;
+        stream.born_bytes += request.bytes;
         stream.in_flight.add(response);
         stream.answer(response, request, passage);
         self.count_answer()
@@ -132,9 +135,9 @@ impl Record {
     /// Ends a segment at `now`.
     pub fn mark(&mut self, now: Nanos, devices: &[Device]) {
         self.in_segment = 0;
-        let usages = devices.iter().flat_map(Device::usages).map(|(_, _, usage)| usage).collect();
+        let recorded = devices.iter().flat_map(Device::all).map(Device::recorded).collect();
         let totals = self.streams.iter().map(|stream| stream.totals.clone()).collect();
-        self.marks.push(Mark { time: now, usages, totals });
+        self.marks.push(Mark { time: now, recorded, totals });
         self.each_series(Series::close_segment);
         if self.marks.len() == histogram::SEGMENTS {
             self.marks = self.marks.chunks(2).map(|pair| pair[1].clone()).collect();

@@ -67,7 +67,7 @@ pub enum FirstUnit {
 
 /// An array in a simulation.
 pub struct Array<'m> {
-    component: u32,
+    pub(crate) place: Place,
     site: &'m Site<'m>,
     /// Held from the split to the merge, where requests do not overlap.
     pub(crate) lockstep: Option<Resource<'m>>,
@@ -76,14 +76,14 @@ pub struct Array<'m> {
 }
 
 impl<'m> Array<'m> {
-    pub(crate) fn new(spec: &ArraySpec, of: &Blueprint, site: &'m Site<'m>, place: &Place) -> Self {
+    pub(crate) fn new(spec: &ArraySpec, of: &Blueprint, site: &'m Site<'m>, place: Place) -> Self {
         let disk = |i| of.build(site, &format!("{}/{}[{i}]", place.path, spec.of));
         Self {
-            component: place.component,
             site,
             lockstep: (spec.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(site.sim, 1)),
             stripes: spec.stripes(),
             disks: (0..spec.disks).map(disk).collect(),
+            place,
         }
     }
 
@@ -94,10 +94,10 @@ impl<'m> Array<'m> {
 
     pub(crate) async fn io(&'m self, request: Request) -> Passage {
         let Some(lockstep) = &self.lockstep else {
-            return self.fork_and_join(request).await.after(self.component, Nanos::ZERO, Nanos::ZERO);
+            return self.fork_and_join(request).await.after(self.place.component, Nanos::ZERO, Nanos::ZERO);
         };
         let turn = lockstep.acquire(()).await;
-        self.fork_and_join(request).await.after(self.component, turn.waited, Nanos::ZERO)
+        self.fork_and_join(request).await.after(self.place.component, turn.waited, Nanos::ZERO)
     }
 
     /// Sends each disk its part and waits for the last.
@@ -109,7 +109,7 @@ impl<'m> Array<'m> {
     pub(crate) fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
         let Some(lockstep) = &self.lockstep else {
             let (end, slowest) = self.pass_disks(now, request);
-            return (end, slowest.after(self.component, Nanos::ZERO, Nanos::ZERO));
+            return (end, slowest.after(self.place.component, Nanos::ZERO, Nanos::ZERO));
         };
         let mut slowest = Passage::default();
         let pass = lockstep.pass(now, |start| {
@@ -117,7 +117,7 @@ impl<'m> Array<'m> {
             slowest = passage;
             end
         });
-        (pass.end, slowest.after(self.component, pass.start - now, Nanos::ZERO))
+        (pass.end, slowest.after(self.place.component, pass.start - now, Nanos::ZERO))
     }
 
     fn pass_disks(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {

@@ -117,7 +117,7 @@ impl Mechanism {
 
 /// A disk in a simulation.
 pub struct Disk<'m> {
-    component: u32,
+    pub(crate) place: Place,
     site: &'m Site<'m>,
     pub(crate) arm: Resource<'m>,
     mechanism: Mechanism,
@@ -127,10 +127,10 @@ pub struct Disk<'m> {
 }
 
 impl<'m> Disk<'m> {
-    pub(crate) fn new(mechanism: Mechanism, site: &'m Site<'m>, place: &Place) -> Self {
+    pub(crate) fn new(mechanism: Mechanism, site: &'m Site<'m>, place: Place) -> Self {
         let arm = Resource::fcfs(site.sim, 1);
         let draws = place.stream("positions");
-        Self { component: place.component, site, arm, mechanism, draws, rests_at: Cell::new(0.0) }
+        Self { place, site, arm, mechanism, draws, rests_at: Cell::new(0.0) }
     }
 
     /// How long the arm, which is free, takes for `request`.
@@ -145,13 +145,13 @@ impl<'m> Disk<'m> {
         let arm = self.arm.acquire(()).await;
         let service = self.work(&request);
         self.site.sim.delay(service).await;
-        Passage::through(self.component, arm.waited, service)
+        Passage::through(self.place.component, arm.waited, service)
     }
 
     #[inline]
     pub(crate) fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
         let pass = self.arm.pass(now, |start| start + self.work(request));
-        (pass.end, Passage::through(self.component, pass.start - now, pass.end - pass.start))
+        (pass.end, Passage::through(self.place.component, pass.start - now, pass.end - pass.start))
     }
 }
 

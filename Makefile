@@ -1,0 +1,54 @@
+# The whole set-up, from a bare checkout: Python ≥ 3.11 and a Rust toolchain are all it takes.
+#   make demo     build, simulate the RAID 0 system of the split-merge paper, print its answer beside theory's
+#   make test     everything: style, types, Rust, Python, documentation snippets, examples, studies at a small size
+#   make studies  the studies whole
+#   make bench    the figures, as a table and in target/bench.json
+#   make docs     the Rust reference
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
+
+.PHONY: demo test style rust-test python-test studies bench docs clean
+
+demo: $(VENV)/built
+	$(BIN)/headrace run examples/raid0-split-merge.yaml
+
+# A private environment: nothing of the machine's own Python is touched.
+$(VENV)/tools: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(VENV)/built: $(VENV)/tools $(SOURCES)
+	. $(BIN)/activate && maturin develop --release --quiet
+	touch $@
+
+test: style rust-test python-test
+
+style: $(VENV)/tools
+	cargo fmt --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+rust-test:
+	cargo test --quiet --workspace --exclude headrace-py
+
+python-test: $(VENV)/built
+	$(BIN)/pytest
+
+studies: $(VENV)/built
+	$(BIN)/headrace study run --all
+
+bench: $(VENV)/built
+	cargo run --release --quiet -p headrace-bench -- $(BIN)/headrace
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --exclude headrace-py --no-deps
+
+clean:
+	rm -rf $(VENV) target

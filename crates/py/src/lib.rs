@@ -1,0 +1,108 @@
+//! `headrace._core`: the only crate that knows Python. Documents go in as text, results come out as JSON, so that Python and
+//! `--json` read the same contract.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use headrace_scenario::document::{self, Problems};
+use headrace_scenario::plan;
+use headrace_scenario::run::{Progress, requests_wanted};
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    _core,
+    ScenarioError,
+    PyException,
+    "A scenario that cannot be run: (what a user reads, the same as JSON)."
+);
+
+fn refused(problems: &Problems) -> PyErr {
+    ScenarioError::new_err((problems.rendered(), problems.to_json().to_string()))
+}
+
+/// How often the watcher looks.
+const LOOK: Duration = Duration::from_millis(50);
+
+#[pymodule]
+mod _core {
+    use super::*;
+
+    #[pymodule_export]
+    use super::ScenarioError;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// The JSON Schema of a scenario, as JSON.
+    #[pyfunction]
+    fn schema() -> String {
+        document::json_schema().to_string()
+    }
+
+    /// Reads and checks a scenario; returns it with its defaults filled in, as JSON.
+    #[pyfunction]
+    fn check(text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+        let plan = plan::plan(text, file, &sets).map_err(|problems| refused(&problems))?;
+        Ok(serde_json::to_string(&plan.spec).expect("a specification is made of strings and numbers"))
+    }
+
+    /// Runs a scenario without the interpreter's lock; returns its results as JSON. `watch` is called a few times a second
+    /// with (requests answered, requests wanted). Ctrl-C ends the run, and what it found until then is returned,
+    /// marked incomplete.
+    #[pyfunction]
+    fn run(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        sets: Vec<(String, String)>,
+        threads: usize,
+        watch: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let plan = plan::plan(text, file, &sets).map_err(|problems| refused(&problems))?;
+        let progress = Progress::default();
+        let results = py.detach(|| {
+            std::thread::scope(|scope| {
+                let worker = scope.spawn(|| headrace_scenario::run_plan(&plan, file, threads, &progress));
+                let told = look_on(&worker, &progress, requests_wanted(&plan), watch.as_ref());
+                (worker.join(), told)
+            })
+        });
+        let (results, told) = results;
+        told?;
+        let results = results.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let results = results.map_err(|problems| refused(&problems))?;
+        Ok(serde_json::to_string(&results).expect("results are made of strings and numbers"))
+    }
+}
+
+/// Looks on until the worker is done: passes Ctrl-C on to it, and tells `watch` how far it is. An error of `watch` ends
+/// the run.
+fn look_on<T>(
+    worker: &std::thread::ScopedJoinHandle<'_, T>,
+    progress: &Progress,
+    wanted: u64,
+    watch: Option<&Py<PyAny>>,
+) -> PyResult<()> {
+    let mut wait = Duration::from_micros(500);
+    let mut told = Ok(());
+    while !worker.is_finished() {
+        std::thread::sleep(wait);
+        wait = (wait * 2).min(LOOK);
+        if wait < LOOK || progress.cancelled.load(Ordering::Relaxed) {
+            continue;
+        }
+        let answered = progress.answered.load(Ordering::Relaxed);
+        let seen = Python::attach(|py| match watch {
+            _ if py.check_signals().is_err() => Ok(false),
+            Some(watch) => watch.call1(py, (answered, wanted)).map(|_| true),
+            None => Ok(true),
+        });
+        progress.cancelled.store(!matches!(seen, Ok(true)), Ordering::Relaxed);
+        told = told.and(seen.map(drop));
+    }
+    told
+}

@@ -1,0 +1,16 @@
+from collections.abc import Callable
+
+__version__: str
+
+class ScenarioError(Exception):
+    args: tuple[str, str]
+
+def schema() -> str: ...
+def check(text: str, file: str, sets: list[tuple[str, str]]) -> str: ...
+def run(
+    text: str,
+    file: str,
+    sets: list[tuple[str, str]],
+    threads: int,
+    watch: Callable[[int, int], object] | None,
+) -> str: ...

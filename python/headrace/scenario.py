@@ -1,0 +1,88 @@
+"""Scenarios from Python: check one, run one, see their schema."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from headrace import _core
+from headrace._core import ScenarioError
+
+Json = dict[str, Any]
+
+
+def _read(path: str | Path) -> str:
+    """Read a scenario's text; say in words what is wrong with the file where it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except IsADirectoryError:
+        raise _file_error(path, "is a directory", "name the scenario file in it") from None
+    except FileNotFoundError:
+        raise _file_error(path, "does not exist", _neighbours(Path(path))) from None
+    except UnicodeDecodeError:
+        raise _file_error(path, "is not text (UTF-8)", "a scenario is a YAML document") from None
+    except OSError as error:
+        raise _file_error(path, f"cannot be read: {error.strerror}", "check its permissions") from None
+
+
+def _neighbours(path: Path) -> str:
+    beside = sorted(str(other) for other in path.parent.glob("*.yaml"))
+    return f"beside it are {', '.join(beside[:5])}" if beside else "check the path"
+
+
+def _file_error(path: str | Path, what: str, help_: str) -> ScenarioError:
+    problem = {"file": str(path), "line": None, "column": None, "path": "", "message": what, "help": help_}
+    return ScenarioError(f"error: {path} {what}\n  = help: {help_}", json.dumps([problem]))
+
+
+def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:
+    if (path is None) == (text is None):
+        raise TypeError("give either a path or a text")
+    return (_read(path), str(path)) if path is not None else (text or "", "<text>")
+
+
+def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
+    return [
+        (path, value if isinstance(value, str) else json.dumps(value))
+        for path, value in (changes or {}).items()
+    ]
+
+
+def schema() -> Json:
+    """Return the JSON Schema of a scenario, for editors."""
+    return dict(json.loads(_core.schema()))
+
+
+def check(
+    path: str | Path | None = None, *, text: str | None = None, changes: Mapping[str, object] | None = None
+) -> Json:
+    """Read and check a scenario; return it with its defaults filled in.
+
+    `changes` put values in the place of what the document has: `{"run.seed": 7}`.
+
+    Raises `ScenarioError` with every mistake found, as a user reads them and as JSON.
+    """
+    source, file = _source(path, text)
+    return dict(json.loads(_core.check(source, file, _sets(changes))))
+
+
+def run(
+    path: str | Path | None = None,
+    *,
+    text: str | None = None,
+    changes: Mapping[str, object] | None = None,
+    threads: int | None = None,
+    watch: Callable[[int, int], object] | None = None,
+) -> Json:
+    """Run a scenario; return its results as `--json` prints them (see docs/results.md).
+
+    Replications run on `threads` threads (default: all processors); the results do not depend on how many. `watch` is
+    called a few times a second with the requests answered and wanted so far. Ctrl-C ends the run within a second; what
+    it found until then is returned with `complete` false.
+
+    Raises `ScenarioError` as `check` does.
+    """
+    source, file = _source(path, text)
+    processors = threads or len(os.sched_getaffinity(0))
+    return dict(json.loads(_core.run(source, file, _sets(changes), processors, watch)))

@@ -1,0 +1,216 @@
+"""Results on a terminal: the answer, a picture, the tables."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from headrace.study import Report, Study
+
+Json = dict[str, Any]
+
+BAR = "█"
+VERDICT_STYLE = {
+    "holds": "green",
+    "fails": "bold red",
+    "undecided": "yellow",
+    "disputed": "cyan",
+    "not testable": "dim",
+}
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Callable[[int, int], object] | None]:
+    """Show how far a run is and how long it will take, on a terminal; elsewhere nothing."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("requests,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("simulating", total=None)
+        yield lambda answered, wanted: bar.update(task, completed=answered, total=wanted)
+
+
+@contextmanager
+def study_progress(study: "Study", *, quiet: bool) -> Iterator[Callable[[str], object] | None]:
+    """Say which case of a study is being run, on a terminal; elsewhere nothing."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    with Console(stderr=True).status(study.name) as status:
+        yield lambda case: status.update(f"{study.name}: {case}")
+
+
+def milliseconds(value: float) -> str:
+    """Write a time with four significant digits, in the unit that suits it."""
+    for unit, scale in (("s", 1e3), ("ms", 1.0), ("µs", 1e-3)):
+        if abs(value) >= scale or unit == "µs":
+            return f"{value / scale:.4g} {unit}"
+    raise AssertionError
+
+
+def results(found: Json) -> None:
+    """Print results: the answer first, then where the time went, then the tables."""
+    console = Console(highlight=False)
+    console.print(Text(found["answer"], style="bold"))
+    for note in found["notes"]:
+        console.print(Text(f"note: {note}", style="yellow"))
+    theories = {theory["stream"]: theory for theory in found["theory"]}
+    for stream in found["streams"]:
+        if stream["response"]["count"]:
+            console.print()
+            _path(console, stream)
+            console.print(_responses(stream, theories[stream["name"]]))
+            _theory_note(console, theories[stream["name"]])
+    console.print()
+    console.print(_components(found))
+    how = "by recursion" if found["engine"] == "recursion" else f"{found['events']:,} events"
+    console.print(
+        f"seed {found['scenario']['run']['seed']}, {found['replications']} replication(s), {how}, "
+        f"{found['simulated_s']:,.0f} simulated seconds after {found['warm_up_s']:,.0f} of warm-up; "
+        f"headrace {found['headrace']}",
+        style="dim",
+    )
+
+
+def _path(console: Console, stream: Json) -> None:
+    """Draw where the time of an average request went, along the path that decided when it was answered."""
+    legs = [(leg["component"], "waiting", leg["waiting_ms"]) for leg in stream["path"]]
+    legs += [(leg["component"], "service", leg["service_ms"]) for leg in stream["path"]]
+    legs = sorted((leg for leg in legs if leg[2] > 0), key=lambda leg: leg[2], reverse=True)
+    total = stream["response"]["mean_ms"]
+    console.print(f"where the time of {stream['name']} went")
+    table = Table.grid(padding=(0, 1))
+    for component, what, time in legs:
+        bar = Text(BAR * max(1, round(time / total * 30)), style="blue" if what == "service" else "magenta")
+        table.add_row(f"  {component}", what, bar, f"{milliseconds(time)} ({time / total:.0%})")
+    console.print(table)
+
+
+def _responses(stream: Json, theory: Json) -> Table:
+    """Lay out response times: simulated beside theory, and beside what was measured."""
+    table = Table(title=f"response time of {stream['name']}, ms", title_justify="left", box=None, pad_edge=False)
+    table.add_column("")
+    table.add_column("simulated", justify="right")
+    measured = stream["measured"]
+    others = [("measured", _measured_column(measured["all"]))] if measured else []
+    if theory["mean_ms"] is not None:
+        others.append(("theory", _theory_column(theory)))
+    for name, _ in others:
+        table.add_column(name, justify="right")
+        table.add_column("off by", justify="right")
+    for row, simulated in _simulated_column(stream["response"]).items():
+        cells = [_with_interval(stream["response"], row, simulated)]
+        for _, column in others:
+            other = column.get(row)
+            cells += ["", ""] if not other else [f"{other:.3f}", f"{simulated / other - 1:+.2%}"]
+        table.add_row(row, *cells)
+    if measured:
+        _demerits(table, measured, len(others))
+    return table
+
+
+def _with_interval(response: Json, row: str, simulated: float) -> str:
+    half_width = response["half_width_ms"] if row == "mean" else None
+    return f"{simulated:.3f}" + (f" ± {half_width:.3f}" if half_width is not None else "")
+
+
+def _simulated_column(response: Json) -> dict[str, float]:
+    column = {"mean": response["mean_ms"], "std. deviation": response["sd_ms"]}
+    return column | {f"{quantile['share']:.4g}": quantile["ms"] for quantile in response["quantiles_ms"]}
+
+
+def _theory_column(theory: Json) -> dict[str, float]:
+    column = {"mean": theory["mean_ms"], "std. deviation": theory["sd_ms"]}
+    return column | {f"{share:.4g}": time for share, time in theory["quantiles_ms"]}
+
+
+def _measured_column(measured: Json) -> dict[str, float]:
+    column = {"mean": measured["measured_mean_ms"]}
+    return column | {f"{share:.4g}": time for share, time in measured["measured_quantiles_ms"]}
+
+
+def _demerits(table: Table, measured: Json, others: int) -> None:
+    for name in ("all", "reads", "writes"):
+        if part := measured[name]:
+            blanks = [""] * (2 * (others - 1))
+            table.add_row(
+                f"{name}: mean", f"{part['simulated_mean_ms']:.3f}", f"{part['measured_mean_ms']:.3f}",
+                f"{part['mean_error_percent']:+.1f}%", *blanks,
+            )  # fmt: skip
+            table.add_row(
+                f"{name}: demerit", f"{part['demerit_ms']:.3f}", "", f"{part['demerit_percent']:.1f}%", *blanks
+            )
+
+
+def _theory_note(console: Console, theory: Json) -> None:
+    if theory["model"] == "none":
+        console.print(f"theory: none applies. It assumes that {theory['fails']}", style="dim")
+    elif theory["exact"]:
+        console.print(f"theory: {theory['model']}, whose assumptions hold", style="dim")
+    else:
+        console.print(f"theory: {theory['model']}, an approximation. It assumes that {theory['fails']}", style="dim")
+
+
+def _components(found: Json) -> Table:
+    table = Table(title="components", title_justify="left", box=None, pad_edge=False)
+    for name in ("", "busy", "waiting", "mean wait, ms", "mean service, ms", "MB/s"):
+        table.add_column(name, justify="left" if not name else "right")
+    for part in _grouped(found["components"]):
+        busy = "" if part["utilisation"] is None else f"{part['utilisation']:.1%}"
+        queue = "" if part["queue"] is None else f"{part['queue']:.3g}"
+        times = ("", "") if part["utilisation"] is None else (f"{part['waiting_ms']:.3f}", f"{part['service_ms']:.3f}")
+        table.add_row(part["path"], busy, queue, *times, f"{part['bytes_per_s'] / 1e6:.4g}")
+    return table
+
+
+def _grouped(components: list[Json]) -> Iterator[Json]:
+    """Show at most eight disks of an array one by one; of more, the busiest and how many there are."""
+    groups: dict[str, list[Json]] = {}
+    for component in components:
+        groups.setdefault(component["path"].split("[")[0], []).append(component)
+    for members in groups.values():
+        if len(members) <= 8:
+            yield from members
+        else:
+            busiest = max(members, key=lambda member: member["utilisation"] or 0)
+            yield busiest | {"path": f"{busiest['path']} (busiest of {len(members)})"}
+
+
+def study(report: "Report") -> None:
+    """Print a study: how many claims hold, then each."""
+    console = Console(highlight=False)
+    counts = {verdict: 0 for verdict in VERDICT_STYLE}
+    for claim in report["claims"]:
+        counts[claim["verdict"]] += 1
+    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    console.print(Text(f"{report['study']}: of {len(report['claims'])} claims {said}.", style="bold"))
+    table = Table(box=None, pad_edge=False)
+    for name, justify in (("claim", "left"), ("", "left"), ("published", "right"), ("obtained", "right")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    table.add_column("tolerance")
+    table.add_column("verdict")
+    for claim in report["claims"]:
+        verdict = Text(claim["verdict"], style=VERDICT_STYLE[claim["verdict"]])
+        shown = [_shown(claim["published"]), _shown(claim["obtained"])]
+        table.add_row(claim["id"], claim["text"], *shown, claim["tolerance"], verdict)
+    console.print(table)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "—"
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
