@@ -42,7 +42,7 @@ python-test: $(VENV)/built
 	$(BIN)/pytest
 
 studies: $(VENV)/built
-	$(BIN)/headrace study run --all
+	$(BIN)/headrace study run all
 
 bench: $(VENV)/built
 	cargo run --release --quiet -p headrace-bench -- $(BIN)/headrace

@@ -104,8 +104,9 @@ def check(file: File, as_json: AsJson = False, sets: Sets = None) -> None:
 
 
 @app.command()
-def schema(as_json: AsJson = True) -> None:  # noqa: ARG001 - a schema is JSON either way
+def schema(as_json: AsJson = True) -> None:
     """Print the JSON Schema of a scenario, for editors that complete and check as you type."""
+    del as_json  # A schema is JSON either way.
     print(json.dumps(scenario.schema(), indent=2))
 
 
@@ -131,7 +132,10 @@ def study_run(
     """Run a study and give a verdict on each of its claims."""
     from headrace import show, study  # noqa: PLC0415
 
-    studies = study.all_studies() if name == "all" else [study.find(name)]
+    try:
+        studies = study.all_studies() if name == "all" else [study.find(name)]
+    except ScenarioError as error:
+        _refuse(error, as_json)
     reports = []
     for found in studies:
         with show.study_progress(found, quiet=as_json) as tell:

@@ -43,10 +43,7 @@ def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:
 
 
 def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    return [
-        (path, value if isinstance(value, str) else json.dumps(value))
-        for path, value in (changes or {}).items()
-    ]
+    return [(path, value if isinstance(value, str) else json.dumps(value)) for path, value in (changes or {}).items()]
 
 
 def schema() -> Json:

@@ -130,17 +130,21 @@ def _with_interval(response: Json, row: str, simulated: float) -> str:
 
 def _simulated_column(response: Json) -> dict[str, float]:
     column = {"mean": response["mean_ms"], "std. deviation": response["sd_ms"]}
-    return column | {f"{quantile['share']:.4g}": quantile["ms"] for quantile in response["quantiles_ms"]}
+    return column | {_within(quantile["share"]): quantile["ms"] for quantile in response["quantiles_ms"]}
 
 
 def _theory_column(theory: Json) -> dict[str, float]:
     column = {"mean": theory["mean_ms"], "std. deviation": theory["sd_ms"]}
-    return column | {f"{share:.4g}": time for share, time in theory["quantiles_ms"]}
+    return column | {_within(share): time for share, time in theory["quantiles_ms"]}
 
 
 def _measured_column(measured: Json) -> dict[str, float]:
     column = {"mean": measured["measured_mean_ms"]}
-    return column | {f"{share:.4g}": time for share, time in measured["measured_quantiles_ms"]}
+    return column | {_within(share): time for share, time in measured["measured_quantiles_ms"]}
+
+
+def _within(share: float) -> str:
+    return f"{share * 100:.4g} % within"
 
 
 def _demerits(table: Table, measured: Json, others: int) -> None:
@@ -152,7 +156,11 @@ def _demerits(table: Table, measured: Json, others: int) -> None:
                 f"{part['mean_error_percent']:+.1f}%", *blanks,
             )  # fmt: skip
             table.add_row(
-                f"{name}: demerit", f"{part['demerit_ms']:.3f}", "", f"{part['demerit_percent']:.1f}%", *blanks
+                f"{name}: demerit",
+                f"{part['demerit_ms']:.3f}",
+                "",
+                f"{part['demerit_percent']:.1f}%",
+                *blanks,
             )
 
 
@@ -193,7 +201,7 @@ def _grouped(components: list[Json]) -> Iterator[Json]:
 def study(report: "Report") -> None:
     """Print a study: how many claims hold, then each."""
     console = Console(highlight=False)
-    counts = {verdict: 0 for verdict in VERDICT_STYLE}
+    counts = dict.fromkeys(VERDICT_STYLE, 0)
     for claim in report["claims"]:
         counts[claim["verdict"]] += 1
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
@@ -208,6 +216,9 @@ def study(report: "Report") -> None:
         shown = [_shown(claim["published"]), _shown(claim["obtained"])]
         table.add_row(claim["id"], claim["text"], *shown, claim["tolerance"], verdict)
     console.print(table)
+    for claim in report["claims"]:
+        if claim["why"]:
+            console.print(f"\n{claim['id']} is {claim['verdict']}: {claim['why']}")
 
 
 def _shown(value: object) -> str:

@@ -28,7 +28,9 @@ fn stream(stream: &StreamResults) -> String {
     let time = |ms: f64| Nanos::from_ms(ms).to_string();
     let response = &stream.response;
     let sure = match (response.half_width_ms, &response.interval) {
-        (Some(half), Some(interval)) if interval.trusted => format!(" ± {}", time(half)),
+        (Some(half), Some(interval)) if interval.trusted => {
+            format!(" (± {:.1} %)", half / response.mean_ms * 100.0)
+        }
         _ => String::new(),
     };
     let slow = response

@@ -118,6 +118,8 @@ pub struct Recorded {
     pub usage: Option<Usage>,
     /// The bytes asked of it.
     pub bytes: u64,
+    /// The bytes it asked of what it is made of; none for a device that is made of nothing else.
+    pub handed_on: Option<u64>,
 }
 
 impl<'m> Device<'m> {
@@ -174,14 +176,14 @@ impl<'m> Device<'m> {
 
     /// What this device recorded of itself.
     pub fn recorded(&self) -> Recorded {
-        let kind = match self {
-            Self::Disk(_) => "disk",
-            Self::Station(_) => "station",
-            Self::Array(_) => "array",
+        let (kind, handed_on) = match self {
+            Self::Disk(_) => ("disk", None),
+            Self::Station(_) => ("station", None),
+            Self::Array(array) => ("array", Some(array.handed_on())),
         };
         let queue = self.queue();
-        let usage = queue.map(|queue| *queue.usage());
-        Recorded { kind, servers: queue.map_or(1, Resource::servers), usage, bytes: self.place().bytes() }
+        let (servers, usage) = (queue.map_or(1, Resource::servers), queue.map(|queue| *queue.usage()));
+        Recorded { kind, servers, usage, bytes: self.place().bytes(), handed_on }
     }
 
     /// This device and all behind it, in the order of their places on the site.

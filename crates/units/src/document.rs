@@ -2,7 +2,6 @@
 //! by which the checker of scenarios knows what to read (see [`check`]).
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -50,22 +49,23 @@ impl<T: FromStr<Err = UnitError>> Visitor<'_> for Text<T> {
 }
 
 /// The text that reads back as exactly this value.
-trait Exact: Display {
+trait Exact {
     fn exact(&self) -> String;
 }
 
 impl Exact for Nanos {
     fn exact(&self) -> String {
-        format!("{} ms", self.0 as f64 / 1e6)
+        if self.0.is_multiple_of(1000) {
+            format!("{} ms", self.0 as f64 / 1e6)
+        } else {
+            format!("{} ns", self.0)
+        }
     }
 }
 impl Exact for Bytes {
     fn exact(&self) -> String {
-        let binary = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-        match binary.iter().find(|(size, _)| self.0 >= *size && self.0 % size == 0) {
-            Some((size, name)) => format!("{} {name}", self.0 / size),
-            None => format!("{} B", self.0),
-        }
+        let (number, unit) = self.whole();
+        format!("{number} {unit}")
     }
 }
 impl Exact for BytesPerSecond {

@@ -182,13 +182,35 @@ impl fmt::Display for Nanos {
     }
 }
 
+/// Units of size, the largest first.
+const SIZES: [(u64, &str); 11] = [
+    (1 << 50, "PiB"),
+    (1_000_000_000_000_000, "PB"),
+    (1 << 40, "TiB"),
+    (1_000_000_000_000, "TB"),
+    (1 << 30, "GiB"),
+    (1_000_000_000, "GB"),
+    (1 << 20, "MiB"),
+    (1_000_000, "MB"),
+    (1 << 10, "KiB"),
+    (1000, "kB"),
+    (1, "B"),
+];
+
+impl Bytes {
+    /// As a whole number of the largest unit that allows one.
+    fn whole(self) -> (u64, &'static str) {
+        let fits = SIZES.iter().find(|(size, _)| self.0 >= *size && self.0.is_multiple_of(*size));
+        fits.map_or((0, "B"), |(size, name)| (self.0 / size, name))
+    }
+}
+
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let binary = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-        match binary.iter().find(|(size, _)| self.0 >= *size && self.0 % *size == 0) {
-            Some((size, name)) => write!(f, "{} {name}", self.0 / size),
-            None => {
-                scaled(f, self.0 as f64, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")])
+        match self.whole() {
+            (number, unit) if number < 10_000 => write!(f, "{number} {unit}"),
+            _ => {
+                scaled(f, self.0 as f64, &[(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")])
             }
         }
     }

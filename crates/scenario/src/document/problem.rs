@@ -72,8 +72,7 @@ impl Problems {
     pub fn of(tree: &Tree, mut problems: Vec<Problem>) -> Self {
         for problem in &mut problems {
             if problem.span.is_none() {
-                let (node, key) = tree.locate(&problem.path);
-                problem.span = node.span.clone().or_else(|| key.cloned());
+                problem.span = tree.locate(&problem.path);
             }
         }
         problems.sort_by_key(|problem| problem.span.as_ref().map(|span| span.bytes.start));
@@ -103,16 +102,14 @@ impl Problems {
     }
 
     fn render(&self, problem: &Problem) -> String {
-        let title = if problem.path.0.is_empty() || problem.span.is_some() {
-            problem.message.clone()
-        } else {
-            format!("{}: {}", problem.path, problem.message)
-        };
-        let title = Level::ERROR.primary_title(title);
+        let title = Level::ERROR.primary_title(&problem.message);
         let mut group = match (&problem.span, &self.tree) {
             (Some(span), Some(tree)) => {
                 let pointer = AnnotationKind::Primary.span(span.bytes.clone());
                 title.element(Snippet::source(&tree.source).path(&self.file).annotation(pointer))
+            }
+            (None, Some(_)) if !problem.path.0.is_empty() => {
+                title.element(Level::NOTE.message(format!("`{}`, as set beside {}", problem.path, self.file)))
             }
             _ => title.element(Level::NOTE.message(format!("in {}", self.file))),
         };

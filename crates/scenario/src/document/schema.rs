@@ -83,7 +83,8 @@ impl<'s> Checker<'s> {
     fn node(&mut self, node: &Node, schema: &'s Json, path: &Path) {
         let before = self.problems.len();
         self.value(node, &self.alternatives(schema), path);
-        for problem in &mut self.problems[before..] {
+        // Two definitions of one name share a path, so the path alone would not find the place.
+        for problem in self.problems[before..].iter_mut().filter(|problem| problem.path == *path) {
             problem.span = problem.span.take().or_else(|| node.span.clone());
         }
     }

@@ -99,31 +99,32 @@ impl Tree {
         let mut node = &mut self.root;
         for step in path.split('.') {
             node = node.child_to_set(step).ok_or_else(|| {
-                wrong(format!("--set {path}: `{step}` cannot be set, for what should contain it is no map"))
+                wrong(format!(
+                    "--set {path}: `{step}` cannot be set, for what should contain it is a plain value"
+                ))
             })?;
         }
         *node = value;
         Ok(())
     }
 
-    /// The node at `path`, or the nearest one that contains it; and the span of the last key on the way to it.
-    pub fn locate(&self, path: &Path) -> (&Node, Option<&Span>) {
-        let (mut node, mut key_span) = (&self.root, None);
+    /// Where what `path` names stands, or the nearest that contains it. `None` for what was [set](Tree::set).
+    pub fn locate(&self, path: &Path) -> Option<Span> {
+        let mut node = &self.root;
         for step in &path.0 {
-            let next = match (&node.value, step) {
-                (Value::Map(entries), Step::Key(name)) => entries
-                    .iter()
-                    .find(|(key, _)| key.name == *name)
-                    .map(|(key, child)| (child, key.span.as_ref())),
-                (Value::List(items), Step::Index(index)) => {
-                    items.get(*index).map(|child| (child, child.span.as_ref()))
+            let child = match (&node.value, step) {
+                (Value::Map(entries), Step::Key(name)) => {
+                    entries.iter().find(|(key, _)| key.name == *name).map(|(_, child)| child)
                 }
+                (Value::List(items), Step::Index(index)) => items.get(*index),
                 _ => None,
             };
-            let Some((child, span)) = next else { break };
-            (node, key_span) = (child, span);
+            match child {
+                Some(child) => node = child,
+                None => break,
+            }
         }
-        (node, key_span)
+        node.span.clone()
     }
 
     /// The document without its places.

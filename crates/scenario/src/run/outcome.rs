@@ -212,7 +212,8 @@ fn overused(component: &ComponentOutcome, time: Nanos) -> Option<String> {
         .then(|| format!("{}: in use for {} server-ns of {most}", component.path, component.busy_area))
 }
 
-/// Bytes that were asked for and did not arrive: each target gets what its streams ask, and an array hands on what it gets.
+/// Bytes that were asked for and did not arrive: each target sees what its streams ask, and the disks of an array together
+/// what the array hands on.
 fn lost_bytes(plan: &Plan, record: &Record, devices: &[Device]) -> Vec<String> {
     let mut lost = Vec::new();
     for (target, (device, (name, _))) in devices.iter().zip(&plan.targets).enumerate() {
@@ -224,11 +225,12 @@ fn lost_bytes(plan: &Plan, record: &Record, devices: &[Device]) -> Vec<String> {
                 device.recorded().bytes
             ));
         }
-        for part in device.all().iter().filter(|device| !device.parts().is_empty()) {
-            let (took, gave) =
-                (part.recorded().bytes, part.parts().iter().map(|part| part.recorded().bytes).sum::<u64>());
-            if took != gave {
-                lost.push(format!("{name}: an array in it took {took} bytes and handed on {gave}"));
+        for array in device.all() {
+            let parts: u64 = array.parts().iter().map(|part| part.recorded().bytes).sum();
+            if let Some(handed_on) = array.recorded().handed_on.filter(|handed_on| *handed_on != parts) {
+                lost.push(format!(
+                    "{name}: an array in it handed on {handed_on} bytes, and its disks saw {parts}"
+                ));
             }
         }
     }

@@ -2,6 +2,8 @@
 
 mod stripe;
 
+use std::cell::Cell;
+
 use headrace_kernel::Resource;
 use headrace_units::{Bytes, Nanos};
 use headrace_workload::Request;
@@ -73,6 +75,8 @@ pub struct Array<'m> {
     pub(crate) lockstep: Option<Resource<'m>>,
     stripes: Stripes,
     disks: Vec<Device<'m>>,
+    /// Bytes of requests that were split: what came and was not split is still waiting for its turn.
+    split: Cell<u64>,
 }
 
 impl<'m> Array<'m> {
@@ -83,6 +87,7 @@ impl<'m> Array<'m> {
             lockstep: (spec.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(site.sim, 1)),
             stripes: spec.stripes(),
             disks: (0..spec.disks).map(disk).collect(),
+            split: Cell::new(0),
             place,
         }
     }
@@ -100,9 +105,21 @@ impl<'m> Array<'m> {
         self.fork_and_join(request).await.after(self.place.component, turn.waited, Nanos::ZERO)
     }
 
+    /// The bytes it has handed on to its disks.
+    pub fn handed_on(&self) -> u64 {
+        self.split.get()
+    }
+
+    /// Each disk that has a part in the request, and the part.
+    #[inline]
+    fn split(&self, request: Request) -> impl Iterator<Item = (&Device<'m>, Request)> {
+        self.split.set(self.split.get() + request.bytes);
+        self.stripes.parts(request).map(|(disk, part)| (&self.disks[disk], part))
+    }
+
     /// Sends each disk its part and waits for the last.
     async fn fork_and_join(&'m self, request: Request) -> Passage {
-        let parts = self.stripes.parts(request).map(|(disk, part)| self.disks[disk].io(part));
+        let parts = self.split(request).map(|(disk, part)| disk.io(part));
         self.site.sim.join_all(parts).await.expect("a request has at least one byte, so at least one part")
     }
 
@@ -121,7 +138,7 @@ impl<'m> Array<'m> {
     }
 
     fn pass_disks(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
-        let passes = self.stripes.parts(*request).map(|(disk, part)| self.disks[disk].pass(now, &part));
+        let passes = self.split(*request).map(|(disk, part)| disk.pass(now, &part));
         passes.max_by_key(|(end, _)| *end).expect("a request has at least one byte, so at least one part")
     }
 }

@@ -1,0 +1,238 @@
+//! Whole scenarios, from text to results: engines against each other, threads against each other, results against
+//! closed forms, and laws that hold of every run.
+
+use headrace_scenario::results::Results;
+use headrace_scenario::run::Progress;
+use headrace_scenario::{plan, simulate};
+use proptest::prelude::*;
+
+fn with(text: &str, sets: &[(&str, &str)], threads: usize) -> Results {
+    let sets: Vec<(String, String)> =
+        sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+    simulate(text, "test.yaml", &sets, threads, &Progress::default())
+        .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
+}
+
+fn json(results: &Results) -> serde_json::Value {
+    serde_json::to_value(results).unwrap()
+}
+
+const ARRAY: &str = "
+system:
+  spindle: {type: disk, device: seagate-st3500630ns}
+  tds: {type: array, level: raid0, of: spindle, disks: 3, stripe_unit: 128 KiB}
+workload:
+  users: {to: tds, arrivals: {poisson: 20 /s}, op: {reads: 60 %}, size: 640 KiB}
+run: {requests: 30000}
+";
+
+/// Same scenario, same seed: the recursion and the events say the same of the stream, to the last digit, and of the
+/// components but for what was under way at the end.
+#[test]
+fn both_engines_give_the_same_results() {
+    for sets in [
+        [("system.tds.queueing", "split_merge"), ("workload.users.pattern", "{hot_spot: {skew: 1.1}}")],
+        [("system.tds.queueing", "fork_join"), ("system.spindle.positioning", "independent")],
+        [("workload.users.to", "spindle"), ("workload.users.pattern", "{runs: {length: 4}}")],
+        [
+            ("workload.users.arrivals", "{batches: {rate: 3 /s, size: {geometric: 4}}}"),
+            ("run.warm_up", "none"),
+        ],
+    ] {
+        let [events, recursion] = ["events", "recursion"].map(|engine| {
+            let mut sets = sets.to_vec();
+            sets.push(("run.engine", engine));
+            with(ARRAY, &sets, 1)
+        });
+        let stream = |results: &Results| {
+            let mut stream = json(results)["streams"][0].clone();
+            stream["made"] = 0.into(); // Events make those that are still under way at the end.
+            stream["in_flight"] = 0.into();
+            stream
+        };
+        assert_eq!(stream(&events), stream(&recursion), "{sets:?}");
+        for (a, b) in events.components.iter().zip(&recursion.components) {
+            let (a, b) = (a.utilisation.unwrap_or(0.0), b.utilisation.unwrap_or(0.0));
+            assert!((a - b).abs() < 1e-3, "{sets:?}: utilisation {a} by events, {b} by recursion");
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let sets = [("run.replications", "5"), ("run.requests", "3000")];
+    let [one, two, five] = [1, 2, 5].map(|threads| json(&with(ARRAY, &sets, threads)));
+    assert_eq!(one, two);
+    assert_eq!(one, five);
+}
+
+/// Another machine, compiler or release must give these bits, or saved seeds lose their meaning.
+#[test]
+fn golden_bits() {
+    let results = with(ARRAY, &[("run.engine", "events")], 1);
+    assert_eq!(
+        results.streams[0].response.mean_ms.to_bits(),
+        4627903886879379622,
+        "{}",
+        results.streams[0].response.mean_ms
+    );
+    assert_eq!(
+        results.streams[0].response.max_ms.to_bits(),
+        4637966366458232340,
+        "{}",
+        results.streams[0].response.max_ms
+    );
+}
+
+/// A change of scheduling never changes the workload: requests are drawn by their numbers.
+#[test]
+fn the_workload_does_not_depend_on_the_system() {
+    let bytes = |sets: &[(&str, &str)]| {
+        let mut sets = sets.to_vec();
+        sets.push(("workload.users.size", "{mix: [{size: 64 KiB, weight: 1}, {size: 1 MiB, weight: 2}]}"));
+        sets.push(("run.warm_up", "none"));
+        let results = with(ARRAY, &sets, 1);
+        let stream = &results.streams[0];
+        ((stream.bytes_per_s * results.simulated_s).round(), stream.reads.as_ref().unwrap().count)
+    };
+    let (bytes_merged, reads_merged) = bytes(&[("system.tds.queueing", "split_merge")]);
+    let (bytes_four, reads_four) =
+        bytes(&[("system.tds.queueing", "split_merge"), ("system.tds.disks", "4")]);
+    assert_eq!((bytes_merged, reads_merged), (bytes_four, reads_four));
+}
+
+fn station(arrivals: &str, service: &str) -> String {
+    format!(
+        "system: {{clerk: {{type: station, service: {service}}}}}
+workload: {{users: {{to: clerk, arrivals: {arrivals}}}}}
+run: {{requests: 400000, replications: 4}}"
+    )
+}
+
+/// Queues whose mean response is known exactly; the simulation must lie within three half-widths.
+#[test]
+fn closed_forms_are_met() {
+    for (arrivals, service, exact_ms) in [
+        ("{poisson: 80 /s}", "{exponential: 10 ms}", 50.0),
+        ("{poisson: 70 /s}", "{erlang: {stages: 2, mean: 10 ms}}", 27.5),
+        ("{poisson: 50 /s}", "10 ms", 15.0),
+        // M^X/M/1, batches of mean b, geometric: R = b / (mu (1 - rho)) with rho = 0.6.
+        ("{batches: {rate: 30 /s, size: {geometric: 2}}}", "{exponential: 10 ms}", 2.0 * 10.0 / 0.4),
+        // One client: it waits for nobody.
+        ("{closed: {depth: 1, think: {exponential: 30 ms}}}", "{exponential: 10 ms}", 10.0),
+        // Machine repair, N = 3, Z = 30, S = 10: R = N/X - Z with X from the birth-death chain.
+        (
+            "{closed: {depth: 3, think: {exponential: 30 ms}}}",
+            "{exponential: 10 ms}",
+            closed_response(3, 30.0, 10.0),
+        ),
+    ] {
+        let results = with(&station(arrivals, service), &[], 2);
+        let response = &results.streams[0].response;
+        let off = (response.mean_ms - exact_ms).abs();
+        assert!(
+            off < 3.0 * response.half_width_ms.unwrap(),
+            "{arrivals}: {} for {exact_ms}",
+            response.mean_ms
+        );
+        assert!(off < 0.02 * exact_ms, "{arrivals}: {} for {exact_ms}", response.mean_ms);
+    }
+}
+
+/// Mean response of N clients that think and one server, by mean value analysis.
+fn closed_response(clients: u32, think: f64, service: f64) -> f64 {
+    let (mut queue, mut response) = (0.0, service);
+    for n in 1..=clients {
+        response = service * (1.0 + queue);
+        queue = f64::from(n) / (think + response) * response;
+    }
+    response
+}
+
+/// Two streams to one disk: each has its own law of service and shares the wait, and theory says so.
+#[test]
+fn two_streams_share_a_queue() {
+    let text = "
+system: {spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}}
+workload:
+  small: {to: spindle, arrivals: {poisson: 15 /s}, size: 4 KiB}
+  large: {to: spindle, arrivals: {poisson: 5 /s}, size: 1 MiB, op: write}
+run: {requests: 300000, replications: 3}
+";
+    let results = with(text, &[], 2);
+    for (stream, theory) in results.streams.iter().zip(&results.theory) {
+        let expected = theory.mean_ms.unwrap();
+        assert!((stream.response.mean_ms / expected - 1.0).abs() < 0.01, "{}", stream.name);
+    }
+}
+
+#[test]
+fn theory_names_the_assumption_that_fails() {
+    for (sets, says) in [
+        (
+            [("workload.users.arrivals", "{every: 50 ms}"), ("run.requests", "500")],
+            "those of `users` are regular",
+        ),
+        (
+            [("workload.users.arrivals", "{closed: {depth: 2}}"), ("run.requests", "500")],
+            "waits for an answer",
+        ),
+        ([("workload.users.pattern", "sequential"), ("run.requests", "500")], "follow a pattern"),
+        ([("workload.users.size", "100 KiB"), ("run.requests", "500")], "stripe unit's beginning"),
+        ([("workload.users.to", "spindle"), ("run.requests", "500")], "service times are independent"),
+    ] {
+        let theory = &with(ARRAY, &sets, 1).theory[0];
+        assert!(!theory.exact);
+        assert!(theory.fails.as_ref().unwrap().contains(says), "{sets:?}: {:?}", theory.fails);
+    }
+}
+
+/// A short, heavily loaded run has an interval that cannot be trusted, and says so.
+#[test]
+fn an_interval_that_cannot_be_trusted_says_so() {
+    let results = with(
+        &station("{poisson: 98 /s}", "{exponential: 10 ms}"),
+        &[("run.requests", "3000"), ("run.replications", "1")],
+        1,
+    );
+    let trusted = results.streams[0].response.interval.as_ref().is_some_and(|interval| interval.trusted);
+    let steady = !results.notes.iter().any(|note| note.contains("no steady state"));
+    assert!(!trusted || !steady, "{:?}", results.notes);
+}
+
+#[test]
+fn arrays_of_arrays_need_nothing_new() {
+    let text = "
+system:
+  spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}
+  shelf: {type: array, level: raid0, of: spindle, disks: 2, stripe_unit: 64 KiB}
+  volume: {type: array, level: raid0, of: shelf, disks: 3, stripe_unit: 256 KiB}
+workload:
+  users: {to: volume, arrivals: {closed: {depth: 4}}, size: 1 MiB, op: {reads: 50 %}}
+run: {requests: 20000}
+";
+    let results = with(text, &[], 1);
+    assert_eq!(results.components.len(), 1 + 3 + 6);
+    let disks: f64 =
+        results.components.iter().filter(|part| part.kind == "disk").map(|part| part.bytes_per_s).sum();
+    let volume = &results.components[0];
+    assert!((disks / volume.bytes_per_s - 1.0).abs() < 1e-3);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever is done to a document, it is read or refused in words: never a panic.
+    #[test]
+    fn a_mangled_document_is_read_or_refused(
+        at in 0usize..400, cut in 0usize..40, put in "[a-z0-9:{}\\[\\], \n/%&*!|>'\"-]{0,12}"
+    ) {
+        let start = ARRAY.floor_char_boundary(at.min(ARRAY.len()));
+        let end = ARRAY.floor_char_boundary((start + cut).min(ARRAY.len()));
+        let mangled = format!("{}{put}{}", &ARRAY[..start], &ARRAY[end..]);
+        if let Err(problems) = plan::plan(&mangled, "test.yaml", &[]) {
+            prop_assert!(!problems.problems.is_empty());
+            prop_assert!(problems.rendered().contains("error"), "{}", problems.rendered());
+        }
+    }
+}

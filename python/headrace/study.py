@@ -1,0 +1,260 @@
+"""Studies: published systems, and a verdict on each of their claims.
+
+A study is a folder of `studies/`: a README that argues, `claims.toml` with what was published and how near is near
+enough (written before the model is run), its scenarios, and `study.py` with a function `obtain(study)` that runs them
+and yields what it got for each claim. The verdict follows from the two by `judge`.
+"""
+
+import importlib.util
+import json
+import math
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypedDict
+
+from headrace import scenario
+from headrace._core import ScenarioError
+
+Json = dict[str, Any]
+
+ROOT = Path(__file__).parents[2] / "studies"
+
+# Where the interval of what was obtained lies wholly inside the tolerance a claim holds; wholly outside, it fails;
+# across its edge, the run is lengthened so many times fourfold before it is left undecided.
+LENGTHENED_AT_MOST = 2
+
+
+class Judged(TypedDict):
+    """A claim with its verdict, as `--json` prints it."""
+
+    id: str
+    text: str
+    published: object
+    obtained: object
+    tolerance: str
+    verdict: str
+    source: str
+    why: str
+    """The argument, where no run can decide; else empty."""
+
+
+class Report(TypedDict):
+    """A study with its verdicts, as `--json` prints it."""
+
+    study: str
+    claims: list[Judged]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that was published: a number or a trend, where it stands, and how near is near enough."""
+
+    id: str
+    text: str
+    published: Any
+    source: str
+    percent: float | None = None
+    """A number holds within so many percent of the published one."""
+    within: float | None = None
+    """A number holds when it differs by at most so much."""
+    between: tuple[float, float] | None = None
+    """A number holds when it lies in between."""
+    verdict: str | None = None
+    """Given where no run can decide: `disputed` or `not testable`."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest number with which the claim holds."""
+        if self.between is not None:
+            return self.between
+        slack = self.within if self.within is not None else abs(self.published) * (self.percent or 0.0) / 100
+        return self.published - slack, self.published + slack
+
+    @property
+    def tolerance(self) -> str:
+        """The tolerance in words."""
+        if self.between is not None:
+            return f"{self.between[0]:g} to {self.between[1]:g}"
+        if self.percent is not None:
+            return f"± {self.percent:g} %"
+        return f"± {self.within:g}" if self.within is not None else "exactly"
+
+
+@dataclass(frozen=True)
+class Obtained:
+    """What a run gave for a claim: a number with half its 95 % interval, or anything else exactly."""
+
+    value: Any
+    half_width: float = 0.0
+
+
+def judge(claim: Claim, obtained: Obtained) -> str:
+    """Give the verdict: `holds`, `fails`, or `undecided` where the interval lies across the edge of the tolerance.
+
+    >>> claim = Claim("mean", "mean response", 10.0, "here", percent=1.0)
+    >>> [judge(claim, Obtained(value, 0.03)) for value in (10.05, 10.09, 10.2)]
+    ['holds', 'undecided', 'fails']
+    """
+    if claim.percent is None and claim.within is None and claim.between is None:
+        return "holds" if obtained.value == claim.published else "fails"
+    low, high = claim.bounds
+    least, most = obtained.value - obtained.half_width, obtained.value + obtained.half_width
+    if low <= least and most <= high:
+        return "holds"
+    return "fails" if most < low or least > high else "undecided"
+
+
+def stands(report: Report) -> bool:
+    """Whether no claim of the report fails or stays undecided."""
+    return all(claim["verdict"] not in ("fails", "undecided") for claim in report["claims"])
+
+
+@dataclass
+class Run:
+    """One set of results, and how to get more of it."""
+
+    study: "Study"
+    file: str
+    changes: dict[str, object]
+    requests: int
+    replications: int
+    found: Json = field(default_factory=dict)
+
+    def go(self) -> "Run":
+        """Run it."""
+        changes = self.changes | {"run.requests": self.requests, "run.replications": self.replications}
+        self.found = scenario.run(self.study.folder / self.file, changes=changes)
+        if not self.found["complete"]:
+            raise KeyboardInterrupt(self.found["notes"])
+        return self
+
+    @property
+    def response(self) -> Json:
+        """The response times of the only stream."""
+        return dict(self.found["streams"][0]["response"])
+
+    def mean(self) -> Obtained:
+        """Return the mean response, in ms."""
+        return Obtained(self.response["mean_ms"], self.response["half_width_ms"] or math.inf)
+
+    def quantile(self, share: float) -> Obtained:
+        """Return the response that the share of requests does not exceed, in ms."""
+        [found] = [quantile for quantile in self.response["quantiles_ms"] if quantile["share"] == share]
+        read_off = found["ms"] * self.response["quantile_error"]
+        return Obtained(found["ms"], (found["half_width_ms"] or math.inf) + read_off)
+
+    def component(self, path: str) -> Json:
+        """Return what was found of a component."""
+        [found] = [component for component in self.found["components"] if component["path"] == path]
+        return dict(found)
+
+
+class Study:
+    """A published system."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.name = folder.name
+        self._told: Callable[[str], object] | None = None
+        self.small = False
+
+    @cached_property
+    def _document(self) -> Json:
+        return tomllib.loads((self.folder / "claims.toml").read_text(encoding="utf-8"))
+
+    @property
+    def title(self) -> str:
+        """What the study is of."""
+        return str(self._document["title"])
+
+    @property
+    def document(self) -> Json:
+        """The claims as written."""
+        return self._document
+
+    def tell(self, case: str) -> None:
+        """Say which case is being run."""
+        if self._told:
+            self._told(case)
+
+    def simulate(
+        self,
+        file: str,
+        changes: dict[str, object],
+        *,
+        requests: int,
+        replications: int = 8,
+        small: int = 100_000,
+    ) -> Run:
+        """Run one of the study's scenarios; with `--small`, with so few requests.
+
+        `requests` are those of each replication.
+        """
+        return Run(self, file, changes, small if self.small else requests, replications).go()
+
+    def refusal(self, file: str, changes: dict[str, object]) -> str:
+        """Return why a scenario is refused; nothing where it is not."""
+        try:
+            scenario.check(self.folder / file, changes=changes)
+        except ScenarioError as error:
+            return str(json.loads(error.args[1])[0]["message"])
+        return ""
+
+    def decide(self, claims: Iterable[tuple[Claim, Callable[[Run], Obtained]]], run: Run) -> Iterator[Judged]:
+        """Judge claims that read their numbers off one run, which is lengthened while any is undecided."""
+        wanted = list(claims)
+        for lengthened in range(LENGTHENED_AT_MOST + 1):
+            judged = [verdict(claim, obtain(run)) for claim, obtain in wanted]
+            undecided = any(claim["verdict"] == "undecided" for claim in judged)
+            if not undecided or self.small or lengthened == LENGTHENED_AT_MOST:
+                break
+            run = Run(self, run.file, run.changes, run.requests * 4, run.replications).go()
+        yield from judged
+
+    def run(self, *, small: bool = False, tell: Callable[[str], object] | None = None) -> Report:
+        """Run the study; with `small`, with fewer requests."""
+        self.small, self._told = small, tell
+        spec = importlib.util.spec_from_file_location(f"study_{self.name}", self.folder / "study.py")
+        if spec is None or spec.loader is None:
+            raise FileNotFoundError(self.folder / "study.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return Report(study=self.name, claims=[*module.obtain(self), *self._given()])
+
+    def _given(self) -> Iterator[Judged]:
+        """Yield the claims that no run can decide."""
+        for given in self._document.get("given", []):
+            claim = Claim(given["id"], given["text"], given.get("published"), given["source"], verdict=given["verdict"])
+            yield verdict(claim, Obtained(given.get("obtained")), why=given["why"])
+
+
+def verdict(claim: Claim, obtained: Obtained, why: str = "") -> Judged:
+    """Put a claim and what was obtained for it together."""
+    return Judged(
+        id=claim.id,
+        text=claim.text,
+        published=claim.published,
+        obtained=obtained.value,
+        tolerance="—" if claim.verdict else claim.tolerance,
+        verdict=claim.verdict or judge(claim, obtained),
+        source=claim.source,
+        why=why,
+    )
+
+
+def all_studies() -> list[Study]:
+    """Return every study there is."""
+    return [Study(claims.parent) for claims in sorted(ROOT.glob("*/claims.toml"))]
+
+
+def find(name: str) -> Study:
+    """Return the study of this name; raise `ScenarioError` where there is none."""
+    for study in all_studies():
+        if study.name == name:
+            return study
+    known = ", ".join(study.name for study in all_studies())
+    problem = {"message": f"there is no study `{name}`", "help": f"there are {known}"}
+    raise ScenarioError(f"error: there is no study `{name}`\n  = help: there are {known}", json.dumps([problem]))

@@ -1,0 +1,33 @@
+"""What the tests share: the command line as a user starts it, and the measured data where it is present."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def headrace() -> Run:
+    """Return a function that runs `headrace` with these arguments and returns what it printed."""
+
+    def run(*arguments: object, cwd: Path = ROOT, columns: int = 100) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"}
+        command = [str(Path(sys.executable).with_name("headrace")), *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def measured_data() -> Path:
+    """Return the folder of measured data; skip where it is absent."""
+    folder = Path(os.environ.get("HEADRACE_DATA", ROOT.parent / "shared" / "data"))
+    if not (folder / "disks").is_dir():
+        pytest.skip("no measured data")
+    return folder

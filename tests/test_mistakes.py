@@ -1,0 +1,199 @@
+"""Each kind of mistake a user makes, and the message they read: where it is, what was found, what would do."""
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+SOUND = """\
+system:
+  spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}
+  tds: {type: array, level: raid0, of: spindle, disks: 3, stripe_unit: 128 KiB}
+workload:
+  users: {to: tds, arrivals: {poisson: 10 /s}, size: 128 KiB}
+run: {requests: 1000}
+"""
+
+INLINE = (
+    "{capacity: 500 GB, cylinders: 60801, rotation: 7200 rpm, media_rate_outer: 80 MB/s, media_rate_inner: 40 MB/s, "
+    "seek_read: {track_to_track: 1 ms, full_stroke: 17 ms}, seek_write: {track_to_track: 1 ms, full_stroke: 17 ms}}"
+)
+
+MISTAKES = {
+    "unknown field": (
+        ("stripe_unit", "strip_unit"),
+        ["3:59", "`tds` has no field `strip_unit`", "did you mean `stripe_unit`?"],
+    ),
+    "wrong unit": (
+        ("128 KiB}\nworkload", "128 ms}\nworkload"),
+        ["3:72", "`ms` is no unit of size", "KiB"],
+    ),
+    "no unit": (("10 /s", "10"), ["5:40", "`10` has no unit", "50 /s"]),
+    "ambiguous unit": (("size: 128 KiB", "size: 128 KB"), ["5:54", "could mean 1000 or 1024", "KiB"]),
+    "missing device": (
+        ("seagate-st3500630ns", "segate-st3500630ns"),
+        ["2:33", "no device `segate-st3500630ns`", "did you mean `seagate-st3500630ns`?"],
+    ),
+    "missing component": (("to: tds", "to: tsd"), ["5:15", "no component `tsd`", "did you mean `tds`?"]),
+    "impossible geometry": (
+        ("seagate-st3500630ns", INLINE.replace("cylinders: 60801", "cylinders: 1")),
+        ["this disk cannot be", "1 cylinders", "give at least 2"],
+    ),
+    "zones inside out": (
+        ("seagate-st3500630ns", INLINE.replace("80 MB/s", "30 MB/s")),
+        ["outermost track", "swapped?"],
+    ),
+    "unstable load": (
+        ("poisson: 10 /s", "poisson: 300 /s"),
+        ["5:30", "`tds` cannot keep up", "utilisation of", "must stay below 1", "lower the rate below"],
+    ),
+    "two definitions of one name": (
+        ("  tds:", "  spindle: {type: station, service: 1 ms}\n  tds:"),
+        ["3:3", "`spindle` is defined twice; the first definition is on line 2"],
+    ),
+    "an array of itself": (("of: spindle", "of: tds"), ["3:40", "would contain itself"]),
+    "too large a stripe unit": (("stripe_unit: 128 KiB", "stripe_unit: 2 TB"), ["stripe unit of 2 TB does not fit"]),
+    "too large a request": (("size: 128 KiB", "size: 3 TB"), ["does not fit into"]),
+    "a word for a map": (("{poisson: 10 /s}", "poisson"), ["5:30", "`poisson` needs more than its name"]),
+    "out of bounds": (("disks: 3", "disks: 0"), ["`disks` is 0", "at least 1"]),
+    "no YAML": (("{poisson: 10 /s}", "{poisson: 10 /s"), ["this is no YAML", "scenario.yaml:"]),
+    "nothing to do": (
+        ("  users: {to: tds, arrivals: {poisson: 10 /s}, size: 128 KiB}", "  {}"),
+        ["there is no stream"],
+    ),
+    "recursion that does not apply": (
+        ("requests: 1000", "requests: 1000, engine: recursion"),
+        ["the recursion does not apply", "may answer a later request first"],
+    ),
+}
+
+
+def refused(headrace: Run, file: Path, *more: str) -> str:
+    """Run a file that must be refused; return the message."""
+    ran = headrace("run", file, *more)
+    assert ran.returncode == 2, ran.stdout
+    assert ran.stdout == ""
+    assert "Traceback" not in ran.stderr
+    assert "panicked" not in ran.stderr
+    return ran.stderr
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told(headrace: Run, tmp_path: Path, mistake: str) -> None:
+    (right, wrong), says = MISTAKES[mistake]
+    assert right in SOUND
+    file = tmp_path / "scenario.yaml"
+    file.write_text(SOUND.replace(right, wrong))
+    message = refused(headrace, file)
+    for part in says:
+        assert part in message, message
+
+
+def test_the_sound_scenario_is_sound(headrace: Run, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text(SOUND)
+    assert headrace("run", file).returncode == 0
+    assert "is in order: 1 stream(s), 2 component(s)" in headrace("check", file).stdout
+
+
+def test_several_mistakes_are_told_together_in_the_order_of_the_file(headrace: Run, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text(SOUND.replace("stripe_unit", "strip_unit").replace("10 /s", "10").replace("type: disk", "type: dsk"))
+    ran = headrace("check", file, "--json")
+    assert ran.returncode == 2
+    problems = json.loads(ran.stdout)["problems"]
+    assert [problem["line"] for problem in problems] == sorted(problem["line"] for problem in problems)
+    messages = " ".join(problem["message"] for problem in problems)
+    assert "no type `dsk`" in messages
+    assert "no field `strip_unit`" in messages
+    assert "`10` has no unit" in messages
+    assert all({"file", "line", "column", "path", "message", "help"} == set(problem) for problem in problems)
+
+
+def test_a_directory_for_a_file(headrace: Run, tmp_path: Path) -> None:
+    message = refused(headrace, tmp_path)
+    assert "is a directory" in message
+
+
+def test_a_file_that_is_not_there_names_its_neighbours(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "raid.yaml").write_text(SOUND)
+    message = refused(headrace, tmp_path / "riad.yaml")
+    assert "does not exist" in message
+    assert "raid.yaml" in message
+
+
+def test_a_file_that_is_no_text(headrace: Run, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_bytes(bytes(range(256)))
+    assert "is not text" in refused(headrace, file)
+
+
+REPLAY = """\
+system:
+  spindle: {type: disk, device: seagate-st3500630ns}
+workload:
+  host: {to: spindle, arrivals: {replay: {trace: some.trace, format: validate}}}
+"""
+LINES = "R Hit 2992396 4 13670.0 35942.0\nW Hit 3865568 8 1971.0 29108.0\n"
+
+
+@pytest.mark.parametrize(
+    ("trace", "says"),
+    [
+        ("", "is empty"),
+        (LINES[:-10], "truncated"),
+        (LINES + "R Hit x 4 1.0 1.0\n", "line 3: `x` is no sector number"),
+        (LINES + "R Hit 9999999999 4 1.0 1.0\n", "the trace reaches byte 5120000001536"),
+    ],
+)
+def test_a_bad_trace_is_told_with_its_line(headrace: Run, tmp_path: Path, trace: str, says: str) -> None:
+    (tmp_path / "scenario.yaml").write_text(REPLAY)
+    (tmp_path / "some.trace").write_text(trace)
+    message = refused(headrace, tmp_path / "scenario.yaml")
+    assert says in message
+    assert "scenario.yaml:4:" in message
+
+
+def test_a_trace_that_is_missing_or_a_directory(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "scenario.yaml").write_text(REPLAY)
+    assert "No such file" in refused(headrace, tmp_path / "scenario.yaml")
+    (tmp_path / "some.trace").mkdir()
+    assert "it is a directory" in refused(headrace, tmp_path / "scenario.yaml")
+
+
+def test_bad_lines_can_be_passed_over_and_are_counted(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "scenario.yaml").write_text(REPLAY.replace("format: validate", "format: validate, skip_bad: true"))
+    (tmp_path / "some.trace").write_text(LINES * 50 + "nonsense\n")
+    ran = headrace("run", tmp_path / "scenario.yaml")
+    assert ran.returncode == 0, ran.stderr
+    assert "1 bad lines of the trace were passed over" in ran.stdout
+
+
+def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text(SOUND)
+    assert "not PATH=VALUE" in headrace("run", file, "--set", "seed").stderr
+    assert "has no field `sead`" in refused(headrace, file, "--set", "run.sead=3")
+    assert "`seed` cannot be set" in refused(headrace, file, "--set", "workload.users.to.seed=3")
+    assert "`run.seed`, as set beside" in refused(headrace, file, "--set", "run.seed=many")
+
+
+def test_an_unknown_study_is_told(headrace: Run) -> None:
+    ran = headrace("study", "run", "raid5")
+    assert ran.returncode == 2
+    assert "there are raid0-split-merge" in ran.stderr
+
+
+def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.yaml"
+    # Sequential addresses: theory cannot tell the load beforehand, and the disk does not keep up.
+    file.write_text(
+        "system: {spindle: {type: disk, device: seagate-st3500630ns}}\n"
+        "workload: {users: {to: spindle, arrivals: {poisson: 500 /s}, pattern: sequential}}\n"
+        "run: {requests: 1000000, engine: events, limits: {in_flight: 2000}}\n"
+    )
+    ran = headrace("run", file)
+    assert ran.returncode == 3
+    assert "INCOMPLETE" in ran.stdout
+    assert "more than 2000 requests were under way at once (limits.in_flight)" in " ".join(ran.stdout.split())
