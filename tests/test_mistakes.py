@@ -99,7 +99,9 @@ def test_the_sound_scenario_is_sound(headrace: Run, tmp_path: Path) -> None:
 
 def test_several_mistakes_are_told_together_in_the_order_of_the_file(headrace: Run, tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
-    file.write_text(SOUND.replace("stripe_unit", "strip_unit").replace("10 /s", "10").replace("type: disk", "type: dsk"))
+    file.write_text(
+        SOUND.replace("stripe_unit", "strip_unit").replace("10 /s", "10").replace("type: disk", "type: dsk")
+    )
     ran = headrace("check", file, "--json")
     assert ran.returncode == 2
     problems = json.loads(ran.stdout)["problems"]

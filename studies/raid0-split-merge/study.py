@@ -1,6 +1,7 @@
 """Runs the split-merge study: see README.md for what it finds."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from headrace.study import Claim, Judged, Obtained, Run, Study, verdict
@@ -125,7 +126,7 @@ def array_claims(study: Study, case: Json) -> tuple[Wanted, Wanted]:
     ]
     for share in (50, 90, 95, 99):
         within = claim(f"p{share}", f"{share} % answered within", "quantile")
-        merged.append((within, lambda run, share=share: run.quantile(share / 100)))
+        merged.append((within, partial(Run.quantile, share=share / 100)))
     return merged, [(claim("fork_join", "mean response as fork-join", "mean"), Run.mean)]
 
 

@@ -1,0 +1,61 @@
+//! Whole scenarios, from the text to the results.
+
+use std::process::Command;
+
+use headrace_scenario::run::Progress;
+use headrace_scenario::simulate;
+
+use crate::cpu_seconds;
+
+const MM1: &str = "
+system: {clerk: {type: station, service: {exponential: 1 s}}}
+workload: {customers: {to: clerk, arrivals: {poisson: 0.8 /s}}}
+run: {requests: 5000000}
+";
+
+const RAID0: &str = include_str!("../../examples/raid0-split-merge.yaml");
+
+fn run(text: &str, sets: &[(&str, &str)]) {
+    let sets: Vec<(String, String)> =
+        sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+    let results = simulate(text, "bench.yaml", &sets, 1, &Progress::default());
+    std::hint::black_box(results.unwrap_or_else(|problems| panic!("{}", problems.rendered())));
+}
+
+/// Customers a CPU second, everything included that a user waits for: statistics, theory, results.
+pub fn mm1(engine: &str) -> f64 {
+    5e6 / cpu_seconds(|| run(MM1, &[("run.engine", engine)]))
+}
+
+/// CPU seconds for one configuration of the RAID 0 study, 4·10⁶ requests.
+pub fn raid0_s(engine: &str) -> f64 {
+    cpu_seconds(|| run(RAID0, &[("run.engine", engine)]))
+}
+
+/// By how much ten times the requests raise the peak of memory.
+pub fn memory_growth_mib() -> f64 {
+    run(RAID0, &[("run.requests", "4000000")]);
+    let before = peak_memory_mib();
+    run(RAID0, &[("run.requests", "40000000")]);
+    peak_memory_mib() - before
+}
+
+/// The most memory this process has had, where the system tells; else NaN.
+fn peak_memory_mib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    kib.map_or(f64::NAN, |kib| kib / 1024.0)
+}
+
+/// Seconds until `headrace --help` is printed: the least of five.
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads a clock")]
+pub fn startup_s(program: &str) -> f64 {
+    let times = (0..5).map(|_| {
+        let start = std::time::Instant::now();
+        let output = Command::new(program).arg("--help").output();
+        assert!(output.is_ok_and(|output| output.status.success()), "{program} --help fails");
+        start.elapsed().as_secs_f64()
+    });
+    times.fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,118 @@
+"""What `--json` prints is a contract: docs/results.md describes every field, and this holds the two together."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import headrace as package
+import pytest
+from conftest import ROOT, Run
+
+EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
+
+
+def fields(value: Any, path: str = "") -> Iterator[str]:
+    """Yield the path of every field, items of lists as `[]`."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield f"{path}.{name}".lstrip(".")
+            yield from fields(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from fields(inner, f"{path}[]")
+
+
+def test_every_field_is_documented_and_no_other(headrace: Run, measured_data: Path) -> None:
+    documented = {
+        line.split("`")[1] for line in (ROOT / "docs" / "results.md").read_text().splitlines() if line.startswith("| `")
+    }
+    trace = measured_data / "disks" / "barracuda" / "barracuda.trace"
+    replayed = headrace(
+        "run", "examples/replay-barracuda.yaml", "--json", "--set", f"workload.host.arrivals.replay.trace={trace}"
+    )
+    drawn = headrace("run", EXAMPLE, "--json", "--replications", 2, "--set", "run.requests=20000")
+    found = {
+        field
+        for printed in (replayed, drawn)
+        for field in fields(json.loads(printed.stdout))
+        if not field.startswith("scenario.")
+    }
+    assert found == documented
+
+
+def test_check_prints_the_scenario_with_its_defaults(headrace: Run) -> None:
+    printed = json.loads(headrace("check", EXAMPLE, "--json").stdout)
+    assert printed["ok"]
+    assert printed["scenario"]["run"]["warm_up"] == "auto"
+    assert printed["scenario"]["system"]["tds"]["stripe_unit"] == "128 KiB"
+
+
+def test_the_resolved_scenario_runs_again_with_the_same_results(headrace: Run, tmp_path: Path) -> None:
+    first = json.loads(headrace("run", EXAMPLE, "--json", "--set", "run.requests=5000", "--seed", 7).stdout)
+    again = tmp_path / "again.yaml"
+    again.write_text(json.dumps(first["scenario"]))  # YAML contains JSON.
+    assert json.loads(headrace("run", again, "--json").stdout) == first
+
+
+def test_the_schema_accepts_every_example(headrace: Run) -> None:
+    schema = json.loads(headrace("schema").stdout)
+    assert schema["title"] == "ScenarioSpec"
+    assert set(schema["properties"]) == {"system", "workload", "run"}
+    assert json.loads(headrace("schema", "--json").stdout) == schema
+    assert package.schema() == schema
+
+
+def test_help_reads_well_in_a_narrow_terminal(headrace: Run) -> None:
+    for command in ([], ["run"], ["check"], ["schema"], ["study"], ["study", "run"], ["study", "list"]):
+        printed = headrace(*command, "--help", columns=60)
+        assert printed.returncode == 0
+        assert max(len(line) for line in printed.stdout.splitlines()) <= 60
+
+
+def test_results_fit_a_narrow_terminal(headrace: Run) -> None:
+    printed = headrace("run", EXAMPLE, "--set", "run.requests=5000", columns=60)
+    assert max(len(line.rstrip()) for line in printed.stdout.splitlines()) <= 60
+
+
+def test_studies_are_listed(headrace: Run) -> None:
+    [study] = json.loads(headrace("study", "list", "--json").stdout)
+    assert study["study"] == "raid0-split-merge"
+    assert "raid0-split-merge" in headrace("study", "list").stdout
+
+
+def test_python_gives_what_the_command_line_gives(headrace: Run) -> None:
+    printed = json.loads(headrace("run", EXAMPLE, "--json", "--set", "run.requests=3000").stdout)
+    assert package.run(EXAMPLE, changes={"run.requests": 3000}) == printed | {
+        "scenario": printed["scenario"],
+    }
+
+
+def test_progress_is_told_and_an_error_in_the_watcher_ends_the_run() -> None:
+    told: list[tuple[int, int]] = []
+    package.run(EXAMPLE, changes={"run.requests": 2_000_000}, watch=lambda *far: told.append(far))
+    assert told
+    assert all(0 <= answered <= wanted == 2_000_000 for answered, wanted in told)
+
+    def fails(_answered: int, _wanted: int) -> None:
+        raise ValueError("the watcher is wrong")
+
+    with pytest.raises(ValueError, match="the watcher is wrong"):
+        package.run(EXAMPLE, changes={"run.requests": 100_000_000}, watch=fails)
+
+
+def test_ctrl_c_keeps_what_was_found() -> None:
+    command = [Path(sys.executable).with_name("headrace"), "run", EXAMPLE, "--json", "--set", "run.requests=2000000000"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    printed, errors = process.communicate(timeout=20)
+    assert process.returncode == 130, errors
+    results = json.loads(printed)
+    assert not results["complete"]
+    assert results["streams"][0]["answered"] > 1000
+    assert "cut short because it was cancelled" in results["notes"]

@@ -1,0 +1,33 @@
+"""Studies at a small size: nothing fails; what is undecided is so for want of requests only."""
+
+import json
+
+from conftest import Run
+from headrace.study import Claim, Obtained, find, judge
+
+
+def test_no_claim_of_the_split_merge_study_fails(headrace: Run) -> None:
+    ran = headrace("study", "run", "raid0-split-merge", "--small", "--json")
+    report = json.loads(ran.stdout)
+    assert report["study"] == "raid0-split-merge"
+    verdicts = [claim["verdict"] for claim in report["claims"]]
+    failed = [claim for claim in report["claims"] if claim["verdict"] == "fails"]
+    assert failed == []
+    assert verdicts.count("holds") >= 130
+    assert verdicts.count("undecided") <= 15
+    assert verdicts.count("not testable") == 4
+    keys = {"id", "text", "published", "obtained", "tolerance", "verdict", "source", "why"}
+    assert all(set(claim) == keys for claim in report["claims"])
+    assert ran.returncode == (1 if "undecided" in verdicts else 0)
+
+
+def test_a_wrong_model_is_found_out() -> None:
+    """A tolerance that nothing could miss would prove nothing: the fork-join mean misses that of split-merge."""
+    study = find("raid0-split-merge")
+    [case] = [
+        case
+        for case in study.document["array"]["cases"]
+        if (case["op"], case["disks"], case["blocks"]) == ("read", 4, 20)
+    ]
+    claim = Claim("mean", "mean response", case["mean"], "", percent=study.document["tolerance"]["mean_percent"])
+    assert judge(claim, Obtained(case["fork_join"], 0.05)) == "fails"
