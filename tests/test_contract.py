@@ -106,7 +106,7 @@ def test_progress_is_told_and_an_error_in_the_watcher_ends_the_run() -> None:
 
 
 def test_ctrl_c_keeps_what_was_found() -> None:
-    command = [Path(sys.executable).with_name("headrace"), "run", EXAMPLE, "--json", "--set", "run.requests=2000000000"]
+    command = [str(Path(sys.executable).with_name("headrace")), "run", str(EXAMPLE), "--json", "--set", "run.requests=2000000000"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(2)
     process.send_signal(signal.SIGINT)

@@ -1,11 +1,12 @@
 //! The event queue: what is due next, and among equals what was scheduled first.
 //!
-//! A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, 1990). Virtual time never runs backwards, so an event lies in the
-//! bucket of the highest bit in which its time differs from now; as now advances, the lowest bucket is dealt out to
-//! the buckets beneath it. Each event moves to lower buckets only: [`push`](EventQueue::push) costs O(1) and
-//! [`pop`](EventQueue::pop) O(log(span / ns)) amortised, independent of how many events wait, and the moves run
-//! through memory in sequence. Buckets keep the order of arrival, so equal times are first in, first out without a
-//! sequence number.
+//! A few events are kept in a sorted list, where a handful of comparisons beats any structure. When they become many they
+//! move to a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, 1990), until none is left. Virtual time never runs backwards,
+//! so an event lies in the bucket of the highest bit in which its time differs from now; as now advances, the lowest
+//! bucket is dealt out to the buckets beneath it. Each event moves to lower buckets only: [`push`](EventQueue::push) costs
+//! O(1) and [`pop`](EventQueue::pop) O(log(span / ns)) amortised, independent of how many events wait, and the moves run
+//! through memory in sequence. Both keep the order of arrival, so equal times are first in, first out without a sequence
+//! number.
 
 use headrace_units::Nanos;
 
@@ -25,11 +26,16 @@ pub struct EventQueue {
     /// Due now, in order; those before `taken` were given out.
     due: Vec<TaskId>,
     taken: usize,
+    /// The latest first, while there are few.
+    few: Vec<Event>,
     /// Bucket b holds the events whose time first differs from now, seen from the top, in bit b.
     later: [Vec<Event>; 64],
     /// Bit b is set where bucket b is not empty.
     occupied: u64,
 }
+
+/// So many events are few.
+const FEW: usize = 16;
 
 /// The bucket of an event at `time`, seen from `now`: the highest bit in which they differ; none where it is due.
 #[inline]
@@ -39,7 +45,14 @@ fn bucket_of(time: u64, now: u64) -> Option<usize> {
 
 impl Default for EventQueue {
     fn default() -> Self {
-        Self { now: 0, due: Vec::new(), taken: 0, later: std::array::from_fn(|_| Vec::new()), occupied: 0 }
+        Self {
+            now: 0,
+            due: Vec::new(),
+            taken: 0,
+            few: Vec::with_capacity(FEW),
+            later: std::array::from_fn(|_| Vec::new()),
+            occupied: 0,
+        }
     }
 }
 
@@ -57,13 +70,29 @@ impl EventQueue {
     #[inline]
     pub fn push(&mut self, time: Nanos, task: TaskId) {
         assert!(time.0 >= self.now, "an event in the past: {} ns, and it is {} ns", time.0, self.now);
-        match bucket_of(time.0, self.now) {
-            None => self.due.push(task),
-            Some(bucket) => {
-                self.later[bucket].push(Event { time: time.0, task });
-                self.occupied |= 1 << bucket;
-            }
+        if time.0 == self.now {
+            self.due.push(task);
+        } else if self.occupied == 0 && self.few.len() < FEW {
+            // Before its equals, which came first and lie nearer to the end, where events are taken.
+            let place = self.few.partition_point(|event| event.time > time.0);
+            self.few.insert(place, Event { time: time.0, task });
+        } else {
+            self.push_to_bucket(Event { time: time.0, task });
         }
+    }
+
+    fn push_to_bucket(&mut self, event: Event) {
+        while let Some(earlier) = self.few.pop() {
+            self.place(earlier);
+        }
+        self.place(event);
+    }
+
+    #[inline]
+    fn place(&mut self, event: Event) {
+        let bucket = bucket_of(event.time, self.now).expect("what is due now is in no bucket");
+        self.later[bucket].push(event);
+        self.occupied |= 1 << bucket;
     }
 
     /// Takes the next wake that is due at `limit` or before, and advances now to its time.
@@ -77,14 +106,27 @@ impl EventQueue {
         Some(task)
     }
 
-    /// Moves now to the earliest pending time, unless that lies beyond `limit` or nothing pends: deals the events of
-    /// the lowest bucket out to those beneath it, in their order.
+    /// Moves now to the earliest pending time, unless that lies beyond `limit` or nothing pends.
+    #[inline]
     fn advance(&mut self, limit: u64) -> bool {
         self.due.clear();
         self.taken = 0;
-        if self.occupied == 0 {
-            return false;
+        if self.occupied == 0 { self.advance_to_few(limit) } else { self.advance_to_bucket(limit) }
+    }
+
+    #[inline]
+    fn advance_to_few(&mut self, limit: u64) -> bool {
+        let Some(first) = self.few.pop_if(|first| first.time <= limit) else { return false };
+        self.now = first.time;
+        self.due.push(first.task);
+        while let Some(equal) = self.few.pop_if(|event| event.time == first.time) {
+            self.due.push(equal.task);
         }
+        true
+    }
+
+    /// Deals the events of the lowest bucket out to those beneath it, in their order.
+    fn advance_to_bucket(&mut self, limit: u64) -> bool {
         let bucket = self.occupied.trailing_zeros() as usize;
         let earliest = self.later[bucket]
             .iter()
@@ -111,7 +153,7 @@ impl EventQueue {
 
     /// How many wakes are pending.
     pub fn len(&self) -> usize {
-        self.due.len() - self.taken + self.later.iter().map(Vec::len).sum::<usize>()
+        self.due.len() - self.taken + self.few.len() + self.later.iter().map(Vec::len).sum::<usize>()
     }
 
     /// Whether nothing is pending.
@@ -162,14 +204,15 @@ mod tests {
     proptest! {
         /// Against a map ordered by (time, sequence), pushes and pops interleaved as they come.
         #[test]
-        fn agrees_with_a_sorted_map(steps in prop::collection::vec((0u64..2000, any::<bool>()), 1..400)) {
+        fn agrees_with_a_sorted_map(steps in prop::collection::vec((0u64..2000, any::<bool>(), any::<bool>()), 1..400)) {
             let (mut queue, mut sorted) = (EventQueue::default(), BTreeMap::new());
-            for (sequence, (ahead, pop)) in steps.into_iter().enumerate() {
+            for (sequence, (ahead, pop, again)) in steps.into_iter().enumerate() {
                 // Squares spread the delays over many buckets, zero among them.
                 let time = queue.now().0 + ahead * ahead / 64;
                 queue.push(Nanos(time), sequence as TaskId);
                 sorted.insert((time, sequence), sequence as TaskId);
-                if pop {
+                // Twice as often as not, so that few become many and none again.
+                for _ in 0..u32::from(pop) + u32::from(pop && again) {
                     let first = sorted.pop_first().map(|(_, task)| task);
                     prop_assert_eq!(queue.pop(Nanos::MAX), first);
                 }
