@@ -129,16 +129,57 @@ fn of_stream(plan: &Plan, stream: &StreamPlan, times_ms: &[f64]) -> Theory {
         Blueprint::Station(spec) if spec.servers > 1 => {
             Theory::none(stream, format!("one server: `{name}` has {}", spec.servers))
         }
-        Blueprint::Array(spec, _) if !begins_at_units(plan, stream, spec) => Theory::none(
-            stream,
-            format!(
-                "requests begin at a stripe unit's beginning: `align` is no multiple of {}",
-                spec.stripe_unit
-            ),
-        ),
+        Blueprint::Array(spec, of)
+            if spec.queueing == Queueing::ForkJoin && stays_within_units(plan, stream, spec) =>
+        {
+            one_disk(plan, stream, spec, of, times_ms)
+        }
+        Blueprint::Array(spec, _) if !begins_at_units(plan, stream, spec) => {
+            let fails =
+                "requests begin at a stripe unit's beginning or stay within one: `align` is no multiple of";
+            Theory::none(stream, format!("{fails} {}", spec.stripe_unit))
+        }
         Blueprint::Array(spec, of) if spec.queueing == Queueing::ForkJoin => forked(plan, stream, spec, of),
-        _ => pollaczek_khinchine(plan, stream, blueprint, times_ms),
+        Blueprint::Array(..) => {
+            let model = "M/G/1 of the slowest part (split-merge)";
+            pollaczek_khinchine(plan, stream, &Queue { server: blueprint, share: 1.0, model }, times_ms)
+        }
+        _ => pollaczek_khinchine(
+            plan,
+            stream,
+            &Queue { server: blueprint, share: 1.0, model: "M/G/1" },
+            times_ms,
+        ),
     }
+}
+
+/// A fork-join array whose requests each go to one disk: every disk is a queue of its own with its share of the requests.
+fn one_disk(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec, of: &Blueprint, times_ms: &[f64]) -> Theory {
+    let all_alike = sharing(plan, stream.target).all(|stream| stream.spec.pattern == PatternSpec::Uniform);
+    match (spec.first_unit, of) {
+        (_, Blueprint::Array(..)) => {
+            Theory::none(stream, "arrays are made of disks, not of arrays".to_owned())
+        }
+        (FirstUnit::Addressed, _) if !all_alike => Theory::none(
+            stream,
+            "every address is equally likely, so that disks have equal shares".to_owned(),
+        ),
+        (first, _) => {
+            let share = if first == FirstUnit::Addressed { 1.0 / f64::from(spec.disks) } else { 1.0 };
+            let queue = Queue { server: of, share, model: "M/G/1 for each disk with its share" };
+            pollaczek_khinchine(plan, stream, &queue, times_ms)
+        }
+    }
+}
+
+/// Whether no request touches more than one stripe unit.
+fn stays_within_units(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec) -> bool {
+    sharing(plan, stream.target).all(|stream| {
+        let (smallest, largest) = stream.spec.size.bounds();
+        let align = stream.spec.align.unwrap_or(smallest);
+        let inside = largest <= align && align.0 > 0 && spec.stripe_unit.0.is_multiple_of(align.0);
+        inside || (spec.first_unit == FirstUnit::FirstDisk && largest <= spec.stripe_unit)
+    })
 }
 
 /// Why a stream's arrivals are not Poisson, if they are not.
@@ -180,25 +221,34 @@ fn law_of(stream: &StreamPlan, blueprint: &Blueprint) -> Option<Law> {
 const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
                            (the mean is hardly touched: successive seek distances are weakly correlated)";
 
-fn pollaczek_khinchine(plan: &Plan, stream: &StreamPlan, blueprint: &Blueprint, times_ms: &[f64]) -> Theory {
-    let streams: Vec<(f64, Law)> = sharing(plan, stream.target)
-        .map(|stream| {
-            (rate_per_ms(stream).unwrap_or(0.0), law_of(stream, blueprint).expect("one server has a law"))
-        })
-        .collect();
+/// What a formula for one queue is applied to.
+struct Queue<'b> {
+    /// What serves, one request at a time.
+    server: &'b Blueprint,
+    /// The share of all requests that comes to it.
+    share: f64,
+    /// What the formula is called.
+    model: &'static str,
+}
+
+fn pollaczek_khinchine(plan: &Plan, stream: &StreamPlan, of: &Queue, times_ms: &[f64]) -> Theory {
+    let laws =
+        sharing(plan, stream.target).map(|stream| Some((rate_per_ms(stream)?, law_of(stream, of.server)?)));
+    let Some(streams) = laws.collect::<Option<Vec<(f64, Law)>>>() else {
+        return Theory::none(stream, format!("one request at a time holds `{}`", stream.spec.to));
+    };
     let rate: f64 = streams.iter().map(|(rate, _)| rate).sum();
-    let own = law_of(stream, blueprint).expect("one server has a law");
+    let own = law_of(stream, of.server).expect("it was among those just found");
     let all = match &streams[..] {
         [(_, only)] => only.clone(),
         _ => Law::Mixture(streams.into_iter().map(|(part, law)| (part / rate, law)).collect()),
     };
-    let queue = Mg1::new(rate, all).expect("an unstable load was refused before");
+    let queue = Mg1::new(rate * of.share, all).expect("an unstable load was refused before");
     let mean = queue.mean_wait() + own.mean();
     let shares = [0.5, 0.9, 0.95, 0.99, 0.999];
-    let is_split = matches!(blueprint, Blueprint::Array(..));
-    let addressed = blueprint.is_addressed();
+    let addressed = of.server.is_addressed();
     Theory {
-        model: if is_split { "M/G/1 of the slowest part (split-merge)" } else { "M/G/1" }.to_owned(),
+        model: of.model.to_owned(),
         exact: !addressed,
         fails: addressed.then(|| INDEPENDENT.to_owned()),
         utilisation: Some(queue.utilisation()),
