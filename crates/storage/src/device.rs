@@ -6,7 +6,7 @@ use headrace_units::{Bytes, Nanos};
 use headrace_workload::{Op, Request};
 
 use crate::array::{Array, ArraySpec, FirstUnit, Queueing};
-use crate::disk::{self, Disk, DiskNumbers, Mechanism, Positioning};
+use crate::disk::{Disk, DiskNumbers, Mechanism, Positioning};
 use crate::passage::Passage;
 use crate::site::{Place, Site};
 use crate::station::{Station, StationSpec};
@@ -26,7 +26,7 @@ impl Blueprint {
     /// How many bytes it holds.
     pub fn capacity(&self) -> Bytes {
         match self {
-            Self::Disk(numbers, _) => disk::capacity(numbers),
+            Self::Disk(numbers, _) => numbers.capacity.get(),
             Self::Station(spec) => spec.capacity,
             Self::Array(spec, of) => spec.capacity(of.capacity()),
         }
@@ -37,7 +37,7 @@ impl Blueprint {
         let place = site.place(path);
         match self {
             Self::Disk(numbers, positioning) => {
-                Device::Disk(Box::new(Disk::new(Mechanism::new(numbers, *positioning), site, place)))
+                Device::Disk(Disk::new(Mechanism::new(numbers, *positioning), site, place))
             }
             Self::Station(spec) => Device::Station(Station::new(spec, site, place)),
             Self::Array(spec, of) => Device::Array(Array::new(spec, of, site, place)),
@@ -97,14 +97,53 @@ impl Blueprint {
     }
 }
 
-/// A block device in a simulation.
+/// What every block device does; each does it in its own room.
+pub(crate) trait BlockDevice<'m> {
+    /// What it is called in results.
+    const KIND: &'static str;
+
+    /// Where it stands.
+    fn place(&self) -> &Place;
+
+    /// The queue before it, where it has one of its own.
+    fn queue(&self) -> Option<&Resource<'m>>;
+
+    /// The devices it is made of.
+    fn parts(&self) -> &[Device<'m>] {
+        &[]
+    }
+
+    /// The bytes it asked of them.
+    fn handed_on(&self) -> Option<u64> {
+        None
+    }
+
+    /// Does what `request` asks, in virtual time.
+    async fn io(&'m self, request: Request) -> Passage;
+
+    /// The same without events.
+    fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage);
+}
+
+/// A block device in a simulation: the list of all kinds.
 pub enum Device<'m> {
     /// A disk.
-    Disk(Box<Disk<'m>>),
+    Disk(Disk<'m>),
     /// A station.
     Station(Station<'m>),
     /// An array.
     Array(Array<'m>),
+}
+
+/// Does the same with whichever kind of device it is.
+macro_rules! each {
+    ($device:expr, $kind:ident => $does:expr) => {
+        match $device {
+            Device::Disk($kind) => $does,
+            Device::Station($kind) => $does,
+            Device::Array($kind) => $does,
+        }
+    };
 }
 
 /// What a device recorded of itself.
@@ -114,7 +153,7 @@ pub struct Recorded {
     pub kind: &'static str,
     /// How many requests it serves at once.
     pub servers: u64,
-    /// Waiting and service; none for an array without a queue of its own.
+    /// Waiting and service; none for a device without a queue of its own.
     pub usage: Option<Usage>,
     /// The bytes asked of it.
     pub bytes: u64,
@@ -122,19 +161,24 @@ pub struct Recorded {
     pub handed_on: Option<u64>,
 }
 
-impl<'m> Device<'m> {
-    fn place(&self) -> &Place {
-        match self {
-            Self::Disk(disk) => &disk.place,
-            Self::Station(station) => &station.place,
-            Self::Array(array) => &array.place,
+impl Recorded {
+    fn of<'m, D: BlockDevice<'m>>(device: &D) -> Self {
+        let queue = device.queue();
+        Self {
+            kind: D::KIND,
+            servers: queue.map_or(1, Resource::servers),
+            usage: queue.map(|queue| *queue.usage()),
+            bytes: device.place().bytes(),
+            handed_on: device.handed_on(),
         }
     }
+}
 
+impl<'m> Device<'m> {
     /// Does what `request` asks, and tells where the time went. It counts as asked when this is called, not when the
     /// future first runs: a run that ends in between has lost nothing.
     pub fn io(&'m self, request: Request) -> impl Future<Output = Passage> + 'm {
-        self.place().count(request.bytes);
+        each!(self, device => device.place().count(request.bytes));
         async move {
             match self {
                 Self::Disk(disk) => disk.io(request).await,
@@ -149,41 +193,20 @@ impl<'m> Device<'m> {
     /// come in the order of time.
     #[inline]
     pub fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
-        self.place().count(request.bytes);
-        match self {
-            Self::Disk(disk) => disk.pass(now, request),
-            Self::Station(station) => station.pass(now, request),
-            Self::Array(array) => array.pass(now, request),
-        }
-    }
-
-    /// The queue before this device, where it has one of its own.
-    fn queue(&self) -> Option<&Resource<'m>> {
-        match self {
-            Self::Disk(disk) => Some(&disk.arm),
-            Self::Station(station) => Some(&station.servers),
-            Self::Array(array) => array.lockstep.as_ref(),
-        }
+        each!(self, device => {
+            device.place().count(request.bytes);
+            device.pass(now, request)
+        })
     }
 
     /// The devices it is made of.
     pub fn parts(&self) -> &[Device<'m>] {
-        match self {
-            Self::Disk(_) | Self::Station(_) => &[],
-            Self::Array(array) => array.disks(),
-        }
+        each!(self, device => device.parts())
     }
 
     /// What this device recorded of itself.
     pub fn recorded(&self) -> Recorded {
-        let (kind, handed_on) = match self {
-            Self::Disk(_) => ("disk", None),
-            Self::Station(_) => ("station", None),
-            Self::Array(array) => ("array", Some(array.handed_on())),
-        };
-        let queue = self.queue();
-        let (servers, usage) = (queue.map_or(1, Resource::servers), queue.map(|queue| *queue.usage()));
-        Recorded { kind, servers, usage, bytes: self.place().bytes(), handed_on }
+        each!(self, device => Recorded::of(device))
     }
 
     /// This device and all behind it, in the order of their places on the site.

@@ -8,6 +8,7 @@ use headrace_workload::{Request, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::device::BlockDevice;
 use crate::passage::Passage;
 use crate::site::{Place, Site};
 
@@ -43,8 +44,8 @@ impl StationSpec {
 
 /// A station in a simulation.
 pub struct Station<'m> {
-    pub(crate) place: Place,
-    pub(crate) servers: Resource<'m>,
+    place: Place,
+    servers: Resource<'m>,
     service: TimeSpec,
     draws: Stream,
 }
@@ -63,15 +64,27 @@ impl<'m> Station<'m> {
     fn service_of(&self, request: &Request) -> Nanos {
         self.service.draw(&mut self.draws.of(request.number))
     }
+}
 
-    pub(crate) async fn io(&'m self, request: Request) -> Passage {
+impl<'m> BlockDevice<'m> for Station<'m> {
+    const KIND: &'static str = "station";
+
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
+    fn queue(&self) -> Option<&Resource<'m>> {
+        Some(&self.servers)
+    }
+
+    async fn io(&'m self, request: Request) -> Passage {
         let service = self.service_of(&request);
         let waited = self.servers.serve(service).await;
         Passage::through(self.place.component, waited, service)
     }
 
     #[inline]
-    pub(crate) fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
+    fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
         let pass = self.servers.pass(now, |start| start + self.service_of(request));
         (pass.end, Passage::through(self.place.component, pass.start - now, pass.end - pass.start))
     }

@@ -10,7 +10,7 @@ use headrace_workload::Request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Blueprint, Device};
+use crate::device::{BlockDevice, Blueprint, Device};
 use crate::passage::Passage;
 use crate::site::{Place, Site};
 
@@ -69,10 +69,10 @@ pub enum FirstUnit {
 
 /// An array in a simulation.
 pub struct Array<'m> {
-    pub(crate) place: Place,
+    place: Place,
     site: &'m Site<'m>,
     /// Held from the split to the merge, where requests do not overlap.
-    pub(crate) lockstep: Option<Resource<'m>>,
+    lockstep: Option<Resource<'m>>,
     stripes: Stripes,
     disks: Vec<Device<'m>>,
     /// Bytes of requests that were split: what came and was not split is still waiting for its turn.
@@ -92,24 +92,6 @@ impl<'m> Array<'m> {
         }
     }
 
-    /// The devices it is made of.
-    pub fn disks(&self) -> &[Device<'m>] {
-        &self.disks
-    }
-
-    pub(crate) async fn io(&'m self, request: Request) -> Passage {
-        let Some(lockstep) = &self.lockstep else {
-            return self.fork_and_join(request).await.after(self.place.component, Nanos::ZERO, Nanos::ZERO);
-        };
-        let turn = lockstep.acquire(()).await;
-        self.fork_and_join(request).await.after(self.place.component, turn.waited, Nanos::ZERO)
-    }
-
-    /// The bytes it has handed on to its disks.
-    pub fn handed_on(&self) -> u64 {
-        self.split.get()
-    }
-
     /// Each disk that has a part in the request, and the part.
     #[inline]
     fn split(&self, request: Request) -> impl Iterator<Item = (&Device<'m>, Request)> {
@@ -123,7 +105,40 @@ impl<'m> Array<'m> {
         self.site.sim.join_all(parts).await.expect("a request has at least one byte, so at least one part")
     }
 
-    pub(crate) fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
+    fn pass_disks(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
+        let passes = self.split(*request).map(|(disk, part)| disk.pass(now, &part));
+        passes.max_by_key(|(end, _)| *end).expect("a request has at least one byte, so at least one part")
+    }
+}
+
+impl<'m> BlockDevice<'m> for Array<'m> {
+    const KIND: &'static str = "array";
+
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
+    fn queue(&self) -> Option<&Resource<'m>> {
+        self.lockstep.as_ref()
+    }
+
+    fn parts(&self) -> &[Device<'m>] {
+        &self.disks
+    }
+
+    fn handed_on(&self) -> Option<u64> {
+        Some(self.split.get())
+    }
+
+    async fn io(&'m self, request: Request) -> Passage {
+        let Some(lockstep) = &self.lockstep else {
+            return self.fork_and_join(request).await.after(self.place.component, Nanos::ZERO, Nanos::ZERO);
+        };
+        let turn = lockstep.acquire(()).await;
+        self.fork_and_join(request).await.after(self.place.component, turn.waited, Nanos::ZERO)
+    }
+
+    fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
         let Some(lockstep) = &self.lockstep else {
             let (end, slowest) = self.pass_disks(now, request);
             return (end, slowest.after(self.place.component, Nanos::ZERO, Nanos::ZERO));
@@ -135,11 +150,6 @@ impl<'m> Array<'m> {
             end
         });
         (pass.end, slowest.after(self.place.component, pass.start - now, Nanos::ZERO))
-    }
-
-    fn pass_disks(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
-        let passes = self.split(*request).map(|(disk, part)| disk.pass(now, &part));
-        passes.max_by_key(|(end, _)| *end).expect("a request has at least one byte, so at least one part")
     }
 }
 

@@ -11,11 +11,12 @@ mod zones;
 use std::cell::Cell;
 
 use headrace_kernel::{Resource, Stream};
-use headrace_units::{Bytes, Nanos};
+use headrace_units::Nanos;
 use headrace_workload::{Op, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::device::BlockDevice;
 use crate::passage::Passage;
 use crate::site::{Place, Site};
 
@@ -117,9 +118,9 @@ impl Mechanism {
 
 /// A disk in a simulation.
 pub struct Disk<'m> {
-    pub(crate) place: Place,
+    place: Place,
     site: &'m Site<'m>,
-    pub(crate) arm: Resource<'m>,
+    arm: Resource<'m>,
     mechanism: Mechanism,
     draws: Stream,
     /// Where the arm rests, as a share of the data from the outside.
@@ -140,8 +141,20 @@ impl<'m> Disk<'m> {
         self.rests_at.set(rests_at);
         service
     }
+}
 
-    pub(crate) async fn io(&'m self, request: Request) -> Passage {
+impl<'m> BlockDevice<'m> for Disk<'m> {
+    const KIND: &'static str = "disk";
+
+    fn place(&self) -> &Place {
+        &self.place
+    }
+
+    fn queue(&self) -> Option<&Resource<'m>> {
+        Some(&self.arm)
+    }
+
+    async fn io(&'m self, request: Request) -> Passage {
         let arm = self.arm.acquire(()).await;
         let service = self.work(&request);
         self.site.sim.delay(service).await;
@@ -149,13 +162,8 @@ impl<'m> Disk<'m> {
     }
 
     #[inline]
-    pub(crate) fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
+    fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
         let pass = self.arm.pass(now, |start| start + self.work(request));
         (pass.end, Passage::through(self.place.component, pass.start - now, pass.end - pass.start))
     }
-}
-
-/// The capacity that a drive's numbers name.
-pub(crate) fn capacity(numbers: &DiskNumbers) -> Bytes {
-    numbers.capacity.get()
 }
