@@ -119,7 +119,8 @@ fn a_channel_holds_its_capacity_and_keeps_order() {
     s.spawn(async move {
         for _ in 0..5 {
             s.delay(ms(1)).await;
-            g.borrow_mut().push(c.receive().await);
+            let item = c.receive().await;
+            g.borrow_mut().push(item);
         }
     });
     run(s);

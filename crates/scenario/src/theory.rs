@@ -55,7 +55,7 @@ impl Theory {
 }
 
 /// The streams that go to one target.
-fn sharing<'p>(plan: &'p Plan, target: usize) -> impl Iterator<Item = &'p StreamPlan> {
+fn sharing(plan: &Plan, target: usize) -> impl Iterator<Item = &StreamPlan> {
     plan.streams.iter().filter(move |stream| stream.target == target)
 }
 

@@ -52,7 +52,7 @@ impl Problem {
 pub struct Problems {
     /// The mistakes, in the order of the document.
     pub problems: Vec<Problem>,
-    tree: Option<Tree>,
+    source: Option<String>,
     file: String,
 }
 
@@ -76,14 +76,12 @@ impl Problems {
             }
         }
         problems.sort_by_key(|problem| problem.span.as_ref().map(|span| span.bytes.start));
-        Self { problems, file: tree.file.clone(), tree: Some(tree.clone()) }
+        Self { problems, file: tree.file.clone(), source: Some(tree.source.clone()) }
     }
 
     /// A mistake that keeps a document from being parsed.
     pub fn unparsed(problem: Problem, source: &str, file: &str) -> Self {
-        let root = super::Node { value: super::tree::Value::Map(Vec::new()), span: None };
-        let tree = Tree { source: source.to_owned(), file: file.to_owned(), root };
-        Self { problems: vec![problem], file: file.to_owned(), tree: Some(tree) }
+        Self { problems: vec![problem], file: file.to_owned(), source: Some(source.to_owned()) }
     }
 
     /// A mistake about the file as a whole.
@@ -91,7 +89,7 @@ impl Problems {
         Self {
             problems: vec![Problem::at(Path::default(), message).help(help)],
             file: file.to_owned(),
-            tree: None,
+            source: None,
         }
     }
 
@@ -103,10 +101,10 @@ impl Problems {
 
     fn render(&self, problem: &Problem) -> String {
         let title = Level::ERROR.primary_title(&problem.message);
-        let mut group = match (&problem.span, &self.tree) {
-            (Some(span), Some(tree)) => {
+        let mut group = match (&problem.span, &self.source) {
+            (Some(span), Some(source)) => {
                 let pointer = AnnotationKind::Primary.span(span.bytes.clone());
-                title.element(Snippet::source(&tree.source).path(&self.file).annotation(pointer))
+                title.element(Snippet::source(source).path(&self.file).annotation(pointer))
             }
             (None, Some(_)) if !problem.path.0.is_empty() => {
                 title.element(Level::NOTE.message(format!("`{}`, as set beside {}", problem.path, self.file)))
