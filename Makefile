@@ -33,12 +33,12 @@ style: $(VENV)/tools
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/mypy
 
 rust-test:
 	cargo test --quiet --workspace --exclude headrace-py
 
 python-test: $(VENV)/built
+	$(BIN)/mypy
 	$(BIN)/pytest
 
 studies: $(VENV)/built
