@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use headrace_scenario::document::{self, Problems};
-use headrace_scenario::plan;
+use headrace_scenario::prepare;
 use headrace_scenario::run::{Progress, requests_wanted};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -46,7 +46,7 @@ mod _core {
     /// Reads and checks a scenario; returns it with its defaults filled in, as JSON.
     #[pyfunction]
     fn check(text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-        let plan = plan::plan(text, file, &sets).map_err(|problems| refused(&problems))?;
+        let plan = prepare(text, file, &sets).map_err(|problems| refused(&problems))?;
         Ok(serde_json::to_string(&plan.spec).expect("a specification is made of strings and numbers"))
     }
 
@@ -62,7 +62,7 @@ mod _core {
         threads: usize,
         watch: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let plan = plan::plan(text, file, &sets).map_err(|problems| refused(&problems))?;
+        let plan = prepare(text, file, &sets).map_err(|problems| refused(&problems))?;
         let progress = Progress::default();
         let results = py.detach(|| {
             std::thread::scope(|scope| {

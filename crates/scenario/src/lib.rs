@@ -1,6 +1,6 @@
 //! A scenario from its text to its results.
 //!
-//! [`plan::plan`] reads a document and refuses what cannot work, every mistake at once; [`run::engine`] chooses how it is
+//! [`prepare`] reads a document and refuses what cannot work, every mistake at once; [`run::engine`] chooses how it is
 //! computed; [`run::run`] runs its replications; [`results::of`] draws up what they say. Or all of it:
 //!
 //! ```
@@ -16,19 +16,31 @@
 //! assert!((response.mean_ms - theory.mean_ms.unwrap()).abs() < 3.0 * response.half_width_ms.unwrap());
 //! ```
 
-mod answer;
 pub mod catalog;
 pub mod document;
-pub mod measured;
 pub mod plan;
 pub mod results;
 pub mod run;
 pub mod spec;
 pub mod theory;
 
-use document::Problems;
+use document::{Problems, Tree};
 
-/// Reads, plans and runs a scenario, on at most `threads` threads. See [`plan::plan`] for `file` and `sets`.
+/// Reads and plans the scenario `source`, which came from `file` and whose own files lie beside it; refuses what cannot work,
+/// an unbearable load among it. `sets` are values to put in the place of what the text has: (`run.seed`, `7`).
+pub fn prepare(source: &str, file: &str, sets: &[(String, String)]) -> Result<plan::Plan, Problems> {
+    let mut tree = Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
+    for (path, text) in sets {
+        tree.set(path, text).map_err(|problem| Problems::of(&tree, vec![problem]))?;
+    }
+    let all = |problems| Problems::of(&tree, problems);
+    let spec = document::read(&tree).map_err(all)?;
+    let plan = plan::of(spec, std::path::Path::new(file)).map_err(all)?;
+    let unstable = theory::unstable(&plan);
+    if unstable.is_empty() { Ok(plan) } else { Err(all(unstable)) }
+}
+
+/// Reads, plans and runs a scenario, on at most `threads` threads. See [`prepare`] for `file` and `sets`.
 pub fn simulate(
     source: &str,
     file: &str,
@@ -36,7 +48,7 @@ pub fn simulate(
     threads: usize,
     progress: &run::Progress,
 ) -> Result<results::Results, Problems> {
-    run_plan(&plan::plan(source, file, sets)?, file, threads, progress)
+    run_plan(&prepare(source, file, sets)?, file, threads, progress)
 }
 
 /// Runs a plan made of the scenario in `file`, on at most `threads` threads.

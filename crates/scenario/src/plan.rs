@@ -8,9 +8,8 @@ use headrace_workload::trace::{self, Trace};
 use headrace_workload::{ArrivalSpec, Op, StreamSpec};
 
 use crate::catalog;
-use crate::document::{Path, Problem, Problems, Tree};
+use crate::document::{Path, Problem};
 use crate::spec::{ComponentSpec, RunSpec, ScenarioSpec};
-use crate::theory;
 
 /// A scenario in which nothing is left to go wrong before it runs.
 #[derive(Clone, Debug)]
@@ -48,23 +47,12 @@ impl Plan {
     }
 }
 
-/// Reads and plans the scenario `source`, which came from `file` and whose own files lie beside it. `sets` are values to
-/// put in the place of what the text has: (`run.seed`, `7`).
-pub fn plan(source: &str, file: &str, sets: &[(String, String)]) -> Result<Plan, Problems> {
-    let mut tree = Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
-    for (path, text) in sets {
-        tree.set(path, text).map_err(|problem| Problems::of(&tree, vec![problem]))?;
-    }
-    let spec = crate::document::read(&tree).map_err(|problems| Problems::of(&tree, problems))?;
-    let folder = FilePath::new(file).parent().unwrap_or(FilePath::new("")).to_owned();
+/// Plans a scenario that came from `file`; every mistake in it where it makes any.
+pub fn of(spec: ScenarioSpec, file: &FilePath) -> Result<Plan, Vec<Problem>> {
+    let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut planner = Planner { spec: &spec, folder, problems: Vec::new() };
     let (targets, streams) = planner.all();
-    if !planner.problems.is_empty() {
-        return Err(Problems::of(&tree, planner.problems));
-    }
-    let plan = Plan { targets, streams, spec: spec.clone() };
-    let unstable = theory::unstable(&plan);
-    if unstable.is_empty() { Ok(plan) } else { Err(Problems::of(&tree, unstable)) }
+    if planner.problems.is_empty() { Ok(Plan { targets, streams, spec }) } else { Err(planner.problems) }
 }
 
 struct Planner<'s> {

@@ -3,7 +3,7 @@
 
 use headrace_scenario::results::Results;
 use headrace_scenario::run::Progress;
-use headrace_scenario::{plan, simulate};
+use headrace_scenario::{prepare, simulate};
 use proptest::prelude::*;
 
 fn with(text: &str, sets: &[(&str, &str)], threads: usize) -> Results {
@@ -221,7 +221,7 @@ proptest! {
         let start = ARRAY.floor_char_boundary(at.min(ARRAY.len()));
         let end = ARRAY.floor_char_boundary((start + cut).min(ARRAY.len()));
         let mangled = format!("{}{put}{}", &ARRAY[..start], &ARRAY[end..]);
-        if let Err(problems) = plan::plan(&mangled, "test.yaml", &[]) {
+        if let Err(problems) = prepare(&mangled, "test.yaml", &[]) {
             prop_assert!(!problems.problems.is_empty());
             prop_assert!(problems.rendered().contains("error"), "{}", problems.rendered());
         }

@@ -297,9 +297,11 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_can_be_read(kib in 1u64..1_000_000) {
-            let shown = Bytes(kib * 1024).to_string();
-            prop_assert_eq!(shown.parse::<Bytes>().unwrap(), Bytes(kib * 1024));
+        fn what_is_shown_is_near_and_what_is_written_is_exact(bytes in 1u64..1 << 52, nanos in 0u64..1 << 52) {
+            let shown = Bytes(bytes).to_string().parse::<Bytes>().unwrap();
+            prop_assert!((shown.0 as f64 / bytes as f64 - 1.0).abs() < 1e-3, "{} for {}", shown.0, bytes);
+            let written = serde_json::to_string(&(Bytes(bytes), Nanos(nanos))).unwrap();
+            prop_assert_eq!(serde_json::from_str::<(Bytes, Nanos)>(&written).unwrap(), (Bytes(bytes), Nanos(nanos)));
         }
     }
 }

@@ -5,7 +5,7 @@ use headrace_workload::Op;
 use headrace_workload::trace::Trace;
 use serde::Serialize;
 
-use crate::results::SHARES;
+use super::SHARES;
 use crate::run::{SeriesOutcome, StreamOutcome};
 
 /// What was measured, and how far off the simulation is.

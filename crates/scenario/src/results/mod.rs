@@ -1,16 +1,20 @@
 //! Results: what a run says, in the form that `--json` prints. The form is a contract: `docs/results.md` describes it and a
 //! test holds it to that.
 
+mod answer;
+mod measured;
+
 use headrace_stats::histogram::QUANTILE_ERROR;
 use headrace_stats::{Distribution, Interval, Tally};
 use headrace_units::Nanos;
 use serde::Serialize;
 
-use crate::measured::{self, Measured};
 use crate::plan::Plan;
 use crate::run::{ComponentOutcome, End, Outcome, SeriesOutcome};
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, Theory};
+
+pub use measured::{Comparison, Measured};
 
 /// Quantiles that results carry.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
@@ -215,7 +219,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome]) -> Result<Results, 
         series: outcomes.first().map_or_else(Vec::new, points),
         scenario: plan.spec.clone(),
     };
-    results.answer = crate::answer::in_words(&results);
+    results.answer = answer::in_words(&results);
     Ok(results)
 }
 

@@ -2,7 +2,7 @@
 
 use headrace_units::{BytesPerSecond, Nanos};
 
-use crate::results::{Results, StreamResults, group};
+use super::{Results, StreamResults, group};
 
 /// What the results say, stream by stream, and what limits them.
 pub fn in_words(results: &Results) -> String {
