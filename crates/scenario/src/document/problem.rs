@@ -35,10 +35,11 @@ impl Problem {
         if known.is_empty() {
             return self;
         }
-        let near = known
-            .iter()
-            .max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
-        let meant = near.filter(|near| strsim::jaro_winkler(name, near) > 0.75);
+        let likeness = |known: &&str| {
+            strsim::jaro_winkler(name, known) + strsim::normalized_damerau_levenshtein(name, known)
+        };
+        let near = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let meant = near.filter(|near| likeness(near) > 1.1);
         let listed = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         self.help(match meant {
             Some(meant) => format!("did you mean `{meant}`? possible are {listed}"),
