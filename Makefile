@@ -3,6 +3,7 @@
 #   make test     everything: style, types, Rust, Python, documentation snippets, examples, studies at a small size
 #   make studies  the studies whole
 #   make bench    the figures, as a table and in target/bench.json
+#   make wheel    an abi3 wheel in dist/, which installs without Rust
 #   make docs     the Rust reference
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test style rust-test python-test studies bench docs clean
+.PHONY: demo test style rust-test python-test studies bench wheel docs clean
 
 demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
@@ -47,8 +48,11 @@ studies: $(VENV)/built
 bench: $(VENV)/built
 	cargo run --release --quiet -p headrace-bench -- $(BIN)/headrace
 
+wheel: $(VENV)/tools
+	. $(BIN)/activate && maturin build --release --quiet --out dist
+
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --exclude headrace-py --no-deps
 
 clean:
-	rm -rf $(VENV) target
+	rm -rf $(VENV) target dist

@@ -20,7 +20,7 @@ from headrace._core import ScenarioError
 
 Json = dict[str, Any]
 
-ROOT = Path(__file__).parents[2] / "studies"
+ROOT = Path(__file__).parent / "studies"
 
 # Where the interval of what was obtained lies wholly inside the tolerance a claim holds; wholly outside, it fails;
 # across its edge, the run is lengthened so many times fourfold before it is left undecided.

@@ -1,0 +1,36 @@
+"""The wheel installs and runs in a fresh environment, without Rust and without the checkout."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from conftest import ROOT
+
+
+def test_the_wheel_runs_without_rust_and_without_the_checkout(tmp_path: Path) -> None:
+    maturin = Path(sys.executable).with_name("maturin")
+    build = [str(maturin), "build", "--release", "--quiet", "--out", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    [wheel] = tmp_path.glob("*.whl")
+    assert "abi3" in wheel.name
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    programs = environment / "bin"
+    subprocess.run([programs / "pip", "install", "--quiet", wheel], check=True, capture_output=True)
+    (tmp_path / "clerk.yaml").write_text(
+        "system: {clerk: {type: station, service: {exponential: 8 ms}}}\n"
+        "workload: {customers: {to: clerk, arrivals: {poisson: 100 /s}}}\n"
+    )
+    bare = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")} | {
+        "PATH": "/usr/bin:/bin"
+    }
+
+    def printed(*arguments: str) -> str:
+        command = [str(programs / "headrace"), *arguments]
+        ran = subprocess.run(command, cwd=tmp_path, env=bare, capture_output=True, text=True, check=True)
+        return ran.stdout
+
+    assert json.loads(printed("run", "clerk.yaml", "--json"))["theory"][0]["model"] == "M/G/1"
+    assert "raid0-split-merge" in printed("study", "list")
