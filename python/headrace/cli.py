@@ -110,6 +110,30 @@ def schema(as_json: AsJson = True) -> None:
     print(json.dumps(scenario.schema(), indent=2))
 
 
+@app.command()
+def devices(
+    name: Annotated[
+        str | None, typer.Argument(help="A device; without it, all are listed.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+    beside: Annotated[Path, typer.Option(help="The folder whose `devices/` holds your own.")] = Path(),
+) -> None:
+    """Show the devices that scenarios can name: each number with its source, zone rates, seek curve."""
+    from headrace import devices as catalogue  # noqa: PLC0415
+    from headrace import show  # noqa: PLC0415
+
+    try:
+        found = [catalogue.device(one, beside) for one in ([name] if name else catalogue.names(beside))]
+    except ScenarioError as error:
+        _refuse(error, as_json)
+    if as_json:
+        print(json.dumps(found[0] if name else found, indent=2))
+    elif name:
+        show.device(found[0])
+    else:
+        show.device_list(found)
+
+
 @study_app.command("list")
 def study_list(as_json: AsJson = False) -> None:
     """List the published systems that can be run."""

@@ -198,6 +198,46 @@ def _grouped(components: list[Json]) -> Iterator[Json]:
             yield busiest | {"path": f"{busiest['path']} (busiest of {len(members)})"}
 
 
+def device_list(devices: list[Json]) -> None:
+    """Print the devices, one a line."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("device")
+    table.add_column("is")
+    table.add_column("random 4 KiB read, ms", justify="right")
+    for found in devices:
+        table.add_row(found["name"], found["title"], f"{found['random_read_ms']:.2f}")
+    Console(highlight=False).print(table)
+
+
+def device(found: Json) -> None:
+    """Print a device: what it is, its curves, and every number with its origin."""
+    console = Console(highlight=False)
+    console.print(Text(f"{found['title']}", style="bold"))
+    reads, writes = found["random_read_ms"], found["random_write_ms"]
+    console.print(f"A random 4 KiB read takes {reads:.2f} ms, a write {writes:.2f} ms, without cache or queue.")
+    console.print(f"Validation: {found['validation']}")
+    _curve(console, "media rate by place, MB/s", [(f"{u:.0%} in", y) for u, y in found["zone_rates"][::20]])
+    seeks = found["seek_read"][10::10]
+    _curve(console, "seek time of reads by distance, ms", [(f"{round(x)} cylinders", y) for x, y in seeks])
+    console.print()
+    table = Table(box=None, pad_edge=False)
+    for column in ("number", "value", "from"):
+        table.add_column(column)
+    for number in found["numbers"]:
+        table.add_row(number["field"], number["value"], number["origin"])
+    console.print(table)
+
+
+def _curve(console: Console, title: str, points: list[tuple[str, float]]) -> None:
+    console.print(f"\n{title}")
+    table = Table.grid(padding=(0, 1))
+    table.add_column(justify="right")
+    most = max(value for _, value in points)
+    for place, value in points:
+        table.add_row(f"  {place}", Text(BAR * max(1, round(value / most * 30)), style="blue"), f"{value:.4g}")
+    console.print(table)
+
+
 def study(report: "Report") -> None:
     """Print a study: how many claims hold, then each."""
     console = Console(highlight=False)

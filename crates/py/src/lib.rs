@@ -1,12 +1,13 @@
 //! `headrace._core`: the only crate that knows Python. Documents go in as text, results come out as JSON, so that Python and
 //! `--json` read the same contract.
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use headrace_scenario::document::{self, Problems};
-use headrace_scenario::prepare;
 use headrace_scenario::run::{Progress, requests_wanted};
+use headrace_scenario::{catalog, devices, prepare};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -48,6 +49,23 @@ mod _core {
     fn check(text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
         let plan = prepare(text, file, &sets).map_err(|problems| refused(&problems))?;
         Ok(serde_json::to_string(&plan.spec).expect("a specification is made of strings and numbers"))
+    }
+
+    /// The names of all devices, those in `devices/` of the folder `beside` first, as JSON.
+    #[pyfunction]
+    fn device_names(beside: &str) -> String {
+        let own = catalog::own_names(Path::new(beside));
+        let names: Vec<String> = own.into_iter().chain(catalog::names().map(str::to_owned)).collect();
+        serde_json::to_string(&names).expect("names are text")
+    }
+
+    /// What there is to show of a device, as JSON; `None` where there is no such device.
+    #[pyfunction]
+    fn device(name: &str, beside: &str) -> PyResult<Option<String>> {
+        let device =
+            devices::device(name, Path::new(beside)).transpose().map_err(|problems| refused(&problems))?;
+        Ok(device
+            .map(|device| serde_json::to_string(&device).expect("a device is made of strings and numbers")))
     }
 
     /// Runs a scenario without the interpreter's lock; returns its results as JSON. `watch` is called a few times a second

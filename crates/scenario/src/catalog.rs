@@ -1,5 +1,7 @@
 //! The devices that come with headrace.
 
+use std::path::Path;
+
 use headrace_storage::DiskNumbers;
 
 use crate::document::{self, Problems, Tree};
@@ -15,10 +17,34 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// The drive of this name.
-pub fn disk(name: &str) -> Option<DiskNumbers> {
+/// The text of the device of this name, and the file it came from: from the user's own folder `devices/` beside the scenario
+/// where it is there, else from what comes with headrace.
+fn text(name: &str, beside: &Path) -> Option<(String, String)> {
+    let own = beside.join("devices").join(format!("{name}.yaml"));
+    if let Ok(text) = std::fs::read_to_string(&own) {
+        return Some((text, own.display().to_string()));
+    }
     let (_, text) = FILES.iter().find(|(known, _)| *known == name)?;
-    Some(parse(name, text).unwrap_or_else(|problems| panic!("our own catalogue: {}", problems.rendered())))
+    Some(((*text).to_owned(), format!("catalog/{name}.yaml")))
+}
+
+/// The drive of this name, for a scenario in the folder `beside`. `None` where there is no such device.
+///
+/// # Errors
+/// What is wrong with its file.
+pub fn disk(name: &str, beside: &Path) -> Option<Result<DiskNumbers, Problems>> {
+    let (text, file) = text(name, beside)?;
+    Some(parse(&file, &text))
+}
+
+/// The names of the devices in the user's own folder beside a scenario.
+pub fn own_names(beside: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(beside.join("devices")).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> =
+        names.filter_map(|name| name.strip_suffix(".yaml").map(str::to_owned)).collect();
+    names.sort();
+    names
 }
 
 fn parse(name: &str, text: &str) -> Result<DiskNumbers, Problems> {
@@ -45,7 +71,7 @@ mod tests {
     #[test]
     fn every_number_has_an_origin_and_makes_sense() {
         for name in names() {
-            let numbers = disk(name).unwrap();
+            let numbers = disk(name, Path::new("")).unwrap().unwrap();
             assert_eq!(numbers.problems(), [], "{name}");
             for (field, origin) in numbers.origins() {
                 assert!(origin.is_some(), "{name}: {field} has neither source nor estimate");

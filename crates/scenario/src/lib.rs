@@ -17,6 +17,7 @@
 //! ```
 
 pub mod catalog;
+pub mod devices;
 pub mod document;
 pub mod plan;
 pub mod results;

@@ -155,12 +155,18 @@ impl Planner<'_> {
     fn numbers(&mut self, device: &DeviceRef, path: &Path) -> Option<DiskNumbers> {
         let numbers = match device {
             DeviceRef::Numbers(numbers) => (**numbers).clone(),
-            DeviceRef::Named(name) => match catalog::disk(name) {
-                Some(numbers) => numbers,
+            DeviceRef::Named(name) => match catalog::disk(name, &self.folder) {
+                Some(Ok(numbers)) => numbers,
+                Some(Err(problems)) => {
+                    let message = format!("the file of `{name}` has mistakes");
+                    self.say(Problem::at(path.clone(), message).help(problems.rendered()));
+                    return None;
+                }
                 None => {
-                    let problem =
-                        Problem::at(path.clone(), format!("there is no device `{name}` in the catalogue"));
-                    self.say(problem.nearest(name, catalog::names()));
+                    let problem = Problem::at(path.clone(), format!("there is no device `{name}`"));
+                    let mut known = catalog::own_names(&self.folder);
+                    known.extend(catalog::names().map(str::to_owned));
+                    self.say(problem.nearest(name, known.iter().map(String::as_str)));
                     return None;
                 }
             },

@@ -84,6 +84,16 @@ impl Mechanism {
         }
     }
 
+    /// How fast data passes under the head, in bytes a second, where the share `u` of the data lies outside.
+    pub fn media_rate(&self, u: f64) -> f64 {
+        1e9 / self.zones.transfer_ns(u, 1)
+    }
+
+    /// How long the arm takes over `distance`, a share of the full stroke, in ms.
+    pub fn seek_ms(&self, op: Op, distance: f64) -> f64 {
+        self.seek_curve(op).time_ns(distance) * 1e-6
+    }
+
     fn seek_curve(&self, op: Op) -> &SeekCurve {
         match op {
             Op::Read => &self.read_seek,

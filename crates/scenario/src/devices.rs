@@ -1,0 +1,91 @@
+//! What `headrace devices` shows of a device: its numbers with their origins, and the curves that follow from them.
+
+use std::path::Path;
+
+use headrace_storage::disk::Mechanism;
+use headrace_storage::{DiskNumbers, Positioning};
+use headrace_workload::Op;
+use serde::Serialize;
+
+use crate::catalog;
+use crate::document::Problems;
+
+/// How many points a curve has.
+const POINTS: usize = 101;
+
+/// The requests whose service time is told.
+const SMALL: u64 = 4096;
+
+/// A device, and what follows from its numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Device {
+    /// Its name in the catalogue.
+    pub name: String,
+    /// Maker, model, size.
+    pub title: String,
+    /// Against which measurements it was validated, and how well; or `not validated`.
+    pub validation: String,
+    /// Every number, with where it comes from.
+    pub numbers: Vec<Number>,
+    /// Media rate by place: (share of the capacity from the outside, MB/s).
+    pub zone_rates: Vec<(f64, f64)>,
+    /// Seek time of reads by distance: (cylinders, ms).
+    pub seek_read: Vec<(f64, f64)>,
+    /// Seek time of writes by distance: (cylinders, ms).
+    pub seek_write: Vec<(f64, f64)>,
+    /// Mean service of a random 4 KiB read, in ms, without waiting.
+    pub random_read_ms: f64,
+    /// Mean service of a random 4 KiB write, in ms, without waiting.
+    pub random_write_ms: f64,
+}
+
+/// A number of a device.
+#[derive(Clone, Debug, Serialize)]
+pub struct Number {
+    /// Its field.
+    pub field: String,
+    /// As it reads in the file.
+    pub value: String,
+    /// Its source, or how it was estimated.
+    pub origin: String,
+}
+
+/// The device of this name, for a scenario in the folder `beside`; `None` where there is none.
+///
+/// # Errors
+/// What is wrong with its file.
+pub fn device(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
+    Some(catalog::disk(name, beside)?.map(|numbers| of(name, &numbers)))
+}
+
+fn of(name: &str, numbers: &DiskNumbers) -> Device {
+    let mechanism = Mechanism::new(numbers, Positioning::Coupled);
+    let cylinders = f64::from(numbers.cylinders.get() - 1);
+    let shares = || (0..POINTS).map(|i| i as f64 / (POINTS - 1) as f64);
+    // Seek curves bend most near zero, so their points lie denser there.
+    let seek = |op| shares().map(|x| (x * x * cylinders, mechanism.seek_ms(op, x * x))).collect();
+    let random = |op| mechanism.service_law(op, SMALL).mean();
+    Device {
+        name: name.to_owned(),
+        title: numbers.name.clone().unwrap_or_else(|| name.to_owned()),
+        validation: numbers.validation.clone(),
+        numbers: told(numbers),
+        zone_rates: shares().map(|u| (u, mechanism.media_rate(u) / 1e6)).collect(),
+        seek_read: seek(Op::Read),
+        seek_write: seek(Op::Write),
+        random_read_ms: random(Op::Read),
+        random_write_ms: random(Op::Write),
+    }
+}
+
+/// The numbers as text, beside their origins.
+fn told(numbers: &DiskNumbers) -> Vec<Number> {
+    let document = serde_json::to_value(numbers).expect("numbers and strings");
+    let numbers = numbers.origins().into_iter().map(|(field, origin)| {
+        let node = field.split('.').fold(&document, |node, step| &node[step]);
+        let value = if node.is_object() { &node["value"] } else { node };
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Number { field, value, origin: origin.unwrap_or_else(|| "not told".to_owned()) }
+    });
+    numbers.collect()
+}

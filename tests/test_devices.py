@@ -1,0 +1,58 @@
+"""The devices that scenarios can name, those that come with headrace and one's own."""
+
+import json
+from pathlib import Path
+
+from conftest import ROOT, Run
+
+SCENARIO = """\
+system: {spindle: {type: disk, device: mine, positioning: coupled}}
+workload: {users: {to: spindle, arrivals: {poisson: 20 /s}}}
+run: {requests: 200000}
+"""
+
+
+def own_device(folder: Path, **changes: str) -> None:
+    """Write a copy of a drive as one's own, with some numbers changed."""
+    text = (ROOT / "catalog" / "seagate-st3500630ns.yaml").read_text()
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "devices").mkdir(exist_ok=True)
+    (folder / "devices" / "mine.yaml").write_text(text)
+    (folder / "scenario.yaml").write_text(SCENARIO)
+
+
+def test_every_device_is_shown_with_the_origin_of_each_number(headrace: Run) -> None:
+    for found in json.loads(headrace("devices", "--json").stdout):
+        printed = headrace("devices", found["name"]).stdout
+        assert all(number["origin"] != "not told" for number in found["numbers"])
+        assert "seek time of reads by distance, ms" in printed
+        rates = [rate for _, rate in found["zone_rates"]]
+        assert rates == sorted(rates, reverse=True)
+        times = [time for _, time in found["seek_read"]]
+        assert times == sorted(times)
+
+
+def test_what_is_shown_is_what_is_simulated(headrace: Run, tmp_path: Path) -> None:
+    own_device(tmp_path)
+    shown = json.loads(headrace("devices", "mine", "--beside", tmp_path, "--json").stdout)
+    results = json.loads(headrace("run", tmp_path / "scenario.yaml", "--json").stdout)
+    assert abs(results["components"][0]["service_ms"] / shown["random_read_ms"] - 1) < 0.005
+    assert "mine" in headrace("devices", cwd=tmp_path).stdout
+
+
+def test_a_mistake_in_ones_own_device_is_told_where_it_is(headrace: Run, tmp_path: Path) -> None:
+    own_device(tmp_path, rotation="rotaton")
+    ran = headrace("run", tmp_path / "scenario.yaml")
+    assert ran.returncode == 2
+    assert "the file of `mine` has mistakes" in ran.stderr
+    assert "did you mean `rotation`?" in ran.stderr
+    assert "mine.yaml:13:1" in ran.stderr
+    assert "did you mean `rotation`?" in headrace("devices", "mine", "--beside", tmp_path).stderr
+
+
+def test_an_unknown_device_names_the_nearest(headrace: Run) -> None:
+    ran = headrace("devices", "seagate-st32171")
+    assert ran.returncode == 2
+    assert "did you mean `seagate-st32171w`?" in ran.stderr
