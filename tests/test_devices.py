@@ -48,7 +48,7 @@ def test_a_mistake_in_ones_own_device_is_told_where_it_is(headrace: Run, tmp_pat
     assert ran.returncode == 2
     assert "the file of `mine` has mistakes" in ran.stderr
     assert "did you mean `rotation`?" in ran.stderr
-    assert "mine.yaml:13:1" in ran.stderr
+    assert "mine.yaml:9:1" in ran.stderr
     assert "did you mean `rotation`?" in headrace("devices", "mine", "--beside", tmp_path).stderr
 
 

@@ -85,8 +85,7 @@ def run(
 
 def _exit_unless_complete(results: dict[str, Any]) -> None:
     if not results["complete"]:
-        cancelled = any("cancelled" in note for note in results["notes"])
-        raise typer.Exit(INTERRUPTED if cancelled else CUT_SHORT)
+        raise typer.Exit(INTERRUPTED if results["ended"] == "cancelled" else CUT_SHORT)
 
 
 @app.command()

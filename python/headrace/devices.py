@@ -5,8 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from headrace import _core
-from headrace._core import ScenarioError
+from headrace import _core, scenario
 
 Json = dict[str, Any]
 
@@ -30,6 +29,5 @@ def device(name: str, beside: str | Path = ".") -> Json:
         known = names(beside)
         near = difflib.get_close_matches(name, known, 1)
         help_ = (f"did you mean `{near[0]}`? " if near else "") + f"there are {', '.join(known)}"
-        problem = {"message": f"there is no device `{name}`", "help": help_}
-        raise ScenarioError(f"error: there is no device `{name}`\n  = help: {help_}", json.dumps([problem]))
+        raise scenario.refusal(name, f"there is no device `{name}`", help_)
     return dict(json.loads(found))

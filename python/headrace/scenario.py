@@ -31,9 +31,14 @@ def _neighbours(path: Path) -> str:
     return f"beside it are {', '.join(beside[:5])}" if beside else "check the path"
 
 
+def refusal(file: str | Path, message: str, help_: str) -> ScenarioError:
+    """Return the error that says what is wrong with `file` as a whole, and what would do."""
+    problem = {"file": str(file), "line": None, "column": None, "path": "", "message": message, "help": help_}
+    return ScenarioError(f"error: {message}\n  = help: {help_}", json.dumps([problem]))
+
+
 def _file_error(path: str | Path, what: str, help_: str) -> ScenarioError:
-    problem = {"file": str(path), "line": None, "column": None, "path": "", "message": what, "help": help_}
-    return ScenarioError(f"error: {path} {what}\n  = help: {help_}", json.dumps([problem]))
+    return refusal(path, f"{path} {what}", help_)
 
 
 def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:
@@ -81,5 +86,5 @@ def run(
     Raises `ScenarioError` as `check` does.
     """
     source, file = _source(path, text)
-    processors = threads or len(os.sched_getaffinity(0))
+    processors = threads or os.cpu_count() or 1
     return dict(json.loads(_core.run(source, file, _sets(changes), processors, watch)))

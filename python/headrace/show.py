@@ -64,7 +64,7 @@ def milliseconds(value: float) -> str:
 
 def results(found: Json) -> None:
     """Print results: the answer first, then where the time went, then the tables."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     console.print(Text(found["answer"], style="bold"))
     for note in found["notes"]:
         console.print(Text(f"note: {note}", style="yellow"))
@@ -116,7 +116,7 @@ def _responses(stream: Json, theory: Json) -> Table:
         cells = [_with_interval(stream["response"], row, simulated)]
         for _, column in others:
             other = column.get(row)
-            cells += ["", ""] if not other else [f"{other:.3f}", f"{simulated / other - 1:+.2%}"]
+            cells += ["", ""] if not other else [_ms(other), f"{simulated / other - 1:+.2%}"]
         table.add_row(row, *cells)
     if measured:
         _demerits(table, measured, len(others))
@@ -125,7 +125,7 @@ def _responses(stream: Json, theory: Json) -> Table:
 
 def _with_interval(response: Json, row: str, simulated: float) -> str:
     half_width = response["half_width_ms"] if row == "mean" else None
-    return f"{simulated:.3f}" + (f" ± {half_width:.3f}" if half_width is not None else "")
+    return _ms(simulated) + (f" ± {half_width:.2g}" if half_width is not None else "")
 
 
 def _simulated_column(response: Json) -> dict[str, float]:
@@ -143,6 +143,16 @@ def _measured_column(measured: Json) -> dict[str, float]:
     return column | {_within(share): time for share, time in measured["measured_quantiles_ms"]}
 
 
+def _ms(value: float) -> str:
+    """Write milliseconds: to the microsecond, and smaller ones with four digits."""
+    return f"{value:.3f}" if value >= 1 or value == 0 else f"{value:.4g}"
+
+
+def _percent(value: float | None, form: str) -> str:
+    """Write a percentage; nothing where what was measured is zero and there is none."""
+    return "—" if value is None else f"{value:{form}}%"
+
+
 def _within(share: float) -> str:
     return f"{share * 100:.4g} % within"
 
@@ -152,25 +162,25 @@ def _demerits(table: Table, measured: Json, others: int) -> None:
         if part := measured[name]:
             blanks = [""] * (2 * (others - 1))
             table.add_row(
-                f"{name}: mean", f"{part['simulated_mean_ms']:.3f}", f"{part['measured_mean_ms']:.3f}",
-                f"{part['mean_error_percent']:+.1f}%", *blanks,
+                f"{name}: mean", _ms(part["simulated_mean_ms"]), _ms(part["measured_mean_ms"]),
+                _percent(part["mean_error_percent"], "+.1f"), *blanks,
             )  # fmt: skip
             table.add_row(
                 f"{name}: demerit",
-                f"{part['demerit_ms']:.3f}",
+                _ms(part["demerit_ms"]),
                 "",
-                f"{part['demerit_percent']:.1f}%",
+                _percent(part["demerit_percent"], ".1f"),
                 *blanks,
             )
 
 
 def _theory_note(console: Console, theory: Json) -> None:
     if theory["model"] == "none":
-        console.print(f"theory: none applies. It assumes that {theory['fails']}", style="dim")
+        console.print(f"theory: none applies. What fails of its assumptions: {theory['fails']}", style="dim")
     elif theory["exact"]:
         console.print(f"theory: {theory['model']}, whose assumptions hold", style="dim")
     else:
-        console.print(f"theory: {theory['model']}, an approximation. It assumes that {theory['fails']}", style="dim")
+        console.print(f"theory: {theory['model']}, an approximation. What fails: {theory['fails']}", style="dim")
 
 
 def _components(found: Json) -> Table:
@@ -180,7 +190,7 @@ def _components(found: Json) -> Table:
     for part in _grouped(found["components"]):
         busy = "" if part["utilisation"] is None else f"{part['utilisation']:.1%}"
         queue = "" if part["queue"] is None else f"{part['queue']:.3g}"
-        times = ("", "") if part["utilisation"] is None else (f"{part['waiting_ms']:.3f}", f"{part['service_ms']:.3f}")
+        times = ("", "") if part["utilisation"] is None else (_ms(part["waiting_ms"]), _ms(part["service_ms"]))
         table.add_row(part["path"], busy, queue, *times, f"{part['bytes_per_s'] / 1e6:.4g}")
     return table
 
@@ -189,7 +199,7 @@ def _grouped(components: list[Json]) -> Iterator[Json]:
     """Show at most eight disks of an array one by one; of more, the busiest and how many there are."""
     groups: dict[str, list[Json]] = {}
     for component in components:
-        groups.setdefault(component["path"].split("[")[0], []).append(component)
+        groups.setdefault(component["group"], []).append(component)
     for members in groups.values():
         if len(members) <= 8:
             yield from members
@@ -206,12 +216,12 @@ def device_list(devices: list[Json]) -> None:
     table.add_column("random 4 KiB read, ms", justify="right")
     for found in devices:
         table.add_row(found["name"], found["title"], f"{found['random_read_ms']:.2f}")
-    Console(highlight=False).print(table)
+    Console(highlight=False, markup=False).print(table)
 
 
 def device(found: Json) -> None:
     """Print a device: what it is, its curves, and every number with its origin."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     console.print(Text(f"{found['title']}", style="bold"))
     reads, writes = found["random_read_ms"], found["random_write_ms"]
     console.print(f"A random 4 KiB read takes {reads:.2f} ms, a write {writes:.2f} ms, without cache or queue.")
@@ -240,7 +250,7 @@ def _curve(console: Console, title: str, points: list[tuple[str, float]]) -> Non
 
 def study(report: "Report") -> None:
     """Print a study: how many claims hold, then each."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     counts = dict.fromkeys(VERDICT_STYLE, 0)
     for claim in report["claims"]:
         counts[claim["verdict"]] += 1

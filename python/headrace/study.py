@@ -128,7 +128,9 @@ class Run:
         changes = self.changes | {"run.requests": self.requests, "run.replications": self.replications}
         self.found = scenario.run(self.study.folder / self.file, changes=changes)
         if not self.found["complete"]:
-            raise KeyboardInterrupt(self.found["notes"])
+            if self.found["ended"] == "cancelled":
+                raise KeyboardInterrupt
+            raise RuntimeError(f"{self.study.name}: a run was cut short: {'; '.join(self.found['notes'])}")
         return self
 
     @property
@@ -138,18 +140,23 @@ class Run:
 
     def mean(self) -> Obtained:
         """Return the mean response, in ms."""
-        return Obtained(self.response["mean_ms"], self.response["half_width_ms"] or math.inf)
+        return Obtained(self.response["mean_ms"], _or_unknown(self.response["half_width_ms"]))
 
     def quantile(self, share: float) -> Obtained:
         """Return the response that the share of requests does not exceed, in ms."""
         [found] = [quantile for quantile in self.response["quantiles_ms"] if quantile["share"] == share]
         read_off = found["ms"] * self.response["quantile_error"]
-        return Obtained(found["ms"], (found["half_width_ms"] or math.inf) + read_off)
+        return Obtained(found["ms"], _or_unknown(found["half_width_ms"]) + read_off)
 
     def component(self, path: str) -> Json:
         """Return what was found of a component."""
         [found] = [component for component in self.found["components"] if component["path"] == path]
         return dict(found)
+
+
+def _or_unknown(half_width: float | None) -> float:
+    """Return the half-width; without one nothing is known of where the number lies."""
+    return math.inf if half_width is None else float(half_width)
 
 
 class Study:
@@ -256,5 +263,4 @@ def find(name: str) -> Study:
         if study.name == name:
             return study
     known = ", ".join(study.name for study in all_studies())
-    problem = {"message": f"there is no study `{name}`", "help": f"there are {known}"}
-    raise ScenarioError(f"error: there is no study `{name}`\n  = help: there are {known}", json.dumps([problem]))
+    raise scenario.refusal(name, f"there is no study `{name}`", f"there are {known}")

@@ -2,6 +2,8 @@
 
 use num_complex::Complex64;
 
+use crate::law::exp;
+
 /// A distribution on [0, (n − 1)·step]: its cdf at 0, step, 2·step …, straight in between.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
@@ -15,7 +17,8 @@ const STEPS: usize = 2000;
 impl Grid {
     /// The distribution whose cdf is `cdf` and which never exceeds `most`.
     pub fn tabulate(most: f64, cdf: impl Fn(f64) -> f64) -> Self {
-        let step = most / STEPS as f64;
+        // A value that is always zero is as good as always below a billionth.
+        let step = most.max(1e-9) / STEPS as f64;
         let mut table: Vec<f64> = (0..=STEPS).map(|i| cdf(i as f64 * step).clamp(0.0, 1.0)).collect();
         table[STEPS] = 1.0;
         Self { step, cdf: table }
@@ -83,7 +86,7 @@ impl Grid {
     /// E[e^−sX].
     pub fn transform(&self, s: Complex64) -> Complex64 {
         let x = s * self.step;
-        let turn = (-x).exp();
+        let turn = exp(-x);
         // (1 − e^−x)/x, by its series where the quotient would lose its digits.
         let spread =
             if x.norm() < 1e-3 { 1.0 - x / 2.0 + x * x / 6.0 - x * x * x / 24.0 } else { (1.0 - turn) / x };

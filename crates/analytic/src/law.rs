@@ -40,10 +40,26 @@ impl Law {
         Self::Erlang { stages, mean }
     }
 
-    /// The law of the largest of independent times, tabulated.
-    pub fn largest(laws: &[&Self]) -> Self {
-        let most = laws.iter().map(|law| law.most()).fold(0.0, f64::max);
-        Self::Grid(Grid::tabulate(most, |t| laws.iter().map(|law| law.cdf(t)).product()))
+    /// One of several laws, each with its probability; they sum to one. Tabulated ones make one table.
+    pub fn mixed(mut parts: Vec<(f64, Self)>) -> Self {
+        if parts.len() == 1 {
+            return parts.remove(0).1;
+        }
+        let mixture = Self::Mixture(parts);
+        let tabulated = |law: &Self| matches!(law, Self::Grid(_));
+        match &mixture {
+            Self::Mixture(parts) if parts.iter().all(|(_, law)| tabulated(law)) => {
+                Self::Grid(Grid::tabulate(mixture.most(), |t| mixture.cdf(t)))
+            }
+            _ => mixture,
+        }
+    }
+
+    /// The law of the largest of independent times, so many of each law, tabulated.
+    pub fn largest(laws: &[(u32, Self)]) -> Self {
+        let most = laws.iter().map(|(_, law)| law.most()).fold(0.0, f64::max);
+        let below = |t| laws.iter().map(|(many, law)| libm::pow(law.cdf(t), f64::from(*many))).product();
+        Self::Grid(Grid::tabulate(most, below))
     }
 
     /// Whether this is the exponential law.
@@ -95,9 +111,9 @@ impl Law {
     /// E[e^−sX].
     pub fn transform(&self, s: Complex64) -> Complex64 {
         match self {
-            Self::Fixed(t) => (-s * *t).exp(),
+            Self::Fixed(t) => exp(-s * *t),
             Self::Erlang { stages, mean } => (1.0 + s * (mean / f64::from(*stages))).powi(-(*stages as i32)),
-            Self::Uniform { from, to } => ((-s * *from).exp() - (-s * *to).exp()) / (s * (to - from)),
+            Self::Uniform { from, to } => (exp(-s * *from) - exp(-s * *to)) / (s * (to - from)),
             Self::Grid(grid) => grid.transform(s),
             Self::Mixture(parts) => parts.iter().map(|(p, law)| law.transform(s) * *p).sum(),
         }
@@ -107,7 +123,10 @@ impl Law {
     pub fn most(&self) -> f64 {
         match self {
             Self::Fixed(t) => *t,
-            Self::Erlang { stages, mean } => mean * (30.0 + f64::from(*stages)) / f64::from(*stages).sqrt(),
+            Self::Erlang { stages, mean } => {
+                let n = f64::from(*stages);
+                mean * (1.0 + 9.0 / n.sqrt() + 30.0 / n)
+            }
             Self::Uniform { to, .. } => *to,
             Self::Grid(grid) => grid.most(),
             Self::Mixture(parts) => parts.iter().map(|(_, law)| law.most()).fold(0.0, f64::max),
@@ -115,17 +134,24 @@ impl Law {
     }
 }
 
-/// P(sum of n unit exponentials ≤ x) = 1 − e^−x Σ_{i<n} xⁱ/i!.
+/// P(sum of n unit exponentials ≤ x) = 1 − Σ_{i<n} e^−x xⁱ/i!, the terms by their logarithms, for many stages make large
+/// powers.
 fn erlang_cdf(stages: u32, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
-    let (mut term, mut sum) = (1.0, 0.0);
+    let (log_x, mut log_term, mut sum) = (libm::log(x), -x, 0.0);
     for i in 0..stages {
-        sum += term;
-        term *= x / f64::from(i + 1);
+        sum += libm::exp(log_term);
+        log_term += log_x - libm::log(f64::from(i + 1));
     }
-    (1.0 - libm::exp(-x) * sum).max(0.0)
+    (1.0 - sum).clamp(0.0, 1.0)
+}
+
+/// e^z. Not the one that comes with complex numbers: that takes the platform's functions, which differ between machines.
+pub(crate) fn exp(z: Complex64) -> Complex64 {
+    let (sin, cos) = libm::sincos(z.im);
+    Complex64::new(cos, sin) * libm::exp(z.re)
 }
 
 #[cfg(test)]
@@ -149,9 +175,18 @@ mod tests {
         }
     }
 
+    /// With a thousand stages the powers of x leave the range of numbers; the law does not.
+    #[test]
+    fn many_stages_are_no_trouble() {
+        let law = Law::erlang(1000, 1.0);
+        assert!((law.cdf(1.0) - 0.5042).abs() < 1e-3, "{}", law.cdf(1.0));
+        let largest = Law::largest(&[(2, law.clone())]);
+        assert!((largest.mean() - (1.0 + 0.5642 * law.sd())).abs() < 1e-3, "{}", largest.mean());
+    }
+
     #[test]
     fn the_largest_of_k_exponentials_has_the_harmonic_mean() {
-        let largest = Law::largest(&[&Law::exponential(1.0); 4]);
+        let largest = Law::largest(&[(4, Law::exponential(1.0))]);
         assert!((largest.mean() - (1.0 + 0.5 + 1.0 / 3.0 + 0.25)).abs() < 1e-3, "{}", largest.mean());
     }
 }

@@ -52,12 +52,17 @@ impl Mg1 {
         if t <= 0.0 {
             return 0.0;
         }
+        // Who finds the server idle does not wait, and a service that takes one value makes the cdf jump there. That part is
+        // known; what is inverted is the rest, which does not jump.
         let idle = 1.0 - self.utilisation();
-        let cdf = euler::invert(
-            |s| idle * class.transform(s) / (s - self.rate + self.rate * self.service.transform(s)),
+        let waited = euler::invert(
+            |s| {
+                let all = s / (s - self.rate + self.rate * self.service.transform(s));
+                idle * class.transform(s) * (all - 1.0) / s
+            },
             t,
         );
-        cdf.clamp(0.0, 1.0)
+        (idle * class.cdf(t) + waited).clamp(0.0, 1.0)
     }
 
     /// P(response ≤ t).
@@ -98,6 +103,21 @@ mod tests {
             assert!((queue.response_quantile(p) / exact - 1.0).abs() < 2e-4, "{p}");
         }
         assert!(Mg1::new(1.0, Law::exponential(1.0)).is_none());
+    }
+
+    /// M/D/1: P(R ≤ t) below two services is (1 − ρ) e^{λ(t − D)}, with a jump of 1 − ρ at t = D (Erlang 1909).
+    #[test]
+    fn a_jump_in_the_cdf_is_sharp() {
+        let queue = Mg1::new(0.03, Law::Fixed(10.0)).unwrap();
+        assert!(queue.response_cdf(9.99).abs() < 1e-3, "{}", queue.response_cdf(9.99));
+        for t in [10.001, 10.1, 12.0, 19.0] {
+            let exact = 0.7 * libm::exp(0.03 * (t - 10.0));
+            assert!(
+                (queue.response_cdf(t) - exact).abs() < 1e-3,
+                "{t}: {} for {exact}",
+                queue.response_cdf(t)
+            );
+        }
     }
 
     #[test]

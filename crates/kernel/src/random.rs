@@ -39,10 +39,16 @@ impl Stream {
         }
     }
 
+    /// A number of its own for each `number`, by which other streams may draw what belongs to the same thing.
+    #[inline]
+    pub fn key(self, number: u64) -> u64 {
+        scatter(self.key ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
     /// The draws that belong to `number`.
     #[inline]
     pub fn of(self, number: u64) -> Draws {
-        let low = scatter(self.key ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let low = self.key(number);
         let high = low.wrapping_mul(0xd1b5_4a32_d192_ed03) ^ self.key;
         Draws(Pcg64Mcg::new(u128::from(high) << 64 | u128::from(low)))
     }
@@ -90,7 +96,7 @@ impl Draws {
             return 1;
         }
         let fail = libm::log1p(-1.0 / mean);
-        1 + (libm::log(1.0 - self.uniform()) / fail) as u64
+        ((libm::log(1.0 - self.uniform()) / fail) as u64).saturating_add(1)
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Resource<'m, D: Discipline = Fcfs> {
 
 struct State<D> {
     servers: u64,
-    /// When each server is free again, for those who pass without events; the longest free first.
+    /// When each server that was used is free again, for those who pass without events; the longest free first.
     free_at: BinaryHeap<Reverse<Nanos>>,
     queue: D,
     waiters: Vec<Waiter>,
@@ -94,11 +94,11 @@ impl<'m> Resource<'m, Fcfs> {
     #[inline]
     pub fn pass(&self, now: Nanos, end_of: impl FnOnce(Nanos) -> Nanos) -> Pass {
         let mut state = self.state.borrow_mut();
-        let mut free_at = state.free_at.peek_mut().expect("a resource has a server");
-        let start = now.max(free_at.0);
+        let unused = (state.free_at.len() as u64) < state.servers;
+        let free_at = if unused { None } else { state.free_at.pop() };
+        let start = free_at.map_or(now, |Reverse(free_at)| now.max(free_at));
         let end = end_of(start);
-        *free_at = Reverse(end);
-        drop(free_at);
+        state.free_at.push(Reverse(end));
         state.usage.record_pass(start - now, end - start);
         Pass { start, end }
     }
@@ -118,9 +118,14 @@ impl<'m, D: Discipline> Resource<'m, D> {
     /// If there is no server: nothing would ever be served.
     pub fn new(sim: &'m Sim<'m>, servers: u64, queue: D) -> Self {
         assert!(servers > 0, "a resource needs at least one server");
-        let free_at = (0..servers).map(|_| Reverse(Nanos::ZERO)).collect();
-        let state =
-            State { servers, free_at, queue, waiters: Vec::new(), free: Vec::new(), usage: Usage::default() };
+        let state = State {
+            servers,
+            free_at: BinaryHeap::new(),
+            queue,
+            waiters: Vec::new(),
+            free: Vec::new(),
+            usage: Usage::default(),
+        };
         Self { sim, state: RefCell::new(state) }
     }
 

@@ -59,7 +59,11 @@ impl<'m> Signal<'m> {
 impl Room {
     /// Leaves the queue, wherever in it.
     fn leave(&mut self, ticket: u64, now: Nanos) {
-        self.queue.retain(|&(waiting, _)| waiting != ticket);
+        if self.is_first(Some(ticket)) {
+            self.queue.pop_front();
+        } else {
+            self.queue.retain(|&(waiting, _)| waiting != ticket);
+        }
         self.waits.queue.down(now, 1);
     }
 

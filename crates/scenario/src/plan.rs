@@ -2,7 +2,7 @@
 
 use std::path::Path as FilePath;
 
-use headrace_storage::disk::DeviceRef;
+use headrace_storage::disk::{DeviceRef, MOST_BYTES};
 use headrace_storage::{Blueprint, DiskNumbers};
 use headrace_workload::trace::{self, Trace};
 use headrace_workload::{ArrivalSpec, Op, StreamSpec};
@@ -10,6 +10,12 @@ use headrace_workload::{ArrivalSpec, Op, StreamSpec};
 use crate::catalog;
 use crate::document::{Path, Problem};
 use crate::spec::{ComponentSpec, RunSpec, ScenarioSpec};
+
+/// A system of more components is refused: each takes some hundred bytes, and none is drawn as one of so many.
+const MOST_COMPONENTS: u64 = 100_000;
+
+/// Arrays may contain arrays so deep.
+const DEEPEST: usize = 16;
 
 /// A scenario in which nothing is left to go wrong before it runs.
 #[derive(Clone, Debug)]
@@ -66,6 +72,8 @@ impl Planner<'_> {
         if self.spec.workload.is_empty() {
             self.say(Problem::at(Path::of(&["workload"]), "there is no stream: nothing would happen"));
         }
+        self.names("system", self.spec.system.keys());
+        self.names("workload", self.spec.workload.keys());
         // Every component is looked at, also one that nothing uses: a mistake in it is a mistake.
         let blueprints: Vec<(String, Option<Blueprint>)> = self
             .spec
@@ -92,6 +100,20 @@ impl Planner<'_> {
         (targets, streams)
     }
 
+    /// Names stand in paths, sentences and tables, so they are plain words.
+    fn names<'n>(&mut self, within: &str, names: impl Iterator<Item = &'n String>) {
+        for name in names {
+            let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+            if name.trim().is_empty() || !name.chars().all(plain) {
+                let problem = Problem::at(
+                    Path::of(&[within, name]),
+                    format!("`{}` cannot be a name", name.escape_debug()),
+                );
+                self.say(problem.help("a name has letters, digits, `_`, `-`, `.` and spaces"));
+            }
+        }
+    }
+
     fn say(&mut self, problem: Problem) {
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -108,8 +130,14 @@ impl Planner<'_> {
                 Some(Blueprint::Disk(Box::new(numbers), disk.positioning))
             }
             ComponentSpec::Station(station) => {
-                if let Some(problem) = station.service.problem() {
+                let nothing =
+                    (station.service.law().mean() <= 0.0).then(|| "a service takes some time".to_owned());
+                if let Some(problem) = station.service.problem().or(nothing) {
                     self.say(Problem::at(path.key("service"), problem));
+                    return None;
+                }
+                if station.capacity.0 > MOST_BYTES {
+                    self.say(Problem::at(path.key("capacity"), "a station addresses at most 1 EiB"));
                     return None;
                 }
                 Some(Blueprint::Station(station.clone()))
@@ -125,9 +153,28 @@ impl Planner<'_> {
                     self.say(Problem::at(path.key("stripe_unit"), problem));
                     return None;
                 }
-                Some(Blueprint::Array(array.clone(), Box::new(of)))
+                self.sensible(Blueprint::Array(array.clone(), Box::new(of)), &path)
             }
         }
+    }
+
+    /// The same, unless it is larger than can be simulated.
+    fn sensible(&mut self, array: Blueprint, path: &Path) -> Option<Blueprint> {
+        let (components, capacity) = (array.components(), array.capacity());
+        if components > MOST_COMPONENTS {
+            let message = format!(
+                "it would be made of {components} components; at most {MOST_COMPONENTS} can be simulated"
+            );
+            self.say(Problem::at(path.key("disks"), message));
+        } else if capacity.0 > MOST_BYTES {
+            self.say(Problem::at(
+                path.key("disks"),
+                format!("it would hold {capacity}; at most 1 EiB can be addressed"),
+            ));
+        } else {
+            return Some(array);
+        }
+        None
     }
 
     /// What the array `name` is made of.
@@ -140,6 +187,10 @@ impl Planner<'_> {
             return None;
         }
         within.push(name.to_owned());
+        if within.len() > DEEPEST {
+            self.say(Problem::at(path, format!("arrays within arrays, more than {DEEPEST} deep")));
+            return None;
+        }
         if within.iter().any(|array| array == of) {
             self.say(Problem::at(
                 path,
@@ -222,26 +273,22 @@ impl Planner<'_> {
             let problem = format!("a request of {largest} does not fit into the {room} it goes to");
             self.say(Problem::at(path.key("size"), problem));
         }
-        match &spec.arrivals {
-            ArrivalSpec::Every(gap) if gap.0 == 0 => {
-                let problem = Problem::at(
-                    path.key("arrivals").key("every"),
-                    "with no time between requests there are infinitely many",
+        for (field, bytes) in [("align", spec.align), ("footprint", spec.footprint)] {
+            if bytes.is_some_and(|bytes| bytes.0 == 0 || bytes > target.capacity()) {
+                let message = format!(
+                    "`{field}` is at least one byte and at most what is addressed, {}",
+                    target.capacity()
                 );
-                self.say(problem.help("give a time above zero"));
+                self.say(Problem::at(path.key(field), message));
             }
-            ArrivalSpec::Bursty { calm_for, burst_for, .. } if calm_for.0 == 0 || burst_for.0 == 0 => {
-                self.say(Problem::at(
-                    path.key("arrivals"),
-                    "a burst and the calm between bursts each need a time above zero",
-                ));
-            }
-            ArrivalSpec::Closed { think, .. } => {
-                if let Some(problem) = think.problem() {
-                    self.say(Problem::at(path.key("arrivals").key("closed").key("think"), problem));
-                }
-            }
-            _ => {}
+        }
+        if let Some(problem) = spec.arrivals.problem() {
+            self.say(Problem::at(path.key("arrivals"), problem));
+        }
+        if let ArrivalSpec::Closed { think, .. } = &spec.arrivals
+            && let Some(problem) = think.problem()
+        {
+            self.say(Problem::at(path.key("arrivals").key("closed").key("think"), problem));
         }
     }
 }
@@ -261,7 +308,7 @@ impl StreamPlan {
     pub fn kinds(&self) -> Vec<(f64, Op, u64)> {
         let reads = self.spec.op.reads();
         let ops = [(reads, Op::Read), (1.0 - reads, Op::Write)];
-        let sizes = self.spec.size.support();
+        let sizes = self.spec.size.support(1000);
         let kinds = ops.iter().flat_map(|(p, op)| sizes.iter().map(move |(q, size)| (p * q, *op, size.0)));
         kinds.filter(|(p, ..)| *p > 0.0).collect()
     }

@@ -95,7 +95,7 @@ pub enum Engine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// So many requests under way at once: the system does not keep up.
+    /// So many requests under way at once: the system does not keep up. A run by recursion keeps none under way.
     #[schemars(range(min = 1))]
     pub in_flight: u64,
     /// So many events.

@@ -3,7 +3,7 @@
 
 use headrace_analytic::{Law, Mg1, fork_join};
 use headrace_storage::{ArraySpec, Blueprint, FirstUnit, Queueing};
-use headrace_workload::{ArrivalSpec, Op, PatternSpec};
+use headrace_workload::{ArrivalSpec, Op};
 use serde::Serialize;
 
 use crate::document::{Path, Problem};
@@ -59,13 +59,26 @@ fn sharing(plan: &Plan, target: usize) -> impl Iterator<Item = &StreamPlan> {
     plan.streams.iter().filter(move |stream| stream.target == target)
 }
 
-/// The kinds of requests of a stream, a few of many: (probability, op, bytes).
+/// The kinds of requests of a stream, of very many the more probable: (probability, op, bytes).
 fn kinds(stream: &StreamPlan) -> Vec<(f64, Op, u64)> {
     let all = stream.kinds();
-    let every = all.len().div_ceil(KINDS);
-    let some: Vec<_> = all.into_iter().skip(every / 2).step_by(every).collect();
-    let total: f64 = some.iter().map(|(p, ..)| p).sum();
-    some.into_iter().map(|(p, op, bytes)| (p / total, op, bytes)).collect()
+    if all.len() <= KINDS {
+        return all;
+    }
+    let mut some: Vec<(f64, Op, u64)> = Vec::new();
+    let (mut below, mut next) = (0.0, all.iter());
+    let mut kind = all[0];
+    for i in 0..KINDS {
+        while below <= (i as f64 + 0.5) / KINDS as f64 {
+            let Some(later) = next.next() else { break };
+            (below, kind) = (below + later.0, *later);
+        }
+        match some.last_mut().filter(|last| (last.1, last.2) == (kind.1, kind.2)) {
+            Some(last) => last.0 += 1.0 / KINDS as f64,
+            None => some.push((1.0 / KINDS as f64, kind.1, kind.2)),
+        }
+    }
+    some
 }
 
 /// Requests a millisecond; `None` for a stream whose rate the system sets.
@@ -73,17 +86,64 @@ fn rate_per_ms(stream: &StreamPlan) -> Option<f64> {
     stream.spec.arrivals.mean_rate().map(|rate| rate * 1e-3)
 }
 
+/// Whether the requests to a target fall on it as the laws of service assume: on every disk equally often, whole units at a
+/// time. The assumption that fails where they do not.
+fn falls(plan: &Plan, target: usize) -> Result<(), String> {
+    let (name, blueprint) = &plan.targets[target];
+    let mut places_matter = blueprint.is_addressed();
+    if blueprint.is_nested() {
+        return Err(format!("arrays are made of disks: `{name}` is made of arrays"));
+    }
+    if let Blueprint::Array(spec, _) = blueprint {
+        if let Some(stream) = sharing(plan, target).find(|stream| !is_aligned(stream, spec)) {
+            let unit = spec.stripe_unit;
+            return Err(format!(
+                "requests begin where a unit of {unit} does or stay within one: those of `{}` do not",
+                stream.name
+            ));
+        }
+        let by_address = spec.queueing == Queueing::ForkJoin && spec.first_unit == FirstUnit::Addressed;
+        if let Some(stream) =
+            sharing(plan, target).find(|stream| by_address && !reaches_every_disk(stream, spec))
+        {
+            return Err(format!(
+                "requests begin on every disk equally often: those of `{}` skip some",
+                stream.name
+            ));
+        }
+        places_matter |= by_address;
+    }
+    match sharing(plan, target).find(|stream| places_matter && !stream.spec.is_everywhere()) {
+        Some(stream) => Err(format!("every address is equally likely: those of `{}` are not", stream.name)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a stream's requests begin at a stripe unit's beginning, or never touch two units.
+fn is_aligned(stream: &StreamPlan, spec: &ArraySpec) -> bool {
+    let (align, largest) = (stream.spec.alignment(), stream.spec.size.bounds().1);
+    let begins = spec.first_unit == FirstUnit::FirstDisk || align.0.is_multiple_of(spec.stripe_unit.0);
+    begins || (largest <= align && spec.stripe_unit.0.is_multiple_of(align.0))
+}
+
+/// Whether the units at which a stream's requests may begin lie on every disk.
+fn reaches_every_disk(stream: &StreamPlan, spec: &ArraySpec) -> bool {
+    let (mut a, mut b) = ((stream.spec.alignment().0 / spec.stripe_unit.0).max(1), u64::from(spec.disks));
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a == 1
+}
+
 /// The utilisation of the busiest server of a target, by all open streams to it; `None` where theory cannot tell.
 pub fn utilisation(plan: &Plan, target: usize) -> Option<f64> {
-    let blueprint = &plan.targets[target].1;
+    falls(plan, target).ok()?;
     let mut sum = 0.0;
     for stream in sharing(plan, target) {
-        if blueprint.is_addressed() && stream.spec.pattern != PatternSpec::Uniform {
-            return None;
-        }
-        let rate = rate_per_ms(stream)?;
+        // A stream that waits for its answers adapts: what it adds overwhelms nobody.
+        let Some(rate) = rate_per_ms(stream) else { continue };
         for (p, op, bytes) in kinds(stream) {
-            sum += rate * p * blueprint.work_ms(op, bytes)?;
+            sum += rate * p * plan.targets[target].1.work_ms(op, bytes)?;
         }
     }
     Some(sum)
@@ -98,7 +158,8 @@ pub fn unstable(plan: &Plan) -> Vec<Problem> {
         .flat_map(|(target, utilisation)| {
             let name = &plan.targets[target].0;
             let rate: f64 = sharing(plan, target).filter_map(rate_per_ms).sum();
-            sharing(plan, target).map(move |stream| {
+            let open = sharing(plan, target).filter(|stream| rate_per_ms(stream).is_some());
+            open.take(1).map(move |stream| {
                 let path = Path::of(&["workload", &stream.name]).key("arrivals");
                 let message = format!(
                     "`{name}` cannot keep up: {:.4} requests a second, each {:.2} ms of work for its busiest part, \
@@ -119,67 +180,34 @@ pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<Theory> {
 }
 
 fn of_stream(plan: &Plan, stream: &StreamPlan, times_ms: &[f64]) -> Theory {
-    for other in sharing(plan, stream.target) {
-        if let Some(fails) = not_poisson(other).or_else(|| not_uniform(plan, other)) {
-            return Theory::none(stream, fails);
-        }
+    if let Some(fails) = sharing(plan, stream.target).find_map(not_poisson) {
+        return Theory::none(stream, fails);
+    }
+    if let Err(fails) = falls(plan, stream.target) {
+        return Theory::none(stream, fails);
     }
     let (name, blueprint) = &plan.targets[stream.target];
+    let whole = |model| Queue { server: blueprint, share: 1.0, model };
     match blueprint {
         Blueprint::Station(spec) if spec.servers > 1 => {
             Theory::none(stream, format!("one server: `{name}` has {}", spec.servers))
         }
-        Blueprint::Array(spec, of)
-            if spec.queueing == Queueing::ForkJoin && stays_within_units(plan, stream, spec) =>
-        {
-            one_disk(plan, stream, spec, of, times_ms)
-        }
-        Blueprint::Array(spec, _) if !begins_at_units(plan, stream, spec) => {
-            let fails =
-                "requests begin at a stripe unit's beginning or stay within one: `align` is no multiple of";
-            Theory::none(stream, format!("{fails} {}", spec.stripe_unit))
-        }
-        Blueprint::Array(spec, of) if spec.queueing == Queueing::ForkJoin => forked(plan, stream, spec, of),
-        Blueprint::Array(..) => {
-            let model = "M/G/1 of the slowest part (split-merge)";
-            pollaczek_khinchine(plan, stream, &Queue { server: blueprint, share: 1.0, model }, times_ms)
-        }
-        _ => pollaczek_khinchine(
-            plan,
-            stream,
-            &Queue { server: blueprint, share: 1.0, model: "M/G/1" },
-            times_ms,
-        ),
-    }
-}
-
-/// A fork-join array whose requests each go to one disk: every disk is a queue of its own with its share of the requests.
-fn one_disk(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec, of: &Blueprint, times_ms: &[f64]) -> Theory {
-    let all_alike = sharing(plan, stream.target).all(|stream| stream.spec.pattern == PatternSpec::Uniform);
-    match (spec.first_unit, of) {
-        (_, Blueprint::Array(..)) => {
-            Theory::none(stream, "arrays are made of disks, not of arrays".to_owned())
-        }
-        (FirstUnit::Addressed, _) if !all_alike => Theory::none(
-            stream,
-            "every address is equally likely, so that disks have equal shares".to_owned(),
-        ),
-        (first, _) => {
-            let share = if first == FirstUnit::Addressed { 1.0 / f64::from(spec.disks) } else { 1.0 };
+        Blueprint::Array(spec, of) if spec.queueing == Queueing::ForkJoin => {
+            let split =
+                |stream: &StreamPlan| kinds(stream).iter().any(|kind| spec.stripes().parts_of(kind.2) > 1);
+            if sharing(plan, stream.target).any(split) {
+                return forked(plan, stream, spec, of);
+            }
+            let share =
+                if spec.first_unit == FirstUnit::Addressed { 1.0 / f64::from(spec.disks) } else { 1.0 };
             let queue = Queue { server: of, share, model: "M/G/1 for each disk with its share" };
             pollaczek_khinchine(plan, stream, &queue, times_ms)
         }
+        Blueprint::Array(..) => {
+            pollaczek_khinchine(plan, stream, &whole("M/G/1 of the slowest part (split-merge)"), times_ms)
+        }
+        _ => pollaczek_khinchine(plan, stream, &whole("M/G/1"), times_ms),
     }
-}
-
-/// Whether no request touches more than one stripe unit.
-fn stays_within_units(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec) -> bool {
-    sharing(plan, stream.target).all(|stream| {
-        let (smallest, largest) = stream.spec.size.bounds();
-        let align = stream.spec.align.unwrap_or(smallest);
-        let inside = largest <= align && align.0 > 0 && spec.stripe_unit.0.is_multiple_of(align.0);
-        inside || (spec.first_unit == FirstUnit::FirstDisk && largest <= spec.stripe_unit)
-    })
 }
 
 /// Why a stream's arrivals are not Poisson, if they are not.
@@ -198,24 +226,10 @@ fn not_poisson(stream: &StreamPlan) -> Option<String> {
     }
 }
 
-fn not_uniform(plan: &Plan, stream: &StreamPlan) -> Option<String> {
-    let matters = plan.target(stream).is_addressed() && stream.spec.pattern != PatternSpec::Uniform;
-    matters.then(|| format!("every address is equally likely: those of `{}` follow a pattern", stream.name))
-}
-
-fn begins_at_units(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec) -> bool {
-    spec.first_unit == FirstUnit::FirstDisk
-        || sharing(plan, stream.target).all(|stream| {
-            let align = stream.spec.align.unwrap_or(stream.spec.size.bounds().0);
-            align.0 % spec.stripe_unit.0 == 0
-        })
-}
-
-/// The law of service of a stream's requests, or of any part of them.
-fn law_of(stream: &StreamPlan, blueprint: &Blueprint) -> Option<Law> {
-    let laws = kinds(stream).into_iter().map(|(p, op, bytes)| Some((p, blueprint.service_law(op, bytes)?)));
-    let mut laws = laws.collect::<Option<Vec<_>>>()?;
-    if laws.len() == 1 { laws.pop().map(|(_, law)| law) } else { Some(Law::Mixture(laws)) }
+/// The law of service of a stream's requests by `server`; `None` where it serves several at once.
+fn law_of(stream: &StreamPlan, server: &Blueprint) -> Option<Law> {
+    let laws = kinds(stream).into_iter().map(|(p, op, bytes)| Some((p, server.service_law(op, bytes)?)));
+    laws.collect::<Option<Vec<_>>>().map(Law::mixed)
 }
 
 const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
@@ -238,12 +252,12 @@ fn pollaczek_khinchine(plan: &Plan, stream: &StreamPlan, of: &Queue, times_ms: &
         return Theory::none(stream, format!("one request at a time holds `{}`", stream.spec.to));
     };
     let rate: f64 = streams.iter().map(|(rate, _)| rate).sum();
-    let own = law_of(stream, of.server).expect("it was among those just found");
-    let all = match &streams[..] {
-        [(_, only)] => only.clone(),
-        _ => Law::Mixture(streams.into_iter().map(|(part, law)| (part / rate, law)).collect()),
+    let alone = streams.len() == 1;
+    let all = Law::mixed(streams.into_iter().map(|(part, law)| (part / rate, law)).collect());
+    let own = if alone { Some(all.clone()) } else { law_of(stream, of.server) };
+    let (Some(own), Some(queue)) = (own, Mg1::new(rate * of.share, all)) else {
+        return Theory::none(stream, format!("`{}` keeps up with its load", stream.spec.to));
     };
-    let queue = Mg1::new(rate * of.share, all).expect("an unstable load was refused before");
     let mean = queue.mean_wait() + own.mean();
     let shares = [0.5, 0.9, 0.95, 0.99, 0.999];
     let addressed = of.server.is_addressed();
@@ -254,7 +268,7 @@ fn pollaczek_khinchine(plan: &Plan, stream: &StreamPlan, of: &Queue, times_ms: &
         utilisation: Some(queue.utilisation()),
         service_ms: Some(own.mean()),
         mean_ms: Some(mean),
-        sd_ms: (own == *queue.service()).then(|| queue.sd_response()),
+        sd_ms: alone.then(|| queue.sd_response()),
         quantiles_ms: shares.iter().map(|&p| (p, queue.class_quantile(&own, p))).collect(),
         cdf: times_ms.iter().map(|&t| (t, queue.class_cdf(&own, t))).collect(),
         ..Theory::none(stream, String::new())
@@ -269,8 +283,8 @@ fn forked(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec, of: &Blueprint) ->
     let [(op, bytes)] = kinds[..] else {
         return Theory::none(stream, "all requests to a fork-join array are of one kind and size".to_owned());
     };
-    let parts = spec.stripes().part_sizes(bytes);
-    let largest = *parts.iter().max().expect("a request has a part");
+    let parts = spec.stripes().part_kinds(bytes);
+    let (largest, branches) = (parts[0].1, parts.iter().map(|(many, _)| many).sum::<u32>());
     let Some(law) = of.service_law(op, largest) else {
         return Theory::none(
             stream,
@@ -278,7 +292,7 @@ fn forked(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec, of: &Blueprint) ->
         );
     };
     let share = if spec.first_unit == FirstUnit::Addressed {
-        parts.len() as f64 / f64::from(spec.disks)
+        f64::from(branches) / f64::from(spec.disks)
     } else {
         1.0
     };
@@ -287,7 +301,6 @@ fn forked(plan: &Plan, stream: &StreamPlan, spec: &ArraySpec, of: &Blueprint) ->
     let Some(disk) = Mg1::new(rate * share, law) else {
         return Theory::none(stream, "each disk keeps up with its share".to_owned());
     };
-    let branches = parts.len() as u32;
     let (model, mean, fails) = approximation(&disk, branches, exponential);
     Theory {
         model: model.to_owned(),

@@ -3,6 +3,9 @@
 /// At most so many batches are kept; when one more would come, neighbours are merged and each holds twice as many.
 pub const MOST: usize = 4096;
 
+/// A warm-up is sought in at least so many batches.
+pub const FEWEST: usize = 400;
+
 /// How many observations the first batches hold: five, as MSER-5 asks.
 const FIRST_SIZE: u64 = 5;
 
@@ -59,8 +62,12 @@ impl Batches {
 
     /// How many observations at the beginning are warm-up by MSER-5 (White 1997): the cut that makes the standard
     /// error of what remains smallest, sought over cuts that leave at least five batches. `None` when it lies beyond
-    /// the middle: the run is too short to tell, or has no steady state.
+    /// the middle: the series has no steady state, as far as can be seen. Nothing is left out of fewer than
+    /// [`FEWEST`] batches: the rule then too often takes chance for a transient.
     pub fn warm_up(&self) -> Option<u64> {
+        if self.sums.len() < FEWEST {
+            return Some(0);
+        }
         mser(&self.means()).map(|cut| cut as u64 * self.size)
     }
 }

@@ -42,29 +42,29 @@ impl Segments {
 
     /// Ends the segment being filled and begins the next.
     pub fn close(&mut self) {
-        let counts =
-            self.filling.iter_recorded().map(|at| (at.value_iterated_to(), at.count_at_value())).collect();
+        let counts = self.filling_counts().collect();
         self.closed.push(counts);
         self.filling.clear();
     }
 
+    fn filling_counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.filling.iter_recorded().map(|at| (at.value_iterated_to(), at.count_at_value()))
+    }
+
     /// Merges neighbouring closed segments, two into one.
     pub fn merge_neighbours(&mut self) {
-        self.closed =
-            self.closed.chunks(2).map(|pair| pair.iter().fold(Counts::new(), |a, b| merge(&a, b))).collect();
+        self.closed = self.closed.chunks(2).map(|pair| merged(pair.iter().flatten().copied())).collect();
     }
 
     /// What was recorded from segment `first` on.
     pub fn from(&self, first: usize) -> Distribution {
-        let mut rest = self.clone();
-        rest.close();
-        let kept = rest.closed.iter().skip(first);
-        Distribution { counts: kept.fold(Counts::new(), |sum, segment| merge(&sum, segment)) }
+        let closed = self.closed.iter().skip(first).flatten().copied();
+        Distribution { counts: merged(closed.chain(self.filling_counts())) }
     }
 }
 
-fn merge(a: &Counts, b: &Counts) -> Counts {
-    let mut merged: Counts = a.iter().chain(b).copied().collect();
+fn merged(counts: impl Iterator<Item = (u64, u64)>) -> Counts {
+    let mut merged: Counts = counts.collect();
     merged.sort_unstable();
     merged.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
@@ -108,7 +108,7 @@ impl Distribution {
 
     /// Both together.
     pub fn merged(&self, other: &Self) -> Self {
-        Self { counts: merge(&self.counts, &other.counts) }
+        Self { counts: merged(self.counts.iter().chain(&other.counts).copied()) }
     }
 
     /// The values at the ranks (i + ½)/n: n equally likely representatives, sorted.

@@ -53,15 +53,10 @@ impl Blueprint {
             }
             Self::Station(spec) => (spec.servers == 1).then(|| spec.service_law()),
             Self::Array(spec, of) if spec.queueing == Queueing::SplitMerge => {
-                let parts = spec.stripes().part_sizes(bytes);
-                let mut sizes = parts.clone();
-                sizes.dedup();
-                let laws: Option<Vec<Law>> = sizes.iter().map(|&size| of.service_law(op, size)).collect();
-                let of_size =
-                    |part| sizes.iter().position(|&size| size == part).expect("each size has its law");
-                laws.map(|laws| {
-                    Law::largest(&parts.iter().map(|&part| &laws[of_size(part)]).collect::<Vec<_>>())
-                })
+                let parts = spec.stripes().part_kinds(bytes).into_iter();
+                let laws: Option<Vec<(u32, Law)>> =
+                    parts.map(|(many, part)| Some((many, of.service_law(op, part)?))).collect();
+                laws.map(|laws| Law::largest(&laws))
             }
             Self::Array(..) => None,
         }
@@ -73,18 +68,29 @@ impl Blueprint {
         match self {
             Self::Station(spec) => Some(spec.service_law().mean() / f64::from(spec.servers)),
             Self::Array(spec, of) if spec.queueing == Queueing::ForkJoin => {
-                let parts = spec.stripes().part_sizes(bytes);
-                match spec.first_unit {
-                    FirstUnit::FirstDisk => of.work_ms(op, parts[0]),
-                    FirstUnit::Addressed => {
-                        let works: Option<Vec<f64>> =
-                            parts.iter().map(|&part| of.work_ms(op, part)).collect();
-                        works.map(|works| works.iter().sum::<f64>() / f64::from(spec.disks))
-                    }
+                let parts = spec.stripes().part_kinds(bytes);
+                if spec.first_unit == FirstUnit::FirstDisk {
+                    return of.work_ms(op, parts[0].1);
                 }
+                let works =
+                    parts.into_iter().map(|(many, part)| Some(f64::from(many) * of.work_ms(op, part)?));
+                works.sum::<Option<f64>>().map(|sum| sum / f64::from(spec.disks))
             }
             _ => self.service_law(op, bytes).map(|law| law.mean()),
         }
+    }
+
+    /// How many components it is made of, itself included.
+    pub fn components(&self) -> u64 {
+        match self {
+            Self::Array(spec, of) => of.components().saturating_mul(u64::from(spec.disks)).saturating_add(1),
+            _ => 1,
+        }
+    }
+
+    /// Whether it is an array of arrays: theory does not follow a request that far.
+    pub fn is_nested(&self) -> bool {
+        matches!(self, Self::Array(_, of) if matches!(**of, Self::Array(..)))
     }
 
     /// Whether the time a request takes depends on its address.

@@ -62,7 +62,7 @@ impl<'m> Station<'m> {
 
     #[inline]
     fn service_of(&self, request: &Request) -> Nanos {
-        self.service.draw(&mut self.draws.of(request.number))
+        self.service.draw(&mut self.draws.of(request.key))
     }
 }
 

@@ -141,7 +141,7 @@ fn by_recursion(device: &Device, blocks: u64, rate_per_ms: f64, n: usize) -> Vec
 
 fn request(number: u64, blocks: u64) -> Request {
     let place = Stream::named(1, "users", "addresses").of(number).below(3_800_000);
-    Request { number, op: Op::Read, address: place * BLOCK, bytes: blocks * BLOCK }
+    Request { key: number, op: Op::Read, address: place * BLOCK, bytes: blocks * BLOCK }
 }
 
 #[test]

@@ -112,7 +112,7 @@ macro_rules! document {
     };
 }
 
-document!(Nanos, "time", r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|ms|s|min|h|d)\s*$", ["8.5 ms", "10 s"]);
+document!(Nanos, "time", r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$", ["8.5 ms", "10 s"]);
 document!(Bytes, "size", r"^\s*[0-9.eE_+-]+\s*([kMGTP]?B|[KMGTP]iB)\s*$", ["64 KiB", "2 GB"]);
 document!(
     BytesPerSecond,

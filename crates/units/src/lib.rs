@@ -18,7 +18,7 @@ pub mod document;
 mod parse;
 
 use std::fmt;
-use std::ops::{Add, AddAssign, Mul, Sub};
+use std::ops::{Add, AddAssign, Sub};
 
 pub use parse::UnitError;
 
@@ -125,39 +125,37 @@ impl Fraction {
     }
 }
 
-macro_rules! arithmetic {
-    ($unit:ident) => {
-        impl Add for $unit {
-            type Output = Self;
-            #[inline]
-            fn add(self, other: Self) -> Self {
-                Self(self.0 + other.0)
-            }
-        }
-        impl AddAssign for $unit {
-            #[inline]
-            fn add_assign(&mut self, other: Self) {
-                self.0 += other.0;
-            }
-        }
-        impl Sub for $unit {
-            type Output = Self;
-            #[inline]
-            fn sub(self, other: Self) -> Self {
-                Self(self.0 - other.0)
-            }
-        }
-        impl Mul<u64> for $unit {
-            type Output = Self;
-            #[inline]
-            fn mul(self, times: u64) -> Self {
-                Self(self.0 * times)
-            }
-        }
-    };
+impl Add for Bytes {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
 }
-arithmetic!(Nanos);
-arithmetic!(Bytes);
+
+/// Time saturates: what lies beyond the end of time lies at [`Nanos::MAX`].
+impl Add for Nanos {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Nanos {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
 
 /// Writes `value` in the largest unit of which it holds at least one, with four significant digits.
 fn scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(f64, &str)]) -> fmt::Result {

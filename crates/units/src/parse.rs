@@ -65,6 +65,7 @@ const TIME: Kind = Kind {
         ("ns", 1.0),
         ("us", 1e3),
         ("µs", 1e3),
+        ("μs", 1e3), // The Greek letter, which looks the same as the sign for micro.
         ("ms", 1e6),
         ("s", 1e9),
         ("min", 60e9),
@@ -171,7 +172,7 @@ fn quantity(text: &str, kind: &Kind) -> Result<f64, UnitError> {
         return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: kind.like });
     }
     let value = number * factor(unit, kind, &[])?;
-    in_range(text, value, kind, 0.0..=1.8e19, "zero or more (and below 1.8·10¹⁹ ns or B)")
+    in_range(text, value, kind, 0.0..=1.8e19, "zero or more, and at most 500 years or 16 EiB")
 }
 
 fn in_range(

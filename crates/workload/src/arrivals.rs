@@ -107,6 +107,28 @@ impl ArrivalSpec {
     }
 }
 
+impl ArrivalSpec {
+    /// What is wrong with them, if anything.
+    pub fn problem(&self) -> Option<&'static str> {
+        match self {
+            Self::Every(gap) if gap.0 == 0 => Some("with no time between requests there are infinitely many"),
+            Self::Bursty { calm, burst, calm_for, burst_for } => {
+                let a_cycle = calm.get() * calm_for.secs() + burst.get() * burst_for.secs();
+                if calm_for.0 == 0 || burst_for.0 == 0 {
+                    Some("a burst and the calm between bursts each need a time above zero")
+                } else if a_cycle < 1e-4 {
+                    Some(
+                        "calm and burst together bring fewer than one request in 10,000 times: make them longer",
+                    )
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
 impl BatchSize {
     /// The mean number of requests in a batch.
     pub fn mean(&self) -> f64 {

@@ -121,13 +121,13 @@ pub struct Share {
     /// The size.
     pub size: Bytes,
     /// How often, relative to the others.
-    #[schemars(range(min = 0.0))]
+    #[schemars(range(min = 0.0, max = 1e12))]
     pub weight: f64,
 }
 
 impl SizeSpec {
-    /// Every size that occurs, with its probability. Uniform sizes list each step.
-    pub fn support(&self) -> Vec<(f64, Bytes)> {
+    /// The sizes that occur, with their probabilities; of uniform sizes at most `most`, evenly spread.
+    pub fn support(&self, most: u64) -> Vec<(f64, Bytes)> {
         match self {
             Self::Fixed(size) => vec![(1.0, *size)],
             Self::Drawn(DrawnSize::Mix(shares)) => {
@@ -135,8 +135,10 @@ impl SizeSpec {
                 shares.iter().map(|share| (share.weight / total, share.size)).collect()
             }
             Self::Drawn(DrawnSize::Uniform { from, to, step }) => {
-                let steps = (to.0 - from.0) / step.0;
-                (0..=steps).map(|i| (1.0 / (steps + 1) as f64, Bytes(from.0 + i * step.0))).collect()
+                let sizes = (to.0 - from.0) / step.0 + 1;
+                let some = sizes.min(most);
+                let nth = |i: u64| (u128::from(2 * i + 1) * u128::from(sizes) / u128::from(2 * some)) as u64;
+                (0..some).map(|i| (1.0 / some as f64, Bytes(from.0 + nth(i) * step.0))).collect()
             }
         }
     }

@@ -46,7 +46,7 @@ impl Pattern {
         let places = self.footprint.saturating_sub(bytes) / self.align + 1;
         match &mut self.rule {
             Rule::Uniform => draws.below(places) * self.align,
-            Rule::Sequential { next } => advance(next, bytes, self.footprint),
+            Rule::Sequential { next } => advance(next, bytes, self.footprint, self.align),
             Rule::HotSpot { cumulated, stride } => {
                 let spots = cumulated.len() as u64;
                 let share = draws.uniform();
@@ -62,15 +62,16 @@ impl Pattern {
                     *next = draws.below(places) * self.align;
                 }
                 *left -= 1;
-                advance(next, bytes, self.footprint)
+                advance(next, bytes, self.footprint, self.align)
             }
         }
     }
 }
 
-/// The place where the last request ended, or the beginning where this one would pass the end.
-fn advance(next: &mut u64, bytes: u64, footprint: u64) -> u64 {
-    let address = if *next + bytes <= footprint { *next } else { 0 };
+/// The first aligned place after the last request, or the beginning where this one would pass the end.
+fn advance(next: &mut u64, bytes: u64, footprint: u64, align: u64) -> u64 {
+    let aligned = next.next_multiple_of(align);
+    let address = if aligned + bytes <= footprint { aligned } else { 0 };
     *next = address + bytes;
     address
 }
@@ -145,7 +146,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_request_lies_within_the_footprint_and_aligned(
-            which in 0usize..4, blocks in 4u64..1000, size in 1u64..4, skew in 0.0f64..2.0, spots in 1u32..50
+            which in 0usize..4, blocks in 4u64..1000, size in 1u64..4, align in 1u64..5, skew in 0.0f64..2.0, spots in 1u32..50
         ) {
             let spec = [
                 PatternSpec::Uniform,
@@ -153,9 +154,9 @@ mod tests {
                 PatternSpec::HotSpot { skew, spots },
                 PatternSpec::Runs { length: 3.0 },
             ][which];
-            for address in addresses(spec, blocks * 512, 512, size * 512, 200) {
+            for address in addresses(spec, blocks * 512, align * 512, size * 512, 200) {
                 prop_assert!(address + size * 512 <= blocks * 512, "{address}");
-                prop_assert_eq!(address % 512, 0);
+                prop_assert_eq!(address % (align * 512), 0);
             }
         }
     }

@@ -16,8 +16,9 @@ pub enum Op {
 /// What is asked of a block device: so many bytes from this address on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Counts the requests of its stream from zero. What a device draws for this request it draws by this number.
-    pub number: u64,
+    /// A number of its own, from its stream's name and its place in it. What a device draws for this request it draws by
+    /// this key, so neither the order of service nor other streams change it.
+    pub key: u64,
     /// Read or write.
     pub op: Op,
     /// The first byte.

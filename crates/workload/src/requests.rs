@@ -21,8 +21,7 @@ impl Requests {
     /// The requests of `spec`, to a component that holds `capacity` bytes.
     pub fn new(spec: &StreamSpec, capacity: u64, stream: Stream) -> Self {
         let footprint = spec.footprint.map_or(capacity, |bytes| bytes.0.min(capacity));
-        let align = spec.align.unwrap_or(spec.size.bounds().0).0.max(1);
-        let pattern = Pattern::new(spec.pattern, footprint, align);
+        let pattern = Pattern::new(spec.pattern, footprint, spec.alignment().0);
         Self { stream, reads: spec.op.reads(), size: spec.size.clone(), pattern, made: 0 }
     }
 
@@ -31,6 +30,7 @@ impl Requests {
     pub fn make(&mut self) -> Request {
         let number = self.made;
         self.made += 1;
+        let key = self.stream.key(number);
         let mut draws = self.stream.of(number);
         let op = match self.reads {
             1.0 => Op::Read,
@@ -40,6 +40,6 @@ impl Requests {
         };
         let bytes = self.size.draw(&mut draws).0;
         let address = self.pattern.address(bytes, &mut draws);
-        Request { number, op, address, bytes }
+        Request { key, op, address, bytes }
     }
 }

@@ -31,6 +31,18 @@ pub struct StreamSpec {
     pub footprint: Option<Bytes>,
 }
 
+impl StreamSpec {
+    /// Addresses are multiples of this: what `align` says, else the smallest size that occurs.
+    pub fn alignment(&self) -> Bytes {
+        self.align.unwrap_or(self.size.bounds().0).max(Bytes(1))
+    }
+
+    /// Whether every address of the component is equally likely.
+    pub fn is_everywhere(&self) -> bool {
+        self.pattern == PatternSpec::Uniform && self.footprint.is_none()
+    }
+}
+
 fn four_kib() -> SizeSpec {
     SizeSpec::Fixed(Bytes(4096))
 }
@@ -154,7 +166,7 @@ pub enum PatternSpec {
     /// Sequential runs from random places; the number of requests in a run is geometric.
     Runs {
         /// The mean number of requests in a run; at least one.
-        #[schemars(range(min = 1.0))]
+        #[schemars(range(min = 1.0, max = 1e9))]
         length: f64,
     },
 }

@@ -12,7 +12,7 @@ use crate::spec::TraceFormat;
 /// One request of a trace, and what was measured of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// The request; its number is its place in the trace.
+    /// The request; its key is its place in the trace.
     pub request: Request,
     /// How long it took on the real device.
     pub response: Nanos,
@@ -59,14 +59,14 @@ pub enum TraceError {
         text: String,
     },
     /// The last line breaks off.
-    #[error(
-        "{path}, line {line}: the trace breaks off in the middle of a line; it seems truncated\n  {text}"
-    )]
+    #[error("{path}, line {line}: {problem}; the line has no end, the trace seems truncated\n  {text}")]
     Truncated {
         /// Which file.
         path: String,
         /// Counted from one.
         line: u64,
+        /// What is wrong with it, and what would do.
+        problem: String,
         /// The line.
         text: String,
     },
@@ -111,13 +111,13 @@ fn bad_line(path: &Path, line: u64, problem: String, text: &str) -> TraceError {
     if text.ends_with('\n') {
         TraceError::Line { path, line, problem, text: shown }
     } else {
-        TraceError::Truncated { path, line, text: shown }
+        TraceError::Truncated { path, line, problem, text: shown }
     }
 }
 
 impl Trace {
     fn push(&mut self, mut measured: Measured) {
-        measured.request.number = self.requests.len() as u64;
+        measured.request.key = self.requests.len() as u64;
         self.requests.push(measured);
     }
 
@@ -159,7 +159,7 @@ fn parse_validate(line: &str) -> Result<Measured, String> {
     if bytes == 0 || address.checked_add(bytes).is_none() {
         return Err(format!("{sectors} sectors from {first} is no request"));
     }
-    let request = Request { number: 0, op, address, bytes };
+    let request = Request { key: 0, op, address, bytes };
     Ok(Measured { request, response: microseconds(measured)?, think: microseconds(think)? })
 }
 
@@ -178,10 +178,7 @@ mod tests {
     #[test]
     fn a_line_is_read() {
         let measured = parse_validate("R Miss  564347     2     14095.370     13876.270").unwrap();
-        assert_eq!(
-            measured.request,
-            Request { number: 0, op: Op::Read, address: 564_347 * 512, bytes: 1024 }
-        );
+        assert_eq!(measured.request, Request { key: 0, op: Op::Read, address: 564_347 * 512, bytes: 1024 });
         assert_eq!((measured.response, measured.think), (Nanos(14_095_370), Nanos(13_876_270)));
     }
 

@@ -72,7 +72,7 @@ impl Problems {
     /// The mistakes of a document that could be parsed.
     pub fn of(tree: &Tree, mut problems: Vec<Problem>) -> Self {
         for problem in &mut problems {
-            if problem.span.is_none() {
+            if problem.span.is_none() && !problem.path.0.is_empty() {
                 problem.span = tree.locate(&problem.path);
             }
         }

@@ -245,7 +245,8 @@ impl<'s> Checker<'s> {
         match word {
             Some(word) if keys.contains(&word) => {
                 let problem = Problem::at(path.clone(), format!("`{word}` needs more than its name"));
-                self.say(problem.help(format!("write `{word}: …` as a map, with its fields inside")));
+                let or = names.iter().map(|name| format!(", or `{name}`")).collect::<String>();
+                self.say(problem.help(format!("write `{{{word}: …}}` with what it needs{or}")));
             }
             Some(word) if !names.is_empty() || !keys.is_empty() => {
                 let problem = Problem::at(path.clone(), format!("`{word}` is no kind of `{}`", last(path)));
@@ -266,7 +267,8 @@ impl<'s> Checker<'s> {
 
     fn bounds(&mut self, scalar: &Json, schema: &Json, path: &Path) {
         let Some(number) = scalar.as_f64() else { return };
-        let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64());
+        let widest = (schema["format"] == "uint32").then_some(f64::from(u32::MAX));
+        let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64().or(widest));
         if least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most) {
             let bound = |bound: Option<f64>, word: &str| bound.map(|bound| format!("{word} {bound}"));
             let wanted: Vec<String> =

@@ -75,13 +75,21 @@ pub struct Tree {
 impl Tree {
     /// Parses `source`, which came from `file`. YAML's own errors come one at a time.
     pub fn parse(source: &str, file: &str) -> Result<Self, Problem> {
-        let options =
-            serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::PassThrough, with_snippet: false };
+        let options = serde_saphyr::options! {
+            duplicate_keys: DuplicateKeyPolicy::PassThrough,
+            with_snippet: false,
+            strict_booleans: true, // A disk may be called `y` or `on`.
+        };
         let root =
             serde_saphyr::from_str_with_options::<Spanned<Node>>(source, options).map_err(|error| {
                 let span = error.location().and_then(|at| Span::at_column(at, source));
                 let text = error.without_snippet().to_string();
-                let text = text.split(" at line ").next().unwrap_or(&text).to_owned();
+                let text = match text.split(" at line ").next().unwrap_or(&text) {
+                    several if several.contains("from_str_multiple") => {
+                        "it has several documents, and a scenario is one"
+                    }
+                    other => other,
+                };
                 Problem { span, ..Problem::at(Path::default(), format!("this is no YAML: {text}")) }
             })?;
         let mut tree = Self { source: source.to_owned(), file: file.to_owned(), root: located(root) };
@@ -100,7 +108,7 @@ impl Tree {
         for step in path.split('.') {
             node = node.child_to_set(step).ok_or_else(|| {
                 wrong(format!(
-                    "--set {path}: `{step}` cannot be set, for what should contain it is a plain value"
+                    "--set {path}: `{step}` cannot be set, for what should contain it has no such place"
                 ))
             })?;
         }
@@ -178,9 +186,13 @@ impl Node {
         }
     }
 
-    /// The child `name` of a map, which is added where it is missing; `None` where this is no map.
+    /// The child `name` of a map, which is added where it is missing, or the item of that number of a list.
     fn child_to_set(&mut self, name: &str) -> Option<&mut Node> {
-        let Value::Map(entries) = &mut self.value else { return None };
+        let entries = match &mut self.value {
+            Value::Map(entries) => entries,
+            Value::List(items) => return items.get_mut(name.parse::<usize>().ok()?),
+            Value::Scalar(_) => return None,
+        };
         let at = entries.iter().position(|(key, _)| key.name == name).unwrap_or_else(|| {
             let empty = Node { value: Value::Map(Vec::new()), span: None };
             entries.push((Key { name: name.to_owned(), span: None }, empty));
@@ -284,7 +296,12 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Node, E> {
-        scalar(value)
+        // `1e5` is a whole number too.
+        if value >= 0.0 && value == value.trunc() && value < 9e15 {
+            scalar(value as u64)
+        } else {
+            scalar(value)
+        }
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {

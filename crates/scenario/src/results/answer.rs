@@ -2,7 +2,7 @@
 
 use headrace_units::{BytesPerSecond, Nanos};
 
-use super::{Results, StreamResults, group};
+use super::{Results, SATURATED, StreamResults, group};
 
 /// What the results say, stream by stream, and what limits them.
 pub fn in_words(results: &Results) -> String {
@@ -12,6 +12,7 @@ pub fn in_words(results: &Results) -> String {
         let busy = format!("{busiest} is the busiest at {:.0} %", bottleneck.utilisation * 100.0);
         sentences.push(match bottleneck.saturates_at {
             Some(times) => format!("{busy} and would saturate at {times:.2} times this load."),
+            None if bottleneck.utilisation >= SATURATED => format!("{busy}: it is saturated."),
             None => format!("{busy}."),
         });
     }

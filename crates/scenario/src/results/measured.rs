@@ -47,18 +47,25 @@ const CDF_POINTS: usize = 500;
 /// Holds what was simulated of a trace, in one replication or several, against what was measured.
 pub fn against<'o>(trace: &Trace, found: impl Iterator<Item = &'o StreamOutcome>) -> Measured {
     let found: Vec<&StreamOutcome> = found.collect();
+    let answered = found.iter().map(|stream| stream.answered as usize).min().unwrap_or(0);
     let all: Vec<&SeriesOutcome> = found.iter().map(|stream| &stream.all).collect();
     let of_op = |op: Op, at: usize| {
         let simulated: Option<Vec<&SeriesOutcome>> =
             found.iter().map(|stream| stream.by_op.as_ref().map(|by_op| &by_op[at])).collect();
-        simulated.map(|simulated| compare(trace, Some(op), &simulated))
+        simulated.map(|simulated| compare(trace, answered, Some(op), &simulated))
     };
-    Measured { all: compare(trace, None, &all), reads: of_op(Op::Read, 0), writes: of_op(Op::Write, 1) }
+    Measured {
+        all: compare(trace, answered, None, &all),
+        reads: of_op(Op::Read, 0),
+        writes: of_op(Op::Write, 1),
+    }
 }
 
-fn compare(trace: &Trace, op: Option<Op>, simulated: &[&SeriesOutcome]) -> Comparison {
+fn compare(trace: &Trace, answered: usize, op: Option<Op>, simulated: &[&SeriesOutcome]) -> Comparison {
     let mut measured = Series::default();
-    let chosen = trace.requests.iter().filter(|request| op.is_none_or(|op| request.request.op == op));
+    // A run cut short answered only the first of them.
+    let answered = trace.requests.iter().take(answered);
+    let chosen = answered.filter(|request| op.is_none_or(|op| request.request.op == op));
     chosen.for_each(|request| measured.record(request.response));
     let n = measured.tally().count();
     let simulated_mean_ms =

@@ -11,13 +11,16 @@ use serde::Serialize;
 
 use crate::plan::Plan;
 use crate::run::{ComponentOutcome, End, Outcome, SeriesOutcome};
-use crate::spec::{Engine, ScenarioSpec};
+use crate::spec::{Engine, ScenarioSpec, WarmUp};
 use crate::theory::{self, Theory};
 
 pub use measured::{Comparison, Measured};
 
 /// Quantiles that results carry.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
+/// A server this busy may as well be asked for several times what it can do.
+pub(crate) const SATURATED: f64 = 0.995;
 
 /// How many points a cdf has.
 const CDF_POINTS: usize = 500;
@@ -33,6 +36,8 @@ pub struct Results {
     pub notes: Vec<String>,
     /// True where the run did all that was asked.
     pub complete: bool,
+    /// Why it ended: `done`, `time_up`, `idle`, `too_far`, `too_many_in_flight`, `too_many_events`, `too_long`, `cancelled`.
+    pub ended: End,
     /// How it was computed.
     pub engine: Engine,
     /// How many independent runs.
@@ -145,6 +150,8 @@ pub struct LegResults {
 pub struct ComponentResults {
     /// Its path.
     pub path: String,
+    /// Its path without the numbers of disks: what is alike has one group.
+    pub group: String,
     /// Its kind.
     pub kind: &'static str,
     /// Share of the time its servers were in use; none where it has no queue of its own.
@@ -195,6 +202,11 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome]) -> Result<Results, 
     if let Some(broken) = outcomes.iter().flat_map(|outcome| &outcome.broken).next() {
         return Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"));
     }
+    let ended = outcomes.iter().map(|outcome| outcome.end).max().unwrap_or(End::Cancelled);
+    let all = outcomes;
+    // One that was cut short would count as much as the others in an interval; it is left out unless there is no other.
+    let whole: Vec<Outcome> = outcomes.iter().filter(|outcome| is_complete(outcome.end)).cloned().collect();
+    let outcomes = if whole.is_empty() { outcomes } else { &whole[..] };
     let seconds: f64 = outcomes.iter().map(|outcome| (outcome.ended_at - outcome.warm_up).secs()).sum();
     let streams: Vec<StreamResults> =
         (0..plan.streams.len()).map(|i| stream(plan, i, outcomes, seconds)).collect();
@@ -205,8 +217,9 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome]) -> Result<Results, 
     let mut results = Results {
         headrace: env!("CARGO_PKG_VERSION"),
         answer: String::new(),
-        notes: notes(plan, outcomes, &streams),
-        complete: outcomes.len() == plan.run().replications as usize && outcomes.iter().all(is_complete),
+        notes: notes(plan, all, &streams),
+        complete: outcomes.len() == plan.run().replications as usize && is_complete(ended),
+        ended,
         engine,
         replications: outcomes.len(),
         simulated_s: seconds,
@@ -223,8 +236,8 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome]) -> Result<Results, 
     Ok(results)
 }
 
-fn is_complete(outcome: &Outcome) -> bool {
-    matches!(outcome.end, End::Done | End::TimeUp)
+fn is_complete(end: End) -> bool {
+    matches!(end, End::Done | End::TimeUp)
 }
 
 /// What a reader must know before trusting the results.
@@ -235,6 +248,7 @@ fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<St
         let note = match outcome.end {
             End::Done | End::TimeUp => continue,
             End::Idle => "the run ended early: nothing was left to happen".to_owned(),
+            End::TooFar => "the run ended early, after 146 simulated years".to_owned(),
             End::TooManyInFlight => format!(
                 "the system does not keep up: more than {} requests were under way at once (limits.in_flight); \
                  what follows is its beginning only",
@@ -249,12 +263,16 @@ fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<St
     if outcomes.len() < plan.run().replications as usize {
         notes.push(format!("{} of {} replications were run", outcomes.len(), plan.run().replications));
     }
-    if outcomes.iter().any(|outcome| !outcome.steady) {
-        notes.push(
-            "no steady state was found: response times still drift in the middle of the run; run longer, \
-             or the load is more than the system bears"
-                .to_owned(),
-        );
+    let drifting = outcomes.iter().filter(|outcome| !outcome.steady).count();
+    if drifting > 0 {
+        notes.push(format!(
+            "no steady state was found in {drifting} of {} replications: response times still drift in the middle of the \
+             run, and nothing was left out as warm-up; run longer, or the load is more than the system bears",
+            outcomes.len()
+        ));
+    }
+    if outcomes.iter().any(|outcome| outcome.too_short) && plan.run().warm_up == WarmUp::Auto {
+        notes.push("the run is too short to find its warm-up, so nothing was left out".to_owned());
     }
     for stream in streams {
         if stream.response.interval.as_ref().is_some_and(|interval| !interval.trusted) {
@@ -264,6 +282,15 @@ fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<St
                 stream.name
             ));
         }
+    }
+    if plan.streams.iter().any(|stream| !stream.spec.is_everywhere() || stream.trace.is_some())
+        && outcomes.iter().any(|outcome| outcome.components.iter().any(|component| component.kind == "disk"))
+    {
+        notes.push(
+            "disks have no cache and no read-ahead yet: every sequential read waits for its turn of the platter, and every \
+             write until it is on it"
+                .to_owned(),
+        );
     }
     for (stream, plan) in streams.iter().zip(&plan.streams) {
         if let Some(trace) = plan.trace.as_ref().filter(|trace| trace.skipped > 0) {
@@ -389,6 +416,7 @@ fn components(outcomes: &[Outcome], seconds: f64) -> Vec<ComponentResults> {
             let time = seconds.max(1e-9);
             ComponentResults {
                 path: first[i].path.clone(),
+                group: group(&first[i].path),
                 kind: first[i].kind,
                 utilisation: (servers > 0).then(|| area(|c| c.busy_area) / time / servers as f64),
                 queue: (servers > 0).then(|| area(|c| c.queue_area) / time),
@@ -413,7 +441,8 @@ fn bottleneck(plan: &Plan, components: &[ComponentResults]) -> Option<Bottleneck
     Some(Bottleneck {
         component: busiest.path.clone(),
         utilisation,
-        saturates_at: open.then_some(1.0 / utilisation),
+        // A busiest server that is never idle tells nothing of how much less it could bear.
+        saturates_at: (open && utilisation < SATURATED).then_some(1.0 / utilisation),
     })
 }
 

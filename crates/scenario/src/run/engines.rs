@@ -18,6 +18,9 @@ use crate::spec::Engine;
 /// Progress is told and limits are looked at after so many events, or requests of a recursion.
 const STRIDE: u64 = 1 << 14;
 
+/// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
+const END_OF_TIME: Nanos = Nanos(1 << 62);
+
 /// Runs one replication.
 pub fn replicate(plan: &Plan, engine: Engine, seed: u64, progress: &Progress) -> Outcome {
     let sim = Sim::new();
@@ -75,6 +78,9 @@ impl<'p> Watch<'p> {
 
 /// Why the recursion would not give the answer that events give, if it would not.
 pub fn why_not_recursion(plan: &Plan) -> Option<String> {
+    if plan.run().time.is_some() {
+        return Some("a run of a given time ends between requests".to_owned());
+    }
     let [stream] = &plan.streams[..] else { return Some("there are several streams".to_owned()) };
     if stream.spec.arrivals.mean_rate().is_none() {
         return Some(format!("the stream `{}` waits for its answers", stream.name));
@@ -119,15 +125,14 @@ impl<'m> Replication<'m> {
         let mut requests = self.requests(stream);
         let device = &self.devices[stream.target];
         let mut record = self.record.borrow_mut();
-        let until = self.plan.run().time.unwrap_or(Nanos::MAX);
         let (mut born, mut now) = (Nanos::ZERO, Nanos::ZERO);
         while record.answered < record.wanted {
             born += arrivals.gap();
+            if born > END_OF_TIME {
+                return (End::TooFar, now);
+            }
             let request = requests.make();
             let (end, passage) = device.pass(born, &request);
-            if end > until {
-                return (End::TimeUp, until);
-            }
             now = end;
             if record.pass(0, end - born, &request, &passage) {
                 record.mark(now, self.devices);
@@ -146,15 +151,18 @@ impl<'m> Replication<'m> {
         for (index, stream) in self.plan.streams.iter().enumerate() {
             self.start(index, stream);
         }
-        let until = self.plan.run().time.unwrap_or(Nanos::MAX);
+        let asked = self.plan.run().time;
+        let until = asked.unwrap_or(END_OF_TIME);
+        let most = self.plan.run().limits.events;
         let end = loop {
-            let pause = self.sim.run(until, STRIDE);
+            let pause = self.sim.run(until, STRIDE.min(most - self.sim.events()));
             let stop = watch.look(self.record.borrow().answered);
             match (self.end.get(), pause, stop) {
                 (Some(end), ..) | (None, _, Some(end)) => break end,
                 (None, Pause::Idle, None) => break End::Idle,
-                (None, Pause::Time, None) => break End::TimeUp,
-                _ if self.sim.events() > self.plan.run().limits.events => break End::TooManyEvents,
+                (None, Pause::Time, None) if asked.is_some() => break End::TimeUp,
+                (None, Pause::Time, None) => break End::TooFar,
+                _ if self.sim.events() >= most => break End::TooManyEvents,
                 _ => {}
             }
         };
@@ -164,7 +172,7 @@ impl<'m> Replication<'m> {
 
     fn start(&'m self, index: usize, stream: &'m StreamPlan) {
         match (&stream.spec.arrivals, &stream.trace) {
-            (_, Some(trace)) => self.sim.spawn(self.replay(index, stream.target, trace)),
+            (_, Some(trace)) => self.sim.spawn(self.replay(index, stream, trace)),
             (ArrivalSpec::Closed { depth, think }, _) => {
                 let requests = std::rc::Rc::new(RefCell::new(self.requests(stream)));
                 for client in 0..*depth {
@@ -210,9 +218,11 @@ impl<'m> Replication<'m> {
     }
 
     /// Asks what the trace asked, one request after the other.
-    async fn replay(&'m self, index: usize, target: usize, trace: &'m Trace) {
+    async fn replay(&'m self, index: usize, stream: &'m StreamPlan, trace: &'m Trace) {
+        let keys = self.stream(stream, "requests");
         for measured in &trace.requests {
-            self.ask(index, target, measured.request).await;
+            let request = Request { key: keys.key(measured.request.key), ..measured.request };
+            self.ask(index, stream.target, request).await;
             self.sim.delay(measured.think).await;
         }
     }

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use headrace_kernel::Stream;
+use serde::Serialize;
 
 pub use outcome::{ComponentOutcome, Outcome, SeriesOutcome, StreamOutcome};
 
@@ -24,7 +25,8 @@ pub struct Progress {
 }
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum End {
     /// It did all that was asked.
     Done,
@@ -32,6 +34,8 @@ pub enum End {
     TimeUp,
     /// Nothing was left to happen.
     Idle,
+    /// It reached the end of simulated time.
+    TooFar,
     /// More requests were under way than the limit.
     TooManyInFlight,
     /// More events happened than the limit.

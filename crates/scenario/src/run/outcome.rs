@@ -20,6 +20,8 @@ pub struct Outcome {
     pub warm_up: Nanos,
     /// False where no warm-up could be found: too short a run, or no steady state.
     pub steady: bool,
+    /// Whether a stream had too few answers to find its warm-up.
+    pub too_short: bool,
     /// Of each stream.
     pub streams: Vec<StreamOutcome>,
     /// Of each component.
@@ -99,6 +101,8 @@ pub struct Point {
 /// Draws up what a replication found.
 pub fn of(plan: &Plan, record: &Record, site: &Site, devices: &[Device], now: Nanos, end: End) -> Outcome {
     let (first, steady) = warm_up(plan, record);
+    let traced = plan.streams.iter().any(|stream| stream.trace.is_some());
+    let too_short = !traced && record.streams.iter().any(|stream| stream.all.is_short());
     let cut = first.checked_sub(1).map(|segment| &record.marks[segment]);
     let warm_up = cut.map_or(Nanos::ZERO, |mark| mark.time);
     let streams =
@@ -121,7 +125,7 @@ pub fn of(plan: &Plan, record: &Record, site: &Site, devices: &[Device], now: Na
     broken.extend(lost_bytes(plan, record, devices));
     let series = points(record);
     let events = site.sim.events();
-    Outcome { end, ended_at: now, warm_up, steady, streams, components, series, events, broken }
+    Outcome { end, ended_at: now, warm_up, steady, too_short, streams, components, series, events, broken }
 }
 
 /// The first segment to keep, and whether a warm-up was found. A replayed trace is kept whole: it is held against what
@@ -132,7 +136,8 @@ fn warm_up(plan: &Plan, record: &Record) -> (usize, bool) {
     }
     let found: Option<Vec<usize>> =
         record.streams.iter().map(|stream| stream.all.warm_up_segments()).collect();
-    found.map_or((0, false), |segments| (segments.into_iter().max().unwrap_or(0), true))
+    let most = record.streams.iter().map(|stream| stream.all.segments_of_half()).min().unwrap_or(0);
+    found.map_or((0, false), |segments| (segments.into_iter().max().unwrap_or(0).min(most), true))
 }
 
 fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option<&Mark>) -> StreamOutcome {
@@ -193,7 +198,7 @@ fn broken_laws(name: &str, stream: &StreamRecord, now: Nanos) -> Vec<String> {
     }
     let time = stream.all.tally().sum_ns();
     let (area, spent) = (stream.in_flight.area(now), time + stream.age_of_those_under_way(now));
-    if in_flight > 0 && area != spent || in_flight == 0 && area != time {
+    if area != spent {
         broken.push(format!(
             "{name}: Little's law: {area} request-ns in the system, {spent} ns spent by requests"
         ));

@@ -161,6 +161,7 @@ impl ArraySpec {
 
     /// How many bytes it holds, made of devices that hold `each`: whole stripes only.
     pub fn capacity(&self, each: Bytes) -> Bytes {
-        Bytes(each.0 / self.stripe_unit.0.max(1) * self.stripe_unit.0 * u64::from(self.disks))
+        let on_each = each.0 / self.stripe_unit.0.max(1) * self.stripe_unit.0;
+        Bytes(on_each.saturating_mul(u64::from(self.disks)))
     }
 }

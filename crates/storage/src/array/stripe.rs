@@ -39,10 +39,24 @@ impl Stripes {
         })
     }
 
+    /// The parts of a request of `bytes` that begins at a unit's beginning, alike ones together: how many, and of how many
+    /// bytes each, the largest first.
+    pub fn part_kinds(&self, bytes: u64) -> Vec<(u32, u64)> {
+        let mut sizes = self.part_sizes(bytes);
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let alike = sizes.chunk_by(|a, b| a == b);
+        alike.map(|parts| (parts.len() as u32, parts[0])).collect()
+    }
+
+    /// Over how many disks such a request is spread.
+    pub fn parts_of(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.unit).min(self.disks)
+    }
+
     /// How many bytes each disk's part has, for a request of `bytes` that begins at a unit's beginning: disk i of the
     /// n gets ⌊k/n⌋ + \[i < k mod n\] of k whole units (the paper's Eq. 1).
     pub fn part_sizes(&self, bytes: u64) -> Vec<u64> {
-        let request = Request { number: 0, op: headrace_workload::Op::Read, address: 0, bytes };
+        let request = Request { key: 0, op: headrace_workload::Op::Read, address: 0, bytes };
         self.parts(request).map(|(_, part)| part.bytes).collect()
     }
 }
@@ -54,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn request(address: u64, bytes: u64) -> Request {
-        Request { number: 0, op: Op::Read, address, bytes }
+        Request { key: 0, op: Op::Read, address, bytes }
     }
 
     /// The paper's example: 7 blocks on 3 disks are 3, 2 and 2 (T003-1).

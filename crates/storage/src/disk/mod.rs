@@ -20,7 +20,7 @@ use crate::device::BlockDevice;
 use crate::passage::Passage;
 use crate::site::{Place, Site};
 
-pub use numbers::{DiskNumbers, SeekTimes, Sourced};
+pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
 use zones::{SeekCurve, Zones};
 
 /// A disk drive, without its cache.
@@ -105,7 +105,7 @@ impl Mechanism {
     /// 0 is the outermost byte, 1 the innermost.
     #[inline]
     fn service(&self, from: f64, request: &Request, draws: Stream) -> (Nanos, f64) {
-        let mut draws = draws.of(request.number);
+        let mut draws = draws.of(request.key);
         let (from, to, transfer_at) = match self.positioning {
             Positioning::Addressed => {
                 let place = |byte: u64| byte as f64 / self.capacity as f64;

@@ -88,6 +88,9 @@ pub struct SeekTimes {
     pub full_stroke: Sourced<Nanos>,
 }
 
+/// No device holds more: addresses then have room to be added.
+pub const MOST_BYTES: u64 = 1 << 60;
+
 fn not_validated() -> String {
     "not validated".to_owned()
 }
@@ -105,7 +108,12 @@ impl DiskNumbers {
                 problems.push((field, problem));
             }
         };
-        check(self.capacity.get().0 > 0, "capacity", "a disk holds at least one byte".to_owned());
+        let capacity = self.capacity.get();
+        check(
+            (1..=MOST_BYTES).contains(&capacity.0),
+            "capacity",
+            format!("a disk holds from 1 B to 1 EiB, not {capacity}"),
+        );
         let cylinders = self.cylinders.get();
         check(
             cylinders >= 2,
@@ -128,12 +136,13 @@ impl DiskNumbers {
                 format!("track_to_track ({track}) is longer than full_stroke ({full})"),
             );
         }
-        let track = outer.get() / self.rotation.get().get();
-        let whole = track * f64::from(cylinders);
+        let track = inner.get() / self.rotation.get().get();
         check(
-            whole > 0.0 && track >= 512.0,
-            "rotation",
-            format!("at this rate and speed a track holds {track:.0} bytes, less than one sector of 512"),
+            track >= 512.0,
+            "media_rate_inner",
+            format!(
+                "at this rate and speed the innermost track holds {track:.0} bytes, less than one sector of 512"
+            ),
         );
         problems
     }

@@ -76,10 +76,15 @@ impl SeekCurve {
         Self { start_ns: one - slope, reach_ns: slope * root, cylinders }
     }
 
-    /// The time over `distance`, a share of the full stroke. No time where the arm stays in its cylinder.
+    /// The time over `distance`, a share of the full stroke. No time where the arm stays in its cylinder, and never less
+    /// than that to the next.
     #[inline]
     pub fn time_ns(&self, distance: f64) -> f64 {
-        if distance * self.cylinders < 0.5 { 0.0 } else { self.start_ns + self.reach_ns * distance.sqrt() }
+        match distance * self.cylinders {
+            stays if stays < 0.5 => 0.0,
+            next if next < 1.0 => self.start_ns + self.reach_ns / self.cylinders.sqrt(),
+            _ => self.start_ns + self.reach_ns * distance.sqrt(),
+        }
     }
 
     /// The distance, a share of the full stroke, that takes `time_ns`.
