@@ -6,8 +6,8 @@ use headrace_units::Nanos;
 /// A run's histograms are kept in at most so many segments.
 pub const SEGMENTS: usize = 64;
 
-/// The largest relative error of a quantile: buckets are this wide.
-pub const QUANTILE_ERROR: f64 = 0.001;
+/// The largest relative error of a quantile: half the width of a bucket.
+pub const QUANTILE_ERROR: f64 = 0.0005;
 
 /// Three significant digits, which [`QUANTILE_ERROR`] states.
 fn empty() -> Histogram<u64> {
@@ -16,7 +16,7 @@ fn empty() -> Histogram<u64> {
     histogram
 }
 
-/// Counts of values: pairs of (value in nanoseconds, how many), by value. Each stands for its bucket's upper end.
+/// Counts of values: pairs of (value in nanoseconds, how many), by value. Each stands for the middle of its bucket.
 type Counts = Vec<(u64, u64)>;
 
 /// Response times in successive segments. The one being filled is a histogram; those closed keep only what they hold.
@@ -48,7 +48,8 @@ impl Segments {
     }
 
     fn filling_counts(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.filling.iter_recorded().map(|at| (at.value_iterated_to(), at.count_at_value()))
+        let middle = |at: u64| self.filling.median_equivalent(at);
+        self.filling.iter_recorded().map(move |at| (middle(at.value_iterated_to()), at.count_at_value()))
     }
 
     /// Merges neighbouring closed segments, two into one.
