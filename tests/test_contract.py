@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import headrace as package
 import pytest
+
+import headrace as package
 from conftest import ROOT, Run
 
 # Documented once, as the fields of `streams[].response` and `streams[].measured.all`.
@@ -89,9 +90,8 @@ def test_studies_are_listed(headrace: Run) -> None:
 
 def test_python_gives_what_the_command_line_gives(headrace: Run) -> None:
     printed = json.loads(headrace("run", EXAMPLE, "--json", "--set", "run.requests=3000").stdout)
-    assert package.run(EXAMPLE, changes={"run.requests": 3000}) == printed | {
-        "scenario": printed["scenario"],
-    }
+    assert package.run(EXAMPLE, changes={"run.requests": 3000}).data == printed
+    assert package.load(EXAMPLE).with_({"run.requests": 3000}).run().data == printed
 
 
 def test_progress_is_told_and_an_error_in_the_watcher_ends_the_run() -> None:

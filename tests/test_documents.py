@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+
 from conftest import ROOT, Run
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]

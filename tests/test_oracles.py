@@ -5,9 +5,10 @@ from statistics import fmean
 from typing import Any
 
 import ciw
-import headrace
 import pytest
 import simpy
+
+import headrace
 
 JOBS = 40_000
 
@@ -16,7 +17,7 @@ def ours(system: str, arrivals: str, **more: str) -> float:
     """Return the mean response of our simulation, in ms."""
     text = f"system: {system}\nworkload: {{users: {{to: target, arrivals: {arrivals}, {more.get('stream', '')}}}}}\n"
     results = headrace.run(text=text + "run: {requests: 400000, replications: 4}")
-    return float(results["streams"][0]["response"]["mean_ms"])
+    return float(results.streams["mean_ms"][0])
 
 
 @pytest.mark.parametrize(("servers", "rate", "mean_ms"), [(1, 70, 10), (3, 250, 10)])

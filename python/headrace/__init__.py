@@ -1,16 +1,21 @@
 """headrace simulates whole storage systems from one file, beside what theory says of them.
 
 >>> import headrace
->>> results = headrace.run(text='''
+>>> scenario = headrace.Scenario('''
 ... system: {clerk: {type: station, service: {exponential: 8 ms}}}
 ... workload: {customers: {to: clerk, arrivals: {poisson: 100 /s}}}
 ... run: {requests: 20000}
 ... ''')
->>> round(results["theory"][0]["mean_ms"], 6)
+>>> results = scenario.run(seed=7)
+>>> round(results.theory["mean_ms"][0], 6)
 40.0
+>>> half_the_load = scenario.with_({"workload.customers.arrivals.poisson": "50 /s"}).run(seed=7)
+>>> half_the_load.components["utilisation"][0] < results.components["utilisation"][0]
+True
 """
 
 from headrace._core import ScenarioError, __version__
-from headrace.scenario import check, run, schema
+from headrace.results import Results
+from headrace.scenario import Scenario, check, load, run, schema
 
-__all__ = ["ScenarioError", "__version__", "check", "run", "schema"]
+__all__ = ["Results", "Scenario", "ScenarioError", "__version__", "check", "load", "run", "schema"]

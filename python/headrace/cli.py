@@ -73,7 +73,7 @@ def run(
 
     try:
         with show.progress(quiet=as_json) as watch:
-            results = scenario.run(file, changes=changes, threads=threads, watch=watch)
+            results = scenario.run(file, changes=changes, threads=threads, watch=watch).data
     except ScenarioError as error:
         _refuse(error, as_json)
     if as_json:

@@ -1,4 +1,4 @@
-"""Scenarios from Python: check one, run one, see their schema."""
+"""Scenarios from Python: load one, change it, check it, run it."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace import _core
 from headrace._core import ScenarioError
+from headrace.results import Results
 
 Json = dict[str, Any]
 
@@ -65,8 +66,56 @@ def check(
 
     Raises `ScenarioError` with every mistake found, as a user reads them and as JSON.
     """
-    source, file = _source(path, text)
-    return dict(json.loads(_core.check(source, file, _sets(changes))))
+    return Scenario(*_source(path, text), changes).check()
+
+
+class Scenario:
+    r"""A scenario read from a file or a text, with values put in the place of what it has. It never changes.
+
+    >>> users = "workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}"
+    >>> clerk = Scenario("system: {clerk: {type: station, service: 8 ms}}\n" + users)
+    >>> slower = clerk.with_({"system.clerk.service": "12 ms"})
+    >>> slower.check()["system"]["clerk"]["service"]
+    '12 ms'
+    """
+
+    def __init__(self, text: str, file: str = "<text>", changes: Mapping[str, object] | None = None) -> None:
+        self.text, self.file, self.changes = text, file, dict(changes or {})
+
+    def with_(self, changes: Mapping[str, object]) -> "Scenario":
+        """Return the scenario with other values: `{"system.tds.disks": 8}`."""
+        return Scenario(self.text, self.file, self.changes | dict(changes))
+
+    def check(self) -> Json:
+        """Return the scenario with its defaults filled in; raise `ScenarioError` with every mistake found."""
+        return dict(json.loads(_core.check(self.text, self.file, _sets(self.changes))))
+
+    def run(
+        self,
+        *,
+        seed: int | None = None,
+        replications: int | None = None,
+        threads: int | None = None,
+        watch: Callable[[int, int], object] | None = None,
+    ) -> Results:
+        """Simulate it, and return what the run says.
+
+        Replications run on `threads` threads (default: all processors); the results do not depend on how many. `watch`
+        is called a few times a second with the requests answered and wanted so far. Ctrl-C ends the run within a
+        second; what it found until then is returned with `complete` false. Raises `ScenarioError` as `check` does.
+        """
+        asked = {"run.seed": seed, "run.replications": replications}
+        changes = self.changes | {path: value for path, value in asked.items() if value is not None}
+        processors = threads or os.cpu_count() or 1
+        return Results(json.loads(_core.run(self.text, self.file, _sets(changes), processors, watch)))
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self.file}{' with ' + str(self.changes) if self.changes else ''}>"
+
+
+def load(path: str | Path) -> Scenario:
+    """Read a scenario from its file; raise `ScenarioError` where that cannot be read."""
+    return Scenario(_read(path), str(path))
 
 
 def run(
@@ -76,15 +125,6 @@ def run(
     changes: Mapping[str, object] | None = None,
     threads: int | None = None,
     watch: Callable[[int, int], object] | None = None,
-) -> Json:
-    """Run a scenario; return its results as `--json` prints them (see docs/results.md).
-
-    Replications run on `threads` threads (default: all processors); the results do not depend on how many. `watch` is
-    called a few times a second with the requests answered and wanted so far. Ctrl-C ends the run within a second; what
-    it found until then is returned with `complete` false.
-
-    Raises `ScenarioError` as `check` does.
-    """
-    source, file = _source(path, text)
-    processors = threads or os.cpu_count() or 1
-    return dict(json.loads(_core.run(source, file, _sets(changes), processors, watch)))
+) -> Results:
+    """Run the scenario in a file, or a text, in one call: see `Scenario.run`."""
+    return Scenario(*_source(path, text), changes).run(threads=threads, watch=watch)

@@ -126,7 +126,7 @@ class Run:
     def go(self) -> "Run":
         """Run it."""
         changes = self.changes | {"run.requests": self.requests, "run.replications": self.replications}
-        self.found = scenario.run(self.study.folder / self.file, changes=changes)
+        self.found = scenario.run(self.study.folder / self.file, changes=changes).data
         if not self.found["complete"]:
             if self.found["ended"] == "cancelled":
                 raise KeyboardInterrupt

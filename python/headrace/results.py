@@ -1,0 +1,140 @@
+"""What a run says, as an object: frames, a notebook's picture of it, and a file to keep it in."""
+
+import html
+import json
+import os
+import tempfile
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars
+
+Json = dict[str, Any]
+
+
+class Results:
+    r"""The results of a run. `data` holds all of them, as docs/results.md describes; the frames are polars'.
+
+    >>> import headrace
+    >>> clerk = "{clerk: {type: station, service: {exponential: 8 ms}}}"
+    >>> customers = "{customers: {to: clerk, arrivals: {poisson: 100 /s}}}"
+    >>> results = headrace.run(text=f"system: {clerk}\nworkload: {customers}\nrun: {{requests: 20000}}")
+    >>> results.complete
+    True
+    >>> results.components.select("path", "kind").rows()
+    [('clerk', 'station')]
+    >>> results.streams["mean_ms"].len()
+    1
+    """
+
+    def __init__(self, data: Json) -> None:
+        self.data = data
+
+    @property
+    def answer(self) -> str:
+        """The answer in a sentence or two."""
+        return str(self.data["answer"])
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know before trusting it."""
+        return list(self.data["notes"])
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run did all that was asked."""
+        return bool(self.data["complete"])
+
+    @cached_property
+    def streams(self) -> "polars.DataFrame":
+        """One row a stream: rates (1/s, B/s), mean response with half-width, spread and quantiles (ms)."""
+        return _frame(_stream_row(stream) for stream in self.data["streams"])
+
+    @cached_property
+    def components(self) -> "polars.DataFrame":
+        """One row a component: utilisation, mean queue, waits and services (ms), bytes a second."""
+        return _frame(self.data["components"])
+
+    @cached_property
+    def theory(self) -> "polars.DataFrame":
+        """One row a stream: what theory predicts, and which of its assumptions fails."""
+        rows = [{name: value for name, value in row.items() if name != "cdf"} for row in self.data["theory"]]
+        return _frame(row | {"quantiles_ms": None} | _quantiles(row["quantiles_ms"]) for row in rows).drop(
+            "quantiles_ms"
+        )
+
+    @cached_property
+    def cdf(self) -> "polars.DataFrame":
+        """The cdf of each stream's response time: `stream`, `ms`, `share`, and `theory` where it has one."""
+        rows = []
+        for stream, theory in zip(self.data["streams"], self.data["theory"], strict=True):
+            predicted = [share for _, share in theory["cdf"]] or [None] * len(stream["cdf"])
+            for (time, share), expected in zip(stream["cdf"], predicted, strict=True):
+                rows.append({"stream": stream["name"], "ms": time, "share": share, "theory": expected})
+        return _frame(rows)
+
+    @cached_property
+    def series(self) -> "polars.DataFrame":
+        """Over time: `time_s`, for each stream its answers and mean response (ms), for each component utilisation."""
+        streams = [stream["name"] for stream in self.data["streams"]]
+        components = [component["path"] for component in self.data["components"]]
+        rows = []
+        for point in self.data["series"]:
+            row: Json = {"time_s": point["time_s"]}
+            for name, answered, mean in zip(streams, point["answered"], point["mean_ms"], strict=True):
+                row |= {f"{name} answered": answered, f"{name} mean_ms": mean}
+            row |= dict(zip((f"{path} utilisation" for path in components), point["utilisation"], strict=True))
+            rows.append(row)
+        return _frame(rows)
+
+    def __repr__(self) -> str:
+        return f"<Results: {self.answer}>"
+
+    def _repr_html_(self) -> str:
+        """Show the answer, the notes and the tables in a notebook."""
+        notes = "".join(f"<p><em>{html.escape(note)}</em></p>" for note in self.notes)
+        frames = (self.streams, self.components, self.theory)
+        return f"<p><strong>{html.escape(self.answer)}</strong></p>{notes}" + "".join(
+            frame._repr_html_() for frame in frames
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the results to a JSON file: whole, or not at all."""
+        path = Path(path)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
+            try:
+                json.dump(self.data, part)
+                part.close()
+                os.replace(part.name, path)
+            except BaseException:
+                os.unlink(part.name)
+                raise
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Results":
+        """Read results that were saved."""
+        return cls(json.loads(Path(path).read_text(encoding="utf-8")))
+
+
+def _frame(rows: Any) -> "polars.DataFrame":
+    import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+    return polars.DataFrame(list(rows), infer_schema_length=None)
+
+
+def _quantiles(pairs: list[list[float]]) -> Json:
+    return {f"p{share * 100:g}_ms": time for share, time in pairs}
+
+
+def _stream_row(stream: Json) -> Json:
+    response = stream["response"]
+    interval = response["interval"] or {"method": None, "trusted": None}
+    plain = ("name", "to", "made", "answered", "in_flight", "requests_per_s", "bytes_per_s")
+    return (
+        {name: stream[name] for name in plain}
+        | {name: response[name] for name in ("mean_ms", "half_width_ms", "sd_ms", "max_ms")}
+        | interval
+        | _quantiles([[quantile["share"], quantile["ms"]] for quantile in response["quantiles_ms"]])
+    )
