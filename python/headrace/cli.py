@@ -9,6 +9,7 @@ import typer
 
 from headrace import scenario
 from headrace._core import ScenarioError, __version__
+from headrace.results import Results
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -64,6 +65,9 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Another seed than the file's.")] = None,
     replications: Annotated[int | None, typer.Option(min=1, help="So many independent runs.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="At most so many at once. [default: all]")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write the results as one page, for a browser.")
+    ] = None,
 ) -> None:
     """Simulate the system in FILE and print what it does, beside what theory says."""
     changes: dict[str, object] = dict(_changes(sets))
@@ -73,14 +77,25 @@ def run(
 
     try:
         with show.progress(quiet=as_json) as watch:
-            results = scenario.run(file, changes=changes, threads=threads, watch=watch).data
+            found = scenario.run(file, changes=changes, threads=threads, watch=watch)
     except ScenarioError as error:
         _refuse(error, as_json)
+    results = found.data
+    if report:
+        _write_report(found, report)
     if as_json:
         print(json.dumps(results, indent=2))
     else:
         show.results(results)
     _exit_unless_complete(results)
+
+
+def _write_report(found: Results, file: Path) -> None:
+    try:
+        found.report(file)
+    except OSError as error:
+        print(f"error: the report cannot be written to {file}: {error.strerror}", file=sys.stderr)
+        raise typer.Exit(MISTAKE) from None
 
 
 def _exit_unless_complete(results: dict[str, Any]) -> None:

@@ -2,11 +2,11 @@
 
 import html
 import json
-import os
-import tempfile
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from headrace.files import write_whole
 
 if TYPE_CHECKING:
     import polars
@@ -102,15 +102,13 @@ class Results:
 
     def save(self, path: str | Path) -> None:
         """Write the results to a JSON file: whole, or not at all."""
-        path = Path(path)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
-            try:
-                json.dump(self.data, part)
-                part.close()
-                os.replace(part.name, path)
-            except BaseException:
-                os.unlink(part.name)
-                raise
+        write_whole(path, json.dumps(self.data))
+
+    def report(self, path: str | Path) -> None:
+        """Write the results as one HTML page, which needs no network: whole, or not at all."""
+        from headrace import report  # noqa: PLC0415 - pictures take longer to load than tables
+
+        report.write(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> "Results":

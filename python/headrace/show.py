@@ -74,7 +74,7 @@ def results(found: Json) -> None:
             console.print()
             _path(console, stream)
             console.print(_responses(stream, theories[stream["name"]]))
-            _theory_note(console, theories[stream["name"]])
+            console.print(theory_in_words(theories[stream["name"]]), style="dim")
     console.print()
     console.print(_components(found))
     how = "by recursion" if found["engine"] == "recursion" else f"{found['events']:,} events"
@@ -86,41 +86,49 @@ def results(found: Json) -> None:
     )
 
 
-def _path(console: Console, stream: Json) -> None:
-    """Draw where the time of an average request went, along the path that decided when it was answered."""
-    legs = [(leg["component"], "waiting", leg["waiting_ms"]) for leg in stream["path"]]
-    legs += [(leg["component"], "service", leg["service_ms"]) for leg in stream["path"]]
-    legs = sorted((leg for leg in legs if leg[2] > 0), key=lambda leg: leg[2], reverse=True)
+def legs(stream: Json) -> list[tuple[str, str, float, float]]:
+    """Return where the time of an average request went, longest first: (component, waiting or service, ms, share)."""
+    found = [(leg["component"], what, leg[f"{what}_ms"]) for leg in stream["path"] for what in ("waiting", "service")]
     total = stream["response"]["mean_ms"]
+    longest = sorted((leg for leg in found if leg[2] > 0), key=lambda leg: leg[2], reverse=True)
+    return [(component, what, time, time / total) for component, what, time in longest]
+
+
+def _path(console: Console, stream: Json) -> None:
     console.print(f"where the time of {stream['name']} went")
     table = Table.grid(padding=(0, 1))
-    for component, what, time in legs:
-        bar = Text(BAR * max(1, round(time / total * 30)), style="blue" if what == "service" else "magenta")
-        table.add_row(f"  {component}", what, bar, f"{milliseconds(time)} ({time / total:.0%})")
+    for component, what, time, share in legs(stream):
+        bar = Text(BAR * max(1, round(share * 30)), style="blue" if what == "service" else "magenta")
+        table.add_row(f"  {component}", what, bar, f"{milliseconds(time)} ({share:.0%})")
     console.print(table)
 
 
 def _responses(stream: Json, theory: Json) -> Table:
-    """Lay out response times: simulated beside theory, and beside what was measured."""
     table = Table(title=f"response time of {stream['name']}, ms", title_justify="left", box=None, pad_edge=False)
+    columns, rows = response_table(stream, theory)
     table.add_column("")
-    table.add_column("simulated", justify="right")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def response_table(stream: Json, theory: Json) -> tuple[list[str], list[list[str]]]:
+    """Return response times as columns and rows: simulated, beside what was measured, and beside theory."""
     measured = stream["measured"]
     others = [("measured", _measured_column(measured["all"]))] if measured else []
     if theory["mean_ms"] is not None:
         others.append(("theory", _theory_column(theory)))
-    for name, _ in others:
-        table.add_column(name, justify="right")
-        table.add_column("off by", justify="right")
+    rows = []
     for row, simulated in _simulated_column(stream["response"]).items():
-        cells = [_with_interval(stream["response"], row, simulated)]
+        cells = [row, _with_interval(stream["response"], row, simulated)]
         for _, column in others:
             other = column.get(row)
             cells += ["", ""] if not other else [_ms(other), f"{simulated / other - 1:+.2%}"]
-        table.add_row(row, *cells)
-    if measured:
-        _demerits(table, measured, len(others))
-    return table
+        rows.append(cells)
+    columns = ["simulated", *(column for name, _ in others for column in (name, "off by"))]
+    return columns, rows + (_demerits(measured, len(columns)) if measured else [])
 
 
 def _with_interval(response: Json, row: str, simulated: float) -> str:
@@ -157,37 +165,31 @@ def _within(share: float) -> str:
     return f"{share * 100:.4g} % within"
 
 
-def _demerits(table: Table, measured: Json, others: int) -> None:
+def _demerits(measured: Json, columns: int) -> list[list[str]]:
+    """Return the rows that say how far off the simulation is, for all requests, reads and writes."""
+    rows = []
     for name in ("all", "reads", "writes"):
         if part := measured[name]:
-            blanks = [""] * (2 * (others - 1))
-            table.add_row(
-                f"{name}: mean", _ms(part["simulated_mean_ms"]), _ms(part["measured_mean_ms"]),
-                _percent(part["mean_error_percent"], "+.1f"), *blanks,
-            )  # fmt: skip
-            table.add_row(
-                f"{name}: demerit",
-                _ms(part["demerit_ms"]),
-                "",
-                _percent(part["demerit_percent"], ".1f"),
-                *blanks,
-            )
+            means = [_ms(part["simulated_mean_ms"]), _ms(part["measured_mean_ms"])]
+            rows.append([f"{name}: mean", *means, _percent(part["mean_error_percent"], "+.1f")])
+            rows.append([f"{name}: demerit", _ms(part["demerit_ms"]), "", _percent(part["demerit_percent"], ".1f")])
+    return [row + [""] * (columns + 1 - len(row)) for row in rows]
 
 
-def _theory_note(console: Console, theory: Json) -> None:
+def theory_in_words(theory: Json) -> str:
+    """Say which formula applies, and what fails of its assumptions where something does."""
     if theory["model"] == "none":
-        console.print(f"theory: none applies. What fails of its assumptions: {theory['fails']}", style="dim")
-    elif theory["exact"]:
-        console.print(f"theory: {theory['model']}, whose assumptions hold", style="dim")
-    else:
-        console.print(f"theory: {theory['model']}, an approximation. What fails: {theory['fails']}", style="dim")
+        return f"theory: none applies. What fails of its assumptions: {theory['fails']}"
+    if theory["exact"]:
+        return f"theory: {theory['model']}, whose assumptions hold"
+    return f"theory: {theory['model']}, an approximation. What fails: {theory['fails']}"
 
 
 def _components(found: Json) -> Table:
     table = Table(title="components", title_justify="left", box=None, pad_edge=False)
     for name in ("", "busy", "waiting", "mean wait, ms", "mean service, ms", "MB/s"):
         table.add_column(name, justify="left" if not name else "right")
-    for part in _grouped(found["components"]):
+    for part in grouped(found["components"]):
         busy = "" if part["utilisation"] is None else f"{part['utilisation']:.1%}"
         queue = "" if part["queue"] is None else f"{part['queue']:.3g}"
         times = ("", "") if part["utilisation"] is None else (_ms(part["waiting_ms"]), _ms(part["service_ms"]))
@@ -195,7 +197,7 @@ def _components(found: Json) -> Table:
     return table
 
 
-def _grouped(components: list[Json]) -> Iterator[Json]:
+def grouped(components: list[Json]) -> Iterator[Json]:
     """Show at most eight disks of an array one by one; of more, the busiest and how many there are."""
     groups: dict[str, list[Json]] = {}
     for component in components:

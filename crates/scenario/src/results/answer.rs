@@ -30,7 +30,7 @@ fn stream(stream: &StreamResults) -> String {
     let response = &stream.response;
     let sure = match (response.half_width_ms, &response.interval) {
         (Some(half), Some(interval)) if interval.trusted => {
-            format!(" (± {:.1} %)", half / response.mean_ms * 100.0)
+            format!(" (± {:.2} %)", Significant(half / response.mean_ms * 100.0))
         }
         _ => String::new(),
     };
@@ -65,7 +65,7 @@ struct Significant(f64);
 impl std::fmt::Display for Significant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let digits = f.precision().unwrap_or(3) as i32;
-        let before = if self.0 > 0.0 { libm::floor(libm::log10(self.0)) as i32 + 1 } else { 1 };
+        let before = if self.0 > 0.0 { libm::floor(libm::log10(self.0)) as i32 + 1 } else { digits };
         write!(f, "{:.*}", (digits - before).max(0) as usize, self.0)
     }
 }

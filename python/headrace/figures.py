@@ -1,0 +1,148 @@
+"""The pictures of a report, as Altair charts and as SVG whose colours follow the page it stands in."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import altair
+import vl_convert
+
+from headrace.results import Results
+
+WIDTH, HEIGHT = 400, 230
+DASHES = [[1, 0], [6, 4], [2, 2]]
+
+# Placeholders that stand in a chart where a page's own colours go: see `svg`.
+INK, FAINT = "#010203", "#040506"
+SERIES = {"simulated": "#0a0b01", "theory": "#0a0b02", "measured": "#0a0b03", "more": "#0a0b04"}
+VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)"} | {colour: f"var(--{name})" for name, colour in SERIES.items()}
+# The same colours where there is no page to follow.
+ALONE = {
+    INK: "#222222",
+    FAINT: "#cccccc",
+    SERIES["simulated"]: "#2563eb",
+    SERIES["theory"]: "#d97706",
+    SERIES["measured"]: "#059669",
+    SERIES["more"]: "#9333ea",
+}
+
+Drawing = altair.LayerChart | altair.Chart
+
+
+def _styled(chart: Drawing) -> Drawing:
+    styled: Drawing = (
+        chart.properties(width=WIDTH, height=HEIGHT)
+        .configure(background="transparent", font="sans-serif")
+        .configure_axis(
+            labelColor=INK, titleColor=INK, gridColor=FAINT, domainColor=FAINT, tickColor=FAINT,
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridOpacity=0.5,
+        )
+        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=12, orient="top", title=None)
+        .configure_view(stroke=None)
+    )  # fmt: skip
+    return styled
+
+
+def _colours(names: list[str]) -> altair.Color:
+    palette = list(SERIES.values())
+    known = [SERIES.get(name, palette[at % len(palette)]) for at, name in enumerate(names)]
+    return altair.Color("what:N", scale=altair.Scale(domain=names, range=known), legend=altair.Legend(title=None))
+
+
+def response_cdf(results: Results, stream: int) -> Drawing:
+    """Draw the cdf of a stream's response time, with theory and measurement over it where there are any."""
+    data, theory = results.data["streams"][stream], results.data["theory"][stream]
+    curves = {"simulated": data["cdf"], "theory": theory["cdf"]}
+    if data["measured"]:
+        curves["measured"] = data["measured"]["all"]["measured_cdf"]
+    rows = [
+        {"what": what, "ms": time, "share": share}
+        for what, curve in curves.items()
+        for time, share in curve[::4]
+        if time > 0
+    ]
+    names = [what for what, curve in curves.items() if curve]
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True)
+    return _styled(
+        chart.encode(
+            x=altair.X("ms:Q", title="response time, ms", scale=altair.Scale(type="log", nice=False)),
+            y=altair.Y("share:Q", title="share of requests", axis=altair.Axis(format="%")),
+            color=_colours(names),
+            strokeDash=altair.StrokeDash(
+                "what:N", legend=None, scale=altair.Scale(domain=names, range=[[1, 0], [6, 4], [2, 2]])
+            ),
+        )
+    )
+
+
+def response_series(results: Results) -> Drawing:
+    """Draw the mean response of each stream over simulated time."""
+    streams = [stream["name"] for stream in results.data["streams"]]
+    rows = [
+        {"what": name, "s": point["time_s"], "ms": mean}
+        for point in results.data["series"]
+        for name, mean, answered in zip(streams, point["mean_ms"], point["answered"], strict=True)
+        if answered
+    ]
+    return _lines(rows, "ms", "mean response, ms", streams)
+
+
+def utilisation_series(results: Results) -> Drawing:
+    """Draw the utilisation of components over simulated time, the busiest of what is alike."""
+    groups = [component["group"] for component in results.data["components"]]
+    has_queue = {component["group"] for component in results.data["components"] if component["utilisation"] is not None}
+    rows = []
+    for point in results.data["series"]:
+        for group in dict.fromkeys(groups):
+            if group in has_queue:
+                used = [u for name, u in zip(groups, point["utilisation"], strict=True) if name == group]
+                rows.append({"what": group, "s": point["time_s"], "u": max(used)})
+    names = [group for group in dict.fromkeys(groups) if group in has_queue]
+    return _lines(rows, "u", "utilisation", names, percent=True)
+
+
+def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str], *, percent: bool = False) -> Drawing:
+    axis = altair.Axis(format="%") if percent else altair.Axis()
+    scale = altair.Scale(domain=[0, 1]) if percent else altair.Scale(zero=True)
+    return _styled(
+        altair.Chart(altair.InlineData(values=rows))
+        .mark_line()
+        .encode(
+            x=altair.X("s:Q", title="simulated time, s"),
+            y=altair.Y(f"{field}:Q", title=title, axis=axis, scale=scale),
+            color=_colours(names),
+        )
+    )
+
+
+def svg(chart: Drawing, colours: dict[str, str] | None = None) -> str:
+    """Return a chart as SVG: by default in the colours of the page it stands in (`--ink`, `--simulated` …)."""
+    drawn = str(vl_convert.vegalite_to_svg(chart.to_dict()))
+    for placeholder, colour in (VARIABLES if colours is None else colours).items():
+        drawn = drawn.replace(placeholder, colour)
+    return drawn
+
+
+FIGURES: dict[str, Callable[[Results], Drawing]] = {
+    "response_series": response_series,
+    "utilisation_series": utilisation_series,
+}
+
+
+def export(results: Results, folder: str | Path) -> list[Path]:
+    """Write every figure of the results into a folder, as SVG and as PNG; return the files."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    charts = {name: draw(results) for name, draw in FIGURES.items()}
+    charts |= {
+        f"response_cdf_{stream['name']}": response_cdf(results, at)
+        for at, stream in enumerate(results.data["streams"])
+        if stream["cdf"]
+    }
+    written = []
+    for name, chart in charts.items():
+        drawn = svg(chart, ALONE)
+        (folder / f"{name}.svg").write_text(drawn, encoding="utf-8")
+        (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(drawn, scale=2))
+        written += [folder / f"{name}.svg", folder / f"{name}.png"]
+    return written

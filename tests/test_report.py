@@ -1,0 +1,91 @@
+"""The report: one page that needs no network, in a real browser where there is one."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Run
+from headrace import Results, figures, load
+
+EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return load(EXAMPLE).with_({"run.requests": 50_000}).run()
+
+
+@pytest.fixture(scope="module")
+def page(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    results.report(file)
+    return file
+
+
+def test_the_answer_is_on_top_and_everything_is_in_the_page(page: Path, results: Results) -> None:
+    text = page.read_text()
+    assert text.index(results.answer.split(",")[0]) < text.index("<svg")
+    assert text.count("<svg") == 4
+    assert "M/G/1 of the slowest part (split-merge), whose assumptions hold" in text
+    assert "spindle × 3" in text
+    assert "× this load" in text
+    assert "&#34;seed&#34;: 1" in text
+    assert len(text) < 1_500_000
+
+
+def test_the_page_needs_no_network_and_no_script(page: Path) -> None:
+    text = page.read_text()
+    assert "<script" not in text
+    assert set(re.findall(r"https?://[^\"\s]+", text)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert "@import" not in text
+    assert "src=" not in text
+
+
+def test_pictures_follow_the_colours_of_the_page(page: Path) -> None:
+    text = page.read_text()
+    assert not any(placeholder in text for placeholder in figures.VARIABLES)
+    assert "var(--theory)" in text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_names_are_text_and_not_markup(tmp_path: Path) -> None:
+    scenario = load(EXAMPLE).with_({"run.requests": 500})
+    data = scenario.run().data
+    data["notes"] = ["<b>bold</b>"]
+    Results(data).report(tmp_path / "report.html")
+    assert "&lt;b&gt;bold" in (tmp_path / "report.html").read_text()
+
+
+def test_a_report_that_cannot_be_written_is_told_and_leaves_nothing(headrace: Run, tmp_path: Path) -> None:
+    ran = headrace("run", EXAMPLE, "--set", "run.requests=500", "--report", tmp_path / "missing" / "report.html")
+    assert ran.returncode == 2
+    assert "the report cannot be written" in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_figures_export_as_svg_and_png(results: Results, tmp_path: Path) -> None:
+    files = figures.export(results, tmp_path)
+    assert {file.name for file in files} == {
+        f"{name}.{kind}"
+        for name in ("response_series", "utilisation_series", "response_cdf_readers")
+        for kind in ("svg", "png")
+    }
+    assert all(file.stat().st_size > 1000 for file in files)
+    assert b"PNG" in (tmp_path / "response_series.png").read_bytes()[:8]
+
+
+@pytest.mark.parametrize("width", [500, 1400])
+def test_a_browser_shows_and_prints_it(page: Path, tmp_path: Path, width: int) -> None:
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("no browser")
+    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}"]
+    picture, paper = tmp_path / "page.png", tmp_path / "page.pdf"
+    for what in ([f"--window-size={width},1200", f"--screenshot={picture}"], [f"--print-to-pdf={paper}"]):
+        subprocess.run([browser, *quiet, *what, page.as_uri()], check=True, capture_output=True, timeout=60)
+    assert picture.stat().st_size > 20_000
+    assert paper.read_bytes().startswith(b"%PDF")
