@@ -35,7 +35,7 @@ style: $(VENV)/tools
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 
-rust-test:
+rust-test: docs
 	cargo test --quiet --workspace --exclude headrace-py
 
 python-test: $(VENV)/built
@@ -52,7 +52,7 @@ wheel: $(VENV)/tools
 	. $(BIN)/activate && maturin build --release --quiet --out dist
 
 docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --exclude headrace-py --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --exclude headrace-py --exclude headrace-bench --no-deps
 
 clean:
 	rm -rf $(VENV) target dist

@@ -24,6 +24,14 @@ VERDICT_STYLE = {
     "not testable": "dim",
 }
 
+IN_PLURAL = {
+    "holds": "hold",
+    "fails": "fail",
+    "undecided": "are undecided",
+    "disputed": "are disputed",
+    "not testable": "are not testable",
+}
+
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Callable[[int, int], object] | None]:
@@ -256,7 +264,7 @@ def study(report: "Report") -> None:
     counts = dict.fromkeys(VERDICT_STYLE, 0)
     for claim in report["claims"]:
         counts[claim["verdict"]] += 1
-    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    said = ", ".join(f"{count} {IN_PLURAL[verdict]}" for verdict, count in counts.items() if count)
     console.print(Text(f"{report['study']}: of {len(report['claims'])} claims {said}.", style="bold"))
     table = Table(box=None, pad_edge=False)
     for name, justify in (("claim", "left"), ("", "left"), ("published", "right"), ("obtained", "right")):

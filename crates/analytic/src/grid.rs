@@ -71,7 +71,7 @@ impl Grid {
         }
     }
 
-    /// E[X], E[X²], E[X³].
+    /// The first three moments: `E[X]`, `E[X²]`, `E[X³]`.
     pub fn moments(&self) -> [f64; 3] {
         let mut moments = [0.0; 3];
         for (i, pair) in self.cdf.windows(2).enumerate() {
@@ -83,7 +83,7 @@ impl Grid {
         moments
     }
 
-    /// E[e^−sX].
+    /// `E[e^−sX]`.
     pub fn transform(&self, s: Complex64) -> Complex64 {
         let x = s * self.step;
         let turn = exp(-x);

@@ -67,7 +67,7 @@ impl Law {
         matches!(self, Self::Erlang { stages: 1, .. })
     }
 
-    /// E[X], E[X²], E[X³].
+    /// The first three moments: `E[X]`, `E[X²]`, `E[X³]`.
     pub fn moments(&self) -> [f64; 3] {
         match self {
             Self::Fixed(t) => [*t, t * t, t * t * t],
@@ -108,7 +108,7 @@ impl Law {
         }
     }
 
-    /// E[e^−sX].
+    /// `E[e^−sX]`.
     pub fn transform(&self, s: Complex64) -> Complex64 {
         match self {
             Self::Fixed(t) => exp(-s * *t),
