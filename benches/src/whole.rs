@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use headrace_scenario::run::Progress;
+use headrace_scenario::run::Onlooker;
 use headrace_scenario::simulate;
 
 use crate::cpu_seconds;
@@ -18,7 +18,7 @@ const RAID0: &str = include_str!("../../examples/raid0-split-merge.yaml");
 fn run(text: &str, sets: &[(&str, &str)]) {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
-    let results = simulate(text, "bench.yaml", &sets, 1, &Progress::default());
+    let results = simulate(text, "bench.yaml", &sets, 1, &Onlooker::default());
     std::hint::black_box(results.unwrap_or_else(|problems| panic!("{}", problems.rendered())));
 }
 

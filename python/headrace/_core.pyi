@@ -15,4 +15,5 @@ def run(
     sets: list[tuple[str, str]],
     threads: int,
     watch: Callable[[int, int], object] | None,
+    requests: Callable[[int, int, list[bytes], list[tuple[bytes, bytes]]], object] | None,
 ) -> str: ...

@@ -65,6 +65,9 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Another seed than the file's.")] = None,
     replications: Annotated[int | None, typer.Option(min=1, help="So many independent runs.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="At most so many at once. [default: all]")] = None,
+    requests: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write every request as Parquet, a million a file.")
+    ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Write the results as one page, for a browser.")
     ] = None,
@@ -77,9 +80,12 @@ def run(
 
     try:
         with show.progress(quiet=as_json) as watch:
-            found = scenario.run(file, changes=changes, threads=threads, watch=watch)
+            found = scenario.run(file, changes=changes, threads=threads, watch=watch, requests=requests)
     except ScenarioError as error:
         _refuse(error, as_json)
+    except OSError as error:
+        print(f"error: the requests cannot be written to {requests}: {error.strerror}", file=sys.stderr)
+        raise typer.Exit(MISTAKE) from None
     results = found.data
     if report:
         _write_report(found, report)

@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace import _core
 from headrace._core import ScenarioError
+from headrace.requests import RequestLog
 from headrace.results import Results
 
 Json = dict[str, Any]
@@ -97,17 +98,20 @@ class Scenario:
         replications: int | None = None,
         threads: int | None = None,
         watch: Callable[[int, int], object] | None = None,
+        requests: str | Path | None = None,
     ) -> Results:
         """Simulate it, and return what the run says.
 
         Replications run on `threads` threads (default: all processors); the results do not depend on how many. `watch`
         is called a few times a second with the requests answered and wanted so far. Ctrl-C ends the run within a
-        second; what it found until then is returned with `complete` false. Raises `ScenarioError` as `check` does.
+        second; what it found until then is returned with `complete` false. `requests` names a folder for every request,
+        as Parquet (see `headrace.requests.RequestLog`). Raises `ScenarioError` as `check` does.
         """
         asked = {"run.seed": seed, "run.replications": replications}
         changes = self.changes | {path: value for path, value in asked.items() if value is not None}
         processors = threads or os.cpu_count() or 1
-        return Results(json.loads(_core.run(self.text, self.file, _sets(changes), processors, watch)))
+        log = RequestLog(requests, Scenario(self.text, self.file, changes).check()) if requests else None
+        return Results(json.loads(_core.run(self.text, self.file, _sets(changes), processors, watch, log)))
 
     def __repr__(self) -> str:
         return f"<Scenario {self.file}{' with ' + str(self.changes) if self.changes else ''}>"
@@ -125,6 +129,7 @@ def run(
     changes: Mapping[str, object] | None = None,
     threads: int | None = None,
     watch: Callable[[int, int], object] | None = None,
+    requests: str | Path | None = None,
 ) -> Results:
     """Run the scenario in a file, or a text, in one call: see `Scenario.run`."""
-    return Scenario(*_source(path, text), changes).run(threads=threads, watch=watch)
+    return Scenario(*_source(path, text), changes).run(threads=threads, watch=watch, requests=requests)

@@ -3,14 +3,16 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use headrace_scenario::document::{self, Problems};
-use headrace_scenario::run::{Progress, requests_wanted};
+use headrace_scenario::run::{Onlooker, Part, Sink, requests_wanted};
 use headrace_scenario::{catalog, devices, prepare};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 create_exception!(
     _core,
@@ -69,7 +71,8 @@ mod _core {
     }
 
     /// Runs a scenario without the interpreter's lock; returns its results as JSON. `watch` is called a few times a second
-    /// with (requests answered, requests wanted). Ctrl-C ends the run, and what it found until then is returned,
+    /// with (requests answered, requests wanted). `requests` gets every request in parts: (replication, part, columns,
+    /// legs). Ctrl-C ends the run, and what it found until then is returned,
     /// marked incomplete.
     #[pyfunction]
     fn run(
@@ -79,13 +82,16 @@ mod _core {
         sets: Vec<(String, String)>,
         threads: usize,
         watch: Option<Py<PyAny>>,
+        requests: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let plan = prepare(text, file, &sets).map_err(|problems| refused(&problems))?;
-        let progress = Progress::default();
+        let lost = Arc::new(Mutex::new(None));
+        let progress =
+            Onlooker { requests: requests.map(|take| sink(take, Arc::clone(&lost))), ..Onlooker::default() };
         let results = py.detach(|| {
             std::thread::scope(|scope| {
                 let worker = scope.spawn(|| headrace_scenario::run_plan(&plan, file, threads, &progress));
-                let told = look_on(&worker, &progress, requests_wanted(&plan), watch.as_ref());
+                let told = look_on(&worker, &progress, requests_wanted(&plan), watch.as_ref(), &lost);
                 (worker.join(), told)
             })
         });
@@ -97,13 +103,14 @@ mod _core {
     }
 }
 
-/// Looks on until the worker is done: passes Ctrl-C on to it, and tells `watch` how far it is. An error of `watch` ends
-/// the run.
+/// Looks on until the worker is done: passes Ctrl-C on to it, and tells `watch` how far it is. An error of `watch`, or one
+/// kept in `lost`, ends the run.
 fn look_on<T>(
     worker: &std::thread::ScopedJoinHandle<'_, T>,
-    progress: &Progress,
+    progress: &Onlooker,
     wanted: u64,
     watch: Option<&Py<PyAny>>,
+    lost: &Mutex<Option<PyErr>>,
 ) -> PyResult<()> {
     let mut wait = Duration::from_micros(500);
     let mut told = Ok(());
@@ -111,6 +118,10 @@ fn look_on<T>(
         std::thread::sleep(wait);
         wait = (wait * 2).min(LOOK);
         if wait < LOOK || progress.cancelled.load(Ordering::Relaxed) {
+            continue;
+        }
+        if lost.lock().is_ok_and(|lost| lost.is_some()) {
+            progress.cancelled.store(true, Ordering::Relaxed);
             continue;
         }
         let answered = progress.answered.load(Ordering::Relaxed);
@@ -122,5 +133,26 @@ fn look_on<T>(
         progress.cancelled.store(!matches!(seen, Ok(true)), Ordering::Relaxed);
         told = told.and(seen.map(drop));
     }
-    told
+    lost.lock().map_or(Ok(()), |mut lost| lost.take().map_or(Ok(()), Err)).and(told)
+}
+
+/// Hands the parts of a request log to `take`, a column at a time as the bytes of 64-bit numbers; keeps the first error.
+fn sink(take: Py<PyAny>, lost: Arc<Mutex<Option<PyErr>>>) -> Sink {
+    Box::new(move |part: Part| {
+        let mut lost = lost.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if lost.is_none() {
+            *lost = Python::attach(|py| hand_over(py, &take, &part)).err();
+        }
+    })
+}
+
+fn hand_over(py: Python<'_>, take: &Py<PyAny>, part: &Part) -> PyResult<()> {
+    let bytes = |column: &[u64]| {
+        let raw: Vec<u8> = column.iter().flat_map(|number| number.to_le_bytes()).collect();
+        PyBytes::new(py, &raw)
+    };
+    let columns = [&part.stream, &part.write, &part.address, &part.bytes, &part.born_ns, &part.answered_ns];
+    let plain: Vec<_> = columns.into_iter().map(|column| bytes(column)).collect();
+    let legs: Vec<_> = part.legs.iter().map(|[waiting, service]| (bytes(waiting), bytes(service))).collect();
+    take.call1(py, (part.replication, part.number, plain, legs)).map(drop)
 }

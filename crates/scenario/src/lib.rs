@@ -9,7 +9,7 @@
 //!   system: {clerk: {type: station, service: {exponential: 8 ms}}}
 //!   workload: {customers: {to: clerk, arrivals: {poisson: 100 /s}}}
 //! ";
-//! let results = headrace_scenario::simulate(text, "bank.yaml", &[], 1, &run::Progress::default()).unwrap();
+//! let results = headrace_scenario::simulate(text, "bank.yaml", &[], 1, &run::Onlooker::default()).unwrap();
 //! let response = &results.streams[0].response;
 //! let theory = &results.theory[0];
 //! assert_eq!(theory.model, "M/G/1");
@@ -47,7 +47,7 @@ pub fn simulate(
     file: &str,
     sets: &[(String, String)],
     threads: usize,
-    progress: &run::Progress,
+    progress: &run::Onlooker,
 ) -> Result<results::Results, Problems> {
     run_plan(&prepare(source, file, sets)?, file, threads, progress)
 }
@@ -57,7 +57,7 @@ pub fn run_plan(
     plan: &plan::Plan,
     file: &str,
     threads: usize,
-    progress: &run::Progress,
+    progress: &run::Onlooker,
 ) -> Result<results::Results, Problems> {
     let engine = run::engine(plan).map_err(|why| {
         let help = "leave `run.engine` out, or choose `events`";

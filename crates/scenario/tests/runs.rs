@@ -2,14 +2,14 @@
 //! closed forms, and laws that hold of every run.
 
 use headrace_scenario::results::Results;
-use headrace_scenario::run::Progress;
+use headrace_scenario::run::Onlooker;
 use headrace_scenario::{prepare, simulate};
 use proptest::prelude::*;
 
 fn with(text: &str, sets: &[(&str, &str)], threads: usize) -> Results {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
-    simulate(text, "test.yaml", &sets, threads, &Progress::default())
+    simulate(text, "test.yaml", &sets, threads, &Onlooker::default())
         .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
 }
 
@@ -362,7 +362,7 @@ fn what_cannot_work_is_refused() {
             "system:\n  x: {system}\n  y: {{type: array, level: raid0, of: z, disks: 10000, stripe_unit: 1 KiB}}\n  \
              z: {{type: station, service: 1 ms}}\nworkload: {{users: {users}}}\nrun: {{requests: 500}}"
         );
-        match simulate(&text, "test.yaml", &[], 1, &Progress::default()) {
+        match simulate(&text, "test.yaml", &[], 1, &Onlooker::default()) {
             Err(problems) => {
                 assert!(problems.rendered().contains(says) && !says.is_empty(), "{}", problems.rendered())
             }

@@ -9,25 +9,29 @@ use headrace_units::Nanos;
 use headrace_workload::trace::Trace;
 use headrace_workload::{ArrivalSpec, Arrivals, Request, Requests, TimeSpec};
 
+use super::log::Log;
 use super::outcome::{self, Outcome};
 use super::record::Record;
-use super::{End, Progress, wanted};
+use super::{End, Onlooker, seed, wanted};
 use crate::plan::{Plan, StreamPlan};
 use crate::spec::Engine;
 
-/// Progress is told and limits are looked at after so many events, or requests of a recursion.
+/// Onlooker is told and limits are looked at after so many events, or requests of a recursion.
 const STRIDE: u64 = 1 << 14;
 
 /// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
 const END_OF_TIME: Nanos = Nanos(1 << 62);
 
 /// Runs one replication.
-pub fn replicate(plan: &Plan, engine: Engine, seed: u64, progress: &Progress) -> Outcome {
+pub fn replicate(plan: &Plan, engine: Engine, replication: u64, progress: &Onlooker) -> Outcome {
+    let seed = seed(plan, replication);
     let sim = Sim::new();
     let site = Site::new(&sim, seed);
     let devices: Vec<Device> =
         plan.targets.iter().map(|(name, blueprint)| blueprint.build(&site, name)).collect();
-    let record = RefCell::new(Record::new(plan, site.paths().len(), wanted(plan)));
+    let components = site.paths().len();
+    let log = progress.requests.as_ref().map(|sink| Log::new(replication, components, sink));
+    let record = RefCell::new(Record::new(plan, components, wanted(plan), log));
     let replication =
         Replication { plan, seed, sim: &sim, devices: &devices, record: &record, end: Cell::new(None) };
     let watch = Watch::new(plan, progress);
@@ -36,6 +40,7 @@ pub fn replicate(plan: &Plan, engine: Engine, seed: u64, progress: &Progress) ->
         _ => replication.by_events(watch),
     };
     sim.finish();
+    record.borrow_mut().finish();
     outcome::of(plan, &record.borrow(), &site, &devices, now, end)
 }
 
@@ -44,13 +49,13 @@ struct Replication<'m> {
     seed: u64,
     sim: &'m Sim<'m>,
     devices: &'m [Device<'m>],
-    record: &'m RefCell<Record>,
+    record: &'m RefCell<Record<'m>>,
     end: Cell<Option<End>>,
 }
 
 /// Tells the watcher how far the run is, and whether it may go on.
 struct Watch<'p> {
-    progress: &'p Progress,
+    progress: &'p Onlooker,
     told: u64,
     began: std::time::Instant,
     longest: std::time::Duration,
@@ -61,7 +66,7 @@ impl<'p> Watch<'p> {
         clippy::disallowed_methods,
         reason = "the limit on real time, which ends a run and never changes one"
     )]
-    fn new(plan: &Plan, progress: &'p Progress) -> Self {
+    fn new(plan: &Plan, progress: &'p Onlooker) -> Self {
         let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
         Self { progress, told: 0, began: std::time::Instant::now(), longest }
     }
@@ -134,7 +139,7 @@ impl<'m> Replication<'m> {
             let request = requests.make();
             let (end, passage) = device.pass(born, &request);
             now = end;
-            if record.pass(0, end - born, &request, &passage) {
+            if record.pass(0, born, end, &request, &passage) {
                 record.mark(now, self.devices);
             }
             if record.answered.is_multiple_of(STRIDE)

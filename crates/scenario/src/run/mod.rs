@@ -1,6 +1,7 @@
 //! Running a plan: one replication or many, by events or by recursion.
 
 mod engines;
+mod log;
 mod outcome;
 mod record;
 
@@ -10,18 +11,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use headrace_kernel::Stream;
 use serde::Serialize;
 
+pub use log::{Part, Sink};
 pub use outcome::{ComponentOutcome, Outcome, SeriesOutcome, StreamOutcome};
 
 use crate::plan::Plan;
 use crate::spec::Engine;
 
-/// How far a run has come, and the way to end it early. Shared between the threads that run and the one that watches.
-#[derive(Debug, Default)]
-pub struct Progress {
+/// Who looks on while a run goes on: sees how far it has come, may end it early, and gets every request if wanted. Shared
+/// between the threads that run and the one that watches.
+#[derive(Default)]
+pub struct Onlooker {
     /// Requests answered, in all replications.
     pub answered: AtomicU64,
     /// Set to end the run: it stops within some thousands of events and keeps what it has.
     pub cancelled: AtomicBool,
+    /// Where every request is handed to, where that is wanted.
+    pub requests: Option<Sink>,
 }
 
 /// Why a run ended.
@@ -76,7 +81,7 @@ fn wanted(plan: &Plan) -> u64 {
 
 /// Runs every replication of `plan` on at most `threads` threads; gives their outcomes in order. The outcomes do not
 /// depend on the number of threads.
-pub fn run(plan: &Plan, engine: Engine, threads: usize, progress: &Progress) -> Vec<Outcome> {
+pub fn run(plan: &Plan, engine: Engine, threads: usize, progress: &Onlooker) -> Vec<Outcome> {
     let replications = plan.run().replications as usize;
     let next = AtomicU64::new(0);
     let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new((0..replications).map(|_| None).collect());
@@ -88,7 +93,7 @@ pub fn run(plan: &Plan, engine: Engine, threads: usize, progress: &Progress) -> 
                     if replication as usize >= replications || progress.cancelled.load(Ordering::Relaxed) {
                         return;
                     }
-                    let outcome = engines::replicate(plan, engine, seed(plan, replication), progress);
+                    let outcome = engines::replicate(plan, engine, replication, progress);
                     outcomes.lock().expect("no replication panicked")[replication as usize] = Some(outcome);
                 }
             });
@@ -98,7 +103,7 @@ pub fn run(plan: &Plan, engine: Engine, threads: usize, progress: &Progress) -> 
 }
 
 /// The first replication has the scenario's own seed; the others have seeds drawn from it.
-fn seed(plan: &Plan, replication: u64) -> u64 {
+pub(crate) fn seed(plan: &Plan, replication: u64) -> u64 {
     let root = plan.run().seed;
     if replication == 0 { root } else { Stream::named(root, "", "replications").of(replication).bits() }
 }

@@ -5,13 +5,15 @@ use headrace_storage::{Device, Passage, Recorded};
 use headrace_units::Nanos;
 use headrace_workload::{Op, Request};
 
+use super::log::Log;
 use crate::plan::Plan;
 
 /// The first segments hold so many requests; they double when there are too many segments.
 const FIRST_SEGMENT: u64 = 100;
 
 /// Everything recorded of one run, in segments of which the first can be left out.
-pub struct Record {
+pub struct Record<'s> {
+    log: Option<Log<'s>>,
     /// Of each stream.
     pub streams: Vec<StreamRecord>,
     /// The end of each segment.
@@ -65,9 +67,9 @@ pub struct Mark {
     pub totals: Vec<Totals>,
 }
 
-impl Record {
+impl<'s> Record<'s> {
     /// An empty record for a site of `components`.
-    pub fn new(plan: &Plan, components: usize, wanted: u64) -> Self {
+    pub fn new(plan: &Plan, components: usize, wanted: u64, log: Option<Log<'s>>) -> Self {
         let stream = |mixed: bool| StreamRecord {
             by_op: mixed.then(Default::default),
             totals: Totals { bytes: 0, legs: vec![(0, 0); components] },
@@ -75,6 +77,7 @@ impl Record {
         };
         let mixed = plan.streams.iter().map(|stream| stream.is_mixed());
         Self {
+            log,
             streams: mixed.map(stream).collect(),
             marks: Vec::new(),
             segment_length: FIRST_SEGMENT,
@@ -107,6 +110,9 @@ impl Record {
         passage: &Passage,
     ) -> bool {
         self.in_flight -= 1;
+        if let Some(log) = &mut self.log {
+            log.add(stream, born, now, request, passage);
+        }
         let stream = &mut self.streams[stream];
         stream.born_sum -= u128::from(born.0);
         stream.in_flight.down(now, 1);
@@ -116,7 +122,18 @@ impl Record {
 
     /// The same for a request whose whole life is known at once.
     #[inline]
-    pub fn pass(&mut self, stream: usize, response: Nanos, request: &Request, passage: &Passage) -> bool {
+    pub fn pass(
+        &mut self,
+        stream: usize,
+        born: Nanos,
+        now: Nanos,
+        request: &Request,
+        passage: &Passage,
+    ) -> bool {
+        if let Some(log) = &mut self.log {
+            log.add(stream, born, now, request, passage);
+        }
+        let response = now - born;
         let stream = &mut self.streams[stream];
         stream.born += 1;
         stream.born_bytes += request.bytes;
@@ -143,6 +160,13 @@ impl Record {
             self.marks = self.marks.chunks(2).map(|pair| pair[1].clone()).collect();
             self.each_series(Series::merge_segments);
             self.segment_length *= 2;
+        }
+    }
+
+    /// Hands on what is left of the log.
+    pub fn finish(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.hand_on();
         }
     }
 
