@@ -86,12 +86,12 @@ mod _core {
     ) -> PyResult<String> {
         let plan = prepare(text, file, &sets).map_err(|problems| refused(&problems))?;
         let lost = Arc::new(Mutex::new(None));
-        let progress =
+        let onlooker =
             Onlooker { requests: requests.map(|take| sink(take, Arc::clone(&lost))), ..Onlooker::default() };
         let results = py.detach(|| {
             std::thread::scope(|scope| {
-                let worker = scope.spawn(|| headrace_scenario::run_plan(&plan, file, threads, &progress));
-                let told = look_on(&worker, &progress, requests_wanted(&plan), watch.as_ref(), &lost);
+                let worker = scope.spawn(|| headrace_scenario::run_plan(&plan, file, threads, &onlooker));
+                let told = look_on(&worker, &onlooker, requests_wanted(&plan), watch.as_ref(), &lost);
                 (worker.join(), told)
             })
         });
@@ -107,7 +107,7 @@ mod _core {
 /// kept in `lost`, ends the run.
 fn look_on<T>(
     worker: &std::thread::ScopedJoinHandle<'_, T>,
-    progress: &Onlooker,
+    onlooker: &Onlooker,
     wanted: u64,
     watch: Option<&Py<PyAny>>,
     lost: &Mutex<Option<PyErr>>,
@@ -117,20 +117,20 @@ fn look_on<T>(
     while !worker.is_finished() {
         std::thread::sleep(wait);
         wait = (wait * 2).min(LOOK);
-        if wait < LOOK || progress.cancelled.load(Ordering::Relaxed) {
+        if wait < LOOK || onlooker.cancelled.load(Ordering::Relaxed) {
             continue;
         }
         if lost.lock().is_ok_and(|lost| lost.is_some()) {
-            progress.cancelled.store(true, Ordering::Relaxed);
+            onlooker.cancelled.store(true, Ordering::Relaxed);
             continue;
         }
-        let answered = progress.answered.load(Ordering::Relaxed);
+        let answered = onlooker.answered.load(Ordering::Relaxed);
         let seen = Python::attach(|py| match watch {
             _ if py.check_signals().is_err() => Ok(false),
             Some(watch) => watch.call1(py, (answered, wanted)).map(|_| true),
             None => Ok(true),
         });
-        progress.cancelled.store(!matches!(seen, Ok(true)), Ordering::Relaxed);
+        onlooker.cancelled.store(!matches!(seen, Ok(true)), Ordering::Relaxed);
         told = told.and(seen.map(drop));
     }
     lost.lock().map_or(Ok(()), |mut lost| lost.take().map_or(Ok(()), Err)).and(told)

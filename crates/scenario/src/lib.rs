@@ -47,9 +47,9 @@ pub fn simulate(
     file: &str,
     sets: &[(String, String)],
     threads: usize,
-    progress: &run::Onlooker,
+    onlooker: &run::Onlooker,
 ) -> Result<results::Results, Problems> {
-    run_plan(&prepare(source, file, sets)?, file, threads, progress)
+    run_plan(&prepare(source, file, sets)?, file, threads, onlooker)
 }
 
 /// Runs a plan made of the scenario in `file`, on at most `threads` threads.
@@ -57,13 +57,13 @@ pub fn run_plan(
     plan: &plan::Plan,
     file: &str,
     threads: usize,
-    progress: &run::Onlooker,
+    onlooker: &run::Onlooker,
 ) -> Result<results::Results, Problems> {
     let engine = run::engine(plan).map_err(|why| {
         let help = "leave `run.engine` out, or choose `events`";
         Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
     })?;
-    let outcomes = run::run(plan, engine, threads, progress);
+    let outcomes = run::run(plan, engine, threads, onlooker);
     results::of(plan, engine, &outcomes)
         .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))
 }

@@ -23,18 +23,18 @@ const STRIDE: u64 = 1 << 14;
 const END_OF_TIME: Nanos = Nanos(1 << 62);
 
 /// Runs one replication.
-pub fn replicate(plan: &Plan, engine: Engine, replication: u64, progress: &Onlooker) -> Outcome {
+pub fn replicate(plan: &Plan, engine: Engine, replication: u64, onlooker: &Onlooker) -> Outcome {
     let seed = seed(plan, replication);
     let sim = Sim::new();
     let site = Site::new(&sim, seed);
     let devices: Vec<Device> =
         plan.targets.iter().map(|(name, blueprint)| blueprint.build(&site, name)).collect();
     let components = site.paths().len();
-    let log = progress.requests.as_ref().map(|sink| Log::new(replication, components, sink));
+    let log = onlooker.requests.as_ref().map(|sink| Log::new(replication, components, sink));
     let record = RefCell::new(Record::new(plan, components, wanted(plan), log));
     let replication =
         Replication { plan, seed, sim: &sim, devices: &devices, record: &record, end: Cell::new(None) };
-    let watch = Watch::new(plan, progress);
+    let watch = Watch::new(plan, onlooker);
     let (end, now) = match engine {
         Engine::Recursion => replication.by_recursion(watch),
         _ => replication.by_events(watch),
@@ -55,7 +55,7 @@ struct Replication<'m> {
 
 /// Tells the watcher how far the run is, and whether it may go on.
 struct Watch<'p> {
-    progress: &'p Onlooker,
+    onlooker: &'p Onlooker,
     told: u64,
     began: std::time::Instant,
     longest: std::time::Duration,
@@ -66,15 +66,15 @@ impl<'p> Watch<'p> {
         clippy::disallowed_methods,
         reason = "the limit on real time, which ends a run and never changes one"
     )]
-    fn new(plan: &Plan, progress: &'p Onlooker) -> Self {
+    fn new(plan: &Plan, onlooker: &'p Onlooker) -> Self {
         let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
-        Self { progress, told: 0, began: std::time::Instant::now(), longest }
+        Self { onlooker, told: 0, began: std::time::Instant::now(), longest }
     }
 
     fn look(&mut self, answered: u64) -> Option<End> {
-        self.progress.answered.fetch_add(answered - self.told, Ordering::Relaxed);
+        self.onlooker.answered.fetch_add(answered - self.told, Ordering::Relaxed);
         self.told = answered;
-        if self.progress.cancelled.load(Ordering::Relaxed) {
+        if self.onlooker.cancelled.load(Ordering::Relaxed) {
             return Some(End::Cancelled);
         }
         (self.began.elapsed() > self.longest).then_some(End::TooLong)

@@ -81,7 +81,7 @@ fn wanted(plan: &Plan) -> u64 {
 
 /// Runs every replication of `plan` on at most `threads` threads; gives their outcomes in order. The outcomes do not
 /// depend on the number of threads.
-pub fn run(plan: &Plan, engine: Engine, threads: usize, progress: &Onlooker) -> Vec<Outcome> {
+pub fn run(plan: &Plan, engine: Engine, threads: usize, onlooker: &Onlooker) -> Vec<Outcome> {
     let replications = plan.run().replications as usize;
     let next = AtomicU64::new(0);
     let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new((0..replications).map(|_| None).collect());
@@ -90,10 +90,10 @@ pub fn run(plan: &Plan, engine: Engine, threads: usize, progress: &Onlooker) -> 
             scope.spawn(|| {
                 loop {
                     let replication = next.fetch_add(1, Ordering::Relaxed);
-                    if replication as usize >= replications || progress.cancelled.load(Ordering::Relaxed) {
+                    if replication as usize >= replications || onlooker.cancelled.load(Ordering::Relaxed) {
                         return;
                     }
-                    let outcome = engines::replicate(plan, engine, replication, progress);
+                    let outcome = engines::replicate(plan, engine, replication, onlooker);
                     outcomes.lock().expect("no replication panicked")[replication as usize] = Some(outcome);
                 }
             });
