@@ -1,4 +1,4 @@
-//! The document: text → tree → checked tree → [`ScenarioSpec`](crate::spec::ScenarioSpec).
+//! The document: text → tree → checked tree → [`ScenarioSpec`].
 //!
 //! The text is parsed to a [`Tree`] that knows where everything stands, held against the schema (which comes from the
 //! Rust types) with every mistake collected, and only then read into the types.
