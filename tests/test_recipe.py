@@ -12,7 +12,7 @@ NEW_FILE = re.compile(r"<!-- recipe: (\S+) -->\n+```rust\n(.*?)```", re.DOTALL)
 INSERTION = re.compile(r'<!-- insert in (\S+) (after|before) "(.*?)" -->\n+```rust\n(.*?)```', re.DOTALL)
 
 TEST = """
-use headrace_scenario::{run::Progress, simulate};
+use headrace_scenario::{run::Onlooker, simulate};
 
 const TEXT: &str = "
 system: {drive: {type: flash, capacity: 1 TB, read: 80 us, write: 20 us, depth: 1}}
@@ -22,7 +22,7 @@ run: {requests: 300000}
 
 #[test]
 fn the_new_component_agrees_with_theory() {
-    let results = simulate(TEXT, "flash.yaml", &[], 1, &Progress::default()).unwrap();
+    let results = simulate(TEXT, "flash.yaml", &[], 1, &Onlooker::default()).unwrap();
     let (found, theory) = (results.streams[0].response.mean_ms, results.theory[0].mean_ms.unwrap());
     assert!(results.theory[0].exact);
     assert!((found / theory - 1.0).abs() < 0.01, "{found} {theory}");
@@ -31,7 +31,7 @@ fn the_new_component_agrees_with_theory() {
 #[test]
 fn its_mistakes_are_told() {
     let text = TEXT.replace("depth: 1", "dept: 1");
-    let message = simulate(&text, "flash.yaml", &[], 1, &Progress::default()).unwrap_err().rendered();
+    let message = simulate(&text, "flash.yaml", &[], 1, &Onlooker::default()).unwrap_err().rendered();
     assert!(message.contains("did you mean `depth`?"), "{message}");
 }
 """
