@@ -235,6 +235,8 @@ fn law_of(stream: &StreamPlan, server: &Blueprint) -> Option<Law> {
 const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
                            (the mean is hardly touched: successive seek distances are weakly correlated)";
 
+const FEW_SIZES: &str = "every size is reckoned with: here some of very many stand for all";
+
 /// What a formula for one queue is applied to.
 struct Queue<'b> {
     /// What serves, one request at a time.
@@ -260,11 +262,15 @@ fn pollaczek_khinchine(plan: &Plan, stream: &StreamPlan, of: &Queue, times_ms: &
     };
     let mean = queue.mean_wait() + own.mean();
     let shares = [0.5, 0.9, 0.95, 0.99, 0.999];
-    let addressed = of.server.is_addressed();
+    let many_sizes = sharing(plan, stream.target).any(|stream| stream.kinds().len() > KINDS);
+    let fails = match of.server.is_addressed() {
+        true => Some(INDEPENDENT),
+        false => many_sizes.then_some(FEW_SIZES),
+    };
     Theory {
         model: of.model.to_owned(),
-        exact: !addressed,
-        fails: addressed.then(|| INDEPENDENT.to_owned()),
+        exact: fails.is_none(),
+        fails: fails.map(str::to_owned),
         utilisation: Some(queue.utilisation()),
         service_ms: Some(own.mean()),
         mean_ms: Some(mean),

@@ -110,14 +110,10 @@ impl<'s> Record<'s> {
         passage: &Passage,
     ) -> bool {
         self.in_flight -= 1;
-        if let Some(log) = &mut self.log {
-            log.add(stream, born, now, request, passage);
-        }
-        let stream = &mut self.streams[stream];
-        stream.born_sum -= u128::from(born.0);
-        stream.in_flight.down(now, 1);
-        stream.answer(now - born, request, passage);
-        self.count_answer()
+        let of = &mut self.streams[stream];
+        of.born_sum -= u128::from(born.0);
+        of.in_flight.down(now, 1);
+        self.answer(stream, born, now, request, passage)
     }
 
     /// The same for a request whose whole life is known at once.
@@ -130,20 +126,26 @@ impl<'s> Record<'s> {
         request: &Request,
         passage: &Passage,
     ) -> bool {
-        if let Some(log) = &mut self.log {
-            log.add(stream, born, now, request, passage);
-        }
-        let response = now - born;
-        let stream = &mut self.streams[stream];
-        stream.born += 1;
-        stream.born_bytes += request.bytes;
-        stream.in_flight.add(response);
-        stream.answer(response, request, passage);
-        self.count_answer()
+        let of = &mut self.streams[stream];
+        of.born += 1;
+        of.born_bytes += request.bytes;
+        of.in_flight.add(now - born);
+        self.answer(stream, born, now, request, passage)
     }
 
     #[inline]
-    fn count_answer(&mut self) -> bool {
+    fn answer(
+        &mut self,
+        stream: usize,
+        born: Nanos,
+        now: Nanos,
+        request: &Request,
+        passage: &Passage,
+    ) -> bool {
+        if let Some(log) = &mut self.log {
+            log.add(stream, born, now, request, passage);
+        }
+        self.streams[stream].answer(now - born, request, passage);
         self.answered += 1;
         self.in_segment += 1;
         self.in_segment == self.segment_length
