@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test style rust-test python-test studies bench wheel docs clean
+.PHONY: demo test parts style rust-test python-test studies bench wheel docs clean
 
 demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
@@ -27,7 +27,17 @@ $(VENV)/built: $(VENV)/tools $(SOURCES)
 	. $(BIN)/activate && maturin develop --release --quiet
 	touch $@
 
-test: style rust-test python-test
+test: style rust-test parts python-test
+
+# Real programs that tests start beside headrace. Where Debian's packages can be installed, they are; elsewhere the tests
+# that need them are skipped, and say so.
+PARTS := chromium fio
+MISSING = $(foreach part,$(PARTS),$(if $(shell command -v $(part)),,$(part)))
+
+parts:
+	@if [ -n "$(strip $(MISSING))" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(MISSING) >/dev/null; \
+	fi
 
 style: $(VENV)/tools
 	cargo fmt --check

@@ -1,6 +1,7 @@
 """What the tests share: the command line as a user starts it, and the measured data where it is present."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -31,3 +32,13 @@ def measured_data() -> Path:
     if not (folder / "disks").is_dir():
         pytest.skip("no measured data")
     return folder
+
+
+def real_program(name: str) -> str:
+    """Return the path of a program that tests start for real; skip where it is absent, but not in CI, which has it."""
+    path = shutil.which(name)
+    if path is None and os.environ.get("CI"):
+        pytest.fail(f"{name} is not installed: `make parts` does that")
+    if path is None:
+        pytest.skip(f"no {name}")
+    return path

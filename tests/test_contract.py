@@ -96,11 +96,19 @@ def test_python_gives_what_the_command_line_gives(headrace: Run) -> None:
 
 def test_progress_is_told_and_an_error_in_the_watcher_ends_the_run() -> None:
     told: list[tuple[int, int]] = []
-    package.run(EXAMPLE, changes={"run.requests": 2_000_000}, watch=lambda *far: told.append(far))
+    seen: list[tuple[str, int]] = []
+
+    def watch(answered: int, wanted: int, queues: list[tuple[str, int]]) -> None:
+        told.append((answered, wanted))
+        seen.extend(queues)
+
+    eight_at_once = {"workload.readers.arrivals": {"closed": {"depth": 8}}}
+    package.run(EXAMPLE, changes=eight_at_once | {"run.requests": 2_000_000}, watch=watch)
     assert told
     assert all(0 <= answered <= wanted == 2_000_000 for answered, wanted in told)
+    assert set(seen) == {("tds", 7)}
 
-    def fails(_answered: int, _wanted: int) -> None:
+    def fails(_answered: int, _wanted: int, _queues: list[tuple[str, int]]) -> None:
         raise ValueError("the watcher is wrong")
 
     with pytest.raises(ValueError, match="the watcher is wrong"):

@@ -2,6 +2,8 @@ from collections.abc import Callable
 
 __version__: str
 
+Watch = Callable[[int, int, list[tuple[str, int]]], object]
+
 class ScenarioError(Exception):
     args: tuple[str, str]
 
@@ -14,6 +16,11 @@ def run(
     file: str,
     sets: list[tuple[str, str]],
     threads: int,
-    watch: Callable[[int, int], object] | None,
+    watch: Watch | None,
     requests: Callable[[int, int, list[bytes], list[tuple[bytes, bytes]]], object] | None,
+    first: int,
+) -> tuple[str, str]: ...
+def trace_info(path: str, format: str | None, skip_bad: bool, watch: Watch | None) -> str: ...
+def trace_convert(
+    path: str, format: str | None, skip_bad: bool, to: str, to_format: str, watch: Watch | None
 ) -> str: ...

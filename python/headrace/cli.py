@@ -1,7 +1,8 @@
-"""The command line: `headrace run|check|schema|study`."""
+"""The command line: `headrace run|check|schema|devices|trace|study`."""
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -9,7 +10,6 @@ import typer
 
 from headrace import scenario
 from headrace._core import ScenarioError, __version__
-from headrace.results import Results
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,9 +23,14 @@ app = typer.Typer(
 )
 study_app = typer.Typer(no_args_is_help=True, help="Published systems, claim by claim.")
 app.add_typer(study_app, name="study")
+trace_app = typer.Typer(no_args_is_help=True, help="Traces of requests: what they are like, and in other formats.")
+app.add_typer(trace_app, name="trace")
 
 File = Annotated[Path, typer.Argument(help="The scenario, a YAML document.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/results.md describes it.")]
+ReportFile = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE.html", help="Write it all as one page, for a browser.")
+]
 Sets = Annotated[
     list[str] | None,
     typer.Option(
@@ -68,9 +73,14 @@ def run(
     requests: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write every request as Parquet, a million a file.")
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE.html", help="Write the results as one page, for a browser.")
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json", help="Write the way of the first requests, for Perfetto or chrome://tracing."
+        ),
     ] = None,
+    first: Annotated[int, typer.Option(min=1, help="How many requests the timeline shows.")] = 100,
+    report: ReportFile = None,
 ) -> None:
     """Simulate the system in FILE and print what it does, beside what theory says."""
     changes: dict[str, object] = dict(_changes(sets))
@@ -80,15 +90,15 @@ def run(
 
     try:
         with show.progress(quiet=as_json) as watch:
-            found = scenario.run(file, changes=changes, threads=threads, watch=watch, requests=requests)
+            loaded = scenario.load(file).with_(changes)
+            found = loaded.run(threads=threads, watch=watch, requests=requests, timeline=timeline, first=first)
     except ScenarioError as error:
         _refuse(error, as_json)
     except OSError as error:
-        print(f"error: the requests cannot be written to {requests}: {error.strerror}", file=sys.stderr)
-        raise typer.Exit(MISTAKE) from None
+        _cannot_write(error, error.filename or requests or timeline)
     results = found.data
     if report:
-        _write_report(found, report)
+        _write_page(found.report, report)
     if as_json:
         print(json.dumps(results, indent=2))
     else:
@@ -96,12 +106,16 @@ def run(
     _exit_unless_complete(results)
 
 
-def _write_report(found: Results, file: Path) -> None:
+def _cannot_write(error: OSError, file: object) -> NoReturn:
+    print(f"error: {file} cannot be written: {error.strerror}", file=sys.stderr)
+    raise typer.Exit(MISTAKE) from None
+
+
+def _write_page(write: Callable[[Path], None], file: Path) -> None:
     try:
-        found.report(file)
+        write(file)
     except OSError as error:
-        print(f"error: the report cannot be written to {file}: {error.strerror}", file=sys.stderr)
-        raise typer.Exit(MISTAKE) from None
+        _cannot_write(error, file)
 
 
 def _exit_unless_complete(results: dict[str, Any]) -> None:
@@ -137,6 +151,7 @@ def devices(
     ] = None,
     as_json: AsJson = False,
     beside: Annotated[Path, typer.Option(help="The folder whose `devices/` holds your own.")] = Path(),
+    report: ReportFile = None,
 ) -> None:
     """Show the devices that scenarios can name: each number with its source, zone rates, seek curve."""
     from headrace import devices as catalogue  # noqa: PLC0415
@@ -146,12 +161,89 @@ def devices(
         found = [catalogue.device(one, beside) for one in ([name] if name else catalogue.names(beside))]
     except ScenarioError as error:
         _refuse(error, as_json)
+    if report and not name:
+        raise typer.BadParameter("a report shows one device: name it", param_hint="--report")
+    if report:
+        _write_page(lambda file: catalogue.report(found[0], file), report)
     if as_json:
         print(json.dumps(found[0] if name else found, indent=2))
     elif name:
         show.device(found[0])
     else:
         show.device_list(found)
+
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="How FILE is written: validate, ascii, msr, spc, blkparse, fio_latency, fio_bandwidth, headrace, or the "
+        "columns of a CSV file: `{csv: {time: {column: t, unit: 1 s}, op: rw, address: {column: lba, unit: 512 B}, "
+        "size: {column: len}}}`. [default: as its first lines tell]",
+        show_default=False,
+    ),
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over lines that cannot be read, and count them.")]
+TraceFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="The trace; plain, or compressed with gzip, zstd or bzip2.", show_default=False
+    ),
+]
+
+
+@trace_app.command("info")
+def trace_info(
+    file: TraceFile,
+    as_json: AsJson = False,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+    report: ReportFile = None,
+) -> None:
+    """Tell what a trace is like: when its requests come, how large they are, where they go, how long they took."""
+    from headrace import show, trace  # noqa: PLC0415
+
+    try:
+        with show.progress(quiet=as_json) as watch:
+            found = trace.info(file, format=format, skip_bad=skip_bad, watch=watch)
+    except ScenarioError as error:
+        _refuse(error, as_json)
+    if report:
+        _write_page(lambda page: trace.report(found, page, title=file.name), report)
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        show.trace(found, file.name)
+
+
+@trace_app.command("convert")
+def trace_convert(
+    file: TraceFile,
+    to: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to; compressed as its ending (.gz, .zst, .bz2) says.")
+    ],
+    to_format: Annotated[
+        str, typer.Option("--to", help="How to write it: headrace, ascii, spc, msr or validate.")
+    ] = "headrace",
+    as_json: AsJson = False,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Write a trace in another format."""
+    from headrace import show, trace  # noqa: PLC0415
+
+    try:
+        with show.progress(quiet=as_json) as watch:
+            written = trace.convert(file, to, to_format=to_format, format=format, skip_bad=skip_bad, watch=watch)
+    except ScenarioError as error:
+        _refuse(error, as_json)
+    except OSError as error:
+        _cannot_write(error, to)
+    if as_json:
+        print(json.dumps(written, indent=2))
+    else:
+        passed_over = f"; {written['skipped']} bad lines were passed over" if written["skipped"] else ""
+        print(f"{to} has {written['requests']:,} requests, in the format {to_format}{passed_over}.")
 
 
 @study_app.command("list")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import _core, scenario
+from headrace.files import write_whole
 
 Json = dict[str, Any]
 
@@ -31,3 +32,31 @@ def device(name: str, beside: str | Path = ".") -> Json:
         help_ = (f"did you mean `{near[0]}`? " if near else "") + f"there are {', '.join(known)}"
         raise scenario.refusal(name, f"there is no device `{name}`", help_)
     return dict(json.loads(found))
+
+
+def in_a_sentence(found: Json) -> str:
+    """Return what a device is and how long it takes."""
+    reads, writes = found["random_read_ms"], found["random_write_ms"]
+    return (
+        f"{found['title']}: a random 4 KiB read takes {reads:.2f} ms, a write {writes:.2f} ms, without cache or queue."
+    )
+
+
+def report(found: Json, file: str | Path) -> None:
+    """Write a device as one HTML page with pictures of its zones and seeks: whole, or not at all."""
+    from headrace import figures, page  # noqa: PLC0415 - pictures take longer to load than tables
+
+    pictures = {
+        "Media rate by place": figures.device_rates(found),
+        "Seek time by distance": figures.device_seeks(found),
+    }
+    drawn = {title: figures.svg(chart) for title, chart in pictures.items()}
+    text = page.render(
+        "device.html",
+        title=found["name"],
+        answer=in_a_sentence(found),
+        notes=[f"Validation: {found['validation']}"],
+        pictures=drawn,
+        numbers=found["numbers"],
+    )
+    write_whole(file, text)

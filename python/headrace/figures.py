@@ -1,6 +1,6 @@
 """The pictures of a report, as Altair charts and as SVG whose colours follow the page it stands in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,14 @@ import vl_convert
 
 from headrace.results import Results
 
+Json = dict[str, Any]
+
 WIDTH, HEIGHT = 400, 230
 DASHES = [[1, 0], [6, 4], [2, 2]]
+IN_BINARY = (
+    "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
+    "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
+)
 
 # Placeholders that stand in a chart where a page's own colours go: see `svg`.
 INK, FAINT = "#010203", "#040506"
@@ -68,9 +74,7 @@ def response_cdf(results: Results, stream: int) -> Drawing:
             x=altair.X("ms:Q", title="response time, ms", scale=altair.Scale(type="log", nice=False)),
             y=altair.Y("share:Q", title="share of requests", axis=altair.Axis(format="%")),
             color=_colours(names),
-            strokeDash=altair.StrokeDash(
-                "what:N", legend=None, scale=altair.Scale(domain=names, range=[[1, 0], [6, 4], [2, 2]])
-            ),
+            strokeDash=altair.StrokeDash("what:N", legend=None, scale=altair.Scale(domain=names, range=DASHES)),
         )
     )
 
@@ -115,6 +119,53 @@ def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str],
     )
 
 
+def _one_line(points: list[tuple[float, float]], x: altair.X, y: altair.Y, *, steps: bool = False) -> Drawing:
+    rows = [{"x": a, "y": b} for a, b in points]
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(
+        color=SERIES["simulated"], interpolate="step-after" if steps else "linear"
+    )
+    return _styled(chart.encode(x=x, y=y))
+
+
+def trace_rate(info: Json) -> Drawing:
+    """Draw how many requests a second come, over time."""
+    x, y = altair.X("x:Q", title="time, s"), altair.Y("y:Q", title="requests a second")
+    return _one_line(info["arrivals"]["over_time"], x, y)
+
+
+def trace_sizes(info: Json) -> Drawing:
+    """Draw the cdf of the requests' sizes."""
+    axis = altair.Axis(labelExpr=IN_BINARY)
+    x = altair.X("x:Q", title="size", scale=altair.Scale(type="log", base=2, nice=False), axis=axis)
+    y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
+    return _one_line([(info["sizes"]["least"], 0.0), *info["sizes"]["cdf"]], x, y, steps=True)
+
+
+def trace_popularity(info: Json) -> Drawing:
+    """Draw which share of the requests goes to the most popular regions."""
+    x = altair.X("x:Q", title="most popular regions", axis=altair.Axis(format="%"))
+    y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
+    return _one_line([(0.0, 0.0), *info["places"]["popularity"], (1.0, 1.0)], x, y)
+
+
+def device_rates(device: Json) -> Drawing:
+    """Draw a device's media rate by place."""
+    x = altair.X("x:Q", title="place, share of the capacity from the outside", axis=altair.Axis(format="%"))
+    y = altair.Y("y:Q", title="media rate, MB/s", scale=altair.Scale(zero=True))
+    return _one_line(device["zone_rates"], x, y)
+
+
+def device_seeks(device: Json) -> Drawing:
+    """Draw a device's seek times by distance, of reads and of writes."""
+    curves = {"reads": device["seek_read"], "writes": device["seek_write"]}
+    rows = [{"what": what, "x": x, "ms": ms} for what, curve in curves.items() for x, ms in curve]
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_line()
+    x = altair.X("x:Q", title="distance, cylinders", axis=altair.Axis(format="~s"))
+    dashes = altair.StrokeDash("what:N", legend=None, scale=altair.Scale(domain=list(curves), range=DASHES[:2]))
+    y = altair.Y("ms:Q", title="seek time, ms")
+    return _styled(chart.encode(x=x, y=y, color=_colours(list(curves)), strokeDash=dashes))
+
+
 def svg(chart: Drawing, colours: dict[str, str] | None = None) -> str:
     """Return a chart as SVG: by default in the colours of the page it stands in (`--ink`, `--simulated` …)."""
     drawn = str(vl_convert.vegalite_to_svg(chart.to_dict()))
@@ -131,14 +182,19 @@ FIGURES: dict[str, Callable[[Results], Drawing]] = {
 
 def export(results: Results, folder: str | Path) -> list[Path]:
     """Write every figure of the results into a folder, as SVG and as PNG; return the files."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     charts = {name: draw(results) for name, draw in FIGURES.items()}
     charts |= {
         f"response_cdf_{stream['name']}": response_cdf(results, at)
         for at, stream in enumerate(results.data["streams"])
         if stream["cdf"]
     }
+    return save(charts, folder)
+
+
+def save(charts: Mapping[str, Drawing], folder: str | Path) -> list[Path]:
+    """Write charts into a folder, each by its name as SVG and as PNG; return the files."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, chart in charts.items():
         drawn = svg(chart, ALONE)

@@ -2,13 +2,10 @@
 
 import html
 import json
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
-from headrace import figures, show
+from headrace import figures, page, show
 from headrace.files import write_whole
 from headrace.results import Results
 
@@ -19,12 +16,13 @@ BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y = 118, 46, 34, 14
 
 def render(results: Results, title: str = "headrace") -> str:
     """Return the page."""
-    template = resources.files("headrace").joinpath("report.html").read_text(encoding="utf-8")
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     data = results.data
     streams = [_stream(results, at) for at, stream in enumerate(data["streams"]) if stream["response"]["count"]]
-    return environment.from_string(template).render(
+    return page.render(
+        "run.html",
         title=title,
+        answer=results.answer,
+        notes=results.notes,
         results=results,
         streams=streams,
         drawing=system(data),

@@ -2,14 +2,17 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from headrace import _core
+from headrace import _core, trace
 from headrace._core import ScenarioError
 from headrace.requests import RequestLog
 from headrace.results import Results
+from headrace.timeline import write as write_timeline
+from headrace.trace import Requests, Watch
 
 Json = dict[str, Any]
 
@@ -82,10 +85,40 @@ class Scenario:
 
     def __init__(self, text: str, file: str = "<text>", changes: Mapping[str, object] | None = None) -> None:
         self.text, self.file, self.changes = text, file, dict(changes or {})
+        self._kept: list[tempfile.TemporaryDirectory[str]] = []
 
     def with_(self, changes: Mapping[str, object]) -> "Scenario":
         """Return the scenario with other values: `{"system.tds.disks": 8}`."""
-        return Scenario(self.text, self.file, self.changes | dict(changes))
+        changed = Scenario(self.text, self.file, self.changes | dict(changes))
+        changed._kept = self._kept
+        return changed
+
+    def with_requests(self, stream: str, requests: Requests, **replay: object) -> "Scenario":
+        r"""Return the scenario with requests of your own in the place of what `stream` draws.
+
+        `requests` is whatever `headrace.trace.write` takes: numpy arrays by column, a polars frame, any iterable of
+        mappings. They are kept in a temporary file while the scenario is; write them to a file of your own, and name
+        that in the scenario, for a run that others can repeat. `replay` says how: `timing`, `speed`, `fit`, as in a
+        scenario.
+
+        >>> import numpy as np
+        >>> clerk = Scenario(
+        ...     "system: {clerk: {type: station, service: 1 ms}}\n"
+        ...     "workload: {users: {to: clerk, arrivals: {poisson: 1 /s}}}"
+        ... )
+        >>> every_ten_ms = {"time_ns": np.arange(50) * 10**7, "op": ["read"] * 50}
+        >>> mine = every_ten_ms | {"address": np.zeros(50, dtype=int), "bytes": np.full(50, 512)}
+        >>> results = clerk.with_requests("users", mine).run()
+        >>> results.streams.select("answered", "mean_ms").row(0)
+        (50, 1.0)
+        """
+        folder = tempfile.TemporaryDirectory(prefix="headrace-")
+        file = Path(folder.name) / "requests.csv"
+        trace.write(file, requests)
+        told = {"trace": str(file), "format": "headrace"} | replay
+        changed = self.with_({f"workload.{stream}.arrivals": {"replay": told}})
+        changed._kept = [*self._kept, folder]
+        return changed
 
     def check(self) -> Json:
         """Return the scenario with its defaults filled in; raise `ScenarioError` with every mistake found."""
@@ -97,21 +130,31 @@ class Scenario:
         seed: int | None = None,
         replications: int | None = None,
         threads: int | None = None,
-        watch: Callable[[int, int], object] | None = None,
+        watch: Watch | None = None,
         requests: str | Path | None = None,
+        timeline: str | Path | None = None,
+        first: int = 100,
     ) -> Results:
         """Simulate it, and return what the run says.
 
         Replications run on `threads` threads (default: all processors); the results do not depend on how many. `watch`
-        is called a few times a second with the requests answered and wanted so far. Ctrl-C ends the run within a
-        second; what it found until then is returned with `complete` false. `requests` names a folder for every request,
-        as Parquet (see `headrace.requests.RequestLog`). Raises `ScenarioError` as `check` does.
+        is called a few times a second with the requests answered and wanted so far, and the longest queues as
+        (component, how many wait); while a trace is looked over before the run, with the requests read, zero and
+        nothing. Ctrl-C ends the run within a second; what it found until then is returned with `complete` false.
+        `requests` names a folder for every request, as Parquet (see `headrace.requests.RequestLog`), `timeline` a file
+        for the journeys of the `first` requests, as Chrome trace events (see `headrace.timeline`). Raises
+        `ScenarioError` as `check` does.
         """
         asked = {"run.seed": seed, "run.replications": replications}
         changes = self.changes | {path: value for path, value in asked.items() if value is not None}
         processors = threads or os.cpu_count() or 1
         log = RequestLog(requests, Scenario(self.text, self.file, changes).check()) if requests else None
-        return Results(json.loads(_core.run(self.text, self.file, _sets(changes), processors, watch, log)))
+        followed = first if timeline else 0
+        found, journeys = _core.run(self.text, self.file, _sets(changes), processors, watch, log, followed)
+        results = Results(json.loads(found))
+        if timeline:
+            write_timeline(json.loads(journeys), [stream["name"] for stream in results.data["streams"]], timeline)
+        return results
 
     def __repr__(self) -> str:
         return f"<Scenario {self.file}{' with ' + str(self.changes) if self.changes else ''}>"
@@ -128,7 +171,7 @@ def run(
     text: str | None = None,
     changes: Mapping[str, object] | None = None,
     threads: int | None = None,
-    watch: Callable[[int, int], object] | None = None,
+    watch: Watch | None = None,
     requests: str | Path | None = None,
 ) -> Results:
     """Run the scenario in a file, or a text, in one call: see `Scenario.run`."""

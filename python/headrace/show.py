@@ -10,6 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from headrace import devices
+from headrace import trace as traces
+
 if TYPE_CHECKING:
     from headrace.study import Report, Study
 
@@ -34,8 +37,8 @@ IN_PLURAL = {
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[Callable[[int, int], object] | None]:
-    """Show how far a run is and how long it will take, on a terminal; elsewhere nothing."""
+def progress(*, quiet: bool) -> Iterator[Callable[[int, int, list[tuple[str, int]]], object] | None]:
+    """Show how far a run is, how long it will take, and its longest queues, on a terminal; elsewhere nothing."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -45,11 +48,17 @@ def progress(*, quiet: bool) -> Iterator[Callable[[int, int], object] | None]:
         MofNCompleteColumn(),
         TextColumn("requests,"),
         TimeRemainingColumn(),
-        TextColumn("left"),
+        TextColumn("left {task.fields[queues]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("simulating", total=None)
-        yield lambda answered, wanted: bar.update(task, completed=answered, total=wanted)
+        task = bar.add_task("starting", total=None, queues="")
+
+        def watch(so_far: int, wanted: int, queues: list[tuple[str, int]]) -> None:
+            what = "simulating" if wanted else "reading the trace"
+            waiting = ", ".join(f"{count:,} wait for {path}" for path, count in queues)
+            bar.update(task, description=what, completed=so_far, total=wanted or None, queues=waiting)
+
+        yield watch
 
 
 @contextmanager
@@ -218,23 +227,21 @@ def grouped(components: list[Json]) -> Iterator[Json]:
             yield busiest | {"path": f"{busiest['path']} (busiest of {len(members)})"}
 
 
-def device_list(devices: list[Json]) -> None:
+def device_list(found: list[Json]) -> None:
     """Print the devices, one a line."""
     table = Table(box=None, pad_edge=False)
     table.add_column("device")
     table.add_column("is")
     table.add_column("random 4 KiB read, ms", justify="right")
-    for found in devices:
-        table.add_row(found["name"], found["title"], f"{found['random_read_ms']:.2f}")
+    for one in found:
+        table.add_row(one["name"], one["title"], f"{one['random_read_ms']:.2f}")
     Console(highlight=False, markup=False).print(table)
 
 
 def device(found: Json) -> None:
     """Print a device: what it is, its curves, and every number with its origin."""
     console = Console(highlight=False, markup=False)
-    console.print(Text(f"{found['title']}", style="bold"))
-    reads, writes = found["random_read_ms"], found["random_write_ms"]
-    console.print(f"A random 4 KiB read takes {reads:.2f} ms, a write {writes:.2f} ms, without cache or queue.")
+    console.print(Text(devices.in_a_sentence(found), style="bold"))
     console.print(f"Validation: {found['validation']}")
     _curve(console, "media rate by place, MB/s", [(f"{u:.0%} in", y) for u, y in found["zone_rates"][::20]])
     seeks = found["seek_read"][10::10]
@@ -245,6 +252,21 @@ def device(found: Json) -> None:
         table.add_column(column)
     for number in found["numbers"]:
         table.add_row(number["field"], number["value"], number["origin"])
+    console.print(table)
+
+
+def trace(found: Json, name: str) -> None:
+    """Print what a trace is like: in a sentence, its rate over time, the table."""
+    console = Console(highlight=False, markup=False)
+    console.print(Text(f"{name}: {traces.in_a_sentence(found)}", style="bold"))
+    if arrivals := found["info"]["arrivals"]:
+        points = arrivals["over_time"]
+        shown = points[:: max(1, len(points) // 12)]
+        _curve(console, "requests a second, over time", [(f"{end:,.0f} s", rate) for end, rate in shown])
+    console.print()
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for row in traces.rows(found):
+        table.add_row(*row)
     console.print(table)
 
 

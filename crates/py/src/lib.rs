@@ -1,16 +1,17 @@
 //! `headrace._core`: the only crate that knows Python. Documents go in as text, results come out as JSON, so that Python and
 //! `--json` read the same contract.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use headrace_scenario::document::{self, Problems};
-use headrace_scenario::run::{Onlooker, Part, Sink, requests_wanted};
+use headrace_scenario::run::{Onlooker, Part, Sink};
 use headrace_scenario::{catalog, devices, prepare};
+use headrace_workload::trace::{self, TraceError, TraceFormat};
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -49,7 +50,7 @@ mod _core {
     /// Reads and checks a scenario; returns it with its defaults filled in, as JSON.
     #[pyfunction]
     fn check(text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-        let plan = prepare(text, file, &sets).map_err(|problems| refused(&problems))?;
+        let plan = prepare(text, file, &sets, &Onlooker::default()).map_err(|problems| refused(&problems))?;
         Ok(serde_json::to_string(&plan.spec).expect("a specification is made of strings and numbers"))
     }
 
@@ -70,11 +71,12 @@ mod _core {
             .map(|device| serde_json::to_string(&device).expect("a device is made of strings and numbers")))
     }
 
-    /// Runs a scenario without the interpreter's lock; returns its results as JSON. `watch` is called a few times a second
-    /// with (requests answered, requests wanted). `requests` gets every request in parts: (replication, part, columns,
-    /// legs). Ctrl-C ends the run, and what it found until then is returned,
-    /// marked incomplete.
+    /// Runs a scenario without the interpreter's lock; returns its results, and the journeys of its `first` requests, as
+    /// JSON. `watch` is called a few times a second with (requests answered, requests wanted, longest queues), before the run
+    /// with (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part,
+    /// columns, legs). Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
     #[pyfunction]
+    #[expect(clippy::too_many_arguments, reason = "they are what the Python side names")]
     fn run(
         py: Python<'_>,
         text: &str,
@@ -83,32 +85,103 @@ mod _core {
         threads: usize,
         watch: Option<Py<PyAny>>,
         requests: Option<Py<PyAny>>,
-    ) -> PyResult<String> {
-        let plan = prepare(text, file, &sets).map_err(|problems| refused(&problems))?;
+        first: u64,
+    ) -> PyResult<(String, String)> {
         let lost = Arc::new(Mutex::new(None));
-        let onlooker =
-            Onlooker { requests: requests.map(|take| sink(take, Arc::clone(&lost))), ..Onlooker::default() };
-        let results = py.detach(|| {
-            std::thread::scope(|scope| {
-                let worker = scope.spawn(|| headrace_scenario::run_plan(&plan, file, threads, &onlooker));
-                let told = look_on(&worker, &onlooker, requests_wanted(&plan), watch.as_ref(), &lost);
-                (worker.join(), told)
-            })
-        });
-        let (results, told) = results;
-        told?;
-        let results = results.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let sink = requests.map(|take| sink(take, Arc::clone(&lost)));
+        let onlooker = Onlooker { requests: sink, first, ..Onlooker::default() };
+        let simulate = || headrace_scenario::simulate(text, file, &sets, threads, &onlooker);
+        let results = watched(py, &onlooker, watch.as_ref(), &lost, simulate)?;
         let results = results.map_err(|problems| refused(&problems))?;
-        Ok(serde_json::to_string(&results).expect("results are made of strings and numbers"))
+        let journeys = onlooker.journeys.into_inner().expect("no thread panicked with it");
+        Ok((json(&results), json(&journeys)))
+    }
+
+    /// Characterises a trace; as JSON. `format` is a word or a map as a scenario has it; none for the one its first lines tell.
+    #[pyfunction]
+    fn trace_info(
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        skip_bad: bool,
+        watch: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let mut reader = opened(&path, format, skip_bad)?;
+        let onlooker = Onlooker::default();
+        let read = || trace::characterise(&mut reader, &onlooker.reads_traces());
+        let info = traced(watched(py, &onlooker, watch.as_ref(), &Mutex::new(None), read)?, &path)?;
+        Ok(serde_json::json!({ "format": reader.format(), "info": info }).to_string())
+    }
+
+    /// Writes a trace in another format; returns how many requests, as JSON. Formats as for `trace_info`.
+    #[pyfunction]
+    fn trace_convert(
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        skip_bad: bool,
+        to: PathBuf,
+        to_format: &str,
+        watch: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let mut reader = opened(&path, format, skip_bad)?;
+        let to_format = trace_format(to_format)?;
+        let onlooker = Onlooker::default();
+        let write = || trace::convert(&mut reader, &to, &to_format, &onlooker.reads_traces());
+        let written = traced(watched(py, &onlooker, watch.as_ref(), &Mutex::new(None), write)?, &path)?;
+        Ok(json(&written))
     }
 }
 
-/// Looks on until the worker is done: passes Ctrl-C on to it, and tells `watch` how far it is. An error of `watch`, or one
-/// kept in `lost`, ends the run.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("it is made of strings and numbers")
+}
+
+/// A trace format from its text; refused as a scenario's mistakes are.
+fn trace_format(text: &str) -> PyResult<TraceFormat> {
+    document::read_text(text, "--format").map_err(|problems| refused(&problems))
+}
+
+fn opened(path: &Path, format: Option<&str>, skip_bad: bool) -> PyResult<trace::Reader> {
+    let format = format.map(trace_format).transpose()?;
+    traced(trace::Reader::open(path, format.as_ref(), skip_bad), path)
+}
+
+/// What reading a trace gave; its error as a scenario's mistakes are told.
+fn traced<T>(read: Result<T, TraceError>, path: &Path) -> PyResult<T> {
+    read.map_err(|error| match error {
+        TraceError::Interrupted => PyKeyboardInterrupt::new_err(()),
+        _ => refused(&Problems::file(
+            &path.display().to_string(),
+            error.to_string(),
+            "`--help` tells the formats",
+        )),
+    })
+}
+
+/// Does `work` on a thread of its own, without the interpreter's lock: passes Ctrl-C on to it, and tells `watch` how far it
+/// is. An error of `watch`, or one kept in `lost`, ends it.
+fn watched<T: Send>(
+    py: Python<'_>,
+    onlooker: &Onlooker,
+    watch: Option<&Py<PyAny>>,
+    lost: &Mutex<Option<PyErr>>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let (done, told) = py.detach(|| {
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(work);
+            let told = look_on(&worker, onlooker, watch, lost);
+            (worker.join(), told)
+        })
+    });
+    told?;
+    Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+}
+
 fn look_on<T>(
     worker: &std::thread::ScopedJoinHandle<'_, T>,
     onlooker: &Onlooker,
-    wanted: u64,
     watch: Option<&Py<PyAny>>,
     lost: &Mutex<Option<PyErr>>,
 ) -> PyResult<()> {
@@ -124,16 +197,23 @@ fn look_on<T>(
             onlooker.cancelled.store(true, Ordering::Relaxed);
             continue;
         }
-        let answered = onlooker.answered.load(Ordering::Relaxed);
         let seen = Python::attach(|py| match watch {
             _ if py.check_signals().is_err() => Ok(false),
-            Some(watch) => watch.call1(py, (answered, wanted)).map(|_| true),
+            Some(watch) => tell(py, watch, onlooker).map(|()| true),
             None => Ok(true),
         });
         onlooker.cancelled.store(!matches!(seen, Ok(true)), Ordering::Relaxed);
         told = told.and(seen.map(drop));
     }
     lost.lock().map_or(Ok(()), |mut lost| lost.take().map_or(Ok(()), Err)).and(told)
+}
+
+fn tell(py: Python<'_>, watch: &Py<PyAny>, onlooker: &Onlooker) -> PyResult<()> {
+    let wanted = onlooker.wanted.load(Ordering::Relaxed);
+    let so_far = if wanted == 0 { &onlooker.traced } else { &onlooker.answered };
+    let queues = onlooker.queues.lock().map(|queues| queues.clone()).unwrap_or_default();
+    onlooker.wants_queues.store(true, Ordering::Relaxed);
+    watch.call1(py, (so_far.load(Ordering::Relaxed), wanted, queues)).map(drop)
 }
 
 /// Hands the parts of a request log to `take`, a column at a time as the bytes of 64-bit numbers; keeps the first error.

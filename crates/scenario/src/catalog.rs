@@ -4,7 +4,7 @@ use std::path::Path;
 
 use headrace_storage::DiskNumbers;
 
-use crate::document::{self, Problems, Tree};
+use crate::document::{self, Problems};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
 const FILES: [(&str, &str); 2] = [
@@ -34,7 +34,7 @@ fn text(name: &str, beside: &Path) -> Option<(String, String)> {
 /// What is wrong with its file.
 pub fn disk(name: &str, beside: &Path) -> Option<Result<DiskNumbers, Problems>> {
     let (text, file) = text(name, beside)?;
-    Some(parse(&file, &text))
+    Some(document::read_text(&text, &file))
 }
 
 /// The names of the devices in the user's own folder beside a scenario.
@@ -45,12 +45,6 @@ pub fn own_names(beside: &Path) -> Vec<String> {
         names.filter_map(|name| name.strip_suffix(".yaml").map(str::to_owned)).collect();
     names.sort();
     names
-}
-
-fn parse(name: &str, text: &str) -> Result<DiskNumbers, Problems> {
-    let tree = Tree::parse(text, name).map_err(|problem| Problems::unparsed(problem, text, name))?;
-    let schema = schemars::schema_for!(DiskNumbers).to_value();
-    document::read_as(&tree, &schema).map_err(|problems| Problems::of(&tree, problems))
 }
 
 #[cfg(test)]

@@ -28,15 +28,21 @@ pub mod theory;
 use document::{Problems, Tree};
 
 /// Reads and plans the scenario `source`, which came from `file` and whose own files lie beside it; refuses what cannot work,
-/// an unbearable load among it. `sets` are values to put in the place of what the text has: (`run.seed`, `7`).
-pub fn prepare(source: &str, file: &str, sets: &[(String, String)]) -> Result<plan::Plan, Problems> {
+/// an unbearable load among it. `sets` are values to put in the place of what the text has: (`run.seed`, `7`). The onlooker sees how
+/// far traces were read.
+pub fn prepare(
+    source: &str,
+    file: &str,
+    sets: &[(String, String)],
+    onlooker: &run::Onlooker,
+) -> Result<plan::Plan, Problems> {
     let mut tree = Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
     for (path, text) in sets {
         tree.set(path, text).map_err(|problem| Problems::of(&tree, vec![problem]))?;
     }
     let all = |problems| Problems::of(&tree, problems);
     let spec = document::read(&tree).map_err(all)?;
-    let plan = plan::of(spec, std::path::Path::new(file)).map_err(all)?;
+    let plan = plan::of(spec, std::path::Path::new(file), onlooker).map_err(all)?;
     let unstable = theory::unstable(&plan);
     if unstable.is_empty() { Ok(plan) } else { Err(all(unstable)) }
 }
@@ -49,7 +55,7 @@ pub fn simulate(
     threads: usize,
     onlooker: &run::Onlooker,
 ) -> Result<results::Results, Problems> {
-    run_plan(&prepare(source, file, sets)?, file, threads, onlooker)
+    run_plan(&prepare(source, file, sets, onlooker)?, file, threads, onlooker)
 }
 
 /// Runs a plan made of the scenario in `file`, on at most `threads` threads.

@@ -4,11 +4,12 @@ use std::path::Path as FilePath;
 
 use headrace_storage::disk::{DeviceRef, MOST_BYTES};
 use headrace_storage::{Blueprint, DiskNumbers};
-use headrace_workload::trace::{self, Trace};
+use headrace_workload::trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_workload::{ArrivalSpec, Op, StreamSpec};
 
 use crate::catalog;
 use crate::document::{Path, Problem};
+use crate::run::Onlooker;
 use crate::spec::{ComponentSpec, RunSpec, ScenarioSpec};
 
 /// A system of more components is refused: each takes some hundred bytes, and none is drawn as one of so many.
@@ -38,7 +39,7 @@ pub struct StreamPlan {
     /// Which of the plan's targets it goes to.
     pub target: usize,
     /// What it replays.
-    pub trace: Option<Trace>,
+    pub trace: Option<Replay>,
 }
 
 impl Plan {
@@ -54,9 +55,9 @@ impl Plan {
 }
 
 /// Plans a scenario that came from `file`; every mistake in it where it makes any.
-pub fn of(spec: ScenarioSpec, file: &FilePath) -> Result<Plan, Vec<Problem>> {
+pub fn of(spec: ScenarioSpec, file: &FilePath, onlooker: &Onlooker) -> Result<Plan, Vec<Problem>> {
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
-    let mut planner = Planner { spec: &spec, folder, problems: Vec::new() };
+    let mut planner = Planner { spec: &spec, folder, onlooker, problems: Vec::new() };
     let (targets, streams) = planner.all();
     if planner.problems.is_empty() { Ok(Plan { targets, streams, spec }) } else { Err(planner.problems) }
 }
@@ -64,6 +65,7 @@ pub fn of(spec: ScenarioSpec, file: &FilePath) -> Result<Plan, Vec<Problem>> {
 struct Planner<'s> {
     spec: &'s ScenarioSpec,
     folder: std::path::PathBuf,
+    onlooker: &'s Onlooker,
     problems: Vec<Problem>,
 }
 
@@ -229,38 +231,28 @@ impl Planner<'_> {
         problems.is_empty().then_some(numbers)
     }
 
-    /// Looks a stream over; reads its trace where it replays one.
-    fn stream(&mut self, path: &Path, spec: &StreamSpec, target: &Blueprint) -> Option<Trace> {
-        if let ArrivalSpec::Replay { trace, format, skip_bad } = &spec.arrivals {
-            let path = path.key("arrivals").key("replay").key("trace");
-            return match trace::read(&self.folder.join(trace), *format, *skip_bad) {
-                Ok(trace) => self.fitting(trace, target, &path),
-                Err(error) => {
-                    self.say(Problem::at(path, error.to_string()));
-                    None
-                }
-            };
+    /// Looks a stream over, and its trace where it replays one.
+    fn stream(&mut self, path: &Path, spec: &StreamSpec, target: &Blueprint) -> Option<Replay> {
+        match &spec.arrivals {
+            ArrivalSpec::Replay(replay) => self.replay(&path.key("arrivals").key("replay"), replay, target),
+            _ => {
+                self.drawn_stream(path, spec, target);
+                None
+            }
         }
-        self.drawn_stream(path, spec, target);
-        None
     }
 
-    fn fitting(&mut self, trace: Trace, target: &Blueprint, path: &Path) -> Option<Trace> {
-        let capacity = target.capacity();
-        if trace.end() > capacity.0 {
-            let problem = format!(
-                "the trace reaches byte {}, and the component it goes to holds {} ({} bytes)",
-                trace.end(),
-                capacity,
-                capacity.0
-            );
-            self.say(
-                Problem::at(path.clone(), problem)
-                    .help("replay it on a device at least as large as the traced one"),
-            );
-            return None;
-        }
-        Some(trace)
+    fn replay(&mut self, path: &Path, spec: &ReplaySpec, target: &Blueprint) -> Option<Replay> {
+        let file = self.folder.join(&spec.trace);
+        let problem = match Replay::plan(&file, spec, target.capacity().0, &self.onlooker.reads_traces()) {
+            Ok(replay) => return Some(replay),
+            Err(ReplayProblem::Trace(error)) => Problem::at(path.key("trace"), error.to_string()),
+            Err(ReplayProblem::Field(field, message, help)) => {
+                Problem::at(path.key(field), message).help(help)
+            }
+        };
+        self.say(problem);
+        None
     }
 
     fn drawn_stream(&mut self, path: &Path, spec: &StreamSpec, target: &Blueprint) {
@@ -298,9 +290,15 @@ impl StreamPlan {
     pub fn is_mixed(&self) -> bool {
         match &self.trace {
             None => (0.0..1.0).contains(&self.spec.op.reads()) && self.spec.op.reads() > 0.0,
-            Some(trace) => [Op::Read, Op::Write]
-                .iter()
-                .all(|op| trace.requests.iter().any(|measured| measured.request.op == *op)),
+            Some(trace) => (1..trace.survey.requests).contains(&trace.survey.reads),
+        }
+    }
+
+    /// Whether requests come whatever became of those before them.
+    pub fn is_open(&self) -> bool {
+        match &self.trace {
+            None => self.spec.arrivals.mean_rate().is_some(),
+            Some(trace) => trace.timing() == Timing::Timestamps,
         }
     }
 

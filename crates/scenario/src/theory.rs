@@ -220,7 +220,10 @@ fn not_poisson(stream: &StreamPlan) -> Option<String> {
         ArrivalSpec::Batches { .. } => {
             Some(format!("arrivals are Poisson: those of `{name}` come in batches"))
         }
-        ArrivalSpec::Closed { .. } | ArrivalSpec::Replay { .. } => Some(format!(
+        ArrivalSpec::Replay(_) if stream.is_open() => {
+            Some(format!("arrivals are Poisson: those of `{name}` are as recorded"))
+        }
+        ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) => Some(format!(
             "arrivals do not depend on answers: `{name}` waits for an answer before it asks again"
         )),
     }

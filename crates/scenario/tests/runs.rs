@@ -398,7 +398,7 @@ proptest! {
         let start = ARRAY.floor_char_boundary(at.min(ARRAY.len()));
         let end = ARRAY.floor_char_boundary((start + cut).min(ARRAY.len()));
         let mangled = format!("{}{put}{}", &ARRAY[..start], &ARRAY[end..]);
-        if let Err(problems) = prepare(&mangled, "test.yaml", &[]) {
+        if let Err(problems) = prepare(&mangled, "test.yaml", &[], &Onlooker::default()) {
             prop_assert!(!problems.problems.is_empty());
             prop_assert!(problems.rendered().contains("error"), "{}", problems.rendered());
         }

@@ -107,6 +107,21 @@ impl Distribution {
         below as f64 / self.count().max(1) as f64
     }
 
+    /// The largest vertical distance of the two cdfs (Kolmogorov and Smirnov's), up to the width of a bucket.
+    pub fn distance(&self, other: &Self) -> f64 {
+        let (mine, others) = (self.count().max(1) as f64, other.count().max(1) as f64);
+        let steps = self.counts.iter().map(|&(value, count)| (value, count as f64 / mine));
+        let downs = other.counts.iter().map(|&(value, count)| (value, -(count as f64) / others));
+        let mut steps: Vec<(u64, f64)> = steps.chain(downs).collect();
+        steps.sort_unstable_by_key(|(value, _)| *value);
+        let (mut apart, mut most) = (0.0f64, 0.0f64);
+        for alike in steps.chunk_by(|a, b| a.0 == b.0) {
+            apart += alike.iter().map(|(_, step)| step).sum::<f64>();
+            most = most.max(apart.abs());
+        }
+        most
+    }
+
     /// Both together.
     pub fn merged(&self, other: &Self) -> Self {
         Self { counts: merged(self.counts.iter().chain(&other.counts).copied()) }
@@ -149,6 +164,18 @@ mod tests {
         assert_eq!(segments.from(1).count(), 20);
         segments.record(Nanos(9000));
         assert_eq!(segments.from(2).count(), 1);
+    }
+
+    #[test]
+    fn the_distance_is_that_of_the_cdfs() {
+        let of = |values: &[u64]| {
+            let mut segments = Segments::default();
+            values.iter().for_each(|&value| segments.record(Nanos(value)));
+            segments.from(0)
+        };
+        assert_eq!(of(&[1, 2, 3, 4]).distance(&of(&[1, 2, 3, 4])), 0.0);
+        assert_eq!(of(&[1, 2]).distance(&of(&[5, 6, 7])), 1.0);
+        assert_eq!(of(&[1, 2, 3, 4]).distance(&of(&[3, 4, 5, 6])), 0.5);
     }
 
     proptest! {

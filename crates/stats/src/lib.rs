@@ -13,6 +13,7 @@ pub mod batches;
 pub mod histogram;
 mod interval;
 mod level;
+mod pairs;
 mod series;
 mod tally;
 
@@ -20,5 +21,6 @@ pub use batches::Batches;
 pub use histogram::{Distribution, Segments};
 pub use interval::{Interval, Method};
 pub use level::Level;
+pub use pairs::Pairs;
 pub use series::Series;
 pub use tally::Tally;

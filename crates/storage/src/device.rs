@@ -37,10 +37,10 @@ impl Blueprint {
         let place = site.place(path);
         match self {
             Self::Disk(numbers, positioning) => {
-                Device::Disk(Disk::new(Mechanism::new(numbers, *positioning), site, place))
+                Device::Disk(Disk::new(Mechanism::new(numbers, *positioning), place))
             }
-            Self::Station(spec) => Device::Station(Station::new(spec, site, place)),
-            Self::Array(spec, of) => Device::Array(Array::new(spec, of, site, place)),
+            Self::Station(spec) => Device::Station(Station::new(spec, place)),
+            Self::Array(spec, of) => Device::Array(Array::new(spec, of, place)),
         }
     }
 
@@ -109,7 +109,7 @@ pub(crate) trait BlockDevice<'m> {
     const KIND: &'static str;
 
     /// Where it stands.
-    fn place(&self) -> &Place;
+    fn place(&self) -> &Place<'m>;
 
     /// The queue before it, where it has one of its own.
     fn queue(&self) -> Option<&Resource<'m>>;
@@ -184,14 +184,17 @@ impl<'m> Device<'m> {
     /// Does what `request` asks, and tells where the time went. It counts as asked when this is called, not when the
     /// future first runs: a run that ends in between has lost nothing.
     pub fn io(&'m self, request: Request) -> impl Future<Output = Passage> + 'm {
-        each!(self, device => device.place().count(request.bytes));
+        let Site { sim, timeline, .. } = each!(self, device => device.place().ask(request.bytes));
+        let came = sim.now();
         async move {
-            match self {
+            let passage = match self {
                 Self::Disk(disk) => disk.io(request).await,
                 Self::Station(station) => station.io(request).await,
                 // Boxed, for an array may contain arrays.
                 Self::Array(array) => Box::pin(array.io(request)).await,
-            }
+            };
+            timeline.visited(&request, came, sim.now(), passage.legs().last());
+            passage
         }
     }
 
@@ -200,9 +203,16 @@ impl<'m> Device<'m> {
     #[inline]
     pub fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
         each!(self, device => {
-            device.place().count(request.bytes);
-            device.pass(now, request)
+            let site = device.place().ask(request.bytes);
+            let (left, passage) = device.pass(now, request);
+            site.timeline.visited(request, now, left, passage.legs().last());
+            (left, passage)
         })
+    }
+
+    /// Its name, under the names of what contains it.
+    pub fn path(&self) -> &str {
+        each!(self, device => &device.place().path)
     }
 
     /// The devices it is made of.

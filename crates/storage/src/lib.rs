@@ -13,6 +13,7 @@ pub mod disk;
 mod passage;
 mod site;
 pub mod station;
+mod timeline;
 
 pub use array::{ArraySpec, FirstUnit, Level, Queueing};
 pub use device::{Blueprint, Device, Recorded};
@@ -20,3 +21,4 @@ pub use disk::{DiskNumbers, DiskSpec, Positioning, SeekTimes, Sourced};
 pub use passage::{Leg, Passage};
 pub use site::Site;
 pub use station::StationSpec;
+pub use timeline::{Journey, Timeline, Visit};

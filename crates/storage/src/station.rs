@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::BlockDevice;
 use crate::passage::Passage;
-use crate::site::{Place, Site};
+use crate::site::Place;
 
 /// Servers with one queue, first come, first served, whose service time does not depend on the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,16 +44,16 @@ impl StationSpec {
 
 /// A station in a simulation.
 pub struct Station<'m> {
-    place: Place,
+    place: Place<'m>,
     servers: Resource<'m>,
     service: TimeSpec,
     draws: Stream,
 }
 
 impl<'m> Station<'m> {
-    pub(crate) fn new(spec: &StationSpec, site: &Site<'m>, place: Place) -> Self {
+    pub(crate) fn new(spec: &StationSpec, place: Place<'m>) -> Self {
         Self {
-            servers: Resource::fcfs(site.sim, u64::from(spec.servers)),
+            servers: Resource::fcfs(place.site.sim, u64::from(spec.servers)),
             service: spec.service,
             draws: place.stream("service"),
             place,
@@ -69,7 +69,7 @@ impl<'m> Station<'m> {
 impl<'m> BlockDevice<'m> for Station<'m> {
     const KIND: &'static str = "station";
 
-    fn place(&self) -> &Place {
+    fn place(&self) -> &Place<'m> {
         &self.place
     }
 

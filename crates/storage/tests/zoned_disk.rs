@@ -7,7 +7,7 @@ use headrace_analytic::{Law, Mg1};
 use headrace_kernel::{Sim, Stream};
 use headrace_storage::{
     ArraySpec, Blueprint, Device, DiskNumbers, FirstUnit, Level, Positioning, Queueing, SeekTimes, Site,
-    Sourced,
+    Sourced, Timeline,
 };
 use headrace_units::{Bytes, Nanos};
 use headrace_workload::{Op, Request};
@@ -105,7 +105,7 @@ fn the_largest_part_has_the_mean_of_the_table() {
 /// Runs `n` Poisson requests of `blocks` reads through events; gives their response times.
 fn by_events(blueprint: &Blueprint, blocks: u64, rate_per_ms: f64, n: usize) -> Vec<Nanos> {
     let sim = Sim::new();
-    let site = Site::new(&sim, 1);
+    let site = Site::new(&sim, 1, Timeline::default());
     let device = blueprint.build(&site, "tds");
     let responses = RefCell::new(vec![Nanos::ZERO; n]);
     let (s, d, r) = (&sim, &device, &responses);
@@ -153,7 +153,7 @@ fn the_recursion_gives_what_events_give_request_by_request() {
         array(3, Queueing::ForkJoin),
     ] {
         let sim = Sim::new();
-        let site = Site::new(&sim, 1);
+        let site = Site::new(&sim, 1, Timeline::default());
         let passed = by_recursion(&blueprint.build(&site, "tds"), 7, 0.02, 3000);
         assert_eq!(by_events(&blueprint, 7, 0.02, 3000), passed, "{blueprint:?}");
     }
@@ -169,7 +169,7 @@ fn a_million_requests_agree_with_theory() {
         (array(3, Queueing::SplitMerge), 5),
     ] {
         let sim = Sim::new();
-        let site = Site::new(&sim, 1);
+        let site = Site::new(&sim, 1, Timeline::default());
         let responses = by_recursion(&blueprint.build(&site, "tds"), blocks, 0.01, 1_000_000);
         let mean = responses.iter().map(|response| response.ms()).sum::<f64>() / 1e6;
         let queue = Mg1::new(0.01, law(&blueprint, Op::Read, blocks)).unwrap();

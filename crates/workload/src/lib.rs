@@ -17,4 +17,4 @@ pub use drawn::{DrawnSize, DrawnTime, Share, SizeSpec, TimeSpec};
 pub use pattern::Pattern;
 pub use request::{Op, Request};
 pub use requests::Requests;
-pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, StreamSpec, TraceFormat};
+pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, StreamSpec};

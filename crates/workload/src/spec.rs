@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::drawn::{SizeSpec, TimeSpec};
+use crate::trace::ReplaySpec;
 
 /// A stream of requests to one component.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -107,17 +108,8 @@ pub enum ArrivalSpec {
         #[serde(default)]
         think: TimeSpec,
     },
-    /// From a trace of measured requests, one outstanding: each is sent when the last is done and the trace's think
-    /// time has passed.
-    Replay {
-        /// The file, relative to the scenario's.
-        trace: String,
-        /// How it is written.
-        format: TraceFormat,
-        /// Pass over lines that cannot be read, and count them, instead of refusing the file.
-        #[serde(default)]
-        skip_bad: bool,
-    },
+    /// From a trace of requests recorded on a real system.
+    Replay(Box<ReplaySpec>),
 }
 
 /// How many requests come at once.
@@ -132,14 +124,6 @@ pub enum BatchSize {
         #[schemars(range(min = 1.0, max = 1_000_000.0))]
         geometric: f64,
     },
-}
-
-/// How a trace file is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum TraceFormat {
-    /// DiskSim's validation traces: `R|W outcome first-sector sectors measured-µs think-µs`, 512-byte sectors.
-    Validate,
 }
 
 /// Which addresses are asked for.

@@ -10,6 +10,9 @@ mod tree;
 pub use problem::{Problem, Problems};
 pub use tree::{Node, Path, Step, Tree};
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
 use crate::spec::ScenarioSpec;
 
 /// The JSON Schema of a scenario, for editors and for the checker.
@@ -23,10 +26,7 @@ pub fn read(tree: &Tree) -> Result<ScenarioSpec, Vec<Problem>> {
 }
 
 /// Reads `tree` as a `T` whose schema is `schema`.
-pub fn read_as<T: serde::de::DeserializeOwned>(
-    tree: &Tree,
-    schema: &serde_json::Value,
-) -> Result<T, Vec<Problem>> {
+pub fn read_as<T: DeserializeOwned>(tree: &Tree, schema: &serde_json::Value) -> Result<T, Vec<Problem>> {
     let problems = schema::check(tree, schema);
     if !problems.is_empty() {
         return Err(problems);
@@ -34,4 +34,11 @@ pub fn read_as<T: serde::de::DeserializeOwned>(
     // What the schema lets pass and the types do not is a gap in the schema; it is told all the same.
     serde_json::from_value(tree.to_json())
         .map_err(|error| vec![Problem::at(Path::default(), error.to_string())])
+}
+
+/// Reads `text`, which came from `name`, as a `T`.
+pub fn read_text<T: DeserializeOwned + JsonSchema>(text: &str, name: &str) -> Result<T, Problems> {
+    let tree = Tree::parse(text, name).map_err(|problem| Problems::unparsed(problem, text, name))?;
+    let schema = schemars::schema_for!(T).to_value();
+    read_as(&tree, &schema).map_err(|problems| Problems::of(&tree, problems))
 }

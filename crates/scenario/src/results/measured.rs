@@ -1,12 +1,10 @@
 //! A simulated trace beside the measured one.
 
-use headrace_stats::{Distribution, Series};
-use headrace_workload::Op;
-use headrace_workload::trace::Trace;
+use headrace_stats::{Distribution, Pairs, Series, Tally};
 use serde::Serialize;
 
 use super::SHARES;
-use crate::run::{SeriesOutcome, StreamOutcome};
+use crate::run::StreamOutcome;
 
 /// What was measured, and how far off the simulation is.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +33,12 @@ pub struct Comparison {
     pub demerit_ms: f64,
     /// That in percent of the measured mean.
     pub demerit_percent: f64,
+    /// √mean (simulated − measured)² of each request by itself.
+    pub per_request_rms_ms: f64,
+    /// Pearson's correlation of measured and simulated, request by request; none where one does not vary.
+    pub correlation: Option<f64>,
+    /// Kolmogorov and Smirnov's distance of the two cdfs.
+    pub ks: f64,
     /// Quantiles of the measured: (share, ms).
     pub measured_quantiles_ms: Vec<(f64, f64)>,
     /// The measured cdf: (ms, share), at equal steps of the share.
@@ -44,48 +48,45 @@ pub struct Comparison {
 /// How many points of the measured cdf are kept.
 const CDF_POINTS: usize = 500;
 
-/// Holds what was simulated of a trace, in one replication or several, against what was measured.
-pub fn against<'o>(trace: &Trace, found: impl Iterator<Item = &'o StreamOutcome>) -> Measured {
-    let found: Vec<&StreamOutcome> = found.collect();
-    let answered = found.iter().map(|stream| stream.answered as usize).min().unwrap_or(0);
-    let all: Vec<&SeriesOutcome> = found.iter().map(|stream| &stream.all).collect();
-    let of_op = |op: Op, at: usize| {
-        let simulated: Option<Vec<&SeriesOutcome>> =
-            found.iter().map(|stream| stream.by_op.as_ref().map(|by_op| &by_op[at])).collect();
-        simulated.map(|simulated| compare(trace, answered, Some(op), &simulated))
-    };
-    Measured {
-        all: compare(trace, answered, None, &all),
-        reads: of_op(Op::Read, 0),
-        writes: of_op(Op::Write, 1),
-    }
+/// Holds what was simulated of a trace, in one replication or several, against what was measured; `None` where nothing was
+/// measured.
+pub fn against<'o>(found: impl Iterator<Item = &'o StreamOutcome>) -> Option<Measured> {
+    let pairs: Option<Vec<&[Pairs; 3]>> = found.map(|stream| stream.measured.as_deref()).collect();
+    let pairs = pairs?;
+    let of = |which: usize| compare(&pairs.iter().map(|pairs| &pairs[which]).collect::<Vec<_>>());
+    let all = of(0)?;
+    let (reads, writes) = (of(1), of(2));
+    let mixed = reads.is_some() && writes.is_some();
+    Some(Measured { all, reads: reads.filter(|_| mixed), writes: writes.filter(|_| mixed) })
 }
 
-fn compare(trace: &Trace, answered: usize, op: Option<Op>, simulated: &[&SeriesOutcome]) -> Comparison {
-    let mut measured = Series::default();
-    // A run cut short answered only the first of them.
-    let answered = trace.requests.iter().take(answered);
-    let chosen = answered.filter(|request| op.is_none_or(|op| request.request.op == op));
-    chosen.for_each(|request| measured.record(request.response));
-    let n = measured.tally().count();
-    let simulated_mean_ms =
-        simulated.iter().map(|series| series.tally.mean_ns()).sum::<f64>() * 1e-6 / simulated.len() as f64;
-    let pooled =
-        simulated.iter().fold(Distribution::default(), |sum, series| sum.merged(&series.distribution));
-    let measured_mean_ms = measured.tally().mean_ns() * 1e-6;
-    let distribution = measured.distribution_from(0);
-    let demerit_ms = demerit_ms(&distribution, &pooled, n as usize);
-    let cdf = distribution.representatives(CDF_POINTS).into_iter().enumerate();
-    Comparison {
+fn compare(pairs: &[&Pairs]) -> Option<Comparison> {
+    let n = pairs.iter().map(|pairs| pairs.measured.tally().count()).max().filter(|n| *n > 0)?;
+    let mean_ms = |of: fn(&Pairs) -> &Series| {
+        Tally::all(&pairs.iter().map(|pairs| of(pairs).tally()).collect::<Vec<_>>()).mean_ns() * 1e-6
+    };
+    let pooled = |of: fn(&Pairs) -> &Series| {
+        let distributions = pairs.iter().map(|pairs| of(pairs).distribution_from(0));
+        distributions.fold(Distribution::default(), |sum, distribution| sum.merged(&distribution))
+    };
+    let (measured, simulated) = (pooled(|pairs| &pairs.measured), pooled(|pairs| &pairs.simulated));
+    let measured_mean_ms = mean_ms(|pairs| &pairs.measured);
+    let simulated_mean_ms = mean_ms(|pairs| &pairs.simulated);
+    let demerit_ms = demerit_ms(&measured, &simulated, n as usize);
+    let cdf = measured.representatives(CDF_POINTS).into_iter().enumerate();
+    Some(Comparison {
         n,
         measured_mean_ms,
         simulated_mean_ms,
         mean_error_percent: (simulated_mean_ms / measured_mean_ms - 1.0) * 100.0,
         demerit_ms,
         demerit_percent: demerit_ms / measured_mean_ms * 100.0,
-        measured_quantiles_ms: SHARES.iter().map(|&p| (p, distribution.quantile(p).ms())).collect(),
+        per_request_rms_ms: Pairs::rms_ns(pairs) * 1e-6,
+        correlation: Pairs::correlation(pairs),
+        ks: measured.distance(&simulated),
+        measured_quantiles_ms: SHARES.iter().map(|&p| (p, measured.quantile(p).ms())).collect(),
         measured_cdf: cdf.map(|(i, time)| (time.ms(), (i as f64 + 0.5) / CDF_POINTS as f64)).collect(),
-    }
+    })
 }
 
 fn demerit_ms(measured: &Distribution, simulated: &Distribution, n: usize) -> f64 {

@@ -7,9 +7,10 @@ mod measured;
 use headrace_stats::histogram::QUANTILE_ERROR;
 use headrace_stats::{Distribution, Interval, Tally};
 use headrace_units::Nanos;
+use headrace_workload::trace::Replay;
 use serde::Serialize;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, StreamPlan};
 use crate::run::{ComponentOutcome, End, Outcome, SeriesOutcome};
 use crate::spec::{Engine, ScenarioSpec, WarmUp};
 use crate::theory::{self, Theory};
@@ -36,7 +37,8 @@ pub struct Results {
     pub notes: Vec<String>,
     /// True where the run did all that was asked.
     pub complete: bool,
-    /// Why it ended: `done`, `time_up`, `idle`, `too_far`, `too_many_in_flight`, `too_many_events`, `too_long`, `cancelled`.
+    /// Why it ended: `done`, `time_up`, `idle`, `too_far`, `too_many_in_flight`, `too_many_events`, `too_long`, `trace_lost`,
+    /// `cancelled`.
     pub ended: End,
     /// How it was computed.
     pub engine: Engine,
@@ -256,6 +258,10 @@ fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<St
             ),
             End::TooManyEvents => format!("cut short after {} events (limits.events)", limits.events),
             End::TooLong => format!("cut short after {} of real time (limits.wall_time)", limits.wall_time),
+            End::TraceLost => {
+                "cut short because a trace could no longer be read as before the run: did it change?"
+                    .to_owned()
+            }
             End::Cancelled => "cut short because it was cancelled".to_owned(),
         };
         notes.push(note);
@@ -293,9 +299,8 @@ fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<St
         );
     }
     for (stream, plan) in streams.iter().zip(&plan.streams) {
-        if let Some(trace) = plan.trace.as_ref().filter(|trace| trace.skipped > 0) {
-            notes.push(format!("{}: {} bad lines of the trace were passed over", stream.name, trace.skipped));
-        }
+        let of_trace = plan.trace.iter().flat_map(Replay::notes);
+        notes.extend(of_trace.map(|note| format!("{}: {note}", stream.name)));
     }
     notes.dedup();
     notes
@@ -325,7 +330,7 @@ fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f64) -> Stre
         writes: of_op(1),
         path: path(outcomes, index, answered_after),
         cdf: cdf(&distribution),
-        measured: stream.trace.as_ref().map(|trace| measured::against(trace, found())),
+        measured: measured::against(found()),
     }
 }
 
@@ -437,7 +442,7 @@ fn bottleneck(plan: &Plan, components: &[ComponentResults]) -> Option<Bottleneck
         by(a).total_cmp(&by(b))
     })?;
     let utilisation = busiest.utilisation.filter(|utilisation| *utilisation > 0.0)?;
-    let open = plan.streams.iter().all(|stream| stream.spec.arrivals.mean_rate().is_some());
+    let open = plan.streams.iter().all(StreamPlan::is_open);
     Some(Bottleneck {
         component: busiest.path.clone(),
         utilisation,

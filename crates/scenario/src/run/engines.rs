@@ -4,15 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
 use headrace_kernel::{Pause, Sim, Stream};
-use headrace_storage::{Blueprint, Device, FirstUnit, Queueing, Site};
+use headrace_storage::{Blueprint, Device, FirstUnit, Queueing, Site, Timeline};
 use headrace_units::Nanos;
-use headrace_workload::trace::Trace;
+use headrace_workload::trace::{Due, Replay, Start};
 use headrace_workload::{ArrivalSpec, Arrivals, Request, Requests, TimeSpec};
 
 use super::log::Log;
 use super::outcome::{self, Outcome};
 use super::record::Record;
-use super::{End, Onlooker, seed, wanted};
+use super::{End, Journeys, Onlooker, seed, wanted};
 use crate::plan::{Plan, StreamPlan};
 use crate::spec::Engine;
 
@@ -26,14 +26,22 @@ const END_OF_TIME: Nanos = Nanos(1 << 62);
 pub fn replicate(plan: &Plan, engine: Engine, replication: u64, onlooker: &Onlooker) -> Outcome {
     let seed = seed(plan, replication);
     let sim = Sim::new();
-    let site = Site::new(&sim, seed);
+    let first = if replication == 0 { onlooker.first } else { 0 };
+    let site = Site::new(&sim, seed, Timeline::of_first(first));
     let devices: Vec<Device> =
         plan.targets.iter().map(|(name, blueprint)| blueprint.build(&site, name)).collect();
     let components = site.paths().len();
     let log = onlooker.requests.as_ref().map(|sink| Log::new(replication, components, sink));
     let record = RefCell::new(Record::new(plan, components, wanted(plan), log));
-    let replication =
-        Replication { plan, seed, sim: &sim, devices: &devices, record: &record, end: Cell::new(None) };
+    let replication = Replication {
+        plan,
+        seed,
+        site: &site,
+        sim: &sim,
+        devices: &devices,
+        record: &record,
+        end: Cell::new(None),
+    };
     let watch = Watch::new(plan, onlooker);
     let (end, now) = match engine {
         Engine::Recursion => replication.by_recursion(watch),
@@ -41,12 +49,17 @@ pub fn replicate(plan: &Plan, engine: Engine, replication: u64, onlooker: &Onloo
     };
     sim.finish();
     record.borrow_mut().finish();
+    if first > 0 {
+        let journeys = Journeys { components: site.paths(), requests: site.timeline.journeys() };
+        *onlooker.journeys.lock().expect("nobody panicked with it") = journeys;
+    }
     outcome::of(plan, &record.borrow(), &site, &devices, now, end)
 }
 
 struct Replication<'m> {
     plan: &'m Plan,
     seed: u64,
+    site: &'m Site<'m>,
     sim: &'m Sim<'m>,
     devices: &'m [Device<'m>],
     record: &'m RefCell<Record<'m>>,
@@ -71,7 +84,10 @@ impl<'p> Watch<'p> {
         Self { onlooker, told: 0, began: std::time::Instant::now(), longest }
     }
 
-    fn look(&mut self, answered: u64) -> Option<End> {
+    fn look(&mut self, answered: u64, devices: &[Device]) -> Option<End> {
+        if self.onlooker.wants_queues.swap(false, Ordering::Relaxed) {
+            *self.onlooker.queues.lock().expect("nobody panicked with it") = longest_queues(devices);
+        }
         self.onlooker.answered.fetch_add(answered - self.told, Ordering::Relaxed);
         self.told = answered;
         if self.onlooker.cancelled.load(Ordering::Relaxed) {
@@ -79,6 +95,16 @@ impl<'p> Watch<'p> {
         }
         (self.began.elapsed() > self.longest).then_some(End::TooLong)
     }
+}
+
+/// The longest queues, at most three: where, and how many wait.
+fn longest_queues(devices: &[Device]) -> Vec<(String, u64)> {
+    let all = devices.iter().flat_map(Device::all);
+    let waiting = |device: &Device| device.recorded().usage.map_or(0, |usage| usage.queue.value());
+    let mut queues: Vec<(&Device, u64)> = all.map(|device| (device, waiting(device))).collect();
+    queues.sort_by_key(|(_, waiting)| std::cmp::Reverse(*waiting));
+    queues.retain(|(_, waiting)| *waiting > 0);
+    queues.iter().take(3).map(|(device, waiting)| (device.path().to_owned(), *waiting)).collect()
 }
 
 /// Why the recursion would not give the answer that events give, if it would not.
@@ -137,18 +163,20 @@ impl<'m> Replication<'m> {
                 return (End::TooFar, now);
             }
             let request = requests.make();
+            self.site.timeline.born(0, born, &request);
             let (end, passage) = device.pass(born, &request);
+            self.site.timeline.answered(&request, end);
             now = end;
             if record.pass(0, born, end, &request, &passage) {
                 record.mark(now, self.devices);
             }
             if record.answered.is_multiple_of(STRIDE)
-                && let Some(end) = watch.look(record.answered)
+                && let Some(end) = watch.look(record.answered, &[])
             {
                 return (end, now);
             }
         }
-        watch.look(record.answered);
+        watch.look(record.answered, &[]);
         (End::Done, now)
     }
 
@@ -161,7 +189,7 @@ impl<'m> Replication<'m> {
         let most = self.plan.run().limits.events;
         let end = loop {
             let pause = self.sim.run(until, STRIDE.min(most - self.sim.events()));
-            let stop = watch.look(self.record.borrow().answered);
+            let stop = watch.look(self.record.borrow().answered, self.devices);
             match (self.end.get(), pause, stop) {
                 (Some(end), ..) | (None, _, Some(end)) => break end,
                 (None, Pause::Idle, None) => break End::Idle,
@@ -201,7 +229,8 @@ impl<'m> Replication<'m> {
         let mut requests = self.requests(stream);
         loop {
             self.sim.delay(arrivals.gap()).await;
-            self.sim.spawn(self.ask(index, stream.target, requests.make()));
+            let request = requests.make();
+            self.sim.spawn(async move { _ = self.ask(index, stream.target, request).await });
         }
     }
 
@@ -222,22 +251,48 @@ impl<'m> Replication<'m> {
         }
     }
 
-    /// Asks what the trace asked, one request after the other.
-    async fn replay(&'m self, index: usize, stream: &'m StreamPlan, trace: &'m Trace) {
+    /// Asks what the trace asked, when it is due.
+    async fn replay(&'m self, index: usize, stream: &'m StreamPlan, trace: &'m Replay) {
         let keys = self.stream(stream, "requests");
-        for measured in &trace.requests {
-            let request = Request { key: keys.key(measured.request.key), ..measured.request };
-            self.ask(index, stream.target, request).await;
-            self.sim.delay(measured.think).await;
+        let Ok(all) = trace.due() else { return self.stop(End::TraceLost) };
+        for due in all {
+            let Ok(Due { start, request, measured }) = due else { return self.stop(End::TraceLost) };
+            let request = Request { key: keys.key(request.key), ..request };
+            let asked = self.ask_as_measured(index, stream.target, request, measured);
+            match start {
+                Start::At(time) => {
+                    self.sim.until(time).await;
+                    self.sim.spawn(asked);
+                }
+                Start::After(think) => {
+                    self.sim.delay(think).await;
+                    asked.await;
+                }
+            }
         }
     }
 
-    /// One request, from its birth to its answer.
-    async fn ask(&'m self, index: usize, target: usize, request: Request) {
+    /// One request of a trace, held against what was measured of it.
+    async fn ask_as_measured(
+        &'m self,
+        index: usize,
+        target: usize,
+        request: Request,
+        measured: Option<Nanos>,
+    ) {
+        let response = self.ask(index, target, request).await;
+        if let Some(measured) = measured {
+            self.record.borrow_mut().compare(index, request.op, measured, response);
+        }
+    }
+
+    /// One request, from its birth to its answer; how long that took.
+    async fn ask(&'m self, index: usize, target: usize, request: Request) -> Nanos {
         let born = self.sim.now();
-        self.begin(index, born, request.bytes);
+        self.begin(index, born, &request);
         let passage = self.devices[target].io(request).await;
         let now = self.sim.now();
+        self.site.timeline.answered(&request, now);
         let mut record = self.record.borrow_mut();
         if record.end(index, born, now, &request, &passage) {
             record.mark(now, self.devices);
@@ -245,11 +300,13 @@ impl<'m> Replication<'m> {
         if record.answered >= record.wanted {
             self.stop(End::Done);
         }
+        now - born
     }
 
-    fn begin(&self, index: usize, born: Nanos, bytes: u64) {
+    fn begin(&self, index: usize, born: Nanos, request: &Request) {
+        self.site.timeline.born(index, born, request);
         let mut record = self.record.borrow_mut();
-        record.begin(index, born, bytes);
+        record.begin(index, born, request.bytes);
         if record.in_flight > self.plan.run().limits.in_flight {
             self.stop(End::TooManyInFlight);
         }

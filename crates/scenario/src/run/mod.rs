@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use headrace_kernel::Stream;
+use headrace_storage::Journey;
 use serde::Serialize;
 
 pub use log::{Part, Sink};
@@ -21,12 +22,44 @@ use crate::spec::Engine;
 /// between the threads that run and the one that watches.
 #[derive(Default)]
 pub struct Onlooker {
+    /// Requests read from a trace that is being looked over.
+    pub traced: AtomicU64,
     /// Requests answered, in all replications.
     pub answered: AtomicU64,
     /// Set to end the run: it stops within some thousands of events and keeps what it has.
     pub cancelled: AtomicBool,
+    /// Requests wanted of all replications; zero before the scenario is understood.
+    pub wanted: AtomicU64,
+    /// Set by who wants to see `queues` anew.
+    pub wants_queues: AtomicBool,
+    /// The longest queues: where, and how many wait.
+    pub queues: Mutex<Vec<(String, u64)>>,
     /// Where every request is handed to, where that is wanted.
     pub requests: Option<Sink>,
+    /// So many requests, the first of the first replication, are followed on their way …
+    pub first: u64,
+    /// … and this is what they did.
+    pub journeys: Mutex<Journeys>,
+}
+
+/// What the first requests of a run did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Journeys {
+    /// The paths of the components, in the order of their numbers.
+    pub components: Vec<String>,
+    /// One for each request, in the order of birth.
+    pub requests: Vec<Journey>,
+}
+
+impl Onlooker {
+    /// What is called now and then while a trace is read, with how many requests were: it is to go on unless the onlooker
+    /// has cancelled.
+    pub fn reads_traces(&self) -> impl Fn(u64) -> bool + '_ {
+        |read| {
+            self.traced.store(read, Ordering::Relaxed);
+            !self.cancelled.load(Ordering::Relaxed)
+        }
+    }
 }
 
 /// Why a run ended.
@@ -47,6 +80,8 @@ pub enum End {
     TooManyEvents,
     /// It took more real time than the limit.
     TooLong,
+    /// A trace could no longer be read as when it was looked over.
+    TraceLost,
     /// Someone cancelled it.
     Cancelled,
 }
@@ -64,17 +99,14 @@ pub fn engine(plan: &Plan) -> Result<Engine, String> {
 }
 
 /// How many requests all replications of a plan answer together.
-pub fn requests_wanted(plan: &Plan) -> u64 {
+fn requests_wanted(plan: &Plan) -> u64 {
     wanted(plan).saturating_mul(u64::from(plan.run().replications))
 }
 
 /// How many requests one replication answers: those asked for, or the trace where one is replayed.
 fn wanted(plan: &Plan) -> u64 {
-    let traced = plan
-        .streams
-        .iter()
-        .filter_map(|stream| stream.trace.as_ref())
-        .map(|trace| trace.requests.len() as u64);
+    let traced =
+        plan.streams.iter().filter_map(|stream| stream.trace.as_ref()).map(|trace| trace.survey.requests);
     let drawn = plan.streams.iter().any(|stream| stream.trace.is_none());
     if drawn { plan.run().requests } else { traced.sum() }
 }
@@ -82,6 +114,7 @@ fn wanted(plan: &Plan) -> u64 {
 /// Runs every replication of `plan` on at most `threads` threads; gives their outcomes in order. The outcomes do not
 /// depend on the number of threads.
 pub fn run(plan: &Plan, engine: Engine, threads: usize, onlooker: &Onlooker) -> Vec<Outcome> {
+    onlooker.wanted.store(requests_wanted(plan), Ordering::Relaxed);
     let replications = plan.run().replications as usize;
     let next = AtomicU64::new(0);
     let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new((0..replications).map(|_| None).collect());

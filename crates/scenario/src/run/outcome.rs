@@ -1,6 +1,6 @@
 //! What one replication found, its warm-up left out, and whether it kept the laws that every run must keep.
 
-use headrace_stats::{Distribution, Interval, Series, Tally};
+use headrace_stats::{Distribution, Interval, Pairs, Series, Tally};
 use headrace_storage::{Device, Recorded, Site};
 use headrace_units::Nanos;
 
@@ -51,6 +51,8 @@ pub struct StreamOutcome {
     pub by_op: Option<[SeriesOutcome; 2]>,
     /// Waiting and service along the path, by component, in nanoseconds of all requests together.
     pub legs: Vec<(u128, u128)>,
+    /// Measured and simulated responses of all requests, of reads and of writes, for a trace that has them.
+    pub measured: Option<Box<[Pairs; 3]>>,
 }
 
 /// Response times, after the warm-up.
@@ -154,6 +156,7 @@ fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option
         all: series_outcome(&stream.all, first),
         by_op: stream.by_op.as_ref().map(|by_op| [0, 1].map(|op| series_outcome(&by_op[op], first))),
         legs: stream.totals.legs.iter().enumerate().map(|(at, leg)| since(at, *leg)).collect(),
+        measured: stream.measured.clone(),
     }
 }
 

@@ -1,12 +1,12 @@
 //! What a run writes down while it goes on.
 
-use headrace_stats::{Level, Series, histogram};
+use headrace_stats::{Level, Pairs, Series, histogram};
 use headrace_storage::{Device, Passage, Recorded};
 use headrace_units::Nanos;
 use headrace_workload::{Op, Request};
 
 use super::log::Log;
-use crate::plan::Plan;
+use crate::plan::{Plan, StreamPlan};
 
 /// The first segments hold so many requests; they double when there are too many segments.
 const FIRST_SEGMENT: u64 = 100;
@@ -45,6 +45,8 @@ pub struct StreamRecord {
     pub by_op: Option<[Series; 2]>,
     /// What a running total says now.
     pub totals: Totals,
+    /// Measured and simulated responses of all requests, of reads and of writes, for a trace that has them.
+    pub measured: Option<Box<[Pairs; 3]>>,
 }
 
 /// Totals that grow; their differences between marks are what happened in between.
@@ -70,15 +72,15 @@ pub struct Mark {
 impl<'s> Record<'s> {
     /// An empty record for a site of `components`.
     pub fn new(plan: &Plan, components: usize, wanted: u64, log: Option<Log<'s>>) -> Self {
-        let stream = |mixed: bool| StreamRecord {
-            by_op: mixed.then(Default::default),
+        let stream = |stream: &StreamPlan| StreamRecord {
+            by_op: stream.is_mixed().then(Default::default),
+            measured: stream.trace.as_ref().filter(|trace| trace.survey.responses).map(|_| Box::default()),
             totals: Totals { bytes: 0, legs: vec![(0, 0); components] },
             ..StreamRecord::default()
         };
-        let mixed = plan.streams.iter().map(|stream| stream.is_mixed());
         Self {
             log,
-            streams: mixed.map(stream).collect(),
+            streams: plan.streams.iter().map(stream).collect(),
             marks: Vec::new(),
             segment_length: FIRST_SEGMENT,
             in_segment: 0,
@@ -131,6 +133,14 @@ impl<'s> Record<'s> {
         of.born_bytes += request.bytes;
         of.in_flight.add(now - born);
         self.answer(stream, born, now, request, passage)
+    }
+
+    /// Holds a request's response against the measured one.
+    pub fn compare(&mut self, stream: usize, op: Op, measured: Nanos, simulated: Nanos) {
+        if let Some(pairs) = &mut self.streams[stream].measured {
+            pairs[0].record(measured, simulated);
+            pairs[1 + usize::from(op == Op::Write)].record(measured, simulated);
+        }
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::{BlockDevice, Blueprint, Device};
 use crate::passage::Passage;
-use crate::site::{Place, Site};
+use crate::site::Place;
 
 pub use stripe::Stripes;
 
@@ -69,8 +69,7 @@ pub enum FirstUnit {
 
 /// An array in a simulation.
 pub struct Array<'m> {
-    place: Place,
-    site: &'m Site<'m>,
+    place: Place<'m>,
     /// Held from the split to the merge, where requests do not overlap.
     lockstep: Option<Resource<'m>>,
     stripes: Stripes,
@@ -80,11 +79,10 @@ pub struct Array<'m> {
 }
 
 impl<'m> Array<'m> {
-    pub(crate) fn new(spec: &ArraySpec, of: &Blueprint, site: &'m Site<'m>, place: Place) -> Self {
-        let disk = |i| of.build(site, &format!("{}/{}[{i}]", place.path, spec.of));
+    pub(crate) fn new(spec: &ArraySpec, of: &Blueprint, place: Place<'m>) -> Self {
+        let disk = |i| of.build(place.site, &format!("{}/{}[{i}]", place.path, spec.of));
         Self {
-            site,
-            lockstep: (spec.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(site.sim, 1)),
+            lockstep: (spec.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(place.site.sim, 1)),
             stripes: spec.stripes(),
             disks: (0..spec.disks).map(disk).collect(),
             split: Cell::new(0),
@@ -102,7 +100,12 @@ impl<'m> Array<'m> {
     /// Sends each disk its part and waits for the last.
     async fn fork_and_join(&'m self, request: Request) -> Passage {
         let parts = self.split(request).map(|(disk, part)| disk.io(part));
-        self.site.sim.join_all(parts).await.expect("a request has at least one byte, so at least one part")
+        self.place
+            .site
+            .sim
+            .join_all(parts)
+            .await
+            .expect("a request has at least one byte, so at least one part")
     }
 
     fn pass_disks(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
@@ -114,7 +117,7 @@ impl<'m> Array<'m> {
 impl<'m> BlockDevice<'m> for Array<'m> {
     const KIND: &'static str = "array";
 
-    fn place(&self) -> &Place {
+    fn place(&self) -> &Place<'m> {
         &self.place
     }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::BlockDevice;
 use crate::passage::Passage;
-use crate::site::{Place, Site};
+use crate::site::Place;
 
 pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
 use zones::{SeekCurve, Zones};
@@ -128,8 +128,7 @@ impl Mechanism {
 
 /// A disk in a simulation.
 pub struct Disk<'m> {
-    place: Place,
-    site: &'m Site<'m>,
+    place: Place<'m>,
     arm: Resource<'m>,
     mechanism: Mechanism,
     draws: Stream,
@@ -138,10 +137,10 @@ pub struct Disk<'m> {
 }
 
 impl<'m> Disk<'m> {
-    pub(crate) fn new(mechanism: Mechanism, site: &'m Site<'m>, place: Place) -> Self {
-        let arm = Resource::fcfs(site.sim, 1);
+    pub(crate) fn new(mechanism: Mechanism, place: Place<'m>) -> Self {
+        let arm = Resource::fcfs(place.site.sim, 1);
         let draws = place.stream("positions");
-        Self { place, site, arm, mechanism, draws, rests_at: Cell::new(0.0) }
+        Self { place, arm, mechanism, draws, rests_at: Cell::new(0.0) }
     }
 
     /// How long the arm, which is free, takes for `request`.
@@ -156,7 +155,7 @@ impl<'m> Disk<'m> {
 impl<'m> BlockDevice<'m> for Disk<'m> {
     const KIND: &'static str = "disk";
 
-    fn place(&self) -> &Place {
+    fn place(&self) -> &Place<'m> {
         &self.place
     }
 
@@ -167,7 +166,7 @@ impl<'m> BlockDevice<'m> for Disk<'m> {
     async fn io(&'m self, request: Request) -> Passage {
         let arm = self.arm.acquire(()).await;
         let service = self.work(&request);
-        self.site.sim.delay(service).await;
+        self.place.site.sim.delay(service).await;
         Passage::through(self.place.component, arm.waited, service)
     }
 

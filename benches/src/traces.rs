@@ -1,0 +1,29 @@
+//! Reading traces.
+
+use std::fmt::Write;
+
+use headrace_workload::trace::Reader;
+
+use crate::cpu_seconds;
+
+const LINES: u64 = 2_000_000;
+
+/// Lines of an MSR Cambridge trace read in a CPU second, each request looked at.
+pub fn lines_per_cpu_s() -> f64 {
+    let mut text = String::new();
+    for i in 0..LINES {
+        let (time, address) =
+            (128_166_372_003_061_629 + i * 4096, i.wrapping_mul(2_654_435_761) % (1 << 31) * 512);
+        let op = if i % 3 == 0 { "Write" } else { "Read" };
+        writeln!(text, "{time},usr,0,{op},{address},24576,41286").expect("a string takes everything");
+    }
+    let path = std::env::temp_dir().join(format!("headrace-bench-{}.csv", std::process::id()));
+    std::fs::write(&path, text).expect("there is room for 120 MB of temporary files");
+    let seconds = cpu_seconds(|| {
+        let reader = Reader::open(&path, None, false).expect("it was just written");
+        let bytes: u64 = reader.map(|traced| traced.expect("its lines are well").bytes).sum();
+        assert_eq!(std::hint::black_box(bytes), LINES * 24_576);
+    });
+    std::fs::remove_file(&path).expect("it was just read");
+    LINES as f64 / seconds
+}

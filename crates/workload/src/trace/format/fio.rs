@@ -1,0 +1,59 @@
+//! fio's logs of single requests, from its documentation: `time-ms, value, direction, bytes, offset, priority`. The time is
+//! that of the completion; the value a latency in ns or, in a bandwidth log, the request's rate in KiB/s.
+
+use headrace_units::Nanos;
+
+use super::Raw;
+use crate::request::Op;
+use crate::trace::fields::{Fields, scaled, shown, whole};
+
+const FORM: &str = "ms, value, direction, bytes";
+
+/// What a log has in its second column.
+pub enum Value {
+    /// Nanoseconds.
+    LatencyNs,
+    /// KiB/s.
+    KibPerSecond,
+}
+
+/// A log, and whether it tells addresses.
+pub struct Log {
+    value: Value,
+    has_offsets: bool,
+}
+
+impl Log {
+    /// Six columns have offsets. Of five, the last is an offset in older versions of fio and a priority (0, 1 or
+    /// hexadecimal) in newer ones.
+    pub fn new(value: Value, sample: &[&[u8]]) -> Self {
+        let is_offset = |fields: Fields| match fields.count {
+            0..5 => false,
+            5 => whole(fields.get(4), "").is_ok_and(|number| number > 1),
+            _ => true,
+        };
+        Self { value, has_offsets: sample.iter().any(|line| is_offset(Fields::by_comma(line))) }
+    }
+
+    #[inline]
+    pub fn parse(&self, line: &[u8]) -> Result<Raw, String> {
+        let fields = Fields::by_comma(line).at_least(4, FORM)?;
+        let ended = scaled(fields.get(0), 1_000_000, "time in ms")?;
+        let value = whole(fields.get(1), "latency or rate")?;
+        let op = match fields.get(2) {
+            b"0" => Op::Read,
+            b"1" => Op::Write,
+            other => return Err(format!("direction `{}` is neither 0 (read) nor 1 (write)", shown(other))),
+        };
+        let bytes = whole(fields.get(3), "size in bytes")?;
+        let offset = if self.has_offsets { Some(whole(fields.get(4), "offset in bytes")?) } else { None };
+        let took = match self.value {
+            Value::LatencyNs => value,
+            Value::KibPerSecond => {
+                (u128::from(bytes) * 1_000_000_000 / (u128::from(value.max(1)) * 1024)) as u64
+            }
+        };
+        let (time_ns, response) = (Some(ended.saturating_sub(took)), Some(Nanos(took)));
+        Ok(Raw { time_ns, response, ..Raw::new(op, offset, bytes)? })
+    }
+}

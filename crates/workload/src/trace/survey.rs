@@ -1,0 +1,128 @@
+//! A trace looked over once: how much it holds, and what it tells.
+
+use headrace_units::Nanos;
+use serde::Serialize;
+
+use super::reader::Reader;
+use super::{TraceError, Traced};
+use crate::request::Op;
+
+/// What a trace holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Survey {
+    /// How many requests.
+    pub requests: u64,
+    /// How many of them are reads.
+    pub reads: u64,
+    /// The largest request, in bytes.
+    pub largest: u64,
+    /// From the first to the last.
+    pub span: Nanos,
+    /// Of each device.
+    pub devices: Vec<DeviceSurvey>,
+    /// Lines passed over because they could not be read.
+    pub skipped: u64,
+    /// Requests that came before one that stands earlier in the file.
+    pub out_of_order: u64,
+    /// Whether every request has a timestamp.
+    pub timestamps: bool,
+    /// Whether every request has its address …
+    pub addresses: bool,
+    /// … its measured response …
+    pub responses: bool,
+    /// … and the think time after it.
+    pub thinks: bool,
+}
+
+/// What a trace holds of one device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DeviceSurvey {
+    /// Its name; empty where the trace names none.
+    pub name: String,
+    /// How many requests went to it.
+    pub requests: u64,
+    /// One more than the last byte any of them touches.
+    pub end: u64,
+}
+
+/// The one who waits is asked after so many requests.
+const STRIDE: u64 = 1 << 16;
+
+/// Looks over the requests of `reader` to the devices `chosen` (all where none is), at most the first `most`. `go_on` is
+/// called now and then with how many were read; it may end the survey.
+pub fn survey(
+    reader: &mut Reader,
+    chosen: &[String],
+    most: u64,
+    go_on: &dyn Fn(u64) -> bool,
+) -> Result<Survey, TraceError> {
+    survey_of(reader, chosen, most, go_on, |_| {})
+}
+
+/// The same, showing each of them to `see`.
+pub(super) fn survey_of(
+    reader: &mut Reader,
+    chosen: &[String],
+    most: u64,
+    go_on: &dyn Fn(u64) -> bool,
+    mut see: impl FnMut(&Traced),
+) -> Result<Survey, TraceError> {
+    let mut found = Survey { addresses: true, responses: true, thinks: true, ..Survey::default() };
+    let mut read = 0;
+    while found.requests < most
+        && let Some(traced) = reader.next()
+    {
+        let traced = traced?;
+        read += 1;
+        if read % STRIDE == 0 && !go_on(read) {
+            return Err(TraceError::Interrupted);
+        }
+        if found.is_chosen(traced.device, reader, chosen) {
+            found.add(&traced);
+            see(&traced);
+        }
+    }
+    found.name_devices(&reader.devices());
+    Ok(Survey {
+        skipped: reader.skipped,
+        out_of_order: reader.out_of_order,
+        timestamps: reader.timestamps,
+        ..found
+    })
+}
+
+impl Survey {
+    /// Whether requests to this device are wanted. Devices are named as they are met.
+    fn is_chosen(&mut self, device: u32, reader: &Reader, chosen: &[String]) -> bool {
+        if chosen.is_empty() {
+            return true;
+        }
+        if self.devices.len() <= device as usize {
+            self.name_devices(&reader.devices());
+        }
+        chosen.contains(&self.devices[device as usize].name)
+    }
+
+    fn name_devices(&mut self, names: &[String]) {
+        let all = self.devices.len().max(names.len());
+        self.devices.resize_with(all, DeviceSurvey::default);
+        self.devices.iter_mut().zip(names).for_each(|(device, name)| device.name.clone_from(name));
+    }
+
+    fn add(&mut self, traced: &Traced) {
+        let device = traced.device as usize;
+        if self.devices.len() <= device {
+            self.devices.resize_with(device + 1, DeviceSurvey::default);
+        }
+        let of = &mut self.devices[device];
+        of.requests += 1;
+        of.end = of.end.max(traced.address.unwrap_or(0) + traced.bytes);
+        self.requests += 1;
+        self.reads += u64::from(traced.op == Op::Read);
+        self.largest = self.largest.max(traced.bytes);
+        self.span = self.span.max(traced.at);
+        self.addresses &= traced.address.is_some();
+        self.responses &= traced.response.is_some();
+        self.thinks &= traced.think.is_some();
+    }
+}

@@ -1,0 +1,161 @@
+//! Writing a trace in another format.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use headrace_units::Nanos;
+use serde::Serialize;
+
+use super::TraceError;
+use super::format::{SECTOR, TraceFormat};
+use super::reader::{Reader, Traced};
+use crate::request::Op;
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Written {
+    /// Requests.
+    pub requests: u64,
+    /// Lines of the original passed over because they could not be read.
+    pub skipped: u64,
+}
+
+/// The one who waits is asked after so many requests.
+const STRIDE: u64 = 1 << 16;
+
+/// Writes what `reader` gives to the file at `path`, in `format`, compressed as the name's ending tells (`.gz`, `.zst`,
+/// `.bz2`). `go_on` as in [`survey`](super::survey()). The file is complete only when this succeeds.
+///
+/// # Errors
+/// What cannot be read or written, or what the format cannot tell.
+pub fn convert(
+    reader: &mut Reader,
+    path: &Path,
+    format: &TraceFormat,
+    go_on: &dyn Fn(u64) -> bool,
+) -> Result<Written, TraceError> {
+    let unwritable = |error: io::Error| TraceError::Unwritable {
+        path: path.display().to_string(),
+        cause: error.to_string(),
+    };
+    let mut out = Out::create(path).map_err(unwritable)?;
+    let mut written = Written::default();
+    if *format == TraceFormat::Headrace {
+        out.write_all(b"time_ns,op,address,bytes,response_ns,think_ns,device\n").map_err(unwritable)?;
+    }
+    let mut names = Vec::new();
+    while let Some(traced) = reader.next() {
+        let traced = traced?;
+        if names.len() <= traced.device as usize {
+            names = reader.devices();
+        }
+        let device = names.get(traced.device as usize).map_or("", String::as_str);
+        let line = line(&traced, device, format)
+            .map_err(|problem| TraceError::Inexpressible { request: written.requests + 1, problem })?;
+        out.write_all(line.as_bytes()).map_err(unwritable)?;
+        written.requests += 1;
+        if written.requests.is_multiple_of(STRIDE) && !go_on(written.requests) {
+            return Err(TraceError::Interrupted);
+        }
+    }
+    out.finish().map_err(unwritable)?;
+    Ok(Written { skipped: reader.skipped, ..written })
+}
+
+fn line(traced: &Traced, device: &str, format: &TraceFormat) -> Result<String, String> {
+    let Traced { at, op, bytes, response, think, .. } = *traced;
+    let address = traced.address.ok_or("its address is not known")?;
+    let read = op == Op::Read;
+    let letter = if read { "R" } else { "W" };
+    let plain = device.replace(',', ".");
+    let known = |time: Option<Nanos>, what: &str| {
+        time.ok_or(format!("the format needs its {what}, which is not known"))
+    };
+    Ok(match format {
+        TraceFormat::Headrace => {
+            let text = |time: Option<Nanos>| time.map_or_else(String::new, |time| time.0.to_string());
+            let op = if read { "read" } else { "write" };
+            format!("{},{op},{address},{bytes},{},{},{plain}\n", at.0, text(response), text(think))
+        }
+        TraceFormat::Ascii => {
+            let (first, count) = (sector(address)?, sector(bytes)?);
+            let number =
+                if device.parse::<u64>().is_ok() { device.to_owned() } else { traced.device.to_string() };
+            format!("{} {number} {first} {count} {}\n", decimal(at.0, 1_000_000), u8::from(read))
+        }
+        TraceFormat::Spc => {
+            format!("{},{},{bytes},{letter},{}\n", plain, sector(address)?, decimal(at.0, 1_000_000_000))
+        }
+        TraceFormat::Msr => {
+            let (host, disk) = device.split_once(',').unwrap_or(("host", "0"));
+            let op = if read { "Read" } else { "Write" };
+            let response = known(response, "response")?.0 / 100;
+            format!("{},{host},{disk},{op},{address},{bytes},{response}\n", at.0 / 100)
+        }
+        TraceFormat::Validate => {
+            let (first, count) = (sector(address)?, sector(bytes)?);
+            let (response, think) = (known(response, "response")?, known(think, "think time")?);
+            format!("{letter} - {first} {count} {} {}\n", decimal(response.0, 1000), decimal(think.0, 1000))
+        }
+        _ => {
+            return Err("this format can be read, not written; write headrace, ascii, spc, msr or validate"
+                .to_owned());
+        }
+    })
+}
+
+fn sector(bytes: u64) -> Result<u64, String> {
+    if bytes.is_multiple_of(SECTOR) {
+        Ok(bytes / SECTOR)
+    } else {
+        Err(format!("{bytes} bytes are no whole sectors of {SECTOR}, in which the format counts"))
+    }
+}
+
+/// `ns` in units of `unit` ns, all digits kept.
+fn decimal(ns: u64, unit: u64) -> String {
+    let digits = unit.ilog10() as usize;
+    format!("{}.{:0digits$}", ns / unit, ns % unit)
+}
+
+/// A file being written, compressed or not.
+enum Out {
+    Plain(BufWriter<File>),
+    Gzip(flate2::write::GzEncoder<BufWriter<File>>),
+    Zstd(zstd::Encoder<'static, BufWriter<File>>),
+    Bzip(bzip2::write::BzEncoder<BufWriter<File>>),
+}
+
+impl Out {
+    fn create(path: &Path) -> io::Result<Self> {
+        let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
+        Ok(match path.extension().and_then(|ending| ending.to_str()) {
+            Some("gz") => Self::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default())),
+            Some("zst") => Self::Zstd(zstd::Encoder::new(file, 3)?),
+            Some("bz2") => Self::Bzip(bzip2::write::BzEncoder::new(file, bzip2::Compression::default())),
+            _ => Self::Plain(file),
+        })
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.write_all(bytes),
+            Self::Gzip(out) => out.write_all(bytes),
+            Self::Zstd(out) => out.write_all(bytes),
+            Self::Bzip(out) => out.write_all(bytes),
+        }
+    }
+
+    /// Writes what is buffered, to the disk.
+    fn finish(self) -> io::Result<()> {
+        let mut out = match self {
+            Self::Plain(out) => out,
+            Self::Gzip(out) => out.finish()?,
+            Self::Zstd(out) => out.finish()?,
+            Self::Bzip(out) => out.finish()?,
+        };
+        out.flush()?;
+        out.get_ref().sync_all()
+    }
+}

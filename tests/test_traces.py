@@ -1,0 +1,237 @@
+"""Traces: every format, every compression, replayed open and closed, larger than memory, and real ones from fio."""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+from conftest import Run, real_program
+from headrace import Scenario, ScenarioError, trace
+
+Rows = list[dict[str, Any]]
+
+SCENARIO = """\
+system: {{store: {{type: station, servers: 1000, service: 1 ms, capacity: {capacity}}}}}
+workload: {{host: {{to: store, arrivals: {{replay: {{trace: {file}}}}}}}}}
+"""
+
+
+def scenario(file: Path, capacity: str = "1 GiB", **replay: object) -> Scenario:
+    changes = {f"workload.host.arrivals.replay.{name}": value for name, value in replay.items()}
+    return Scenario(SCENARIO.format(file=file, capacity=capacity)).with_(changes)
+
+
+def replayed(folder: Path, of: Scenario) -> polars.DataFrame:
+    of.run(requests=folder)
+    return polars.read_parquet(folder / "*.parquet").sort("born_ns")
+
+
+@pytest.fixture(scope="module")
+def rows() -> Rows:
+    dice = random.Random(1)
+    times = np.cumsum([dice.randrange(1, 10_000_000) * 100 for _ in range(500)])
+    return [
+        {
+            "time_ns": int(time - times[0]),
+            "op": dice.choice(["read", "write"]),
+            "address": dice.randrange(1 << 20) * 512,
+            "bytes": dice.randrange(1, 128) * 512,
+            "response_ns": dice.randrange(1, 100_000) * 100,
+            "think_ns": dice.randrange(1, 100_000) * 1000,
+            "device": "0",
+        }
+        for time in times
+    ]
+
+
+@pytest.fixture(scope="module")
+def mine(rows: Rows, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("traces") / "mine.csv"
+    trace.write(file, rows)
+    return file
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".bz2"])
+@pytest.mark.parametrize("form", ["headrace", "ascii", "spc", "msr"])
+def test_a_trace_survives_every_format_and_compression(
+    mine: Path, rows: Rows, tmp_path: Path, form: str, ending: str
+) -> None:
+    there, back = tmp_path / f"there{ending}", tmp_path / "back.csv"
+    assert trace.convert(mine, there, to_format=form) == {"requests": 500, "skipped": 0}
+    assert (there.read_bytes() == mine.read_bytes()) == (form == "headrace" and not ending)
+    trace.convert(there, back)
+    told = ["time_ns", "op", "address", "bytes"] + (["response_ns"] if form in {"headrace", "msr"} else [])
+    assert polars.read_csv(back).select(told).equals(polars.DataFrame(rows).select(told))
+
+
+def test_an_open_replay_asks_what_the_trace_asks_when_it_does(mine: Path, rows: Rows, tmp_path: Path) -> None:
+    recorded = polars.DataFrame(rows)
+    found = replayed(tmp_path / "a", scenario(mine, timing="timestamps"))
+    for ours, theirs in {"born_ns": "time_ns", "op": "op", "address": "address", "bytes": "bytes"}.items():
+        assert found[ours].to_list() == recorded[theirs].to_list()
+    faster = replayed(tmp_path / "b", scenario(mine, timing="timestamps", speed=4))
+    assert (faster["born_ns"] - recorded["time_ns"] / 4).abs().max() <= 0.5  # type: ignore[operator]
+    first = replayed(tmp_path / "c", scenario(mine, timing="timestamps", first=20))
+    assert first.height == 20
+
+
+def test_a_closed_replay_thinks_between_answer_and_question(mine: Path, rows: Rows, tmp_path: Path) -> None:
+    recorded = polars.DataFrame(rows)
+    found = replayed(tmp_path / "a", scenario(mine))
+    gaps = (found["born_ns"][1:] - found["answered_ns"][:-1]).to_list()
+    assert gaps == recorded["think_ns"][:-1].to_list()
+    # Without think times they are what lies between a completion and the next arrival.
+    trace.write(tmp_path / "open.csv", recorded.drop("think_ns"))
+    found = replayed(tmp_path / "b", scenario(tmp_path / "open.csv", timing="think"))
+    gaps = (found["born_ns"][1:] - found["answered_ns"][:-1]).to_list()
+    between = recorded["time_ns"][1:] - recorded["time_ns"][:-1] - recorded["response_ns"][:-1]
+    assert gaps == between.clip(lower_bound=0).to_list()
+
+
+def test_addresses_that_do_not_fit_are_refused_wrapped_or_scaled(mine: Path, rows: Rows, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="fit: wrap"):
+        scenario(mine, capacity="100 MiB").check()
+    recorded, capacity = polars.DataFrame(rows), 100 << 20
+    last = capacity - recorded["bytes"]
+    wrapped = replayed(tmp_path / "a", scenario(mine, "100 MiB", timing="timestamps", fit="wrap"))
+    expected = polars.select(polars.min_horizontal(recorded["address"] % capacity, last)).to_series()
+    assert wrapped["address"].to_list() == expected.to_list()
+    scaled = replayed(tmp_path / "b", scenario(mine, "100 MiB", timing="timestamps", fit="scale"))
+    end = max(row["address"] + row["bytes"] for row in rows)
+    drawn_together = [min(row["address"] * capacity // end // 512 * 512, capacity - row["bytes"]) for row in rows]
+    assert scaled["address"].to_list() == drawn_together
+    results = scenario(mine, "100 MiB", fit="scale").run()
+    assert any("addresses of the trace were drawn together" in note for note in results.notes)
+
+
+def test_several_devices_are_told_and_laid_end_to_end(tmp_path: Path) -> None:
+    file = tmp_path / "two.spc"
+    file.write_text("0,0,512,r,0.5\n1,8,1024,W,0.75\n0,100,512,R,1.5\n")
+    with pytest.raises(ScenarioError, match=r'devices: \["0", "1"\]'):
+        scenario(file).check()
+    with pytest.raises(ScenarioError, match="has no device `2`"):
+        scenario(file, devices=["2"]).check()
+    one = replayed(tmp_path / "a", scenario(file, devices=["1"]))
+    assert one.select("born_ns", "op", "address", "bytes").rows() == [(250_000_000, "write", 8 * 512, 1024)]
+    both = replayed(tmp_path / "b", scenario(file, devices=["1", "0"]))
+    assert both["address"].to_list() == [1 << 20, 8 * 512, (1 << 20) + 51_200]
+
+
+def test_columns_of_a_csv_file_have_names_and_units(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("rw,lba,len,when,extra\nRead,16,2,3.5,x\nwrite,0,1,4.25,y\n")
+    columns = {
+        "time": {"column": "when", "unit": "1 ms"},
+        "op": "rw",
+        "address": {"column": "lba", "unit": "512 B"},
+        "size": {"column": "len", "unit": "1 KiB"},
+    }
+    found = replayed(tmp_path / "a", scenario(file, format={"csv": columns}))
+    expected = [(0, "read", 8192, 2048), (750_000, "write", 0, 1024)]
+    assert found.select("born_ns", "op", "address", "bytes").rows() == expected
+    wrong = columns | {"op": "direction"}
+    with pytest.raises(ScenarioError, match=r"no column `direction` .* rw, lba, len, when, extra"):
+        scenario(file, format={"csv": wrong}).check()
+    with pytest.raises(ScenarioError, match="is in none of the formats"):
+        scenario(file).check()
+
+
+def test_a_trace_takes_the_same_memory_however_long_it_is(tmp_path: Path) -> None:
+    def peaks(lines: int) -> tuple[int, int]:
+        numbers = np.arange(lines)
+        columns = {"time_ns": numbers * 10**6, "op": np.full(lines, "read"), "address": numbers % 1000 * 4096}
+        file = tmp_path / f"{lines}.csv"
+        trace.write(file, columns | {"bytes": np.full(lines, 4096)})
+        (tmp_path / "scenario.yaml").write_text(SCENARIO.format(file=file, capacity="1 GiB"))
+        replay = peak_kib(f"headrace.run({str(tmp_path / 'scenario.yaml')!r})")
+        return replay, peak_kib(f"headrace.trace.info({str(file)!r})")
+
+    short, long = peaks(20_000), peaks(1_000_000)
+    assert long[0] - short[0] < 5_000
+    assert long[1] - short[1] < 5_000
+
+
+def peak_kib(does: str) -> int:
+    """Return the most memory that a fresh interpreter holds while it does this."""
+    tells = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+    command = [sys.executable, "-c", f"import headrace; {does}; {tells}"]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def test_info_tells_what_a_trace_is_like(headrace: Run, tmp_path: Path) -> None:
+    n = 4000
+    sequential = np.arange(n) * 4096
+    mixed = {"time_ns": np.arange(n) * 10**7, "op": np.where(np.arange(n) % 4 == 0, "write", "read")}
+    trace.write(tmp_path / "even.csv", mixed | {"address": sequential, "bytes": np.full(n, 4096)})
+    ran = headrace("trace", "info", tmp_path / "even.csv", "--json", "--report", tmp_path / "even.html")
+    info = json.loads(ran.stdout)["info"]
+    assert info["read_share"] == 0.75
+    assert info["places"]["sequential_share"] == pytest.approx(1 - 1 / n)
+    assert info["places"]["footprint"] == n * 4096
+    assert info["arrivals"]["rate_per_s"] == pytest.approx(100)
+    assert info["arrivals"]["interarrival_cv"] == pytest.approx(0, abs=1e-6)
+    assert info["responses"] is None
+    page = (tmp_path / "even.html").read_text()
+    assert page.count("<svg") == 3
+    assert "100% sequential" in page
+    printed = headrace("trace", "info", tmp_path / "even.csv").stdout
+    assert "4,000 requests, 75% of them reads, 4 KiB on average" in " ".join(printed.split())
+
+
+def test_mistakes_with_traces_are_told(headrace: Run, mine: Path, tmp_path: Path) -> None:
+    def refused(*arguments: object) -> str:
+        ran = headrace("trace", *arguments)
+        assert ran.returncode == 2, ran.stdout
+        assert "Traceback" not in ran.stderr
+        return " ".join(ran.stderr.split())
+
+    assert "No such file" in refused("info", tmp_path / "missing")
+    assert "did you mean `msr`" in refused("info", mine, "--format", "mrs")
+    assert "7 field(s)" in refused("info", mine, "--format", "msr") or "is no time" in refused(
+        "info", mine, "--format", "msr"
+    )
+    assert "can be read, not written" in refused("convert", mine, "-o", tmp_path / "x", "--to", "blkparse")
+    assert not (tmp_path / "x").exists()
+    assert "cannot be written" in refused("convert", mine, "-o", tmp_path / "none" / "x")
+    (tmp_path / "cut.gz").write_bytes(b"\x1f\x8b\x08garbage that is no gzip at all")
+    assert "cannot read the trace" in refused("info", tmp_path / "cut.gz")
+    (tmp_path / "odd.csv").write_text("time_ns,op,address,bytes,response_ns,think_ns,device\n0,read,7,100,,,\n")
+    assert "request 1: 7 bytes are no whole sectors" in refused(
+        "convert", tmp_path / "odd.csv", "-o", tmp_path / "y", "--to", "ascii"
+    )
+
+
+def test_the_logs_of_a_real_fio_are_read(headrace: Run, tmp_path: Path) -> None:
+    fio = real_program("fio")
+    job = [
+        "--name=job",
+        "--filename=file",
+        "--size=8M",
+        "--rw=randrw",
+        "--bs=4k",
+        "--ioengine=psync",
+        "--number_ios=500",
+    ]
+    logs = ["--write_lat_log=log", "--write_bw_log=log", "--log_offset=1", "--per_job_logs=1"]
+    subprocess.run([fio, *job, *logs], cwd=tmp_path, check=True, capture_output=True)
+    latencies = trace.info(tmp_path / "log_lat.1.log")
+    assert latencies["format"] == "fio_latency"
+    assert latencies["info"]["requests"] == 500
+    assert latencies["info"]["sizes"]["frequent"] == [[4096, 1.0]]
+    assert latencies["info"]["places"]["end"] <= 8 << 20
+    assert trace.info(tmp_path / "log_bw.1.log")["format"] == "fio_bandwidth"
+    results = scenario(tmp_path / "log_lat.1.log").run()
+    assert results.streams["answered"].item() == 500
+    measured = results.data["streams"][0]["measured"]["all"]
+    assert measured["measured_mean_ms"] == pytest.approx(latencies["info"]["responses"]["mean_ms"])
+    # Without log_offset fio tells no addresses, which is said.
+    subprocess.run([fio, *job, "--write_lat_log=bare"], cwd=tmp_path, check=True, capture_output=True)
+    assert trace.info(tmp_path / "bare_lat.1.log")["info"]["places"] is None
+    with pytest.raises(ScenarioError, match="log_offset=1"):
+        scenario(tmp_path / "bare_lat.1.log").check()
