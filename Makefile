@@ -1,17 +1,17 @@
 # The whole set-up, from a bare checkout: Python ≥ 3.11 and a Rust toolchain are all it takes.
 #   make demo     build, simulate the RAID 0 system of the split-merge paper, print its answer beside theory's
-#   make test     everything: style, types, Rust, Python, documentation snippets, examples, studies at a small size
+#   make test     everything: style, types, Rust, Python, the site and its snippets, examples, studies at a small size
 #   make studies  the studies whole
 #   make bench    the figures, as a table and in target/bench.json
 #   make wheel    an abi3 wheel in dist/, which installs without Rust
-#   make docs     the Rust reference
+#   make docs     the site in target/site, offline; the Rust reference in target/doc
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test parts style rust-test python-test studies bench wheel docs clean
+.PHONY: demo test parts types rust-docs style rust-test python-test studies bench wheel docs clean
 
 demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
@@ -27,7 +27,7 @@ $(VENV)/built: $(VENV)/tools $(SOURCES)
 	. $(BIN)/activate && maturin develop --release --quiet
 	touch $@
 
-test: style rust-test parts python-test
+test: style rust-test parts docs python-test
 
 # Real programs that tests start beside headrace. Where Debian's packages can be installed, they are; elsewhere the tests
 # that need them are skipped, and say so.
@@ -45,7 +45,7 @@ style: $(VENV)/tools
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 
-rust-test: docs
+rust-test: rust-docs
 	cargo test --quiet --workspace --exclude headrace-py
 
 python-test: $(VENV)/built
@@ -61,7 +61,18 @@ bench: $(VENV)/built
 wheel: $(VENV)/tools
 	. $(BIN)/activate && maturin build --release --quiet --out dist
 
-docs:
+# The site, offline, in target/site; beside it the Rust reference in target/doc.
+docs: rust-docs $(VENV)/built
+	rm -rf target/docs && cp -r docs target/docs && rm -r target/docs/generate && mv target/docs/mkdocs.yml target
+	PYTHONPATH=docs $(BIN)/python -m generate pages target/docs
+	$(BIN)/zensical build --strict --config-file target/mkdocs.yml
+
+# The Python types of a scenario, from its schema.
+types: $(VENV)/built
+	PYTHONPATH=docs $(BIN)/python -m generate types > $(VENV)/document.py
+	mv $(VENV)/document.py python/headrace/document.py
+
+rust-docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --exclude headrace-py --exclude headrace-bench --no-deps
 
 clean:

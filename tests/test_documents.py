@@ -3,15 +3,30 @@
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT, Run
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
 FILE = re.compile(r"<!-- file: (\S+) -->\n+```yaml\n(.*?)```", re.DOTALL)
-CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+SNIPPET = re.compile(r"```console\n(.*?)```|```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
+COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)", re.MULTILINE)
+
+
+def test_the_types_and_pages_made_from_the_schema_are_fresh(tmp_path: Path) -> None:
+    made = subprocess.run(
+        [sys.executable, "-m", "generate", "types"], cwd=ROOT / "docs", capture_output=True, text=True, check=True
+    )
+    assert made.stdout == (ROOT / "python" / "headrace" / "document.py").read_text(), "run `make types`"
+    subprocess.run([sys.executable, "-m", "generate", "pages", tmp_path], cwd=ROOT / "docs", check=True)
+    reference = (tmp_path / "scenario.md").read_text()
+    assert "| `stripe_unit` | size | required |" in reference
+    assert "`--timeline FILE.json`" in (tmp_path / "commands.md").read_text()
+    assert (tmp_path / "gallery" / "bursts.svg").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -20,13 +35,39 @@ def test_a_page_shows_what_really_happens(headrace: Run, tmp_path: Path, page: P
     for name, content in FILE.findall(text):
         (tmp_path / name).write_text(content)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    for console in CONSOLE.findall(text):
-        command, _, shown = console.partition("\n")
-        program, *arguments = shlex.split(command.removeprefix("$ "))
-        assert program == "headrace", f"{page.name}: only headrace commands are checked, not {command}"
-        ran = headrace(*arguments, cwd=tmp_path, columns=90)
-        printed = [line.rstrip() for line in (ran.stdout + ran.stderr).splitlines()]
-        assert [line.rstrip() for line in shown.splitlines()] == printed, f"{page.name}: {command}"
+    session = PythonSession(tmp_path)
+    for console, python, said in SNIPPET.findall(text):
+        for command, shown in COMMAND.findall(console):
+            program, *arguments = shlex.split(command)
+            assert program == "headrace", f"{page.name}: only headrace commands are checked, not {command}"
+            ran = headrace(*arguments, cwd=tmp_path, columns=90)
+            assert_shown(shown, ran.stdout + ran.stderr, f"{page.name}: {command}")
+        if python:
+            assert_shown(said, session.run(python), f"{page.name}: {python}")
+
+
+def assert_shown(shown: str, printed: str, where: str) -> None:
+    """Check that what a page shows is what is printed; a line of `…` stands for any lines."""
+    lines = [re.escape(line.rstrip()) for line in shown.splitlines()]
+    pattern = "\n".join("(.*\n?)*?" if line == re.escape("…") else line for line in lines)
+    told = "\n".join(line.rstrip() for line in printed.splitlines())
+    assert re.fullmatch(pattern, told), f"{where}\n{told}"
+
+
+class PythonSession:
+    """Runs the Python of a page, block after block, each seeing what those before it made."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.before = ""
+
+    def run(self, code: str) -> str:
+        quiet = f"import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    exec({self.before!r}, globals())\n"
+        command = [sys.executable, "-c", quiet + code]
+        ran = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+        self.before += code
+        return ran.stdout
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
 
 import polars
@@ -48,7 +48,7 @@ def test_each_component_has_its_rows_and_nothing_overlaps_in_one(events: list[di
             rows[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
     for spans in rows.values():
         ordered = sorted(spans)
-        assert all(end <= begin + 1e-6 for (_, end), (begin, _) in zip(ordered, ordered[1:], strict=False))
+        assert all(end <= begin + 1e-6 for (_, end), (begin, _) in pairwise(ordered))
     # A disk serves one request at a time, so it has one row.
     assert {tid for pid, tid in rows if "spindle" in names[pid]} == {1}
 

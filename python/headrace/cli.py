@@ -67,9 +67,11 @@ def run(
     file: File,
     as_json: AsJson = False,
     sets: Sets = None,
-    seed: Annotated[int | None, typer.Option(help="Another seed than the file's.")] = None,
-    replications: Annotated[int | None, typer.Option(min=1, help="So many independent runs.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="At most so many at once. [default: all]")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Another seed than the file's.")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, metavar="N", help="So many independent runs.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most so many at once. [default: all]")
+    ] = None,
     requests: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write every request as Parquet, a million a file.")
     ] = None,
@@ -79,7 +81,7 @@ def run(
             metavar="FILE.json", help="Write the way of the first requests, for Perfetto or chrome://tracing."
         ),
     ] = None,
-    first: Annotated[int, typer.Option(min=1, help="How many requests the timeline shows.")] = 100,
+    first: Annotated[int, typer.Option(min=1, metavar="N", help="How many requests the timeline shows.")] = 100,
     report: ReportFile = None,
 ) -> None:
     """Simulate the system in FILE and print what it does, beside what theory says."""
@@ -150,7 +152,9 @@ def devices(
         str | None, typer.Argument(help="A device; without it, all are listed.", show_default=False)
     ] = None,
     as_json: AsJson = False,
-    beside: Annotated[Path, typer.Option(help="The folder whose `devices/` holds your own.")] = Path(),
+    beside: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")
+    ] = Path(),
     report: ReportFile = None,
 ) -> None:
     """Show the devices that scenarios can name: each number with its source, zone rates, seek curve."""
@@ -177,6 +181,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
+        metavar="FORMAT",
         help="How FILE is written: validate, ascii, msr, spc, blkparse, fio_latency, fio_bandwidth, headrace, or the "
         "columns of a CSV file: `{csv: {time: {column: t, unit: 1 s}, op: rw, address: {column: lba, unit: 512 B}, "
         "size: {column: len}}}`. [default: as its first lines tell]",
@@ -220,10 +225,13 @@ def trace_info(
 def trace_convert(
     file: TraceFile,
     to: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to; compressed as its ending (.gz, .zst, .bz2) says.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to; compressed as its ending (.gz, .zst, .bz2) says."
+        ),
     ],
     to_format: Annotated[
-        str, typer.Option("--to", help="How to write it: headrace, ascii, spc, msr or validate.")
+        str, typer.Option("--to", metavar="FORMAT", help="How to write it: headrace, ascii, spc, msr or validate.")
     ] = "headrace",
     as_json: AsJson = False,
     format: Format = None,

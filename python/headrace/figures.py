@@ -71,7 +71,12 @@ def response_cdf(results: Results, stream: int) -> Drawing:
     chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True)
     return _styled(
         chart.encode(
-            x=altair.X("ms:Q", title="response time, ms", scale=altair.Scale(type="log", nice=False)),
+            x=altair.X(
+                "ms:Q",
+                title="response time, ms",
+                scale=altair.Scale(type="log", nice=False),
+                axis=altair.Axis(labelOverlap="greedy", labelSeparation=6),
+            ),
             y=altair.Y("share:Q", title="share of requests", axis=altair.Axis(format="%")),
             color=_colours(names),
             strokeDash=altair.StrokeDash("what:N", legend=None, scale=altair.Scale(domain=names, range=DASHES)),

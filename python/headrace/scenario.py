@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace import _core, trace
 from headrace._core import ScenarioError
@@ -13,6 +13,9 @@ from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.timeline import write as write_timeline
 from headrace.trace import Requests, Watch
+
+if TYPE_CHECKING:
+    from headrace.document import ScenarioSpec
 
 Json = dict[str, Any]
 
@@ -86,6 +89,18 @@ class Scenario:
     def __init__(self, text: str, file: str = "<text>", changes: Mapping[str, object] | None = None) -> None:
         self.text, self.file, self.changes = text, file, dict(changes or {})
         self._kept: list[tempfile.TemporaryDirectory[str]] = []
+
+    @classmethod
+    def of(cls, document: "ScenarioSpec") -> "Scenario":
+        """Return the scenario that a mapping describes, typed as `headrace.document` has it.
+
+        >>> Scenario.of({
+        ...     "system": {"clerk": {"type": "station", "service": {"exponential": "8 ms"}}},
+        ...     "workload": {"users": {"to": "clerk", "arrivals": {"poisson": "100 /s"}}},
+        ... }).check()["workload"]["users"]["op"]
+        'read'
+        """
+        return cls(json.dumps(document))
 
     def with_(self, changes: Mapping[str, object]) -> "Scenario":
         """Return the scenario with other values: `{"system.tds.disks": 8}`."""

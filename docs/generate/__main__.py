@@ -1,0 +1,21 @@
+"""`python -m generate pages FOLDER` makes what the site needs beside what is written; `types` prints Python types."""
+
+import sys
+from pathlib import Path
+
+from generate import commands, gallery, reference, types
+from headrace import schema
+
+
+def main() -> None:
+    """Do what the command line says."""
+    if sys.argv[1:] == ["types"]:
+        print(types.module(schema()), end="")
+        return
+    folder = Path(sys.argv[2])
+    (folder / "scenario.md").write_text(reference.page(schema()), encoding="utf-8")
+    (folder / "commands.md").write_text(commands.page(), encoding="utf-8")
+    (folder / "examples.md").write_text(gallery.page(folder / "gallery"), encoding="utf-8")
+
+
+main()

@@ -1,0 +1,31 @@
+"""The gallery: every example with its question, its command and a picture of its answer."""
+
+from pathlib import Path
+
+import headrace
+from headrace import figures, report
+
+ROOT = Path(__file__).parents[2]
+
+
+def page(folder: Path) -> str:
+    """Return the gallery as Markdown; its pictures are written into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    entries = [_entry(example, folder) for example in sorted((ROOT / "examples").glob("*.yaml"))]
+    return "\n\n".join(["# Examples", "Each is a file in `examples/`, with the question it answers.", *entries]) + "\n"
+
+
+def _entry(example: Path, folder: Path) -> str:
+    text = example.read_text(encoding="utf-8")
+    comment = [line.lstrip("# ") for line in text.splitlines() if line.startswith("#")]
+    question, _, more = " ".join(comment).partition("? ")
+    parts = [f"## {question.rstrip('?')}?", more, f"```console\n$ headrace run examples/{example.name}\n```"]
+    if "replay" not in example.stem:  # It needs a measured trace, which is not ours to give.
+        results = headrace.load(example).run()
+        drawn = figures.svg(figures.response_cdf(results, 0), figures.ALONE)
+        (folder / f"{example.stem}.svg").write_text(drawn, encoding="utf-8")
+        report.write(results, folder / f"{example.stem}.html", title=example.stem)
+        parts += [f"> {results.answer}", f"![the cdf of the response time](gallery/{example.stem}.svg)"]
+        parts.append(f"[Its whole report](gallery/{example.stem}.html)")
+    parts.append(f"```yaml\n{text}```")
+    return "\n\n".join(part for part in parts if part)

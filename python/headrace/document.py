@@ -1,0 +1,452 @@
+"""A scenario as Python sees it. Made from the schema by `make types`; a test keeps it the same.
+
+Quantities are text with a unit: `"64 KiB"`, `"8.5 ms"`, `"50 /s"`.
+"""
+
+from typing import Literal, NotRequired, TypeAlias, TypedDict
+
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "Level", "Limits", "OpSpec", "PatternSpec", "Positioning", "Queueing", "ReplaySpec", "RunSpec", "ScenarioSpec", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "TraceFormat", "WarmUp"]
+
+class ScenarioSpec(TypedDict):
+    """A storage system, a load, and how long to watch them."""
+
+    system: dict[str, ComponentSpec]
+    """The components, each under a name of its own."""
+    workload: dict[str, StreamSpec]
+    """The streams of requests, each under a name of its own."""
+    run: NotRequired[RunSpec]
+    """How long to run, and from which seed."""
+
+class ComponentSpecDisk(TypedDict):
+    """A disk drive."""
+
+    type: Literal['disk']
+    device: DeviceRef
+    """A drive of the catalogue by name, or its numbers written out."""
+    positioning: NotRequired[Positioning]
+    """How the places on the platter are sampled."""
+
+class ComponentSpecStation(TypedDict):
+    """Servers with a service time by law."""
+
+    type: Literal['station']
+    servers: NotRequired[int]
+    """How many requests are served at once."""
+    service: TimeSpec
+    """How long each is served."""
+    capacity: NotRequired[str]
+    """How many bytes can be addressed."""
+
+class ComponentSpecArray(TypedDict):
+    """Several devices of one kind that answer as one."""
+
+    type: Literal['array']
+    level: Level
+    """How data is laid out over the disks."""
+    of: str
+    """What it is made of, by its name in `system`. Each disk is one of its own."""
+    disks: int
+    """How many there are."""
+    stripe_unit: str
+    """How many bytes lie on one disk before the next has its turn."""
+    queueing: NotRequired[Queueing]
+    """Whether requests overlap."""
+    first_unit: NotRequired[FirstUnit]
+    """On which disk a request begins."""
+
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray"
+"""The one list of component kinds."""
+
+DeviceRef: TypeAlias = "str | DiskNumbers"
+"""A drive by name, or its numbers."""
+
+class DiskNumbers(TypedDict):
+    """The numbers of a drive, as a data sheet gives them."""
+
+    name: NotRequired[str | None]
+    """Maker, model, size."""
+    validation: NotRequired[str]
+    """Against which measurements it was validated, and how well; or `not validated`."""
+    capacity: Sourced
+    """How many bytes it holds."""
+    cylinders: Sourced2
+    """How many cylinders: what the arm moves over."""
+    rotation: Sourced3
+    """How fast it turns."""
+    media_rate_outer: Sourced4
+    """How fast data passes under the head on the outermost track."""
+    media_rate_inner: Sourced4
+    """How fast data passes under the head on the innermost track."""
+    seek_read: SeekTimes
+    """How long the arm takes to where it reads."""
+    seek_write: SeekTimes
+    """How long the arm takes to where it writes."""
+    overhead: NotRequired[Sourced5]
+    """What every request takes beside: command, controller, interface."""
+
+Sourced: TypeAlias = "str | Told"
+"""A number, and where it comes from."""
+
+class Told(TypedDict):
+    """A number with its source."""
+
+    value: str
+    """The number."""
+    source: NotRequired[str | None]
+    """Where it was read."""
+    estimate: NotRequired[str | None]
+    """Where no source gives it: how it was estimated."""
+
+Sourced2: TypeAlias = "int | Told2"
+"""A number, and where it comes from."""
+
+class Told2(TypedDict):
+    """A number with its source."""
+
+    value: int
+    """The number."""
+    source: NotRequired[str | None]
+    """Where it was read."""
+    estimate: NotRequired[str | None]
+    """Where no source gives it: how it was estimated."""
+
+Sourced3: TypeAlias = "str | Told3"
+"""A number, and where it comes from."""
+
+class Told3(TypedDict):
+    """A number with its source."""
+
+    value: str
+    """The number."""
+    source: NotRequired[str | None]
+    """Where it was read."""
+    estimate: NotRequired[str | None]
+    """Where no source gives it: how it was estimated."""
+
+Sourced4: TypeAlias = "str | Told4"
+"""A number, and where it comes from."""
+
+class Told4(TypedDict):
+    """A number with its source."""
+
+    value: str
+    """The number."""
+    source: NotRequired[str | None]
+    """Where it was read."""
+    estimate: NotRequired[str | None]
+    """Where no source gives it: how it was estimated."""
+
+class SeekTimes(TypedDict):
+    """The two ends of a seek curve."""
+
+    track_to_track: Sourced5
+    """To the next cylinder."""
+    full_stroke: Sourced5
+    """From the first cylinder to the last."""
+
+Sourced5: TypeAlias = "str | Told5"
+"""A number, and where it comes from."""
+
+class Told5(TypedDict):
+    """A number with its source."""
+
+    value: str
+    """The number."""
+    source: NotRequired[str | None]
+    """Where it was read."""
+    estimate: NotRequired[str | None]
+    """Where no source gives it: how it was estimated."""
+
+Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent']"
+"""How the places on the platter are sampled."""
+
+TimeSpec: TypeAlias = "str | DrawnTime"
+"""A time, either fixed (`8.5 ms`) or drawn for each request."""
+
+class DrawnTimeExponential(TypedDict):
+    """Exponential with this mean."""
+
+    exponential: str
+
+class DrawnTimeErlangErlang(TypedDict):
+    """DrawnTimeErlangErlang"""
+
+    stages: int
+    """How many stages."""
+    mean: str
+    """The mean of their sum."""
+
+class DrawnTimeErlang(TypedDict):
+    """The sum of several exponential stages."""
+
+    erlang: DrawnTimeErlangErlang
+
+DrawnTimeUniformUniform = TypedDict("DrawnTimeUniformUniform", {"from": str, "to": str})
+
+class DrawnTimeUniform(TypedDict):
+    """Equally likely anywhere in between."""
+
+    uniform: DrawnTimeUniformUniform
+
+DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUniform"
+"""A law of time."""
+
+Level: TypeAlias = "Literal['raid0']"
+"""How data is laid out over the disks."""
+
+Queueing: TypeAlias = "Literal['fork_join'] | Literal['split_merge']"
+"""Whether requests overlap."""
+
+FirstUnit: TypeAlias = "Literal['addressed'] | Literal['first_disk']"
+"""On which disk a request begins."""
+
+class StreamSpec(TypedDict):
+    """A stream of requests to one component."""
+
+    to: str
+    """The component the requests go to, by its name in `system`."""
+    arrivals: ArrivalSpec
+    """When requests come."""
+    op: NotRequired[OpSpec]
+    """Reads, writes, or both. A replayed trace has its own."""
+    size: NotRequired[SizeSpec]
+    """How large each request is. A replayed trace has its own."""
+    pattern: NotRequired[PatternSpec]
+    """Which addresses they go to. A replayed trace has its own."""
+    align: NotRequired[str | None]
+    """Addresses are multiples of this. Default: the smallest size that occurs."""
+    footprint: NotRequired[str | None]
+    """Only the first so many bytes are addressed. Default: the whole component."""
+
+class ArrivalSpecPoisson(TypedDict):
+    """At random at this rate, whatever happened before."""
+
+    poisson: str
+
+class ArrivalSpecEvery(TypedDict):
+    """One after each such time."""
+
+    every: str
+
+class ArrivalSpecBurstyBursty(TypedDict):
+    """ArrivalSpecBurstyBursty"""
+
+    calm: str
+    """The rate between bursts."""
+    burst: str
+    """The rate within a burst."""
+    calm_for: str
+    """The mean time between bursts."""
+    burst_for: str
+    """The mean length of a burst."""
+
+class ArrivalSpecBursty(TypedDict):
+    """In bursts: a Poisson process whose rate switches between two values, each kept for an exponential time (a Markov-modulated Poisson process of two states)."""
+
+    bursty: ArrivalSpecBurstyBursty
+
+class ArrivalSpecBatchesBatches(TypedDict):
+    """ArrivalSpecBatchesBatches"""
+
+    rate: str
+    """How many batches come, on average."""
+    size: BatchSize
+    """How many requests come in each."""
+
+class ArrivalSpecBatches(TypedDict):
+    """Several at once, at random instants."""
+
+    batches: ArrivalSpecBatchesBatches
+
+class ArrivalSpecClosedClosed(TypedDict):
+    """ArrivalSpecClosedClosed"""
+
+    depth: int
+    """How many clients: the queue depth."""
+    think: NotRequired[TimeSpec]
+    """What each waits from an answer to its next request."""
+
+class ArrivalSpecClosed(TypedDict):
+    """From so many clients, each of which sends its next request when its last is done and it has thought."""
+
+    closed: ArrivalSpecClosedClosed
+
+class ArrivalSpecReplay(TypedDict):
+    """From a trace of requests recorded on a real system."""
+
+    replay: ReplaySpec
+
+ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecReplay"
+"""When requests come."""
+
+class BatchSizeGeometric(TypedDict):
+    """Geometrically distributed: 1, 2, 3 … with this mean."""
+
+    geometric: float
+    """The mean; at least one."""
+
+BatchSize: TypeAlias = "int | BatchSizeGeometric"
+"""How many requests come at once."""
+
+class ReplaySpec(TypedDict):
+    """A trace to be replayed."""
+
+    trace: str
+    """The file, relative to the scenario's; plain, or compressed with gzip, zstd or bzip2."""
+    format: NotRequired[TraceFormat | None]
+    """How it is written. Default: as its first lines tell."""
+    timing: NotRequired[Timing | None]
+    """When requests are sent. Default: by think time where the trace has think times, else at their timestamps."""
+    speed: NotRequired[float]
+    """So many times as fast as recorded: times between requests are divided by it."""
+    devices: NotRequired[list[str]]
+    """Of a trace of several devices, those replayed; several are laid end to end, in this order."""
+    fit: NotRequired[Fit]
+    """What becomes of addresses beyond the end of the component."""
+    first: NotRequired[int | None]
+    """Only the first so many requests."""
+    skip_bad: NotRequired[bool]
+    """Pass over lines that cannot be read, and count them, instead of refusing the file."""
+
+class TraceFormatCsv(TypedDict):
+    """CSV whose first line names the columns."""
+
+    csv: CsvColumns
+
+TraceFormat: TypeAlias = "Literal['validate'] | Literal['ascii'] | Literal['msr'] | Literal['spc'] | Literal['blkparse'] | Literal['fio_latency'] | Literal['fio_bandwidth'] | Literal['headrace'] | TraceFormatCsv"
+"""How a trace file is written."""
+
+class CsvColumns(TypedDict):
+    """Which column of a CSV file is what. The first line names the columns."""
+
+    time: NotRequired[TimeColumn | None]
+    """When a request came, since any instant."""
+    op: str
+    """`R…` or `0` for reads, `W…` or `1` for writes, as the column of this name says."""
+    address: ByteColumn
+    """Its first byte."""
+    size: ByteColumn
+    """How many bytes."""
+    response: NotRequired[TimeColumn | None]
+    """How long it took."""
+    think: NotRequired[TimeColumn | None]
+    """From its completion to the next request."""
+    device: NotRequired[str | None]
+    """Which device it went to."""
+
+class TimeColumn(TypedDict):
+    """A column of times."""
+
+    column: str
+    """Its name."""
+    unit: str
+    """What 1 means there: `1 s`, `100 ns`."""
+
+class ByteColumn(TypedDict):
+    """A column of places or sizes."""
+
+    column: str
+    """Its name."""
+    unit: NotRequired[str]
+    """What 1 means there: `1 B`, `512 B`."""
+
+Timing: TypeAlias = "Literal['timestamps'] | Literal['think']"
+"""When the requests of a trace are sent."""
+
+Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
+"""What becomes of addresses beyond the end of the component."""
+
+class OpSpecReads(TypedDict):
+    """This share of reads, the rest writes; drawn for each request."""
+
+    reads: str | float
+
+OpSpec: TypeAlias = "Literal['read'] | Literal['write'] | OpSpecReads"
+"""Reads, writes, or both."""
+
+SizeSpec: TypeAlias = "str | DrawnSize"
+"""A size, either fixed (`64 KiB`) or drawn for each request."""
+
+class DrawnSizeMix(TypedDict):
+    """One of several sizes, each with its weight."""
+
+    mix: list[Share]
+
+DrawnSizeUniformUniform = TypedDict("DrawnSizeUniformUniform", {"from": str, "to": str, "step": str})
+
+class DrawnSizeUniform(TypedDict):
+    """Equally likely any of `from`, `from` + `step`, … up to `to`."""
+
+    uniform: DrawnSizeUniformUniform
+
+DrawnSize: TypeAlias = "DrawnSizeMix | DrawnSizeUniform"
+"""A law of size."""
+
+class Share(TypedDict):
+    """One size of a mix."""
+
+    size: str
+    """The size."""
+    weight: float
+    """How often, relative to the others."""
+
+class PatternSpecHotSpotHotSpot(TypedDict):
+    """PatternSpecHotSpotHotSpot"""
+
+    skew: NotRequired[float]
+    """Zipf's exponent; 0 is uniform, 1 the classic law."""
+    spots: NotRequired[int]
+    """How many regions."""
+
+class PatternSpecHotSpot(TypedDict):
+    """Some regions more than others: the r-th most popular of `spots` regions of equal size is asked for in proportion to r^−`skew` (Zipf's law). Popular regions lie scattered."""
+
+    hot_spot: PatternSpecHotSpotHotSpot
+
+class PatternSpecRunsRuns(TypedDict):
+    """PatternSpecRunsRuns"""
+
+    length: float
+    """The mean number of requests in a run; at least one."""
+
+class PatternSpecRuns(TypedDict):
+    """Sequential runs from random places; the number of requests in a run is geometric."""
+
+    runs: PatternSpecRunsRuns
+
+PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
+"""Which addresses are asked for."""
+
+class RunSpec(TypedDict):
+    """How long to run, and from which seed."""
+
+    seed: NotRequired[int]
+    """The root of all random streams. Same scenario, same seed: same results, bit for bit."""
+    requests: NotRequired[int]
+    """How many requests are answered before the run ends. A replayed trace ends with its last request."""
+    time: NotRequired[str | None]
+    """End after so much simulated time, if that comes first."""
+    replications: NotRequired[int]
+    """How many independent runs, each with random streams of its own."""
+    warm_up: NotRequired[WarmUp]
+    """How much of the beginning is left out."""
+    engine: NotRequired[Engine]
+    """How the run is computed."""
+    limits: NotRequired[Limits]
+    """What ends a run before its time."""
+
+WarmUp: TypeAlias = "Literal['auto'] | Literal['none']"
+"""How much of the beginning is left out."""
+
+Engine: TypeAlias = "Literal['auto'] | Literal['events'] | Literal['recursion']"
+"""How a run is computed."""
+
+class Limits(TypedDict):
+    """What ends a run before its time; what was found until then is kept and marked."""
+
+    in_flight: NotRequired[int]
+    """So many requests under way at once: the system does not keep up. A run by recursion keeps none under way."""
+    events: NotRequired[int]
+    """So many events."""
+    wall_time: NotRequired[str]
+    """So much real time."""
