@@ -62,8 +62,8 @@ class PythonSession:
         self.before = ""
 
     def run(self, code: str) -> str:
-        quiet = f"import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    exec({self.before!r}, globals())\n"
-        command = [sys.executable, "-c", quiet + code]
+        quietly = "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    exec({!r}, globals())\n"
+        command = [sys.executable, "-c", quietly.format(self.before) + code]
         ran = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr
         self.before += code
