@@ -1,6 +1,7 @@
 """Traces: every format, every compression, replayed open and closed, larger than memory, and real ones from fio."""
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -235,3 +236,84 @@ def test_the_logs_of_a_real_fio_are_read(headrace: Run, tmp_path: Path) -> None:
     assert trace.info(tmp_path / "bare_lat.1.log")["info"]["places"] is None
     with pytest.raises(ScenarioError, match="log_offset=1"):
         scenario(tmp_path / "bare_lat.1.log").check()
+
+
+HEADER = "time_ns,op,address,bytes,response_ns,think_ns,device\n"
+
+
+def test_a_request_without_its_time_among_others_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "gap.csv"
+    file.write_text(HEADER + "0,read,0,512,,,\n,read,0,512,,,\n9,read,0,512,,,\n")
+    with pytest.raises(ScenarioError, match="line 3: it has no timestamp, and those before it have one"):
+        scenario(file).check()
+    results = scenario(file, skip_bad=True).run()
+    assert results.streams["answered"].item() == 2
+
+
+def test_requests_are_put_in_order_and_counted_from_the_earliest(tmp_path: Path) -> None:
+    file = tmp_path / "shuffled.csv"
+    file.write_text(HEADER + "".join(f"{time},read,{time * 512},512,,,\n" for time in (5000, 1000, 9000, 3000)))
+    found = replayed(tmp_path / "log", scenario(file))
+    assert found.select("born_ns", "address").rows() == [(t - 1000, t * 512) for t in (1000, 3000, 5000, 9000)]
+    assert any("2 requests stand in the trace after later ones" in note for note in scenario(file).run().notes)
+
+
+def test_a_trace_that_changes_after_it_was_looked_over_ends_the_run(mine: Path, tmp_path: Path) -> None:
+    file = tmp_path / "changing.csv"
+    file.write_bytes(mine.read_bytes())
+    changed: list[int] = []
+
+    def watch(so_far: int, wanted: int, _queues: list[tuple[str, int]]) -> None:
+        if wanted and not changed:
+            changed.append(so_far)
+            file.write_bytes(mine.read_bytes()[: 1 << 12])
+
+    replay = scenario(file, timing="timestamps")
+    beside = {
+        "system.clerk": {"type": "station", "service": "1 us"},
+        "workload.customers": {"to": "clerk", "arrivals": {"poisson": "900000 /s"}},
+        "run.requests": 3_000_000,
+        "run.replications": 3,
+    }
+    results = replay.with_(beside).run(watch=watch, threads=1)
+    assert changed
+    assert results.data["ended"] == "trace_lost"
+    assert not results.complete
+
+
+def test_what_cannot_be_read_twice_or_written_back_is_refused(mine: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ScenarioError, match="no plain file"):
+        trace.info(tmp_path / "pipe")
+    before = mine.read_bytes()
+    with pytest.raises(ScenarioError, match="is the trace itself"):
+        trace.convert(mine, mine)
+    assert mine.read_bytes() == before
+    untimed = tmp_path / "untimed.csv"
+    trace.write(untimed, {"op": ["read"] * 3, "address": [0, 512, 1024], "bytes": [512] * 3})
+    with pytest.raises(ScenarioError, match="needs its timestamp, which is not known"):
+        trace.convert(untimed, tmp_path / "out", to_format="spc")
+    trace.convert(untimed, tmp_path / "same.csv")
+    assert (tmp_path / "same.csv").read_text() == untimed.read_text()
+
+
+def test_requests_of_ones_own_are_written_as_they_are_or_refused(tmp_path: Path) -> None:
+    plain = {"op": "read", "address": 0, "bytes": 512}
+    late = [plain] * 200 + [plain | {"time_ns": 7}]
+    trace.write(tmp_path / "late.csv", late)
+    assert (tmp_path / "late.csv").read_text().splitlines()[-1].startswith("7,read")
+    for wrong in ({"time_ns": 1.5}, {"op": "wobble"}, {"device": "usr,0"}, {"bogus": 1}):
+        with pytest.raises(ValueError, match=r"whole numbers|neither read nor write|commas|are needed"):
+            trace.write(tmp_path / "wrong.csv", [plain | wrong])
+    assert not (tmp_path / "wrong.csv").exists()
+
+
+def test_devices_keep_their_names_from_format_to_format(tmp_path: Path) -> None:
+    file = tmp_path / "two.msr"
+    file.write_text("100,usr,0,Read,0,512,10\n200,usr,1,Write,512,512,10\n300,web,0,Read,0,512,10\n")
+    trace.convert(file, tmp_path / "own.csv")
+    trace.convert(tmp_path / "own.csv", tmp_path / "back.msr", to_format="msr")
+    names = [device["name"] for device in trace.info(tmp_path / "back.msr")["info"]["devices"]]
+    assert names == ["usr:0", "usr:1", "web:0"]
+    with pytest.raises(ScenarioError, match="names devices by numbers"):
+        trace.convert(file, tmp_path / "out", to_format="ascii")

@@ -10,6 +10,8 @@ HEAD = '''"""A scenario as Python sees it. Made from the schema by `make types`;
 Quantities are text with a unit: `"64 KiB"`, `"8.5 ms"`, `"50 /s"`.
 """
 
+from __future__ import annotations
+
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 '''
 

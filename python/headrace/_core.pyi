@@ -5,7 +5,7 @@ __version__: str
 Watch = Callable[[int, int, list[tuple[str, int]]], object]
 
 class ScenarioError(Exception):
-    args: tuple[str, str]
+    problems: str
 
 def schema() -> str: ...
 def check(text: str, file: str, sets: list[tuple[str, str]]) -> str: ...

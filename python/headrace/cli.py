@@ -54,11 +54,10 @@ def _changes(sets: list[str] | None) -> dict[str, str]:
 
 
 def _refuse(error: ScenarioError, as_json: bool) -> NoReturn:
-    told, problems = error.args
     if as_json:
-        print(json.dumps({"ok": False, "problems": json.loads(problems)}, indent=2))
+        print(json.dumps({"ok": False, "problems": json.loads(error.problems)}, indent=2))
     else:
-        print(told, file=sys.stderr)
+        print(error, file=sys.stderr)
     raise typer.Exit(MISTAKE)
 
 
@@ -184,7 +183,7 @@ Format = Annotated[
         metavar="FORMAT",
         help="How FILE is written: validate, ascii, msr, spc, blkparse, fio_latency, fio_bandwidth, headrace, or the "
         "columns of a CSV file: `{csv: {time: {column: t, unit: 1 s}, op: rw, address: {column: lba, unit: 512 B}, "
-        "size: {column: len}}}`. [default: as its first lines tell]",
+        "size: {column: kib, unit: 1 KiB}}}`. [default: as its first lines tell]",
         show_default=False,
     ),
 ]

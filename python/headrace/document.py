@@ -3,6 +3,8 @@
 Quantities are text with a unit: `"64 KiB"`, `"8.5 ms"`, `"50 /s"`.
 """
 
+from __future__ import annotations
+
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 __all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "Level", "Limits", "OpSpec", "PatternSpec", "Positioning", "Queueing", "ReplaySpec", "RunSpec", "ScenarioSpec", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "TraceFormat", "WarmUp"]
@@ -313,7 +315,7 @@ class TraceFormatCsv(TypedDict):
 
     csv: CsvColumns
 
-TraceFormat: TypeAlias = "Literal['validate'] | Literal['ascii'] | Literal['msr'] | Literal['spc'] | Literal['blkparse'] | Literal['fio_latency'] | Literal['fio_bandwidth'] | Literal['headrace'] | TraceFormatCsv"
+TraceFormat: TypeAlias = "Literal['validate'] | Literal['ascii'] | Literal['msr'] | Literal['spc'] | Literal['blkparse'] | Literal['blkparse_queued'] | Literal['fio_latency'] | Literal['fio_bandwidth'] | Literal['headrace'] | TraceFormatCsv"
 """How a trace file is written."""
 
 class CsvColumns(TypedDict):
@@ -347,7 +349,7 @@ class ByteColumn(TypedDict):
 
     column: str
     """Its name."""
-    unit: NotRequired[str]
+    unit: str
     """What 1 means there: `1 B`, `512 B`."""
 
 Timing: TypeAlias = "Literal['timestamps'] | Literal['think']"

@@ -100,13 +100,14 @@ def utilisation_series(results: Results) -> Drawing:
     """Draw the utilisation of components over simulated time, the busiest of what is alike."""
     groups = [component["group"] for component in results.data["components"]]
     has_queue = {component["group"] for component in results.data["components"] if component["utilisation"] is not None}
+    named = {group: f"busiest {group}" if groups.count(group) > 1 else group for group in groups}
     rows = []
     for point in results.data["series"]:
         for group in dict.fromkeys(groups):
             if group in has_queue:
                 used = [u for name, u in zip(groups, point["utilisation"], strict=True) if name == group]
-                rows.append({"what": group, "s": point["time_s"], "u": max(used)})
-    names = [group for group in dict.fromkeys(groups) if group in has_queue]
+                rows.append({"what": named[group], "s": point["time_s"], "u": max(used)})
+    names = [named[group] for group in dict.fromkeys(groups) if group in has_queue]
     return _lines(rows, "u", "utilisation", names, percent=True)
 
 

@@ -42,7 +42,9 @@ def _neighbours(path: Path) -> str:
 def refusal(file: str | Path, message: str, help_: str) -> ScenarioError:
     """Return the error that says what is wrong with `file` as a whole, and what would do."""
     problem = {"file": str(file), "line": None, "column": None, "path": "", "message": message, "help": help_}
-    return ScenarioError(f"error: {message}\n  = help: {help_}", json.dumps([problem]))
+    error = ScenarioError(f"error: {message}\n  = help: {help_}")
+    error.problems = json.dumps([problem])
+    return error
 
 
 def _file_error(path: str | Path, what: str, help_: str) -> ScenarioError:

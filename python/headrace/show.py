@@ -205,7 +205,7 @@ def theory_in_words(theory: Json) -> str:
 def _components(found: Json) -> Table:
     table = Table(title="components", title_justify="left", box=None, pad_edge=False)
     for name in ("", "busy", "waiting", "mean wait, ms", "mean service, ms", "MB/s"):
-        table.add_column(name, justify="left" if not name else "right")
+        table.add_column(name, justify="left" if not name else "right", overflow="fold")
     for part in grouped(found["components"]):
         busy = "" if part["utilisation"] is None else f"{part['utilisation']:.1%}"
         queue = "" if part["queue"] is None else f"{part['queue']:.3g}"
@@ -260,9 +260,7 @@ def trace(found: Json, name: str) -> None:
     console = Console(highlight=False, markup=False)
     console.print(Text(f"{name}: {traces.in_a_sentence(found)}", style="bold"))
     if arrivals := found["info"]["arrivals"]:
-        points = arrivals["over_time"]
-        shown = points[:: max(1, len(points) // 12)]
-        _curve(console, "requests a second, over time", [(f"{end:,.0f} s", rate) for end, rate in shown])
+        _curve(console, "requests a second, over time", _rates(arrivals["over_time"]))
     console.print()
     table = Table(box=None, pad_edge=False, show_header=False)
     for row in traces.rows(found):
@@ -270,11 +268,24 @@ def trace(found: Json, name: str) -> None:
     console.print(table)
 
 
+def _rates(points: list[list[float]], most: int = 16) -> list[tuple[str, float]]:
+    """Draw rates over time together to at most so many intervals: (until when, mean rate)."""
+    together = -(-len(points) // most)
+    rates, begin = [], 0.0
+    for at in range(0, len(points), together):
+        group = points[at : at + together]
+        ends = [begin, *(end for end, _ in group)]
+        requests = sum(rate * (b - a) for (_, rate), a, b in zip(group, ends, ends[1:], strict=False))
+        rates.append((f"{ends[-1]:,.4g} s", requests / max(ends[-1] - begin, 1e-9)))
+        begin = ends[-1]
+    return rates
+
+
 def _curve(console: Console, title: str, points: list[tuple[str, float]]) -> None:
     console.print(f"\n{title}")
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right")
-    most = max(value for _, value in points)
+    most = max((value for _, value in points), default=1.0) or 1.0
     for place, value in points:
         table.add_row(f"  {place}", Text(BAR * max(1, round(value / most * 30)), style="blue"), f"{value:.4g}")
     console.print(table)

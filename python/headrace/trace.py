@@ -19,6 +19,13 @@ Requests = Union[Iterable[Mapping[str, object]], Mapping[str, Any], "polars.Data
 COLUMNS = ("time_ns", "op", "address", "bytes", "response_ns", "think_ns", "device")
 
 
+def scenario_error(file: str | Path, message: str, help_: str) -> Exception:
+    """Return the error that says what is wrong with a file."""
+    from headrace import scenario  # noqa: PLC0415 - it imports this module
+
+    return scenario.refusal(file, message, help_)
+
+
 def _format(given: str | Mapping[str, object] | None) -> str | None:
     return given if given is None or isinstance(given, str) else json.dumps(given)
 
@@ -52,6 +59,8 @@ def convert(
     Formats that can be written: `headrace`, `ascii`, `spc`, `msr`, `validate`. Returns how many requests were
     written, and how many bad lines were passed over.
     """
+    if Path(to).exists() and Path(to).samefile(path):
+        raise scenario_error(to, f"{to} is the trace itself", "write it to another file")
     with whole(to) as part:
         written = _core.trace_convert(str(path), _format(format), skip_bad, str(part), to_format, watch)
     return dict(json.loads(written))
@@ -92,10 +101,10 @@ def _frames(requests: Any) -> "Iterator[polars.DataFrame]":
         for row in requests:
             rows.append(row)
             if len(rows) == 100_000:
-                yield _complete(polars.DataFrame(rows))
+                yield _complete(polars.DataFrame(rows, infer_schema_length=None))
                 rows = []
         if rows:
-            yield _complete(polars.DataFrame(rows))
+            yield _complete(polars.DataFrame(rows, infer_schema_length=None))
 
 
 def _complete(frame: "polars.DataFrame") -> "polars.DataFrame":
@@ -108,8 +117,21 @@ def _complete(frame: "polars.DataFrame") -> "polars.DataFrame":
             f"requests have {', '.join(frame.columns)}; op, address and bytes are needed, and besides there may be "
             "time_ns, response_ns, think_ns and device"
         )
+    _check(frame)
     empty = [polars.lit(None, polars.String).alias(name) for name in COLUMNS if name not in frame.columns]
     return frame.with_columns(empty).select(COLUMNS)
+
+
+def _check(frame: "polars.DataFrame") -> None:
+    """Refuse what would be read back otherwise than it was meant."""
+    for name in ("time_ns", "address", "bytes", "response_ns", "think_ns"):
+        if name in frame.columns and not (frame[name].dtype.is_integer() or frame[name].is_null().all()):
+            raise ValueError(f"`{name}` holds {frame[name].dtype}, not whole numbers")
+    ops = frame["op"].cast(str).str.to_lowercase().unique().to_list()
+    if wrong := [op for op in ops if op not in {"read", "write", "r", "w"}]:
+        raise ValueError(f"`op` is `{wrong[0]}`, neither read nor write")
+    if "device" in frame.columns and frame["device"].cast(str).str.contains('[,"\\s]').any():
+        raise ValueError("names of devices have no commas, quotes or blanks")
 
 
 def in_a_sentence(found: Json) -> str:
@@ -118,12 +140,17 @@ def in_a_sentence(found: Json) -> str:
     mean = _bytes(told["sizes"]["mean"])
     said = [f"{told['requests']:,} requests, {told['read_share']:.0%} of them reads, {mean} on average"]
     if arrivals := told["arrivals"]:
-        burst = arrivals["dispersion_1s"]
-        how = "more regular than at random" if burst < 0.7 else "as if at random" if burst < 1.5 else "in bursts"
-        said.append(f"{arrivals['rate_per_s']:.4g} a second over {_seconds(arrivals['span_s'])}, {how}")
+        said.append(f"{arrivals['rate_per_s']:.4g} a second over {_seconds(arrivals['span_s'])}{_burstiness(arrivals)}")
     if places := told["places"]:
         said.append(f"{places['sequential_share']:.0%} sequential, over {_bytes(places['footprint'])}")
     return "; ".join(said) + "."
+
+
+def _burstiness(arrivals: Json) -> str:
+    burst = arrivals["dispersion_1s"]
+    if burst is None:
+        return ""
+    return ", more regular than at random" if burst < 0.7 else ", as if at random" if burst < 1.5 else ", in bursts"
 
 
 def rows(found: Json) -> list[tuple[str, str]]:
@@ -158,18 +185,25 @@ def _arrival_rows(arrivals: Json) -> list[tuple[str, str]]:
         ("span", f"{_seconds(arrivals['span_s'])}, by {clock}"),
         ("rate", f"{arrivals['rate_per_s']:.4g} /s on average, at most {arrivals['peak_per_s']:,} in one second"),
         ("times between requests", f"coefficient of variation {arrivals['interarrival_cv']:.3g} (Poisson: 1)"),
-        ("requests in a second", f"variance over mean {arrivals['dispersion_1s']:.3g} (Poisson: 1)"),
+        ("requests in a second", _dispersion(arrivals["dispersion_1s"])),
         ("out of order", f"{arrivals['out_of_order']:,} requests came before one that stands earlier"),
     ]
 
 
+def _dispersion(found: float | None) -> str:
+    return "too few seconds to tell" if found is None else f"variance over mean {found:.3g} (Poisson: 1)"
+
+
 def _place_rows(places: Json) -> list[tuple[str, str]]:
-    exact = "" if places["footprint_grain"] == 1 else f", to {_bytes(places['footprint_grain'])}"
+    exact = "" if places["footprint_grain"] == 1 else f" (estimated, in pages of {_bytes(places['footprint_grain'])})"
     most = [f"{share:.0%} of the regions get {requests:.1%}" for share, requests in places["popularity"]]
     return [
-        ("sequential", f"{places['sequential_share']:.1%} begin where one of the 32 requests before ended"),
+        ("sequential", f"{places['sequential_share']:.1%} begin where one of the last 32 requests ended"),
         ("footprint", f"{_bytes(places['footprint'])} touched{exact}, up to {_bytes(places['end'])}"),
-        (f"popularity, by {_bytes(places['region'])}", ", ".join(most)),
+        (
+            f"popularity, by {_bytes(places['region'])} in which they begin",
+            ", ".join(most) or "too few regions to tell",
+        ),
     ]
 
 

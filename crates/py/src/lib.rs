@@ -19,11 +19,13 @@ create_exception!(
     _core,
     ScenarioError,
     PyException,
-    "A scenario that cannot be run: (what a user reads, the same as JSON)."
+    "A scenario that cannot be run. Its text is what a user reads; `problems` is the same as JSON."
 );
 
 fn refused(problems: &Problems) -> PyErr {
-    ScenarioError::new_err((problems.rendered(), problems.to_json().to_string()))
+    let error = ScenarioError::new_err(problems.rendered());
+    Python::attach(|py| error.value(py).setattr("problems", problems.to_json().to_string()))
+        .map_or_else(|e| e, |()| error)
 }
 
 /// How often the watcher looks.
@@ -49,9 +51,10 @@ mod _core {
 
     /// Reads and checks a scenario; returns it with its defaults filled in, as JSON.
     #[pyfunction]
-    fn check(text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-        let plan = prepare(text, file, &sets, &Onlooker::default()).map_err(|problems| refused(&problems))?;
-        Ok(serde_json::to_string(&plan.spec).expect("a specification is made of strings and numbers"))
+    fn check(py: Python<'_>, text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+        let onlooker = Onlooker::default();
+        let plan = watched(py, &onlooker, None, &Mutex::new(None), || prepare(text, file, &sets, &onlooker))?;
+        Ok(json(&understood(plan, &onlooker)?.spec))
     }
 
     /// The names of all devices, those in `devices/` of the folder `beside` first, as JSON.
@@ -92,7 +95,7 @@ mod _core {
         let onlooker = Onlooker { requests: sink, first, ..Onlooker::default() };
         let simulate = || headrace_scenario::simulate(text, file, &sets, threads, &onlooker);
         let results = watched(py, &onlooker, watch.as_ref(), &lost, simulate)?;
-        let results = results.map_err(|problems| refused(&problems))?;
+        let results = understood(results, &onlooker)?;
         let journeys = onlooker.journeys.into_inner().expect("no thread panicked with it");
         Ok((json(&results), json(&journeys)))
     }
@@ -125,7 +128,7 @@ mod _core {
         watch: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let mut reader = opened(&path, format, skip_bad)?;
-        let to_format = trace_format(to_format)?;
+        let to_format = trace_format(to_format, "--to")?;
         let onlooker = Onlooker::default();
         let write = || trace::convert(&mut reader, &to, &to_format, &onlooker.reads_traces());
         let written = traced(watched(py, &onlooker, watch.as_ref(), &Mutex::new(None), write)?, &path)?;
@@ -133,17 +136,25 @@ mod _core {
     }
 }
 
+/// What a scenario gave; its mistakes where it made any, unless they are that someone lost patience.
+fn understood<T>(result: Result<T, Problems>, onlooker: &Onlooker) -> PyResult<T> {
+    result.map_err(|problems| match onlooker.cancelled.load(Ordering::Relaxed) {
+        true => PyKeyboardInterrupt::new_err(()),
+        false => refused(&problems),
+    })
+}
+
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("it is made of strings and numbers")
 }
 
 /// A trace format from its text; refused as a scenario's mistakes are.
-fn trace_format(text: &str) -> PyResult<TraceFormat> {
-    document::read_text(text, "--format").map_err(|problems| refused(&problems))
+fn trace_format(text: &str, option: &str) -> PyResult<TraceFormat> {
+    document::read_text(text, option).map_err(|problems| refused(&problems))
 }
 
 fn opened(path: &Path, format: Option<&str>, skip_bad: bool) -> PyResult<trace::Reader> {
-    let format = format.map(trace_format).transpose()?;
+    let format = format.map(|text| trace_format(text, "--format")).transpose()?;
     traced(trace::Reader::open(path, format.as_ref(), skip_bad), path)
 }
 

@@ -290,7 +290,7 @@ fn last(path: &Path) -> String {
     match path.0.last() {
         Some(super::Step::Key(name)) => name.clone(),
         Some(super::Step::Index(index)) => format!("item {}", index + 1),
-        None => "the scenario".to_owned(),
+        None => "the document".to_owned(),
     }
 }
 

@@ -204,6 +204,9 @@ impl Node {
     /// What the document says here, for messages.
     pub fn shown(&self) -> String {
         match &self.value {
+            Value::Scalar(Json::String(text)) if text.chars().count() > 80 => {
+                format!("`{}…`", text.chars().take(80).collect::<String>())
+            }
             Value::Scalar(Json::String(text)) => format!("`{text}`"),
             Value::Scalar(Json::Null) => "nothing".to_owned(),
             Value::Scalar(scalar) => format!("`{scalar}`"),

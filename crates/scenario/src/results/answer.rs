@@ -11,7 +11,10 @@ pub fn in_words(results: &Results) -> String {
         let busiest = group(&bottleneck.component);
         let busy = format!("{busiest} is the busiest at {:.0} %", bottleneck.utilisation * 100.0);
         sentences.push(match bottleneck.saturates_at {
-            Some(times) => format!("{busy} and would saturate at {times:.2} times this load."),
+            Some(times) if bottleneck.utilisation < SATURATED => {
+                format!("{busy} and would saturate at {times:.2} times this load.")
+            }
+            Some(times) => format!("{busy}: it is saturated, and bears {times:.2} times this load at most."),
             None if bottleneck.utilisation >= SATURATED => format!("{busy}: it is saturated."),
             None => format!("{busy}."),
         });

@@ -179,7 +179,8 @@ pub struct Bottleneck {
     pub component: String,
     /// How busy it is.
     pub utilisation: f64,
-    /// At how many times the load it saturates, if nothing else does before; none where a stream waits for answers.
+    /// At how many times the load it saturates, if nothing else does before; below one where it was never idle, by how much of
+    /// the load was answered. None where a stream waits for answers.
     pub saturates_at: Option<f64>,
 }
 
@@ -213,7 +214,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome]) -> Result<Results, 
     let streams: Vec<StreamResults> =
         (0..plan.streams.len()).map(|i| stream(plan, i, outcomes, seconds)).collect();
     let components = components(outcomes, seconds);
-    let bottleneck = bottleneck(plan, &components);
+    let bottleneck = bottleneck(plan, &streams, &components);
     let times: Vec<Vec<f64>> =
         streams.iter().map(|stream| stream.cdf.iter().map(|(ms, _)| *ms).collect()).collect();
     let mut results = Results {
@@ -289,7 +290,25 @@ fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<St
             ));
         }
     }
-    if plan.streams.iter().any(|stream| !stream.spec.is_everywhere() || stream.trace.is_some())
+    let overloaded = |outcome: &Outcome| {
+        let full = |component: &ComponentOutcome| {
+            let time = component.servers as f64 * (outcome.ended_at - outcome.warm_up).0 as f64;
+            component.servers > 0 && component.busy_area as f64 > SATURATED * time
+        };
+        outcome.components.iter().any(full)
+    };
+    if plan.streams.iter().all(StreamPlan::is_open) && outcomes.iter().any(overloaded) {
+        notes.push(
+            "a component was never idle: the load is more than the system bears, or as much, and response times tell \
+             how long the run was rather than how the system does"
+                .to_owned(),
+        );
+    }
+    let all_complete = outcomes.iter().all(|outcome| is_complete(outcome.end));
+    let caches_matter = |stream: &StreamPlan| {
+        !stream.spec.is_everywhere() || stream.trace.is_some() || stream.spec.op.reads() < 1.0
+    };
+    if plan.streams.iter().any(caches_matter)
         && outcomes.iter().any(|outcome| outcome.components.iter().any(|component| component.kind == "disk"))
     {
         notes.push(
@@ -301,6 +320,15 @@ fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<St
     for (stream, plan) in streams.iter().zip(&plan.streams) {
         let of_trace = plan.trace.iter().flat_map(Replay::notes);
         notes.extend(of_trace.map(|note| format!("{}: {note}", stream.name)));
+        if let Some(trace) =
+            plan.trace.as_ref().filter(|trace| stream.made < trace.survey.requests && all_complete)
+        {
+            let (made, all) = (stream.made, trace.survey.requests);
+            notes.push(format!(
+                "{}: the run ended when {made} of the trace's {all} requests were sent",
+                stream.name
+            ));
+        }
     }
     notes.dedup();
     notes
@@ -436,19 +464,20 @@ fn components(outcomes: &[Outcome], seconds: f64) -> Vec<ComponentResults> {
         .collect()
 }
 
-fn bottleneck(plan: &Plan, components: &[ComponentResults]) -> Option<Bottleneck> {
+fn bottleneck(plan: &Plan, streams: &[StreamResults], components: &[ComponentResults]) -> Option<Bottleneck> {
     let busiest = components.iter().filter(|component| component.utilisation.is_some()).max_by(|a, b| {
         let by = |component: &ComponentResults| component.utilisation.unwrap_or(0.0);
         by(a).total_cmp(&by(b))
     })?;
     let utilisation = busiest.utilisation.filter(|utilisation| *utilisation > 0.0)?;
     let open = plan.streams.iter().all(StreamPlan::is_open);
-    Some(Bottleneck {
-        component: busiest.path.clone(),
-        utilisation,
-        // A busiest server that is never idle tells nothing of how much less it could bear.
-        saturates_at: (open && utilisation < SATURATED).then_some(1.0 / utilisation),
-    })
+    // A server that is never idle does not tell how much less it could bear; what was left undone at the end does.
+    let (made, answered) =
+        streams.iter().fold((0, 0), |(made, answered), of| (made + of.made, answered + of.answered));
+    let bears =
+        if utilisation < SATURATED { 1.0 / utilisation } else { answered as f64 / made.max(1) as f64 };
+    let saturates_at = open.then_some(bears);
+    Some(Bottleneck { component: busiest.path.clone(), utilisation, saturates_at })
 }
 
 fn points(outcome: &Outcome) -> Vec<PointResults> {

@@ -255,7 +255,9 @@ impl<'m> Replication<'m> {
     async fn replay(&'m self, index: usize, stream: &'m StreamPlan, trace: &'m Replay) {
         let keys = self.stream(stream, "requests");
         let Ok(all) = trace.due() else { return self.stop(End::TraceLost) };
+        let mut left = trace.survey.requests;
         for due in all {
+            left -= 1;
             let Ok(Due { start, request, measured }) = due else { return self.stop(End::TraceLost) };
             let request = Request { key: keys.key(request.key), ..request };
             let asked = self.ask_as_measured(index, stream.target, request, measured);
@@ -269,6 +271,9 @@ impl<'m> Replication<'m> {
                     asked.await;
                 }
             }
+        }
+        if left > 0 {
+            self.stop(End::TraceLost);
         }
     }
 

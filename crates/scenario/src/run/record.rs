@@ -74,7 +74,11 @@ impl<'s> Record<'s> {
     pub fn new(plan: &Plan, components: usize, wanted: u64, log: Option<Log<'s>>) -> Self {
         let stream = |stream: &StreamPlan| StreamRecord {
             by_op: stream.is_mixed().then(Default::default),
-            measured: stream.trace.as_ref().filter(|trace| trace.survey.responses).map(|_| Box::default()),
+            measured: stream
+                .trace
+                .as_ref()
+                .filter(|trace| trace.survey.responses > 0)
+                .map(|_| Box::default()),
             totals: Totals { bytes: 0, legs: vec![(0, 0); components] },
             ..StreamRecord::default()
         };

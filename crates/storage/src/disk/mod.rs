@@ -5,6 +5,7 @@
 //! sampled in one of three ways: see [`Positioning`].
 
 mod law;
+pub mod layout;
 mod numbers;
 mod zones;
 

@@ -89,14 +89,14 @@ pub fn scaled(field: &[u8], unit: u64, what: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("`{}` is no {what}", shown(field)))
 }
 
-/// Digits, and perhaps a point and at most 18 digits more.
+/// At most 28 digits, and perhaps a point among them.
 #[inline]
 fn plain_decimal(field: &[u8], unit: u64) -> Option<u64> {
     let (mut number, mut scale, mut digits, mut in_fraction) = (0u128, 1u128, 0, false);
     for byte in field {
         let digit = byte.wrapping_sub(b'0');
         match digit {
-            0..=9 if digits < 19 => {
+            0..=9 if digits < 28 => {
                 number = number * 10 + u128::from(digit);
                 scale *= if in_fraction { 10 } else { 1 };
                 digits += 1;
@@ -105,7 +105,7 @@ fn plain_decimal(field: &[u8], unit: u64) -> Option<u64> {
             _ => return None,
         }
     }
-    let product = number * u128::from(unit);
+    let product = number.checked_mul(u128::from(unit))?;
     let rounded = if scale == 1 { product } else { (product + scale / 2) / scale };
     if digits == 0 { None } else { u64::try_from(rounded).ok() }
 }
@@ -117,12 +117,15 @@ fn any_number(field: &[u8], unit: u64) -> Option<u64> {
     (0.0..1.8e19).contains(&product).then_some((product + 0.5) as u64)
 }
 
-/// `R`, `Read`, `rs`, `0` or `W`, `write`, `1` …
+/// `R`, `read` or `0`; `W`, `write` or `1`.
 #[inline]
 pub fn op(field: &[u8]) -> Result<Op, String> {
-    match field.first() {
-        Some(b'R' | b'r' | b'0') => Ok(Op::Read),
-        Some(b'W' | b'w' | b'1') => Ok(Op::Write),
+    let is = |word: &[u8]| field.eq_ignore_ascii_case(word);
+    match field {
+        b"R" | b"r" | b"0" => Ok(Op::Read),
+        b"W" | b"w" | b"1" => Ok(Op::Write),
+        _ if is(b"read") => Ok(Op::Read),
+        _ if is(b"write") => Ok(Op::Write),
         _ => Err(format!("`{}` is neither a read nor a write", shown(field))),
     }
 }

@@ -11,11 +11,14 @@ use super::reader::{Reader, Traced};
 use super::survey::{DeviceSurvey, survey_of};
 use crate::request::Op;
 
-/// A request that begins where one of so many before it ended is sequential.
+/// A request that begins where one of the last so many on its device ended is sequential.
 const STREAMS: usize = 32;
 
-/// So many distinct sizes are counted.
+/// So many distinct sizes are counted apart; of more, those alike in their first eight binary digits together.
 const SIZES: usize = 100_000;
+
+/// Fewer whole seconds than this do not tell bursts from chance.
+const SECONDS: u64 = 10;
 
 /// So many of the most frequent sizes are told.
 const TOLD_SIZES: usize = 8;
@@ -41,7 +44,7 @@ pub struct Info {
     /// The share of them that are reads.
     pub read_share: f64,
     /// Bytes read, and bytes written.
-    pub bytes: [u64; 2],
+    pub bytes: [u128; 2],
     /// Lines passed over because they could not be read.
     pub skipped: u64,
     /// Of each device.
@@ -69,8 +72,9 @@ pub struct Arrivals {
     pub peak_per_s: u64,
     /// The coefficient of variation of the times between requests: 1 for Poisson arrivals.
     pub interarrival_cv: f64,
-    /// Variance over mean of the number of requests in a second: 1 for Poisson arrivals, more for bursts.
-    pub dispersion_1s: f64,
+    /// Variance over mean of the number of requests in a second: 1 for Poisson arrivals, more for bursts. None for fewer than
+    /// ten whole seconds.
+    pub dispersion_1s: Option<f64>,
     /// Requests that came before one that stands earlier in the file.
     pub out_of_order: u64,
     /// The rate over time: (end of the interval in s, requests a second).
@@ -126,57 +130,75 @@ pub struct Responses {
 
 /// Reads all requests of `reader` and tells what they are like. `go_on` as in [`survey`](super::survey()).
 pub fn characterise(reader: &mut Reader, go_on: &dyn Fn(u64) -> bool) -> Result<Info, TraceError> {
-    let (mut times, mut sizes) = (Times::default(), BTreeMap::new());
+    let (mut times, mut sizes) = (Times::default(), SizeCounts::default());
     let (mut places, mut responses) = (Where::default(), Measured::default());
     let mut bytes = [0; 2];
     let survey = survey_of(reader, &[], u64::MAX, go_on, |traced| {
-        bytes[usize::from(traced.op == Op::Write)] += traced.bytes;
+        bytes[usize::from(traced.op == Op::Write)] += u128::from(traced.bytes);
         times.add(traced.at);
         places.add(traced);
         responses.add(traced);
-        // Of very many sizes the later ones are counted with the next larger known.
-        let size = if sizes.len() < SIZES { traced.bytes } else { known_size(&sizes, traced.bytes) };
-        *sizes.entry(size).or_insert(0u64) += 1;
+        sizes.add(traced.bytes);
     })?;
     if survey.requests == 0 {
         return Err(reader.empty());
     }
     let n = survey.requests as f64;
-    let timed = survey.timestamps || (survey.responses && survey.thinks);
+    let timed = survey.is_timed();
     Ok(Info {
         requests: survey.requests,
         read_share: survey.reads as f64 / n,
         bytes,
         skipped: survey.skipped,
         arrivals: timed.then(|| times.told(survey.timestamps, survey.out_of_order)),
-        sizes: told_sizes(&sizes, survey.requests),
+        sizes: sizes.told(bytes.iter().sum::<u128>() as f64 / n, survey.largest, n),
         places: survey.addresses.then(|| places.told(&survey.devices, n)),
         responses: (responses.all.tally().count() > 0).then(|| responses.told()),
         devices: survey.devices,
     })
 }
 
-fn known_size(sizes: &BTreeMap<u64, u64>, bytes: u64) -> u64 {
-    let next = sizes.range(bytes..).next().or_else(|| sizes.iter().next_back());
-    next.map_or(bytes, |(size, _)| *size)
+/// Sizes, as they are counted.
+#[derive(Default)]
+struct SizeCounts {
+    counts: BTreeMap<u64, u64>,
+    /// Whether there were too many to keep them apart.
+    rounded: bool,
+    least: Option<u64>,
 }
 
-fn told_sizes(sizes: &BTreeMap<u64, u64>, requests: u64) -> Sizes {
-    let n = requests as f64;
-    let mut frequent: Vec<(u64, f64)> =
-        sizes.iter().map(|(size, count)| (*size, *count as f64 / n)).collect();
-    let mean = frequent.iter().map(|(size, share)| *size as f64 * share).sum();
-    let mut below = 0.0;
-    let steps = frequent.iter().map(|(size, share)| {
-        below += share;
-        (*size, below)
-    });
-    let all: Vec<(u64, f64)> = steps.collect();
-    let step = all.len().div_ceil(POINTS);
-    let cdf = all.iter().rev().step_by(step).rev().copied().collect();
-    frequent.sort_by(|a, b| b.1.total_cmp(&a.1));
-    frequent.truncate(TOLD_SIZES);
-    Sizes { least: all[0].0, mean, most: all[all.len() - 1].0, frequent, cdf }
+impl SizeCounts {
+    fn add(&mut self, bytes: u64) {
+        self.least = Some(self.least.map_or(bytes, |least| least.min(bytes)));
+        *self.counts.entry(if self.rounded { rounded(bytes) } else { bytes }).or_insert(0) += 1;
+        if self.counts.len() > SIZES && !self.rounded {
+            self.rounded = true;
+            for (bytes, count) in std::mem::take(&mut self.counts) {
+                *self.counts.entry(rounded(bytes)).or_insert(0) += count;
+            }
+        }
+    }
+
+    fn told(&self, mean: f64, most: u64, n: f64) -> Sizes {
+        let mut frequent: Vec<(u64, f64)> =
+            self.counts.iter().map(|(size, count)| (*size, *count as f64 / n)).collect();
+        let mut below = 0.0;
+        let steps = frequent.iter().map(|(size, share)| {
+            below += share;
+            (*size, below)
+        });
+        let all: Vec<(u64, f64)> = steps.collect();
+        let cdf = all.iter().rev().step_by(all.len().div_ceil(POINTS)).rev().copied().collect();
+        frequent.sort_by(|a, b| b.1.total_cmp(&a.1));
+        frequent.truncate(TOLD_SIZES);
+        Sizes { least: self.least.unwrap_or(0), mean, most, frequent, cdf }
+    }
+}
+
+/// The first eight binary digits of a size, the rest zero.
+fn rounded(bytes: u64) -> u64 {
+    let rest = (u64::BITS - bytes.leading_zeros()).saturating_sub(8);
+    bytes >> rest << rest
 }
 
 /// Arrivals, as they are counted.
@@ -227,27 +249,39 @@ impl Times {
         self.over_time[at] += 1;
     }
 
-    fn told(mut self, by_timestamps: bool, out_of_order: u64) -> Arrivals {
-        self.close_second();
-        let (seconds, n) = ((self.second + 1) as f64, self.count as f64);
-        let mean = n / seconds;
-        let variance = self.squares / seconds - mean * mean;
+    fn told(self, by_timestamps: bool, out_of_order: u64) -> Arrivals {
+        // The last second is not whole, and is left out of what is said of seconds.
+        let (seconds, n) = (self.second as f64, self.count as f64);
+        let mean = (n - self.in_second as f64) / seconds.max(1.0);
+        let variance = (self.squares / seconds.max(1.0) - mean * mean).max(0.0);
         let span_s = self.last.secs();
-        let width = f64::from(1u32 << self.fold.min(31));
-        let covered = |at: usize| (span_s - at as f64 * width).clamp(1e-9, width);
-        let over_time = self.over_time.iter().enumerate();
         Arrivals {
             by_timestamps,
             span_s,
             rate_per_s: if span_s > 0.0 { (n - 1.0) / span_s } else { 0.0 },
-            peak_per_s: self.peak,
+            peak_per_s: self.peak.max(self.in_second),
             interarrival_cv: ratio(self.gaps.sd_ns(), self.gaps.mean_ns()),
-            dispersion_1s: ratio(variance.max(0.0), mean),
+            dispersion_1s: (self.second >= SECONDS).then(|| ratio(variance, mean)),
             out_of_order,
-            over_time: over_time
-                .map(|(at, count)| ((at as f64 * width + covered(at)), *count as f64 / covered(at)))
-                .collect(),
+            over_time: self.rates(span_s),
         }
+    }
+
+    /// The rate in each interval; a sliver at the end counts with the one before it.
+    fn rates(&self, span_s: f64) -> Vec<(f64, f64)> {
+        let width = f64::from(1u32 << self.fold.min(31));
+        let mut counts = self.over_time.clone();
+        let last = counts.len().saturating_sub(1);
+        let mut rest = span_s - last as f64 * width;
+        if rest < width / 2.0 && last > 0 {
+            let sliver = counts.pop().unwrap_or(0);
+            counts[last - 1] += sliver;
+            rest += width;
+        }
+        let covers = |at: usize| if at + 1 == counts.len() { rest.max(1e-9) } else { width };
+        let whole = counts.len() > 1 || span_s > 0.0;
+        let rates = counts.iter().enumerate().filter(|_| whole);
+        rates.map(|(at, count)| (at as f64 * width + covers(at), *count as f64 / covers(at))).collect()
     }
 }
 
@@ -258,7 +292,7 @@ fn ratio(a: f64, b: f64) -> f64 {
 /// Addresses, as they are counted.
 #[derive(Default)]
 struct Where {
-    /// Of each device, where the last requests ended.
+    /// Of each device, where the last requests ended, and which was noted last.
     ends: Vec<([u64; STREAMS], usize)>,
     sequential: u64,
     footprint: Footprint,
@@ -273,17 +307,10 @@ impl Where {
         if self.ends.len() <= device {
             self.ends.resize(device + 1, ([u64::MAX; STREAMS], 0));
         }
-        let (ends, next) = &mut self.ends[device];
-        match ends.iter().position(|last| *last == address) {
-            Some(stream) => {
-                self.sequential += 1;
-                ends[stream] = end;
-            }
-            None => {
-                ends[*next] = end;
-                *next = (*next + 1) % STREAMS;
-            }
-        }
+        let (ends, last) = &mut self.ends[device];
+        self.sequential += u64::from(ends.contains(&address));
+        *last = (*last + 1) % STREAMS;
+        ends[*last] = end;
         self.footprint.add(traced.device, address, end);
         *self.regions.entry((traced.device, (address / REGION) >> self.fold)).or_insert(0) += 1;
         if self.regions.len() > MOST_REGIONS {
@@ -303,36 +330,46 @@ impl Where {
         let mut counts: Vec<u64> = self.regions.into_values().collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let to_the_first = |share: f64| {
-            let many = ((share * counts.len() as f64).round() as usize).max(1);
+            let many = (share * counts.len() as f64).round() as usize;
             (share, counts.iter().take(many).sum::<u64>() as f64 / n)
         };
+        let shares = [0.01, 0.05, 0.1, 0.2, 0.5];
         Places {
             sequential_share: self.sequential as f64 / n,
             footprint: self.footprint.bytes(),
             footprint_grain: self.footprint.grain(),
             end: devices.iter().map(|device| device.end).max().unwrap_or(0),
             region: REGION << self.fold,
-            popularity: [0.01, 0.05, 0.1, 0.2, 0.5].map(to_the_first).to_vec(),
+            popularity: shares
+                .into_iter()
+                .filter(|share| share * counts.len() as f64 >= 1.0)
+                .map(to_the_first)
+                .collect(),
         }
     }
 }
 
-/// Which addresses were touched: disjoint stretches, kept apart exactly while there are not too many.
+/// How many bytes were touched: exactly while they lie in not too many stretches, then estimated.
 #[derive(Default)]
 struct Footprint {
-    /// (device, first) → one more than the last, in units of 2^`fold` bytes.
+    /// Disjoint: (device, first) → one more than the last.
     stretches: BTreeMap<(u32, u64), u64>,
-    fold: u32,
+    /// Once there are too many, pages are counted instead.
+    pages: Option<Box<Pages>>,
 }
 
 impl Footprint {
     fn add(&mut self, device: u32, begin: u64, end: u64) {
-        self.merge(device, begin >> self.fold, ((end - 1) >> self.fold) + 1);
-        while self.stretches.len() > MOST_STRETCHES {
-            self.fold += 1;
+        match &mut self.pages {
+            Some(pages) => pages.add(device, begin, end),
+            None => self.merge(device, begin, end),
+        }
+        if self.stretches.len() > MOST_STRETCHES {
+            let mut pages = Box::<Pages>::default();
             for ((device, begin), end) in std::mem::take(&mut self.stretches) {
-                self.merge(device, begin >> 1, end.div_ceil(2));
+                pages.add(device, begin, end);
             }
+            self.pages = Some(pages);
         }
     }
 
@@ -349,12 +386,57 @@ impl Footprint {
     }
 
     fn grain(&self) -> u64 {
-        1 << self.fold
+        if self.pages.is_some() { PAGE } else { 1 }
     }
 
     fn bytes(&self) -> u64 {
-        self.stretches.iter().map(|((_, begin), end)| (end - begin) << self.fold).sum()
+        match &self.pages {
+            Some(pages) => pages.count() as u64 * PAGE,
+            None => self.stretches.iter().map(|((_, begin), end)| end - begin).sum(),
+        }
     }
+}
+
+/// What is estimated is counted in pages of so many bytes.
+const PAGE: u64 = 4096;
+
+/// How many distinct pages, by HyperLogLog (Flajolet, Fusy, Gandouet and Meunier 2007): of 2¹⁴ classes of pages each keeps the
+/// rarest pattern seen, which gives the number within about 1 %.
+struct Pages {
+    rarest: [u8; 1 << Self::CLASS_BITS],
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self { rarest: [0; 1 << Self::CLASS_BITS] }
+    }
+}
+
+impl Pages {
+    const CLASS_BITS: u32 = 14;
+
+    fn add(&mut self, device: u32, begin: u64, end: u64) {
+        for page in begin / PAGE..end.div_ceil(PAGE) {
+            let hash = scattered(page ^ u64::from(device).rotate_right(12));
+            let class = (hash >> (u64::BITS - Self::CLASS_BITS)) as usize;
+            let pattern = (hash << Self::CLASS_BITS | 1).leading_zeros() as u8 + 1;
+            self.rarest[class] = self.rarest[class].max(pattern);
+        }
+    }
+
+    fn count(&self) -> f64 {
+        let classes = self.rarest.len() as f64;
+        let sum: f64 = self.rarest.iter().map(|rarest| 1.0 / (1u64 << rarest) as f64).sum();
+        0.7213 / (1.0 + 1.079 / classes) * classes * classes / sum
+    }
+}
+
+/// A number whose bits depend on all bits of `number` (the finaliser of SplitMix64; Steele, Lea and Flood 2014).
+fn scattered(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 /// Measured responses, as they are counted.
@@ -420,8 +502,31 @@ mod tests {
             (0..1000).map(|i| f64::from(i / 100) * 10.0 + f64::from(i % 100) * 1e-3).collect();
         let (regular, bursts) = (told(&regular), told(&bursts));
         assert!((regular.rate_per_s - 10.0).abs() < 1e-9);
-        assert!(regular.interarrival_cv < 1e-6 && regular.dispersion_1s < 1e-6, "{regular:?}");
+        assert!(regular.interarrival_cv < 1e-6 && regular.dispersion_1s.unwrap() < 1e-6, "{regular:?}");
         assert_eq!((regular.peak_per_s, bursts.peak_per_s), (10, 100));
-        assert!(bursts.interarrival_cv > 5.0 && bursts.dispersion_1s > 50.0, "{bursts:?}");
+        assert!(bursts.interarrival_cv > 5.0 && bursts.dispersion_1s.unwrap() > 50.0, "{bursts:?}");
+        assert!(regular.over_time.iter().all(|(_, rate)| (rate - 10.0).abs() < 1.0), "{regular:?}");
+        assert_eq!(told(&[0.1, 0.2, 0.3]).dispersion_1s, None, "three requests in a second tell nothing");
+    }
+
+    /// Scattered over more stretches than are kept, the bytes touched are estimated within a few percent.
+    #[test]
+    fn a_scattered_footprint_is_estimated() {
+        let mut footprint = Footprint::default();
+        let touched = MOST_STRETCHES as u64 * 3 / 2;
+        (0..touched).for_each(|i| footprint.add(0, i * 5 * PAGE, i * 5 * PAGE + PAGE));
+        let off = footprint.bytes() as f64 / (touched * PAGE) as f64 - 1.0;
+        assert!(footprint.grain() == PAGE && off.abs() < 0.03, "{off}");
+    }
+
+    /// Of very many sizes none is counted as a much smaller one.
+    #[test]
+    fn sizes_are_kept_within_a_percent() {
+        let mut sizes = SizeCounts::default();
+        (0..SIZES as u64 * 2).for_each(|i| sizes.add(if i % 2 == 0 { 1_000_000_000 } else { 1000 + i }));
+        let told = sizes.told(0.0, 1_000_000_000, SIZES as f64 * 2.0);
+        assert_eq!(told.least, 1001);
+        let (size, share) = told.frequent[0];
+        assert!((share - 0.5).abs() < 1e-9 && size.abs_diff(1_000_000_000) < 10_000_000, "{size} {share}");
     }
 }

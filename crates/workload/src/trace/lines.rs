@@ -27,6 +27,10 @@ pub type Line<'l> = (&'l [u8], bool);
 impl Lines {
     /// The lines of the file at `path`.
     pub fn open(path: &Path) -> io::Result<Self> {
+        if !std::fs::metadata(path)?.is_file() {
+            // A trace is read more than once, and from a pipe one read takes what the next misses.
+            return Err(io::Error::other("it is no plain file; write it to one"));
+        }
         let mut file = File::open(path)?;
         let mut magic = Vec::new();
         Read::by_ref(&mut file).take(4).read_to_end(&mut magic)?;
@@ -37,7 +41,15 @@ impl Lines {
             [b'B', b'Z', b'h', ..] => Box::new(bzip2::read::MultiBzDecoder::new(whole)),
             _ => Box::new(whole),
         };
-        Ok(Self { source, buffer: vec![0; CHUNK], start: 0, end: 0, number: 0 })
+        let mut lines = Self { source, buffer: vec![0; CHUNK], start: 0, end: 0, number: 0 };
+        lines.skip_byte_order_mark()?;
+        Ok(lines)
+    }
+
+    fn skip_byte_order_mark(&mut self) -> io::Result<()> {
+        while self.end < 3 && self.fill()? > 0 {}
+        self.start = if self.buffer[..self.end].starts_with(&[0xef, 0xbb, 0xbf]) { 3 } else { 0 };
+        Ok(())
     }
 
     /// The next line; `None` after the last.

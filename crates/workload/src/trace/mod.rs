@@ -68,6 +68,12 @@ pub enum TraceError {
         /// The line.
         text: String,
     },
+    /// The file is no longer what it was when the run was planned.
+    #[error("the trace {path} changed while it was replayed")]
+    Changed {
+        /// Which file.
+        path: String,
+    },
     /// The file to be written cannot be.
     #[error("cannot write {path}: {cause}")]
     Unwritable {

@@ -14,8 +14,11 @@ use crate::request::Op;
 /// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traced {
-    /// When it came, since the first; where the trace has no timestamps, the sum of responses and think times before it.
+    /// When it came, since the beginning (the first line's time, unless [told otherwise](Reader::beginning_at)); where the
+    /// trace has no timestamps, the sum of responses and think times before it.
     pub at: Nanos,
+    /// Whether that is a timestamp of the trace.
+    pub stamped: bool,
     /// Which device it went to, by its place in [`Reader::devices`].
     pub device: u32,
     /// Read or write.
@@ -44,9 +47,13 @@ pub struct Reader {
     pub skipped: u64,
     /// Requests that came before one that stands earlier in the file.
     pub out_of_order: u64,
-    /// False as soon as a request has no timestamp.
-    pub timestamps: bool,
+    /// Whether requests have timestamps; none before the first.
+    stamped: Option<bool>,
+    bad_in_a_row: u64,
 }
+
+/// So many bad lines one after another are no trace, whatever may be passed over.
+const HOPELESS: u64 = 100_000;
 
 /// So many lines tell a format.
 const SAMPLE: usize = 64;
@@ -77,8 +84,20 @@ impl Reader {
             over: false,
             skipped: 0,
             out_of_order: 0,
-            timestamps: true,
+            stamped: None,
+            bad_in_a_row: 0,
         })
+    }
+
+    /// The same, times counted from `origin`, in ns since whatever the format counts from.
+    pub fn beginning_at(mut self, origin: Option<u64>) -> Self {
+        self.clock.origin_ns = origin;
+        self
+    }
+
+    /// The earliest time of a request so far, in ns since whatever the format counts from.
+    pub fn earliest_ns(&self) -> Option<u64> {
+        self.clock.earliest_ns
     }
 
     /// The format it is read in.
@@ -103,9 +122,17 @@ impl Reader {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            match self.parser.line(line, &mut self.ready) {
-                Ok(()) => {}
-                Err(_) if self.skip_bad => self.skipped += 1,
+            let read = self
+                .parser
+                .line(line, &mut self.ready)
+                .and_then(|()| consistent(&mut self.stamped, &self.ready));
+            match read {
+                Ok(()) => self.bad_in_a_row = 0,
+                Err(_) if self.skip_bad && self.bad_in_a_row < HOPELESS => {
+                    self.ready.clear();
+                    self.skipped += 1;
+                    self.bad_in_a_row += 1;
+                }
                 Err(problem) => {
                     let text = shown_line(line);
                     return Err(self.bad_line(problem, text, ended));
@@ -133,9 +160,8 @@ impl Reader {
     fn timed(&mut self, raw: Raw) -> Traced {
         let (at, in_order) = self.clock.tell(&raw);
         self.out_of_order += u64::from(!in_order);
-        self.timestamps &= raw.time_ns.is_some();
         let Raw { device, op, address, bytes, response, think, .. } = raw;
-        Traced { at, device, op, address, bytes, response, think }
+        Traced { at, stamped: raw.time_ns.is_some(), device, op, address, bytes, response, think }
     }
 }
 
@@ -152,10 +178,30 @@ impl Iterator for Reader {
     }
 }
 
-/// Tells when requests came since the first.
+/// Refuses a request without a timestamp among others that have one: a replay would mistake it.
+#[inline]
+fn consistent(stamped: &mut Option<bool>, ready: &VecDeque<Raw>) -> Result<(), String> {
+    let Some(raw) = ready.back() else { return Ok(()) };
+    let has = raw.time_ns.is_some();
+    match stamped.replace(has) {
+        Some(others) if others != has => {
+            *stamped = Some(others);
+            Err(format!(
+                "it has {} timestamp, and those before it have {}",
+                if has { "a" } else { "no" },
+                if has { "none" } else { "one" }
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Tells when requests came since the beginning.
 #[derive(Default)]
 struct Clock {
-    first_ns: Option<u64>,
+    /// The beginning; the first request's time unless told.
+    origin_ns: Option<u64>,
+    earliest_ns: Option<u64>,
     latest: Nanos,
     /// When the next comes, where the trace has no timestamps.
     next: Nanos,
@@ -165,11 +211,15 @@ impl Clock {
     /// When this one came, and whether none before it came later.
     fn tell(&mut self, raw: &Raw) -> (Nanos, bool) {
         let at = match raw.time_ns {
-            Some(ns) => Nanos(ns.saturating_sub(*self.first_ns.get_or_insert(ns))),
+            Some(ns) => {
+                self.earliest_ns = Some(self.earliest_ns.map_or(ns, |earliest| earliest.min(ns)));
+                Nanos(ns.saturating_sub(*self.origin_ns.get_or_insert(ns)))
+            }
             None => self.next,
         };
         self.next = at + raw.response.unwrap_or_default() + raw.think.unwrap_or_default();
-        let in_order = at >= self.latest;
+        // One that is earlier than the beginning is out of order, though its time cannot be told.
+        let in_order = at >= self.latest && raw.time_ns.is_none_or(|ns| Some(ns) >= self.origin_ns);
         self.latest = self.latest.max(at);
         (at, in_order)
     }

@@ -1,5 +1,7 @@
 //! A trace as a workload: which requests, when, and where to.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 
 use headrace_units::Nanos;
@@ -77,6 +79,7 @@ pub struct Replay {
     spec: ReplaySpec,
     format: TraceFormat,
     timing: Timing,
+    file: FileState,
     /// What it holds.
     pub survey: Survey,
     layout: Layout,
@@ -121,6 +124,7 @@ impl Replay {
         capacity: u64,
         go_on: &dyn Fn(u64) -> bool,
     ) -> Result<Self, ReplayProblem> {
+        let file = FileState::of(path);
         let mut reader = Reader::open(path, spec.format.as_ref(), spec.skip_bad)?;
         let most = spec.first.unwrap_or(u64::MAX);
         let survey = survey(&mut reader, &spec.devices, most, go_on)?;
@@ -130,7 +134,7 @@ impl Replay {
         }
         let timing = timing(&survey, spec)?;
         let format = reader.format().clone();
-        Ok(Self { path: path.to_owned(), spec: spec.clone(), format, timing, survey, layout })
+        Ok(Self { path: path.to_owned(), spec: spec.clone(), format, timing, file, survey, layout })
     }
 
     /// When its requests are sent.
@@ -145,25 +149,51 @@ impl Replay {
         let change = if self.spec.fit == Fit::Scale { "drawn together" } else { "wrapped around" };
         let notes = [
             (skipped > 0, format!("{skipped} bad lines of the trace were passed over")),
-            (out_of_order > 0, format!("{out_of_order} requests stand in the trace after later ones")),
+            (
+                out_of_order > 0,
+                format!(
+                    "{out_of_order} requests stand in the trace after later ones, and were put in order within {WINDOW}"
+                ),
+            ),
+            (
+                self.survey.responses > 0 && !self.survey.has_responses(),
+                format!(
+                    "{} of {} requests have a measured response; only those are compared",
+                    self.survey.responses, self.survey.requests
+                ),
+            ),
+            (
+                self.survey.thinks > 0 && !self.survey.has_thinks(),
+                format!("only {} of {} requests have a think time", self.survey.thinks, self.survey.requests),
+            ),
             (beyond, format!("addresses of the trace were {change}: it reaches byte {}", self.layout.end)),
         ];
         notes.into_iter().filter_map(|(told, note)| told.then_some(note)).collect()
     }
 
     /// Its requests as they become due.
+    ///
+    /// # Errors
+    /// The trace is no longer what was looked over.
     pub fn due(&self) -> Result<impl Iterator<Item = Result<Due, TraceError>>, TraceError> {
+        if FileState::of(&self.path) != self.file {
+            return Err(TraceError::Changed { path: self.path.display().to_string() });
+        }
         let reader = Reader::open(&self.path, Some(&self.format), self.spec.skip_bad)?;
+        let reader = reader.beginning_at(self.survey.earliest_ns);
         let bases = self.layout.bases.clone();
         let base_of = move |traced: &Traced| bases.get(traced.device as usize).copied().flatten();
         let chosen = reader.filter_map(move |traced| match traced {
             Ok(traced) => base_of(&traced).map(|base| Ok((traced, base))),
             Err(error) => Some(Err(error)),
         });
+        let first = usize::try_from(self.survey.requests).unwrap_or(usize::MAX);
+        let window =
+            if self.timing == Timing::Timestamps && self.survey.out_of_order > 0 { WINDOW } else { 0 };
+        let ordered = Ordered { source: chosen.take(first), waiting: BinaryHeap::new(), window, read: 0 };
         let (layout, timing, speed) = (self.layout.clone(), self.timing, self.spec.speed);
         let mut before: Option<Traced> = None;
-        let numbered = (0u64..self.survey.requests).zip(chosen);
-        Ok(numbered.map(move |(key, traced)| {
+        Ok((0u64..).zip(ordered).map(move |(key, traced)| {
             let (traced, base) = traced?;
             let start = match timing {
                 Timing::Timestamps => Start::At(slower(traced.at, speed)),
@@ -177,6 +207,78 @@ impl Replay {
             let request = Request { key, op: traced.op, address, bytes: traced.bytes };
             Ok(Due { start, request, measured: traced.response })
         }))
+    }
+}
+
+/// What tells one state of a file from another: its length and when it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FileState(Option<(u64, std::time::SystemTime)>);
+
+impl FileState {
+    fn of(path: &Path) -> Self {
+        let state = std::fs::metadata(path).and_then(|file| Ok((file.len(), file.modified()?)));
+        Self(state.ok())
+    }
+}
+
+/// A trace sorted by completion has requests after later ones; they are put in order among so many.
+const WINDOW: usize = 1 << 16;
+
+/// A request of the trace, and where its device begins.
+type Based = (Traced, u64);
+
+/// Requests in the order of their times, as far as a window of them shows it.
+struct Ordered<I> {
+    source: I,
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    window: usize,
+    /// How many were read.
+    read: u64,
+}
+
+/// Ordered by time, then by place in the file.
+struct Waiting {
+    at: (Nanos, u64),
+    based: Based,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.at.cmp(&other.at)
+    }
+}
+
+impl<I: Iterator<Item = Result<Based, TraceError>>> Iterator for Ordered<I> {
+    type Item = Result<Based, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.window == 0 {
+            return self.source.next();
+        }
+        while self.waiting.len() < self.window
+            && let Some(based) = self.source.next()
+        {
+            match based {
+                Ok(based) => self.waiting.push(Reverse(Waiting { at: (based.0.at, self.read), based })),
+                Err(error) => return Some(Err(error)),
+            }
+            self.read += 1;
+        }
+        self.waiting.pop().map(|Reverse(waiting)| Ok(waiting.based))
     }
 }
 
@@ -195,17 +297,18 @@ fn slower(span: Nanos, speed: f64) -> Nanos {
 fn timing(survey: &Survey, spec: &ReplaySpec) -> Result<Timing, ReplayProblem> {
     let wrong =
         |message: &str, help: &str| ReplayProblem::Field("timing", message.to_owned(), help.to_owned());
-    let clocked = survey.timestamps || (survey.responses && survey.thinks);
     match spec.timing {
-        Some(Timing::Timestamps) if !clocked => {
+        Some(Timing::Timestamps) if !survey.is_timed() => {
             Err(wrong("the trace has no timestamps", "leave `timing` out: requests then follow each other"))
         }
-        Some(Timing::Think) if survey.timestamps && !survey.thinks && !survey.responses => Err(wrong(
-            "the trace has neither think times nor responses to tell them by",
-            "replay it with `timing: timestamps`",
-        )),
+        Some(Timing::Think) if survey.timestamps && !survey.has_thinks() && !survey.has_responses() => {
+            Err(wrong(
+                "the trace has neither think times nor responses to tell them by",
+                "replay it with `timing: timestamps`",
+            ))
+        }
         Some(timing) => Ok(timing),
-        None if survey.timestamps && !survey.thinks => Ok(Timing::Timestamps),
+        None if survey.timestamps && !survey.has_thinks() => Ok(Timing::Timestamps),
         None => Ok(Timing::Think),
     }
 }
@@ -232,6 +335,11 @@ impl Layout {
         if !survey.addresses {
             let help = "fio writes them with `log_offset=1`".to_owned();
             return wrong("trace", "the trace tells no addresses".to_owned(), help);
+        }
+        if let Some(twice) =
+            spec.devices.iter().enumerate().find(|(at, name)| spec.devices[..*at].contains(name))
+        {
+            return wrong("devices", format!("`{}` is named twice", twice.1), "name each once".to_owned());
         }
         if let Some(missing) = spec.devices.iter().find(|name| !names.contains(name)) {
             return wrong("devices", format!("the trace has no device `{missing}`"), known);
@@ -269,7 +377,7 @@ impl Layout {
                 scaled as u64 / 512 * 512
             }
         };
-        wanted.min(self.capacity - bytes)
+        wanted.min(self.capacity.saturating_sub(bytes))
     }
 }
 

@@ -26,12 +26,14 @@ pub struct Survey {
     pub out_of_order: u64,
     /// Whether every request has a timestamp.
     pub timestamps: bool,
-    /// Whether every request has its address …
+    /// Whether every request has its address.
     pub addresses: bool,
-    /// … its measured response …
-    pub responses: bool,
-    /// … and the think time after it.
-    pub thinks: bool,
+    /// How many have a measured response.
+    pub responses: u64,
+    /// How many have the think time after them.
+    pub thinks: u64,
+    /// The earliest time, in ns since whatever the format counts from.
+    pub earliest_ns: Option<u64>,
 }
 
 /// What a trace holds of one device.
@@ -67,7 +69,7 @@ pub(super) fn survey_of(
     go_on: &dyn Fn(u64) -> bool,
     mut see: impl FnMut(&Traced),
 ) -> Result<Survey, TraceError> {
-    let mut found = Survey { addresses: true, responses: true, thinks: true, ..Survey::default() };
+    let mut found = Survey { addresses: true, timestamps: true, ..Survey::default() };
     let mut read = 0;
     while found.requests < most
         && let Some(traced) = reader.next()
@@ -86,12 +88,27 @@ pub(super) fn survey_of(
     Ok(Survey {
         skipped: reader.skipped,
         out_of_order: reader.out_of_order,
-        timestamps: reader.timestamps,
+        earliest_ns: reader.earliest_ns(),
         ..found
     })
 }
 
 impl Survey {
+    /// Whether every request but the last, which needs none, has its think time.
+    pub fn has_thinks(&self) -> bool {
+        self.thinks > 0 && self.thinks + 1 >= self.requests
+    }
+
+    /// Whether every request has its measured response.
+    pub fn has_responses(&self) -> bool {
+        self.responses == self.requests
+    }
+
+    /// Whether it tells when requests came.
+    pub fn is_timed(&self) -> bool {
+        self.timestamps || (self.has_responses() && self.has_thinks())
+    }
+
     /// Whether requests to this device are wanted. Devices are named as they are met.
     fn is_chosen(&mut self, device: u32, reader: &Reader, chosen: &[String]) -> bool {
         if chosen.is_empty() {
@@ -122,7 +139,8 @@ impl Survey {
         self.largest = self.largest.max(traced.bytes);
         self.span = self.span.max(traced.at);
         self.addresses &= traced.address.is_some();
-        self.responses &= traced.response.is_some();
-        self.thinks &= traced.think.is_some();
+        self.timestamps &= traced.stamped;
+        self.responses += u64::from(traced.response.is_some());
+        self.thinks += u64::from(traced.think.is_some());
     }
 }

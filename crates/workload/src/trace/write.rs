@@ -64,45 +64,56 @@ pub fn convert(
 }
 
 fn line(traced: &Traced, device: &str, format: &TraceFormat) -> Result<String, String> {
-    let Traced { at, op, bytes, response, think, .. } = *traced;
+    let Traced { at, stamped, op, bytes, response, think, .. } = *traced;
     let address = traced.address.ok_or("its address is not known")?;
     let read = op == Op::Read;
     let letter = if read { "R" } else { "W" };
-    let plain = device.replace(',', ".");
     let known = |time: Option<Nanos>, what: &str| {
-        time.ok_or(format!("the format needs its {what}, which is not known"))
+        time.map(|time| time.0).ok_or(format!("the format needs its {what}, which is not known"))
     };
+    let time = || known(stamped.then_some(at), "timestamp");
     Ok(match format {
         TraceFormat::Headrace => {
             let text = |time: Option<Nanos>| time.map_or_else(String::new, |time| time.0.to_string());
-            let op = if read { "read" } else { "write" };
-            format!("{},{op},{address},{bytes},{},{},{plain}\n", at.0, text(response), text(think))
+            let (time, op) = (text(stamped.then_some(at)), if read { "read" } else { "write" });
+            format!("{time},{op},{address},{bytes},{},{},{device}\n", text(response), text(think))
         }
         TraceFormat::Ascii => {
-            let (first, count) = (sector(address)?, sector(bytes)?);
-            let number =
-                if device.parse::<u64>().is_ok() { device.to_owned() } else { traced.device.to_string() };
-            format!("{} {number} {first} {count} {}\n", decimal(at.0, 1_000_000), u8::from(read))
+            if !device.is_empty() && device.parse::<u64>().is_err() {
+                return Err(format!("the format names devices by numbers, and `{device}` is none"));
+            }
+            let (device, first, count) = (named(device, "0"), sector(address)?, sector(bytes)?);
+            format!("{} {device} {first} {count} {}\n", decimal(time()?, 1_000_000), u8::from(read))
         }
         TraceFormat::Spc => {
-            format!("{},{},{bytes},{letter},{}\n", plain, sector(address)?, decimal(at.0, 1_000_000_000))
+            let (unit, first) = (named(device, "0"), sector(address)?);
+            format!("{unit},{first},{bytes},{letter},{}\n", decimal(time()?, 1_000_000_000))
         }
         TraceFormat::Msr => {
-            let (host, disk) = device.split_once(',').unwrap_or(("host", "0"));
+            let (host, disk) = device.rsplit_once(':').unwrap_or((named(device, "host"), "0"));
             let op = if read { "Read" } else { "Write" };
-            let response = known(response, "response")?.0 / 100;
-            format!("{},{host},{disk},{op},{address},{bytes},{response}\n", at.0 / 100)
+            let ticks = |ns: u64| (ns + 50) / 100;
+            let (time, response) = (ticks(time()?), ticks(known(response, "response")?));
+            format!("{time},{host},{disk},{op},{address},{bytes},{response}\n")
         }
         TraceFormat::Validate => {
+            if traced.device > 0 {
+                return Err("the format knows one device, and the trace has several".to_owned());
+            }
             let (first, count) = (sector(address)?, sector(bytes)?);
             let (response, think) = (known(response, "response")?, known(think, "think time")?);
-            format!("{letter} - {first} {count} {} {}\n", decimal(response.0, 1000), decimal(think.0, 1000))
+            format!("{letter} - {first} {count} {} {}\n", decimal(response, 1000), decimal(think, 1000))
         }
         _ => {
             return Err("this format can be read, not written; write headrace, ascii, spc, msr or validate"
                 .to_owned());
         }
     })
+}
+
+/// The device's name, or one for a device that has none.
+fn named<'n>(device: &'n str, other: &'n str) -> &'n str {
+    if device.is_empty() { other } else { device }
 }
 
 fn sector(bytes: u64) -> Result<u64, String> {
@@ -156,6 +167,8 @@ impl Out {
             Self::Bzip(out) => out.finish()?,
         };
         out.flush()?;
-        out.get_ref().sync_all()
+        let file = out.get_ref();
+        // A pipe or /dev/null has nothing to be brought to a disk.
+        if file.metadata()?.is_file() { file.sync_all() } else { Ok(()) }
     }
 }

@@ -48,12 +48,7 @@ pub struct ByteColumn {
     /// Its name.
     pub column: String,
     /// What 1 means there: `1 B`, `512 B`.
-    #[serde(default = "one_byte")]
     pub unit: Bytes,
-}
-
-const fn one_byte() -> Bytes {
-    Bytes(1)
 }
 
 impl CsvColumns {
@@ -97,6 +92,9 @@ impl Columns {
     /// The request of a line; none for the first, which names the columns.
     #[inline]
     pub fn parse(&mut self, line: &[u8], devices: &mut Devices) -> Result<Option<Raw>, String> {
+        if self.places.is_some() && memchr::memchr(b'"', line).is_some() {
+            return Err("quoted fields are not understood; write the file without quotes".to_owned());
+        }
         let fields = Fields::by_comma(line);
         let Some(places) = &self.places else {
             self.places = Some(places(&self.named, &fields)?);
@@ -107,6 +105,10 @@ impl Columns {
 }
 
 fn places(named: &CsvColumns, header: &Fields) -> Result<Places, String> {
+    let times = [&named.time, &named.response, &named.think].into_iter().flatten();
+    if times.map(|time| time.unit.0).chain([named.address.unit.0, named.size.unit.0]).any(|unit| unit == 0) {
+        return Err("a unit of zero would make everything zero; give at least 1 ns or 1 B".to_owned());
+    }
     let all =
         || (0..header.count).map(|at| String::from_utf8_lossy(header.get(at)).trim_matches('"').to_owned());
     let place = |name: &str| {

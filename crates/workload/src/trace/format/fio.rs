@@ -24,14 +24,9 @@ pub struct Log {
 }
 
 impl Log {
-    /// Six columns have offsets. Of five, the last is an offset in older versions of fio and a priority (0, 1 or
-    /// hexadecimal) in newer ones.
+    /// The fifth column is an offset, or where those are not logged a priority: 0, 1 or hexadecimal.
     pub fn new(value: Value, sample: &[&[u8]]) -> Self {
-        let is_offset = |fields: Fields| match fields.count {
-            0..5 => false,
-            5 => whole(fields.get(4), "").is_ok_and(|number| number > 1),
-            _ => true,
-        };
+        let is_offset = |fields: Fields| whole(fields.get(4), "").is_ok_and(|number| number > 1);
         Self { value, has_offsets: sample.iter().any(|line| is_offset(Fields::by_comma(line))) }
     }
 

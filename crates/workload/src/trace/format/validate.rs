@@ -10,6 +10,9 @@ const FORM: &str = "R|W outcome sector count measured-µs think-µs";
 #[inline]
 pub fn parse(line: &[u8]) -> Result<Raw, String> {
     let fields = Fields::by_blank(line).at_least(6, FORM)?;
+    if !fields.get(0).first().is_some_and(u8::is_ascii_alphabetic) {
+        return Err("the first field is neither R nor W".to_owned());
+    }
     let address = sectors(fields.get(2), "sector number")?;
     let bytes = sectors(fields.get(3), "number of sectors")?;
     let microseconds = |at| scaled(fields.get(at), 1000, "time in µs").map(|ns| Some(Nanos(ns)));
