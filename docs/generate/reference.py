@@ -89,6 +89,8 @@ def _kind(of: Json) -> str:
 
 
 def _plain(name: str, of: Json) -> str:
+    if name == "array" and "prefixItems" in of:
+        return f"list of {', '.join(_kind(item) for item in of['prefixItems'])}"
     if name == "array":
         return f"list of {_kind(of['items'])}"
     if name == "object":

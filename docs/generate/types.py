@@ -72,6 +72,8 @@ class _Made:
         return " | ".join(self._plain(kind, of, name) for kind in kinds)
 
     def _plain(self, kind: str, of: Json, name: str) -> str:
+        if kind == "array" and "prefixItems" in of:
+            return f"list[{' | '.join(self._type(item, name) for item in of['prefixItems'])}]"
         if kind == "array":
             return f"list[{self._type(of['items'], name + 'Item')}]"
         if kind == "object":

@@ -23,6 +23,8 @@ app = typer.Typer(
 )
 study_app = typer.Typer(no_args_is_help=True, help="Published systems, claim by claim.")
 app.add_typer(study_app, name="study")
+import_app = typer.Typer(no_args_is_help=True, help="Devices from other programs' files.")
+app.add_typer(import_app, name="import")
 trace_app = typer.Typer(no_args_is_help=True, help="Traces of requests: what they are like, and in other formats.")
 app.add_typer(trace_app, name="trace")
 
@@ -251,6 +253,27 @@ def trace_convert(
     else:
         passed_over = f"; {written['skipped']} bad lines were passed over" if written["skipped"] else ""
         print(f"{to} has {written['requests']:,} requests, in the format {to_format}{passed_over}.")
+
+
+@import_app.command("disksim")
+def import_disksim(
+    file: Annotated[
+        Path, typer.Argument(help="A DiskSim 4 parameter file, its others beside it.", metavar="FILE.parv")
+    ],
+    to: Annotated[Path, typer.Option("--output", "-o", metavar="DEVICE.yaml", help="The device file to write.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make a device of the disk in a DiskSim parameter file. In `devices/` beside a scenario it can be named."""
+    from headrace import disksim, files  # noqa: PLC0415
+
+    try:
+        text = disksim.read(file)
+    except ScenarioError as error:
+        _refuse(error, as_json)
+    _write_page(lambda path: files.write_whole(path, text), to)
+    print(
+        json.dumps({"ok": True, "device": to.stem}, indent=2) if as_json else f"{to} describes the device `{to.stem}`."
+    )
 
 
 @study_app.command("list")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "Level", "Limits", "OpSpec", "PatternSpec", "Positioning", "Queueing", "ReplaySpec", "RunSpec", "ScenarioSpec", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "TraceFormat", "WarmUp"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -85,6 +85,12 @@ class DiskNumbers(TypedDict):
     """How long the arm takes to where it writes."""
     overhead: NotRequired[Sourced5]
     """What every request takes beside: command, controller, interface."""
+    mechanics: NotRequired[MechanicsSpec | None]
+    """Its mechanics, for `positioning: mechanical`. Default: what follows from the numbers above."""
+    cache: NotRequired[CacheSpec | None]
+    """Its cache, for `positioning: mechanical`. Default: none."""
+    interface: NotRequired[InterfaceSpec | None]
+    """Its interface, for `positioning: mechanical`. Default: `overhead` before each command, and data in no time."""
 
 Sourced: TypeAlias = "str | Told"
 """A number, and where it comes from."""
@@ -159,7 +165,128 @@ class Told5(TypedDict):
     estimate: NotRequired[str | None]
     """Where no source gives it: how it was estimated."""
 
-Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent']"
+class MechanicsSpec(TypedDict):
+    """What the mechanics need beyond a data sheet."""
+
+    source: NotRequired[str | None]
+    """Where these numbers were read."""
+    head_switch: str
+    """From one surface to another of the same cylinder."""
+    write_settle: NotRequired[str]
+    """How much longer the arm settles before it writes."""
+    seek: NotRequired[list[list[int | str]]]
+    """Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`."""
+    layout: LayoutSpec
+    """Where sectors lie."""
+
+class LayoutSpec(TypedDict):
+    """How sectors lie on the platters."""
+
+    surfaces: int
+    """How many surfaces hold data."""
+    order: NotRequired[TrackOrder]
+    """In which order the tracks of a cylinder follow each other."""
+    spares: NotRequired[Spares]
+    """Where spare sectors lie."""
+    slips_use_spares: NotRequired[bool]
+    """Whether slipped sectors take the place of spares; else everything behind them in their zone moves on."""
+    zones: list[ZoneSpec]
+    """The zones, from the outermost."""
+
+TrackOrder: TypeAlias = "Literal['conventional'] | Literal['serpentine'] | Literal['zone_serpentine']"
+"""In which order the tracks of a cylinder follow each other."""
+
+class SparesCylinders(TypedDict):
+    """At the end of so many cylinders each."""
+
+    cylinders: int
+
+Spares: TypeAlias = "Literal['none'] | Literal['zone_tracks'] | Literal['track_end'] | Literal['cylinder_end'] | Literal['cylinder_front'] | SparesCylinders | Literal['zone_end']"
+"""Where spare sectors lie. How many each zone's `spares` says."""
+
+class ZoneSpec(TypedDict):
+    """A zone: cylinders whose tracks hold equally much."""
+
+    first_cylinder: int
+    """Its first cylinder."""
+    last_cylinder: int
+    """Its last cylinder."""
+    sectors: int
+    """How many sectors a track has."""
+    offset: NotRequired[float]
+    """At which sector of its track the first sector of the zone lies, seen from where all zones count."""
+    track_skew: NotRequired[float]
+    """By how many sectors a track begins later than the one before it in its cylinder."""
+    cylinder_skew: NotRequired[float]
+    """By how many sectors the first track of a cylinder begins later than the last of the one before."""
+    reserved: NotRequired[int]
+    """Sectors at the front of the zone that hold no data."""
+    spares: NotRequired[int]
+    """Spare sectors, or tracks, in each region that `spares` names."""
+    slips: NotRequired[list[int]]
+    """Defective sectors, or tracks, that are passed over, counted in the zone, in order."""
+    remaps: NotRequired[list[list[int | int]]]
+    """Defective sectors whose data lies elsewhere: (sector of the zone, sector of the zone where its data is)."""
+
+class CacheSpec(TypedDict):
+    """The cache of a drive."""
+
+    source: NotRequired[str | None]
+    """Where these numbers were read."""
+    segments: int
+    """How many places it holds data of at once."""
+    segment_size: str
+    """How much each holds."""
+    read_ahead: NotRequired[ReadAhead]
+    """When it reads on behind what was asked for."""
+    read_ahead_most: NotRequired[str | None]
+    """At most so far. Default: a segment."""
+    writes: NotRequired[Writes]
+    """When a write counts as done."""
+
+ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential']"
+"""When a drive reads on behind what was asked for."""
+
+Writes: TypeAlias = "Literal['through'] | Literal['back']"
+"""When a write counts as done."""
+
+class InterfaceSpec(TypedDict):
+    """The interface of a drive, and what its electronics take."""
+
+    source: NotRequired[str | None]
+    """Where these numbers were read."""
+    read_rate: NotRequired[str | None]
+    """How fast data goes to the host. Default: in no time."""
+    write_rate: NotRequired[str | None]
+    """How fast data comes from the host. Default: in no time."""
+    read_watermark: NotRequired[float | None]
+    """How much of a read must be in the cache before its transfer begins."""
+    write_watermark: NotRequired[float | None]
+    """How much of a write must be in the cache before its data goes to the platter."""
+    read_hit: NotRequired[Command | None]
+    """Before a read that is answered from the cache. Default of this and the next three: the drive's `overhead`."""
+    read_miss: NotRequired[Command | None]
+    """Before any other read."""
+    write_hit: NotRequired[Command | None]
+    """Before a write that follows the one before it."""
+    write_miss: NotRequired[Command | None]
+    """Before any other write."""
+    reselect: NotRequired[str]
+    """To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write."""
+    read_completion: NotRequired[str]
+    """After the data of a read."""
+    write_completion: NotRequired[str]
+    """After the data of a write."""
+
+class Command(TypedDict):
+    """What a command takes, by the one before it."""
+
+    after_read: str
+    """After a read."""
+    after_write: str
+    """After a write."""
+
+Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How the places on the platter are sampled."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def _read(path: str | Path) -> str:
-    """Read a scenario's text; say in words what is wrong with the file where it cannot be read."""
+def read_text(path: str | Path) -> str:
+    """Read a file's text; say in words what is wrong with the file where it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except IsADirectoryError:
@@ -54,7 +54,7 @@ def _file_error(path: str | Path, what: str, help_: str) -> ScenarioError:
 def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:
     if (path is None) == (text is None):
         raise TypeError("give either a path or a text")
-    return (_read(path), str(path)) if path is not None else (text or "", "<text>")
+    return (read_text(path), str(path)) if path is not None else (text or "", "<text>")
 
 
 def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
@@ -179,7 +179,7 @@ class Scenario:
 
 def load(path: str | Path) -> Scenario:
     """Read a scenario from its file; raise `ScenarioError` where that cannot be read."""
-    return Scenario(_read(path), str(path))
+    return Scenario(read_text(path), str(path))
 
 
 def run(

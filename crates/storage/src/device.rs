@@ -36,9 +36,7 @@ impl Blueprint {
     pub fn build<'m>(&self, site: &'m Site<'m>, path: &str) -> Device<'m> {
         let place = site.place(path);
         match self {
-            Self::Disk(numbers, positioning) => {
-                Device::Disk(Disk::new(Mechanism::new(numbers, *positioning), place))
-            }
+            Self::Disk(numbers, positioning) => Device::Disk(Disk::new(numbers, *positioning, place)),
             Self::Station(spec) => Device::Station(Station::new(spec, place)),
             Self::Array(spec, of) => Device::Array(Array::new(spec, of, place)),
         }
@@ -93,10 +91,32 @@ impl Blueprint {
         matches!(self, Self::Array(_, of) if matches!(**of, Self::Array(..)))
     }
 
+    /// Whether requests may be answered without going to a platter.
+    pub fn has_cache(&self) -> bool {
+        match self {
+            Self::Disk(numbers, positioning) => {
+                *positioning == Positioning::Mechanical && numbers.cache.is_some()
+            }
+            Self::Station(_) => false,
+            Self::Array(_, of) => of.has_cache(),
+        }
+    }
+
+    /// Whether there are disks without a cache in it.
+    pub fn has_bare_disks(&self) -> bool {
+        match self {
+            Self::Disk(..) => !self.has_cache(),
+            Self::Station(_) => false,
+            Self::Array(_, of) => of.has_bare_disks(),
+        }
+    }
+
     /// Whether the time a request takes depends on its address.
     pub fn is_addressed(&self) -> bool {
         match self {
-            Self::Disk(_, positioning) => *positioning == Positioning::Addressed,
+            Self::Disk(_, positioning) => {
+                matches!(positioning, Positioning::Addressed | Positioning::Mechanical)
+            }
             Self::Station(_) => false,
             Self::Array(_, of) => of.is_addressed(),
         }

@@ -17,7 +17,9 @@ mod timeline;
 
 pub use array::{ArraySpec, FirstUnit, Level, Queueing};
 pub use device::{Blueprint, Device, Recorded};
-pub use disk::{DiskNumbers, DiskSpec, Positioning, SeekTimes, Sourced};
+pub use disk::{
+    CacheSpec, DiskNumbers, DiskSpec, InterfaceSpec, MechanicsSpec, Positioning, SeekTimes, Sourced,
+};
 pub use passage::{Leg, Passage};
 pub use site::Site;
 pub use station::StationSpec;

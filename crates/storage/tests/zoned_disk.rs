@@ -32,6 +32,9 @@ fn numbers() -> DiskNumbers {
         seek_read: seek("0.8 ms", "17 ms"),
         seek_write: seek("1 ms", "18 ms"),
         overhead: number("0 ms"),
+        mechanics: None,
+        cache: None,
+        interface: None,
     }
 }
 

@@ -68,6 +68,9 @@ struct Told<'p> {
     help: Option<&'p str>,
 }
 
+/// So many problems are shown a user at once.
+const MOST_SHOWN: usize = 20;
+
 impl Problems {
     /// The mistakes of a document that could be parsed.
     pub fn of(tree: &Tree, mut problems: Vec<Problem>) -> Self {
@@ -96,7 +99,11 @@ impl Problems {
 
     /// As a user reads them: each with the line it stands in.
     pub fn rendered(&self) -> String {
-        let shown: Vec<String> = self.problems.iter().map(|problem| self.render(problem)).collect();
+        let first = self.problems.iter().take(MOST_SHOWN);
+        let mut shown: Vec<String> = first.map(|problem| self.render(problem)).collect();
+        if self.problems.len() > MOST_SHOWN {
+            shown.push(format!("and {} more", self.problems.len() - MOST_SHOWN));
+        }
         shown.join("\n\n")
     }
 

@@ -224,7 +224,9 @@ impl<'s> Checker<'s> {
             self.say(Problem::at(path.clone(), format!("`{}` must not be empty", last(path))));
         }
         for (index, item) in items.iter().enumerate() {
-            self.node(item, &schema["items"], &path.index(index));
+            // A tuple has a schema for each item, a list one for all.
+            let of = schema["prefixItems"].get(index).unwrap_or(&schema["items"]);
+            self.node(item, of, &path.index(index));
         }
     }
 

@@ -309,10 +309,10 @@ fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<St
         !stream.spec.is_everywhere() || stream.trace.is_some() || stream.spec.op.reads() < 1.0
     };
     if plan.streams.iter().any(caches_matter)
-        && outcomes.iter().any(|outcome| outcome.components.iter().any(|component| component.kind == "disk"))
+        && plan.targets.iter().any(|(_, blueprint)| blueprint.has_bare_disks())
     {
         notes.push(
-            "disks have no cache and no read-ahead yet: every sequential read waits for its turn of the platter, and every \
+            "disks have no cache here (`positioning: mechanical` has one): every sequential read waits for its turn of the platter, and every \
              write until it is on it"
                 .to_owned(),
         );

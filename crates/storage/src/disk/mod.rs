@@ -4,12 +4,14 @@
 //! simulator for RAID 0 systems of zoned disks"; zones after Zertal and Harrison). Where the arm goes from and to is
 //! sampled in one of three ways: see [`Positioning`].
 
+mod drive;
 mod law;
 pub mod layout;
 mod numbers;
+mod platter;
 mod zones;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Resource, Stream};
 use headrace_units::Nanos;
@@ -21,7 +23,12 @@ use crate::device::BlockDevice;
 use crate::passage::Passage;
 use crate::site::Place;
 
+pub use drive::{CacheSpec, Command, InterfaceSpec, ReadAhead, Writes};
 pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
+pub use platter::MechanicsSpec;
+
+use drive::Drive;
+use platter::Platter;
 use zones::{SeekCurve, Zones};
 
 /// A disk drive, without its cache.
@@ -56,6 +63,9 @@ pub enum Positioning {
     Coupled,
     /// As in the paper: seek and transfer rate each from random places of their own. Addresses play no part.
     Independent,
+    /// Exactly: the platter turns in virtual time, sectors lie where the layout has them, the cache and the interface do what
+    /// they do. Where the platter stands at the beginning is drawn.
+    Mechanical,
 }
 
 /// A disk's mechanism: how long a request takes, given where the arm is.
@@ -108,7 +118,7 @@ impl Mechanism {
     fn service(&self, from: f64, request: &Request, draws: Stream) -> (Nanos, f64) {
         let mut draws = draws.of(request.key);
         let (from, to, transfer_at) = match self.positioning {
-            Positioning::Addressed => {
+            Positioning::Addressed | Positioning::Mechanical => {
                 let place = |byte: u64| byte as f64 / self.capacity as f64;
                 (from, place(request.address), place(request.address))
             }
@@ -131,25 +141,54 @@ impl Mechanism {
 pub struct Disk<'m> {
     place: Place<'m>,
     arm: Resource<'m>,
-    mechanism: Mechanism,
-    draws: Stream,
-    /// Where the arm rests, as a share of the data from the outside.
-    rests_at: Cell<f64>,
+    works: Works,
+}
+
+/// The two ways in which a disk works.
+enum Works {
+    /// By sampling.
+    Sampled {
+        mechanism: Mechanism,
+        draws: Stream,
+        /// Where the arm rests, as a share of the data from the outside.
+        rests_at: Cell<f64>,
+    },
+    /// Exactly.
+    Mechanical(Box<RefCell<Drive>>),
+}
+
+impl Works {
+    fn new(numbers: &DiskNumbers, positioning: Positioning, place: &Place) -> Self {
+        let mechanism = Mechanism::new(numbers, positioning);
+        if positioning != Positioning::Mechanical {
+            return Self::Sampled { mechanism, draws: place.stream("positions"), rests_at: Cell::new(0.0) };
+        }
+        let phase = place.stream("phase").draws().uniform();
+        let curve = mechanism.read_seek.points();
+        let platter = Platter::new(&numbers.mechanics(), mechanism.revolution_ns, phase, curve);
+        let interface = numbers.interface.clone().unwrap_or_default();
+        let drive = Drive::new(platter, numbers.cache.clone(), &interface, numbers.overhead.get());
+        Self::Mechanical(Box::new(RefCell::new(drive)))
+    }
 }
 
 impl<'m> Disk<'m> {
-    pub(crate) fn new(mechanism: Mechanism, place: Place<'m>) -> Self {
+    pub(crate) fn new(numbers: &DiskNumbers, positioning: Positioning, place: Place<'m>) -> Self {
         let arm = Resource::fcfs(place.site.sim, 1);
-        let draws = place.stream("positions");
-        Self { place, arm, mechanism, draws, rests_at: Cell::new(0.0) }
+        Self { arm, works: Works::new(numbers, positioning, &place), place }
     }
 
-    /// How long the arm, which is free, takes for `request`.
+    /// When the disk, which is free at `now`, has done what `request` asks.
     #[inline]
-    fn work(&self, request: &Request) -> Nanos {
-        let (service, rests_at) = self.mechanism.service(self.rests_at.get(), request, self.draws);
-        self.rests_at.set(rests_at);
-        service
+    fn work(&self, now: Nanos, request: &Request) -> Nanos {
+        match &self.works {
+            Works::Mechanical(drive) => drive.borrow_mut().serve(now, request),
+            Works::Sampled { mechanism, draws, rests_at } => {
+                let (service, rests) = mechanism.service(rests_at.get(), request, *draws);
+                rests_at.set(rests);
+                now + service
+            }
+        }
     }
 }
 
@@ -166,14 +205,16 @@ impl<'m> BlockDevice<'m> for Disk<'m> {
 
     async fn io(&'m self, request: Request) -> Passage {
         let arm = self.arm.acquire(()).await;
-        let service = self.work(&request);
-        self.place.site.sim.delay(service).await;
+        let begin = self.place.site.sim.now();
+        let end = self.work(begin, &request);
+        self.place.site.sim.until(end).await;
+        let service = end - begin;
         Passage::through(self.place.component, arm.waited, service)
     }
 
     #[inline]
     fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
-        let pass = self.arm.pass(now, |start| start + self.work(request));
+        let pass = self.arm.pass(now, |start| self.work(start, request));
         (pass.end, Passage::through(self.place.component, pass.start - now, pass.end - pass.start))
     }
 }

@@ -4,6 +4,10 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos, PerSecond};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::drive::{CacheSpec, InterfaceSpec};
+use super::layout::{LayoutSpec, SECTOR, Spares, TrackOrder, ZoneSpec};
+use super::platter::MechanicsSpec;
+
 /// A number, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -76,6 +80,15 @@ pub struct DiskNumbers {
     /// What every request takes beside: command, controller, interface.
     #[serde(default = "no_overhead")]
     pub overhead: Sourced<Nanos>,
+    /// Its mechanics, for `positioning: mechanical`. Default: what follows from the numbers above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mechanics: Option<MechanicsSpec>,
+    /// Its cache, for `positioning: mechanical`. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheSpec>,
+    /// Its interface, for `positioning: mechanical`. Default: `overhead` before each command, and data in no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<InterfaceSpec>,
 }
 
 /// The two ends of a seek curve.
@@ -87,6 +100,9 @@ pub struct SeekTimes {
     /// From the first cylinder to the last.
     pub full_stroke: Sourced<Nanos>,
 }
+
+/// A data sheet's disk has so many zones.
+const SHEET_ZONES: u32 = 16;
 
 /// No device holds more: addresses then have room to be added.
 pub const MOST_BYTES: u64 = 1 << 60;
@@ -144,7 +160,69 @@ impl DiskNumbers {
                 "at this rate and speed the innermost track holds {track:.0} bytes, less than one sector of 512"
             ),
         );
+        if let Some((field, problem)) = self.mechanics.as_ref().and_then(MechanicsSpec::problem) {
+            problems.push((field, problem));
+        } else if let Some(mechanics) = &self.mechanics
+            && mechanics.layout.sectors() * SECTOR < capacity.0
+        {
+            let holds = mechanics.layout.sectors();
+            let message = format!(
+                "its layout holds {holds} sectors, less than the capacity of {}",
+                capacity.0 / SECTOR
+            );
+            problems.push(("mechanics", message));
+        }
         problems
+    }
+
+    /// The mechanics: as given, or as they follow from the data sheet. Then tracks shrink from the outermost zone to the
+    /// innermost in sixteen steps, there are as many surfaces as the capacity takes, a head switch takes as long as a seek to the
+    /// next cylinder, and skews are just long enough for both.
+    pub fn mechanics(&self) -> MechanicsSpec {
+        self.mechanics.clone().unwrap_or_else(|| {
+            let turns = self.rotation.get().get();
+            let track = |rate: BytesPerSecond| rate.get() / turns / SECTOR as f64;
+            let (outer, inner) = (track(self.media_rate_outer.get()), track(self.media_rate_inner.get()));
+            let cylinders = self.cylinders.get();
+            let wanted = (self.capacity.get().0 / SECTOR) as f64;
+            let surfaces = (wanted / f64::from(cylinders) / ((outer + inner) / 2.0)).ceil().max(1.0);
+            // Surfaces are whole; the tracks give way, so that the disk holds what it holds.
+            let fill = wanted / (f64::from(cylinders) * surfaces * (outer + inner) / 2.0);
+            let switch = self.seek_read.track_to_track.get();
+            let zones = SHEET_ZONES.min(cylinders);
+            let zone = |i: u32| {
+                let first_cylinder = (u64::from(cylinders) * u64::from(i) / u64::from(zones)) as u32;
+                let last_cylinder = (u64::from(cylinders) * u64::from(i + 1) / u64::from(zones)) as u32 - 1;
+                let inside = (f64::from(i) + 0.5) / f64::from(zones);
+                let sectors = ((outer - (outer - inner) * inside) * fill).ceil().max(1.0);
+                let skew = (switch.secs() * turns * sectors).ceil();
+                ZoneSpec {
+                    first_cylinder,
+                    last_cylinder,
+                    sectors: sectors as u32,
+                    offset: 0.0,
+                    track_skew: skew,
+                    cylinder_skew: skew,
+                    reserved: 0,
+                    spares: 0,
+                    slips: Vec::new(),
+                    remaps: Vec::new(),
+                }
+            };
+            MechanicsSpec {
+                source: None,
+                head_switch: switch,
+                write_settle: Nanos(self.seek_write.track_to_track.get().0.saturating_sub(switch.0)),
+                seek: Vec::new(),
+                layout: LayoutSpec {
+                    surfaces: surfaces as u32,
+                    order: TrackOrder::Conventional,
+                    spares: Spares::None,
+                    slips_use_spares: true,
+                    zones: (0..zones).map(zone).collect(),
+                },
+            }
+        })
     }
 
     /// Every number with its field and where it comes from, for the catalogue.

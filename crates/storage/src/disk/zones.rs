@@ -87,6 +87,15 @@ impl SeekCurve {
         }
     }
 
+    /// The curve as points (cylinders, ns), dense where it bends.
+    pub fn points(&self) -> Vec<(f64, f64)> {
+        let at = |i: u32| 1.0 + (self.cylinders - 1.0) * (f64::from(i) / 100.0) * (f64::from(i) / 100.0);
+        (0..=100)
+            .map(at)
+            .map(|distance| (distance, self.start_ns + self.reach_ns * (distance / self.cylinders).sqrt()))
+            .collect()
+    }
+
     /// The distance, a share of the full stroke, that takes `time_ns`.
     pub fn distance(&self, time_ns: f64) -> f64 {
         let root = (time_ns - self.start_ns) / self.reach_ns;

@@ -1,0 +1,401 @@
+//! A drive: its electronics in front of its mechanics. Cache segments, read-ahead, immediate report of writes, overheads and
+//! the interface.
+//!
+//! What a drive does by itself (reading ahead, bringing written data to the platter) needs no events: it is reckoned up to now
+//! when the next command comes, for nothing else can disturb it in between. So one request costs a few hundred nanoseconds,
+//! however long the drive was left alone.
+
+use std::collections::VecDeque;
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_workload::{Op, Request};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::layout::{SECTOR, Track};
+use super::platter::{Access, Platter};
+
+/// The cache of a drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CacheSpec {
+    /// Where these numbers were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// How many places it holds data of at once.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub segments: u32,
+    /// How much each holds.
+    pub segment_size: Bytes,
+    /// When it reads on behind what was asked for.
+    #[serde(default)]
+    pub read_ahead: ReadAhead,
+    /// At most so far. Default: a segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_most: Option<Bytes>,
+    /// When a write counts as done.
+    #[serde(default)]
+    pub writes: Writes,
+}
+
+/// When a drive reads on behind what was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadAhead {
+    /// Never.
+    Never,
+    /// After every read.
+    #[default]
+    Always,
+    /// After a read that begins where the one before it ended.
+    Sequential,
+}
+
+/// When a write counts as done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Writes {
+    /// When it is on the platter.
+    #[default]
+    Through,
+    /// When it is in the cache; the drive brings it to the platter when it has nothing else to do.
+    Back,
+}
+
+/// The interface of a drive, and what its electronics take.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InterfaceSpec {
+    /// Where these numbers were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// How fast data goes to the host. Default: in no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_rate: Option<BytesPerSecond>,
+    /// How fast data comes from the host. Default: in no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_rate: Option<BytesPerSecond>,
+    /// How much of a read must be in the cache before its transfer begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_watermark: Option<f64>,
+    /// How much of a write must be in the cache before its data goes to the platter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_watermark: Option<f64>,
+    /// Before a read that is answered from the cache. Default of this and the next three: the drive's `overhead`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_hit: Option<Command>,
+    /// Before any other read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_miss: Option<Command>,
+    /// Before a write that follows the one before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_hit: Option<Command>,
+    /// Before any other write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_miss: Option<Command>,
+    /// To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write.
+    pub reselect: Nanos,
+    /// After the data of a read.
+    pub read_completion: Nanos,
+    /// After the data of a write.
+    pub write_completion: Nanos,
+}
+
+/// What a command takes, by the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Command {
+    /// After a read.
+    pub after_read: Nanos,
+    /// After a write.
+    pub after_write: Nanos,
+}
+
+/// A drive in a simulation.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    platter: Platter,
+    cache: Option<CacheSpec>,
+    electronics: Electronics,
+    /// The arm's track, and from when on it is free.
+    arm: Track,
+    free_at: f64,
+    segments: Vec<Segment>,
+    ahead: Option<Ahead>,
+    /// Written to the cache and not yet to the platter: (first sector, one more than the last, since when).
+    dirty: VecDeque<(u64, u64, f64)>,
+    before: Op,
+    /// One more than the last sector of the last read, and of the last write.
+    read_end: u64,
+    write_end: u64,
+}
+
+/// Overheads and rates in nanoseconds.
+#[derive(Clone, Debug)]
+struct Electronics {
+    read_sector: f64,
+    write_sector: f64,
+    read_watermark: f64,
+    write_watermark: f64,
+    /// By operation, hit or miss, operation before.
+    overhead: [[[f64; 2]; 2]; 2],
+    reselect: f64,
+    completion: [f64; 2],
+}
+
+/// Data in the cache: sectors from `first` to before `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    first: u64,
+    end: u64,
+}
+
+/// The drive reads on: from where, since when, how far at most; into the newest segment.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    next: u64,
+    limit: u64,
+}
+
+impl Electronics {
+    fn new(spec: &InterfaceSpec, overhead: Nanos) -> Self {
+        let each = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| SECTOR as f64 * 1e9 / rate.get());
+        let command = |command: Option<Command>| match command {
+            Some(Command { after_read, after_write }) => [after_read.0 as f64, after_write.0 as f64],
+            None => [overhead.0 as f64; 2],
+        };
+        Self {
+            read_sector: each(spec.read_rate),
+            write_sector: each(spec.write_rate),
+            read_watermark: spec.read_watermark.unwrap_or(0.0),
+            write_watermark: spec.write_watermark.unwrap_or(0.0),
+            overhead: [
+                [command(spec.read_hit), command(spec.read_miss)],
+                [command(spec.write_hit), command(spec.write_miss)],
+            ],
+            reselect: spec.reselect.0 as f64,
+            completion: [spec.read_completion.0 as f64, spec.write_completion.0 as f64],
+        }
+    }
+}
+
+impl Drive {
+    /// A drive at rest.
+    pub fn new(
+        platter: Platter,
+        cache: Option<CacheSpec>,
+        interface: &InterfaceSpec,
+        overhead: Nanos,
+    ) -> Self {
+        Self {
+            arm: platter.track_of(0),
+            platter,
+            cache,
+            electronics: Electronics::new(interface, overhead),
+            free_at: 0.0,
+            segments: Vec::new(),
+            ahead: None,
+            dirty: VecDeque::new(),
+            before: Op::Read,
+            read_end: u64::MAX,
+            write_end: u64::MAX,
+        }
+    }
+
+    /// When the drive has done what `request` asks, which it gets at `now` with nothing else to do.
+    pub fn serve(&mut self, now: Nanos, request: &Request) -> Nanos {
+        let now = now.0 as f64;
+        let first = request.address / SECTOR;
+        let end = (request.address + request.bytes).div_ceil(SECTOR);
+        self.work_until(now);
+        let done = match request.op {
+            Op::Read => self.read(now, first, end),
+            Op::Write => self.write(now, first, end),
+        };
+        self.before = request.op;
+        Nanos((done + 0.5) as u64)
+    }
+
+    fn overhead(&self, op: Op, miss: bool) -> f64 {
+        self.electronics.overhead[op as usize][usize::from(miss)][self.before as usize]
+    }
+
+    /// Does what the drive does by itself until `now`: brings written data to the platter, reads on.
+    fn work_until(&mut self, now: f64) {
+        while let Some((first, end, since)) = self.dirty.front().copied()
+            && self.free_at.max(since) < now
+        {
+            self.stop_reading();
+            let access =
+                self.platter.access(self.free_at.max(since), self.arm, first, end - first, Op::Write);
+            (self.free_at, self.arm) = (access.end(), access.track);
+            self.dirty.pop_front();
+        }
+        self.read_on(now);
+    }
+
+    /// Reads on until `until`, if the drive does.
+    fn read_on(&mut self, until: f64) {
+        let Some(ahead) = self.ahead.filter(|_| self.free_at < until) else { return };
+        let (next, time, track) =
+            self.platter.read_on(self.free_at, self.arm, ahead.next, ahead.limit, until);
+        (self.free_at, self.arm) = (time, track);
+        if let Some(segment) = self.segments.last_mut() {
+            segment.end = next;
+        }
+        self.ahead = (next < ahead.limit).then_some(Ahead { next, ..ahead });
+    }
+
+    fn stop_reading(&mut self) {
+        self.ahead = None;
+    }
+
+    fn read(&mut self, now: f64, first: u64, end: u64) -> f64 {
+        let sequential = first == self.read_end;
+        self.read_end = end;
+        if let Some(at) =
+            self.segments.iter().rposition(|segment| segment.first <= first && end <= segment.end)
+        {
+            let segment = self.segments.remove(at);
+            if at == self.segments.len() {
+                self.extend_reading(end, sequential);
+            } else {
+                self.stop_reading();
+            }
+            self.segments.push(segment);
+            let begin = now + self.overhead(Op::Read, false);
+            return begin
+                + (end - first) as f64 * self.electronics.read_sector
+                + self.electronics.completion[0];
+        }
+        match self.being_read(first, end) {
+            Some(data_at) => {
+                self.extend_reading(end, sequential);
+                let transfer = (end - first) as f64 * self.electronics.read_sector;
+                let begin = now + self.overhead(Op::Read, false);
+                (begin + transfer).max(data_at + self.electronics.read_sector)
+                    + self.electronics.completion[0]
+            }
+            None => self.read_from_platter(now, first, end, sequential),
+        }
+    }
+
+    /// When data that is being read ahead will all have been read, if it will.
+    fn being_read(&mut self, first: u64, end: u64) -> Option<f64> {
+        let (ahead, segment) = (self.ahead?, self.segments.last()?);
+        if !(segment.first <= first && first <= ahead.next && end <= ahead.limit) {
+            return None;
+        }
+        let access = self.platter.access(self.free_at, self.arm, ahead.next, end - ahead.next, Op::Read);
+        (self.free_at, self.arm) = (access.end(), access.track);
+        self.segments.last_mut()?.end = end;
+        self.ahead = (end < ahead.limit).then_some(Ahead { next: end, ..ahead });
+        Some(self.free_at)
+    }
+
+    /// What is read ahead moves on with what is asked for.
+    fn extend_reading(&mut self, end: u64, sequential: bool) {
+        let (Some(most), Some(ahead)) = (self.reads_ahead(sequential), &mut self.ahead) else { return };
+        ahead.limit = ahead.limit.max(end + most);
+    }
+
+    /// How far the drive reads on behind a read, if it does.
+    fn reads_ahead(&self, sequential: bool) -> Option<u64> {
+        let cache = self.cache.as_ref()?;
+        let reads = match cache.read_ahead {
+            ReadAhead::Never => false,
+            ReadAhead::Always => true,
+            ReadAhead::Sequential => sequential,
+        };
+        reads.then(|| cache.read_ahead_most.unwrap_or(cache.segment_size).0 / SECTOR)
+    }
+
+    fn read_from_platter(&mut self, now: f64, first: u64, end: u64, sequential: bool) -> f64 {
+        let begin = (now + self.overhead(Op::Read, true)).max(self.free_at);
+        let access = self.platter.access(begin, self.arm, first, end - first, Op::Read);
+        (self.free_at, self.arm) = (access.end(), access.track);
+        self.keep(Segment { first, end });
+        self.ahead = self.reads_ahead(sequential).map(|most| Ahead { next: end, limit: end + most });
+        self.transferred(&access, end - first) + self.electronics.reselect + self.electronics.completion[0]
+    }
+
+    /// When data read by `access` has all gone to the host: transfer begins at the watermark, and no sector goes before it was
+    /// read.
+    fn transferred(&self, access: &Access, sectors: u64) -> f64 {
+        let each = self.electronics.read_sector;
+        let watermark = ((sectors as f64 * self.electronics.read_watermark) as u64).max(1);
+        let mut done = access.time_of(watermark) + sectors as f64 * each;
+        let mut read = 0;
+        for sweep in &access.sweeps {
+            read += sweep.sectors;
+            done = done.max(sweep.end() + (sectors - read + 1) as f64 * each);
+        }
+        done
+    }
+
+    /// Puts a segment into the cache in the place of the one used least recently, and of what it overlaps.
+    fn keep(&mut self, segment: Segment) {
+        let Some(cache) = &self.cache else { return };
+        self.segments.retain(|other| other.end <= segment.first || segment.end <= other.first);
+        if self.segments.len() >= cache.segments as usize {
+            self.segments.remove(0);
+        }
+        self.segments.push(segment);
+    }
+
+    fn write(&mut self, now: f64, first: u64, end: u64) -> f64 {
+        let begin = now + self.overhead(Op::Write, first != self.write_end);
+        self.write_end = end;
+        self.stop_reading();
+        self.segments.retain(|segment| segment.end <= first || end <= segment.first);
+        if self.cache.as_ref().is_some_and(|cache| cache.writes == Writes::Back) {
+            self.keep(Segment { first, end });
+            self.write_to_cache(begin, first, end)
+        } else {
+            self.write_to_platter(begin, first, end)
+        }
+    }
+
+    fn write_to_platter(&mut self, begin: f64, first: u64, end: u64) -> f64 {
+        let target = self.platter.track_of(first);
+        let on_track = begin.max(self.free_at) + self.platter.move_ns(self.arm, target, Op::Write);
+        let sectors = (end - first) as f64;
+        let data_at = begin + (sectors * self.electronics.write_watermark) * self.electronics.write_sector;
+        let access = self.platter.access(on_track.max(data_at), target, first, end - first, Op::Write);
+        (self.free_at, self.arm) = (access.end(), access.track);
+        let Electronics { write_sector, reselect, completion, .. } = self.electronics;
+        access.end().max(begin + sectors * write_sector) + reselect + completion[1]
+    }
+
+    /// Takes the data of a write into the cache, in pieces where it is larger than the room there is.
+    fn write_to_cache(&mut self, begin: f64, first: u64, end: u64) -> f64 {
+        let room = self.cache.as_ref().map_or(0, |cache| cache.segment_size.0 / SECTOR).max(1);
+        let (mut time, mut next) = (begin, first);
+        while next < end {
+            let piece = (end - next).min(room);
+            time = self.room_at(time, piece, room) + piece as f64 * self.electronics.write_sector;
+            match self.dirty.back_mut().filter(|(_, last, _)| *last == next) {
+                Some(last) => last.1 += piece,
+                None => self.dirty.push_back((next, next + piece, time)),
+            }
+            next += piece;
+        }
+        time + self.electronics.completion[1]
+    }
+
+    /// When there is room for `sectors` more, from `time` on: what is written waits for what was written before it to reach
+    /// the platter.
+    fn room_at(&mut self, time: f64, sectors: u64, room: u64) -> f64 {
+        let mut time = time;
+        while self.dirty.iter().map(|(first, end, _)| end - first).sum::<u64>() + sectors > room
+            && let Some((first, end, since)) = self.dirty.pop_front()
+        {
+            self.stop_reading();
+            let access =
+                self.platter.access(self.free_at.max(since), self.arm, first, end - first, Op::Write);
+            (self.free_at, self.arm) = (access.end(), access.track);
+            time = time.max(self.free_at);
+        }
+        time
+    }
+}

@@ -1,0 +1,296 @@
+//! The mechanics of a disk, exactly: the platter turns in virtual time, so the wait for a sector follows from where the head
+//! is and when.
+//!
+//! Times are nanoseconds since the beginning of the run, as floating point: a turn is some ten million of them, and the
+//! platter's place is kept to better than that for years of simulated time.
+
+use headrace_units::Nanos;
+use headrace_workload::Op;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::layout::{Layout, LayoutSpec, Track};
+
+/// What the mechanics need beyond a data sheet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MechanicsSpec {
+    /// Where these numbers were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// From one surface to another of the same cylinder.
+    pub head_switch: Nanos,
+    /// How much longer the arm settles before it writes.
+    #[serde(default)]
+    pub write_settle: Nanos,
+    /// Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seek: Vec<(u32, Nanos)>,
+    /// Where sectors lie.
+    pub layout: LayoutSpec,
+}
+
+impl MechanicsSpec {
+    /// What cannot be: (field, what is wrong).
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        if self.seek.windows(2).any(|pair| pair[0].0 >= pair[1].0)
+            || self.seek.first().is_some_and(|(d, _)| *d == 0)
+        {
+            return Some((
+                "mechanics",
+                "the distances of `seek` are to begin at 1 or more and rise".to_owned(),
+            ));
+        }
+        let (zone, problem) = self.layout.problem()?;
+        Some(("mechanics", format!("zone {zone} of the layout: {problem}")))
+    }
+}
+
+/// Platters, arm and heads.
+#[derive(Clone, Debug)]
+pub struct Platter {
+    layout: Layout,
+    revolution_ns: f64,
+    /// Where the platter stands at time zero, as a share of a turn.
+    phase: f64,
+    head_switch_ns: f64,
+    write_settle_ns: f64,
+    seek: Vec<(f64, f64)>,
+}
+
+/// Sectors read or written one after another without a pause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sweep {
+    /// How many.
+    pub sectors: u64,
+    /// When the first of them began to pass.
+    pub begin: f64,
+    /// What each takes.
+    pub each: f64,
+}
+
+impl Sweep {
+    /// When the last of them has passed.
+    pub fn end(&self) -> f64 {
+        self.begin + self.sectors as f64 * self.each
+    }
+}
+
+/// An access: what was swept, and where that leaves the arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// In the order of sectors.
+    pub sweeps: SmallVec<[Sweep; 2]>,
+    /// The last track.
+    pub track: Track,
+}
+
+impl Access {
+    /// When it is over.
+    pub fn end(&self) -> f64 {
+        self.sweeps.last().map_or(0.0, Sweep::end)
+    }
+
+    /// When the first `many` sectors had passed.
+    pub fn time_of(&self, many: u64) -> f64 {
+        let mut left = many;
+        for sweep in &self.sweeps {
+            if left <= sweep.sectors {
+                return sweep.begin + left as f64 * sweep.each;
+            }
+            left -= sweep.sectors;
+        }
+        self.end()
+    }
+}
+
+/// A sector that was just reached counts as reached: a nanosecond of rounding must not cost a turn.
+const JUST_REACHED_NS: f64 = 1.0;
+
+impl Platter {
+    /// Platters of these mechanics that turn once in `revolution_ns` and stand at `phase` at time zero; `seek` gives times
+    /// where the specification has none.
+    pub fn new(spec: &MechanicsSpec, revolution_ns: f64, phase: f64, seek: Vec<(f64, f64)>) -> Self {
+        let own = spec.seek.iter().map(|(distance, time)| (f64::from(*distance), time.0 as f64));
+        Self {
+            layout: Layout::new(&spec.layout),
+            revolution_ns,
+            phase,
+            head_switch_ns: spec.head_switch.0 as f64,
+            write_settle_ns: spec.write_settle.0 as f64,
+            seek: if spec.seek.is_empty() { seek } else { own.collect() },
+        }
+    }
+
+    /// The track a sector lies on.
+    pub fn track_of(&self, sector: u64) -> Track {
+        self.layout.run(sector).track
+    }
+
+    /// The time of a seek over `distance` cylinders, in ns.
+    #[inline]
+    pub fn seek_ns(&self, distance: u32) -> f64 {
+        let distance = f64::from(distance);
+        let above = self.seek.partition_point(|(d, _)| *d < distance);
+        match (above.checked_sub(1).map(|below| self.seek[below]), self.seek.get(above)) {
+            (None, Some((_, time))) => *time,
+            (Some((d0, t0)), Some((d1, t1))) => t0 + (t1 - t0) * (distance - d0) / (d1 - d0),
+            (Some((_, t0)), None) => t0,
+            (None, None) => 0.0,
+        }
+    }
+
+    /// How long from one track to another before `op` can begin.
+    #[inline]
+    pub fn move_ns(&self, from: Track, to: Track, op: Op) -> f64 {
+        let distance = from.cylinder.abs_diff(to.cylinder);
+        let moved = match (distance, from.surface == to.surface) {
+            (0, true) => return 0.0,
+            (0, false) => self.head_switch_ns,
+            _ => {
+                self.seek_ns(distance).max(if from.surface == to.surface { 0.0 } else { self.head_switch_ns })
+            }
+        };
+        moved + if op == Op::Write { self.write_settle_ns } else { 0.0 }
+    }
+
+    /// How long from `now` until the place at `angle` is under the head.
+    #[inline]
+    fn turn_ns(&self, now: f64, angle: f64) -> f64 {
+        let ahead = angle - (now / self.revolution_ns + self.phase);
+        let wait = (ahead - ahead.floor()) * self.revolution_ns;
+        if wait > self.revolution_ns - JUST_REACHED_NS { 0.0 } else { wait }
+    }
+
+    /// Reads or writes `count` sectors from `sector` on, the arm free at `now` and standing at `from`.
+    pub fn access(&self, now: f64, from: Track, sector: u64, count: u64, op: Op) -> Access {
+        let (mut time, mut track) = (now, from);
+        let mut sweeps = SmallVec::new();
+        let (mut next, end) = (sector, sector + count);
+        while next < end {
+            let run = self.layout.run(next);
+            time += self.move_ns(track, run.track, op);
+            time += self.turn_ns(time, run.angle);
+            let sweep = Sweep {
+                sectors: run.sectors.min(end - next),
+                begin: time,
+                each: run.width * self.revolution_ns,
+            };
+            (time, track, next) = (sweep.end(), run.track, next + sweep.sectors);
+            sweeps.push(sweep);
+        }
+        Access { sweeps, track }
+    }
+
+    /// Reads on from `sector` at `now`, the arm at `from`, until `until` or `limit`: the next sector to be read, when the last
+    /// was, and where the arm is then.
+    pub fn read_on(&self, now: f64, from: Track, sector: u64, limit: u64, until: f64) -> (u64, f64, Track) {
+        let (mut time, mut track, mut next) = (now, from, sector);
+        while next < limit && time < until {
+            let run = self.layout.run(next);
+            let ready = time + self.move_ns(track, run.track, Op::Read);
+            let begin = ready + self.turn_ns(ready, run.angle);
+            let each = run.width * self.revolution_ns;
+            let fit = ((until - begin) / each).floor().max(0.0) as u64;
+            let read = run.sectors.min(limit - next).min(fit);
+            if ready <= until {
+                track = run.track;
+            }
+            if read == 0 {
+                break;
+            }
+            (next, time) = (next + read, begin + read as f64 * each);
+            if fit == read && read < run.sectors.min(limit + read - next) {
+                break;
+            }
+        }
+        (next, time, track)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{Spares, TrackOrder, ZoneSpec};
+    use super::*;
+
+    /// Ten sectors a track, two surfaces, one turn of 10 ms; a head switch takes 1 ms, the skew is two sectors.
+    fn platter() -> Platter {
+        let zone = ZoneSpec {
+            first_cylinder: 0,
+            last_cylinder: 99,
+            sectors: 10,
+            offset: 0.0,
+            track_skew: 2.0,
+            cylinder_skew: 3.0,
+            reserved: 0,
+            spares: 0,
+            slips: Vec::new(),
+            remaps: Vec::new(),
+        };
+        let spec = MechanicsSpec {
+            source: None,
+            head_switch: Nanos::from_ms(1.0),
+            write_settle: Nanos::from_ms(0.5),
+            seek: vec![(1, Nanos::from_ms(2.0)), (99, Nanos::from_ms(9.0))],
+            layout: LayoutSpec {
+                surfaces: 2,
+                order: TrackOrder::Conventional,
+                spares: Spares::None,
+                slips_use_spares: true,
+                zones: vec![zone],
+            },
+        };
+        Platter::new(&spec, 10e6, 0.0, Vec::new())
+    }
+
+    const HOME: Track = Track { cylinder: 0, surface: 0 };
+
+    #[test]
+    fn the_wait_follows_from_where_the_platter_is() {
+        let platter = platter();
+        assert_eq!(
+            platter.access(0.0, HOME, 3, 2, Op::Read).end(),
+            5e6,
+            "three sectors to wait, two to read"
+        );
+        assert_eq!(platter.access(4e6, HOME, 3, 1, Op::Read).end(), 14e6, "just missed: the next turn");
+        // A seek of two cylinders takes about 2.07 ms; sector 40 lies at angle 4 · 2 + 2 · 3 - 2 · 2 = 10 → 0.
+        let far = platter.access(0.0, HOME, 40, 1, Op::Read);
+        assert_eq!((far.track.cylinder, far.end()), (2, 11e6));
+    }
+
+    #[test]
+    fn skews_hide_switches() {
+        let platter = platter();
+        let access = platter.access(0.0, HOME, 0, 20, Op::Read);
+        let ms = |ns: f64| (ns * 1e-3).round() * 1e-3;
+        assert_eq!(ms(access.end()), 22.0, "two tracks and the skew between them");
+        assert_eq!(ms(access.time_of(10)), 10.0);
+        assert_eq!(ms(access.time_of(11)), 13.0);
+    }
+
+    #[test]
+    fn reading_on_stops_when_it_is_told() {
+        let platter = platter();
+        assert_eq!(platter.read_on(0.0, HOME, 0, 100, 4.5e6).0, 4);
+        assert_eq!(platter.read_on(0.0, HOME, 0, 100, 14e6).0, 12, "a track, the skew, two more");
+        assert_eq!(platter.read_on(0.0, HOME, 0, 5, 14e6), (5, 5e6, HOME), "up to its limit");
+    }
+
+    /// The time of every access is at least what its parts take, and less than a turn longer for each track.
+    #[test]
+    fn an_access_waits_less_than_a_turn_for_each_track() {
+        let platter = platter();
+        for (sector, count, now) in (0..500u64).map(|i| (i * 37 % 1900, 1 + i * 7 % 60, i as f64 * 1.37e6)) {
+            let access = platter.access(now, HOME, sector, count, Op::Write);
+            let transfer = count as f64 * 1e6;
+            let tracks = access.sweeps.len() as f64;
+            let took = access.end() - now;
+            assert!(
+                took >= transfer && took < transfer + tracks * (10e6 + 9.5e6),
+                "{sector} {count}: {took}"
+            );
+        }
+    }
+}
