@@ -46,6 +46,11 @@ fn figures() -> Vec<Figure> {
         ("scenario_mm1_recursion_per_cpu_s", "M/M/1 as a scenario, by recursion", whole::mm1("recursion")),
         ("raid0_study_s", "4·10⁶ RAID 0 requests by recursion, s", whole::raid0_s("recursion")),
         ("raid0_study_events_s", "4·10⁶ RAID 0 requests by events, s", whole::raid0_s("events")),
+        (
+            "disk_mechanical_requests_per_cpu_s",
+            "8 KiB random reads of a mechanical disk, open Poisson",
+            whole::mechanical_disk(),
+        ),
         ("trace_lines_per_cpu_s", "lines of an MSR trace read a CPU second", traces::lines_per_cpu_s()),
         ("memory_growth_mib", "peak memory: 4·10⁷ requests beyond 4·10⁶, MiB", whole::memory_growth_mib()),
     ]

@@ -32,6 +32,17 @@ pub fn raid0_s(engine: &str) -> f64 {
     cpu_seconds(|| run(RAID0, &[("run.engine", engine)]))
 }
 
+const DISK: &str = "
+system: {spindle: {type: disk, device: seagate-st32171w, positioning: mechanical}}
+workload: {users: {to: spindle, arrivals: {poisson: 40 /s}, size: 8 KiB}}
+run: {requests: 2000000}
+";
+
+/// Random reads of one mechanical disk a CPU second.
+pub fn mechanical_disk() -> f64 {
+    2e6 / cpu_seconds(|| run(DISK, &[]))
+}
+
 /// By how much ten times the requests raise the peak of memory.
 pub fn memory_growth_mib() -> f64 {
     run(RAID0, &[("run.requests", "4000000")]);

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -27,6 +27,12 @@ class ComponentSpecDisk(TypedDict):
     """A drive of the catalogue by name, or its numbers written out."""
     positioning: NotRequired[Positioning]
     """How the places on the platter are sampled."""
+    scheduling: NotRequired[Scheduling]
+    """Which of the waiting requests is served next, for `positioning: mechanical`."""
+    queue_depth: NotRequired[int]
+    """Among so many at most it chooses; those behind them wait outside."""
+    phase: NotRequired[str | float | None]
+    """Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn."""
 
 class ComponentSpecStation(TypedDict):
     """Servers with a service time by law."""
@@ -288,6 +294,20 @@ class Command(TypedDict):
 
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How the places on the platter are sampled."""
+
+class SchedulingAgedSptfAgedSptf(TypedDict):
+    """SchedulingAgedSptfAgedSptf"""
+
+    weight: float
+    """For each unit of time waited, so much less positioning time is reckoned."""
+
+class SchedulingAgedSptf(TypedDict):
+    """The same, but what has waited long is preferred."""
+
+    aged_sptf: SchedulingAgedSptfAgedSptf
+
+Scheduling: TypeAlias = "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
+"""Which of the waiting requests a drive serves next."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"
 """A time, either fixed (`8.5 ms`) or drawn for each request."""

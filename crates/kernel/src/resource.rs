@@ -140,6 +140,12 @@ impl<'m, D: Discipline> Resource<'m, D> {
         self.state.borrow().servers
     }
 
+    /// How many servers there are, and what was recorded so far.
+    pub fn recorded(&self) -> (u64, Usage) {
+        let state = self.state.borrow();
+        (state.servers, state.usage)
+    }
+
     /// What was recorded so far.
     pub fn usage(&self) -> Ref<'_, Usage> {
         Ref::map(self.state.borrow(), |state| &state.usage)

@@ -128,8 +128,12 @@ impl Planner<'_> {
         let path = Path::of(&["system", name]);
         match &self.spec.system[name] {
             ComponentSpec::Disk(disk) => {
+                if let Some((field, problem, help)) = disk.problem() {
+                    self.say(Problem::at(path.key(field), problem).help(help));
+                    return None;
+                }
                 let numbers = self.numbers(&disk.device, &path.key("device"))?;
-                Some(Blueprint::Disk(Box::new(numbers), disk.positioning))
+                Some(Blueprint::Disk(Box::new(numbers), Box::new(disk.clone())))
             }
             ComponentSpec::Station(station) => {
                 let nothing =

@@ -91,6 +91,9 @@ fn rate_per_ms(stream: &StreamPlan) -> Option<f64> {
 fn falls(plan: &Plan, target: usize) -> Result<(), String> {
     let (name, blueprint) = &plan.targets[target];
     let mut places_matter = blueprint.is_addressed();
+    if blueprint.chooses() {
+        return Err(format!("requests are served in the order in which they come: `{name}` chooses"));
+    }
     if blueprint.has_cache() {
         return Err(format!("every request goes to a platter: `{name}` has a cache"));
     }

@@ -1,12 +1,12 @@
 //! The block devices, and how they are built.
 
 use headrace_analytic::Law;
-use headrace_kernel::{Resource, Usage};
+use headrace_kernel::Usage;
 use headrace_units::{Bytes, Nanos};
 use headrace_workload::{Op, Request};
 
 use crate::array::{Array, ArraySpec, FirstUnit, Queueing};
-use crate::disk::{Disk, DiskNumbers, Mechanism, Positioning};
+use crate::disk::{Disk, DiskNumbers, DiskSpec, Mechanism, Positioning, Scheduling};
 use crate::passage::Passage;
 use crate::site::{Place, Site};
 use crate::station::{Station, StationSpec};
@@ -15,7 +15,7 @@ use crate::station::{Station, StationSpec};
 #[derive(Clone, Debug)]
 pub enum Blueprint {
     /// A disk with these numbers.
-    Disk(Box<DiskNumbers>, Positioning),
+    Disk(Box<DiskNumbers>, Box<DiskSpec>),
     /// A station.
     Station(StationSpec),
     /// An array of devices like the one given.
@@ -36,7 +36,7 @@ impl Blueprint {
     pub fn build<'m>(&self, site: &'m Site<'m>, path: &str) -> Device<'m> {
         let place = site.place(path);
         match self {
-            Self::Disk(numbers, positioning) => Device::Disk(Disk::new(numbers, *positioning, place)),
+            Self::Disk(numbers, spec) => Device::Disk(Disk::new(numbers, spec, place)),
             Self::Station(spec) => Device::Station(Station::new(spec, place)),
             Self::Array(spec, of) => Device::Array(Array::new(spec, of, place)),
         }
@@ -46,8 +46,8 @@ impl Blueprint {
     /// service time. `None` where requests overlap.
     pub fn service_law(&self, op: Op, bytes: u64) -> Option<Law> {
         match self {
-            Self::Disk(numbers, positioning) => {
-                Some(Mechanism::new(numbers, *positioning).service_law(op, bytes))
+            Self::Disk(numbers, spec) => {
+                Some(Mechanism::new(numbers, spec.positioning).service_law(op, bytes))
             }
             Self::Station(spec) => (spec.servers == 1).then(|| spec.service_law()),
             Self::Array(spec, of) if spec.queueing == Queueing::SplitMerge => {
@@ -91,11 +91,20 @@ impl Blueprint {
         matches!(self, Self::Array(_, of) if matches!(**of, Self::Array(..)))
     }
 
+    /// Whether there are disks in it that choose whom to serve.
+    pub fn chooses(&self) -> bool {
+        match self {
+            Self::Disk(_, spec) => spec.scheduling != Scheduling::Fcfs,
+            Self::Station(_) => false,
+            Self::Array(_, of) => of.chooses(),
+        }
+    }
+
     /// Whether requests may be answered without going to a platter.
     pub fn has_cache(&self) -> bool {
         match self {
-            Self::Disk(numbers, positioning) => {
-                *positioning == Positioning::Mechanical && numbers.cache.is_some()
+            Self::Disk(numbers, spec) => {
+                spec.positioning == Positioning::Mechanical && numbers.cache.is_some()
             }
             Self::Station(_) => false,
             Self::Array(_, of) => of.has_cache(),
@@ -114,8 +123,8 @@ impl Blueprint {
     /// Whether the time a request takes depends on its address.
     pub fn is_addressed(&self) -> bool {
         match self {
-            Self::Disk(_, positioning) => {
-                matches!(positioning, Positioning::Addressed | Positioning::Mechanical)
+            Self::Disk(_, spec) => {
+                matches!(spec.positioning, Positioning::Addressed | Positioning::Mechanical)
             }
             Self::Station(_) => false,
             Self::Array(_, of) => of.is_addressed(),
@@ -131,8 +140,8 @@ pub(crate) trait BlockDevice<'m> {
     /// Where it stands.
     fn place(&self) -> &Place<'m>;
 
-    /// The queue before it, where it has one of its own.
-    fn queue(&self) -> Option<&Resource<'m>>;
+    /// How many requests it serves at once, and what it recorded of them; where it has a queue of its own.
+    fn queue(&self) -> Option<(u64, Usage)>;
 
     /// The devices it is made of.
     fn parts(&self) -> &[Device<'m>] {
@@ -192,8 +201,8 @@ impl Recorded {
         let queue = device.queue();
         Self {
             kind: D::KIND,
-            servers: queue.map_or(1, Resource::servers),
-            usage: queue.map(|queue| *queue.usage()),
+            servers: queue.map_or(1, |(servers, _)| servers),
+            usage: queue.map(|(_, usage)| usage),
             bytes: device.place().bytes(),
             handed_on: device.handed_on(),
         }

@@ -2,7 +2,7 @@
 //! in detail.
 
 use headrace_analytic::Law;
-use headrace_kernel::{Resource, Stream};
+use headrace_kernel::{Resource, Stream, Usage};
 use headrace_units::{Bytes, Nanos};
 use headrace_workload::{Request, TimeSpec};
 use schemars::JsonSchema;
@@ -73,8 +73,8 @@ impl<'m> BlockDevice<'m> for Station<'m> {
         &self.place
     }
 
-    fn queue(&self) -> Option<&Resource<'m>> {
-        Some(&self.servers)
+    fn queue(&self) -> Option<(u64, Usage)> {
+        Some(self.servers.recorded())
     }
 
     async fn io(&'m self, request: Request) -> Passage {

@@ -5,9 +5,10 @@ use std::cell::RefCell;
 
 use headrace_analytic::{Law, Mg1};
 use headrace_kernel::{Sim, Stream};
+use headrace_storage::disk::DeviceRef;
 use headrace_storage::{
-    ArraySpec, Blueprint, Device, DiskNumbers, FirstUnit, Level, Positioning, Queueing, SeekTimes, Site,
-    Sourced, Timeline,
+    ArraySpec, Blueprint, Device, DiskNumbers, DiskSpec, FirstUnit, Level, Positioning, Queueing, Scheduling,
+    SeekTimes, Site, Sourced, Timeline,
 };
 use headrace_units::{Bytes, Nanos};
 use headrace_workload::{Op, Request};
@@ -39,7 +40,13 @@ fn numbers() -> DiskNumbers {
 }
 
 fn disk(positioning: Positioning) -> Blueprint {
-    Blueprint::Disk(Box::new(numbers()), positioning)
+    disk_of(numbers(), positioning)
+}
+
+fn disk_of(numbers: DiskNumbers, positioning: Positioning) -> Blueprint {
+    let device = DeviceRef::Named("the paper's".to_owned());
+    let spec = DiskSpec { device, positioning, scheduling: Scheduling::Fcfs, queue_depth: 32, phase: None };
+    Blueprint::Disk(Box::new(numbers), Box::new(spec))
 }
 
 fn array(disks: u32, queueing: Queueing) -> Blueprint {
@@ -185,7 +192,7 @@ fn a_million_requests_agree_with_theory() {
 fn writes_seek_longer_and_uniform_tracks_work() {
     let mut flat = numbers();
     flat.media_rate_inner = flat.media_rate_outer.clone();
-    let flat = Blueprint::Disk(Box::new(flat), Positioning::Coupled);
+    let flat = disk_of(flat, Positioning::Coupled);
     let (read, write) = (law(&flat, Op::Read, 1).mean(), law(&flat, Op::Write, 1).mean());
     assert!(write > read + 0.3, "{read} {write}");
     // E√|x − y| = 8/15 for uniform x, y: 0.734 + 16.266·8/15 of seek, half a turn, and 256 sectors.

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
 use headrace_kernel::{Pause, Sim, Stream};
-use headrace_storage::{Blueprint, Device, FirstUnit, Queueing, Site, Timeline};
+use headrace_storage::{Blueprint, Device, FirstUnit, Queueing, Scheduling, Site, Timeline};
 use headrace_units::Nanos;
 use headrace_workload::trace::{Due, Replay, Start};
 use headrace_workload::{ArrivalSpec, Arrivals, Request, Requests, TimeSpec};
@@ -123,14 +123,14 @@ pub fn why_not_recursion(plan: &Plan) -> Option<String> {
 /// Whether requests are answered in the order in which they come: statistics are taken in the order of answers.
 fn answers_in_order(blueprint: &Blueprint, stream: &StreamPlan) -> bool {
     match blueprint {
-        Blueprint::Disk(..) => true,
+        Blueprint::Disk(_, spec) => spec.scheduling == Scheduling::Fcfs,
         Blueprint::Station(spec) => spec.servers == 1,
         Blueprint::Array(spec, _) if spec.queueing == Queueing::SplitMerge => true,
         Blueprint::Array(spec, of) => {
             let (smallest, largest) = stream.spec.size.bounds();
             let everywhere = smallest.0 >= spec.stripe_unit.0 * u64::from(spec.disks);
             let same_disks = spec.first_unit == FirstUnit::FirstDisk && smallest == largest;
-            (everywhere || same_disks) && matches!(**of, Blueprint::Disk(..))
+            (everywhere || same_disks) && matches!(**of, Blueprint::Disk(..)) && answers_in_order(of, stream)
         }
     }
 }

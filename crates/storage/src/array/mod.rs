@@ -4,7 +4,7 @@ mod stripe;
 
 use std::cell::Cell;
 
-use headrace_kernel::Resource;
+use headrace_kernel::{Resource, Usage};
 use headrace_units::{Bytes, Nanos};
 use headrace_workload::Request;
 use schemars::JsonSchema;
@@ -121,8 +121,8 @@ impl<'m> BlockDevice<'m> for Array<'m> {
         &self.place
     }
 
-    fn queue(&self) -> Option<&Resource<'m>> {
-        self.lockstep.as_ref()
+    fn queue(&self) -> Option<(u64, Usage)> {
+        self.lockstep.as_ref().map(Resource::recorded)
     }
 
     fn parts(&self) -> &[Device<'m>] {

@@ -202,6 +202,30 @@ impl Drive {
         }
     }
 
+    /// The track on which the data of `request` begins.
+    pub fn track_of(&self, request: &Request) -> Track {
+        self.platter.track_of(request.address / SECTOR)
+    }
+
+    /// Where the arm is at `now`.
+    pub fn arm_at(&mut self, now: Nanos) -> Track {
+        self.work_until(now.0 as f64);
+        self.arm
+    }
+
+    /// How long from `now` until the data of `request` is under the head; not at all where it is in the cache.
+    pub fn positioning_ns(&self, now: Nanos, request: &Request) -> f64 {
+        let (now, first) = (now.0 as f64, request.address / SECTOR);
+        let end = (request.address + request.bytes).div_ceil(SECTOR);
+        let cached = |segment: &Segment| segment.first <= first && end <= segment.end;
+        if request.op == Op::Read && self.segments.iter().any(cached) {
+            return 0.0;
+        }
+        let begin = (now + self.overhead(request.op, true)).max(self.free_at);
+        let access = self.platter.access(begin, self.arm, first, 1, request.op);
+        access.time_of(0) - now
+    }
+
     /// When the drive has done what `request` asks, which it gets at `now` with nothing else to do.
     pub fn serve(&mut self, now: Nanos, request: &Request) -> Nanos {
         let now = now.0 as f64;

@@ -9,12 +9,14 @@ mod law;
 pub mod layout;
 mod numbers;
 mod platter;
+mod schedule;
 mod zones;
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
-use headrace_kernel::{Resource, Stream};
-use headrace_units::Nanos;
+use headrace_kernel::{Discipline, Resource, Server, Stream, Usage};
+use headrace_units::{Fraction, Nanos};
 use headrace_workload::{Op, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,8 +29,11 @@ pub use drive::{CacheSpec, Command, InterfaceSpec, ReadAhead, Writes};
 pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
 pub use platter::MechanicsSpec;
 
+pub use schedule::Scheduling;
+
 use drive::Drive;
 use platter::Platter;
+use schedule::Queue;
 use zones::{SeekCurve, Zones};
 
 /// A disk drive, without its cache.
@@ -40,6 +45,34 @@ pub struct DiskSpec {
     /// How the places on the platter are sampled.
     #[serde(default)]
     pub positioning: Positioning,
+    /// Which of the waiting requests is served next, for `positioning: mechanical`.
+    #[serde(default)]
+    pub scheduling: Scheduling,
+    /// Among so many at most it chooses; those behind them wait outside.
+    #[serde(default = "many_commands")]
+    #[schemars(range(min = 1, max = 256))]
+    pub queue_depth: u32,
+    /// Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Fraction>,
+}
+
+const fn many_commands() -> u32 {
+    32
+}
+
+impl DiskSpec {
+    /// What does not go together: (field, what is wrong, what would do).
+    pub fn problem(&self) -> Option<(&'static str, &'static str, &'static str)> {
+        let mechanical = self.positioning == Positioning::Mechanical;
+        let only = "it has a meaning only where the platter turns";
+        let help = "say `positioning: mechanical`, or leave it out";
+        match (mechanical, self.scheduling == Scheduling::Fcfs, self.phase) {
+            (false, false, _) => Some(("scheduling", only, help)),
+            (false, _, Some(_)) => Some(("phase", only, help)),
+            _ => None,
+        }
+    }
 }
 
 /// A drive by name, or its numbers.
@@ -140,8 +173,16 @@ impl Mechanism {
 /// A disk in a simulation.
 pub struct Disk<'m> {
     place: Place<'m>,
-    arm: Resource<'m>,
+    arm: Arm<'m>,
     works: Works,
+}
+
+/// Who is served next.
+enum Arm<'m> {
+    /// Who came first.
+    InOrder(Resource<'m>),
+    /// Whom the drive chooses.
+    Choosing(Resource<'m, Queue<'m>>),
 }
 
 /// The two ways in which a disk works.
@@ -154,28 +195,37 @@ enum Works {
         rests_at: Cell<f64>,
     },
     /// Exactly.
-    Mechanical(Box<RefCell<Drive>>),
+    Mechanical(Rc<RefCell<Drive>>),
 }
 
 impl Works {
-    fn new(numbers: &DiskNumbers, positioning: Positioning, place: &Place) -> Self {
-        let mechanism = Mechanism::new(numbers, positioning);
-        if positioning != Positioning::Mechanical {
+    fn new(numbers: &DiskNumbers, spec: &DiskSpec, place: &Place) -> Self {
+        let mechanism = Mechanism::new(numbers, spec.positioning);
+        if spec.positioning != Positioning::Mechanical {
             return Self::Sampled { mechanism, draws: place.stream("positions"), rests_at: Cell::new(0.0) };
         }
-        let phase = place.stream("phase").draws().uniform();
+        let phase = spec.phase.map_or_else(|| place.stream("phase").draws().uniform(), Fraction::get);
         let curve = mechanism.read_seek.points();
         let platter = Platter::new(&numbers.mechanics(), mechanism.revolution_ns, phase, curve);
         let interface = numbers.interface.clone().unwrap_or_default();
         let drive = Drive::new(platter, numbers.cache.clone(), &interface, numbers.overhead.get());
-        Self::Mechanical(Box::new(RefCell::new(drive)))
+        Self::Mechanical(Rc::new(RefCell::new(drive)))
     }
 }
 
 impl<'m> Disk<'m> {
-    pub(crate) fn new(numbers: &DiskNumbers, positioning: Positioning, place: Place<'m>) -> Self {
-        let arm = Resource::fcfs(place.site.sim, 1);
-        Self { arm, works: Works::new(numbers, positioning, &place), place }
+    pub(crate) fn new(numbers: &DiskNumbers, spec: &DiskSpec, place: Place<'m>) -> Self {
+        let works = Works::new(numbers, spec, &place);
+        let sim = place.site.sim;
+        let arm = match &works {
+            Works::Mechanical(drive) if spec.scheduling != Scheduling::Fcfs => Arm::Choosing(Resource::new(
+                sim,
+                1,
+                Queue::new(sim, Rc::clone(drive), spec.scheduling, spec.queue_depth),
+            )),
+            _ => Arm::InOrder(Resource::fcfs(sim, 1)),
+        };
+        Self { arm, works, place }
     }
 
     /// When the disk, which is free at `now`, has done what `request` asks.
@@ -192,6 +242,17 @@ impl<'m> Disk<'m> {
     }
 }
 
+impl<'m> Disk<'m> {
+    /// Holds the arm for as long as `request` takes.
+    async fn turn<D: Discipline>(&'m self, arm: Server<'m, D>, request: &Request) -> Passage {
+        let sim = self.place.site.sim;
+        let begin = sim.now();
+        let end = self.work(begin, request);
+        sim.until(end).await;
+        Passage::through(self.place.component, arm.waited, end - begin)
+    }
+}
+
 impl<'m> BlockDevice<'m> for Disk<'m> {
     const KIND: &'static str = "disk";
 
@@ -199,22 +260,26 @@ impl<'m> BlockDevice<'m> for Disk<'m> {
         &self.place
     }
 
-    fn queue(&self) -> Option<&Resource<'m>> {
-        Some(&self.arm)
+    fn queue(&self) -> Option<(u64, Usage)> {
+        Some(match &self.arm {
+            Arm::InOrder(arm) => arm.recorded(),
+            Arm::Choosing(arm) => arm.recorded(),
+        })
     }
 
     async fn io(&'m self, request: Request) -> Passage {
-        let arm = self.arm.acquire(()).await;
-        let begin = self.place.site.sim.now();
-        let end = self.work(begin, &request);
-        self.place.site.sim.until(end).await;
-        let service = end - begin;
-        Passage::through(self.place.component, arm.waited, service)
+        match &self.arm {
+            Arm::InOrder(arm) => self.turn(arm.acquire(()).await, &request).await,
+            Arm::Choosing(arm) => self.turn(arm.acquire(request).await, &request).await,
+        }
     }
 
     #[inline]
     fn pass(&self, now: Nanos, request: &Request) -> (Nanos, Passage) {
-        let pass = self.arm.pass(now, |start| self.work(start, request));
+        let Arm::InOrder(arm) = &self.arm else {
+            unreachable!("a drive that chooses is not asked without events")
+        };
+        let pass = arm.pass(now, |start| self.work(start, request));
         (pass.end, Passage::through(self.place.component, pass.start - now, pass.end - pass.start))
     }
 }

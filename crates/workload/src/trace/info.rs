@@ -505,7 +505,7 @@ mod tests {
         assert!(regular.interarrival_cv < 1e-6 && regular.dispersion_1s.unwrap() < 1e-6, "{regular:?}");
         assert_eq!((regular.peak_per_s, bursts.peak_per_s), (10, 100));
         assert!(bursts.interarrival_cv > 5.0 && bursts.dispersion_1s.unwrap() > 50.0, "{bursts:?}");
-        assert!(regular.over_time.iter().all(|(_, rate)| (rate - 10.0).abs() < 1.0), "{regular:?}");
+        assert!(regular.over_time.iter().all(|(_, rate)| (rate - 10.0).abs() < 1.5), "{regular:?}");
         assert_eq!(told(&[0.1, 0.2, 0.3]).dispersion_1s, None, "three requests in a second tell nothing");
     }
 

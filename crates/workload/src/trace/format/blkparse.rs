@@ -7,7 +7,7 @@ use headrace_units::Nanos;
 
 use super::{Devices, Raw, sectors};
 use crate::request::Op;
-use crate::trace::fields::{Fields, scaled};
+use crate::trace::fields::{Fields, scaled, whole};
 
 const FORM: &str = "major,minor cpu number seconds pid action rwbs sector + sectors";
 
@@ -48,10 +48,11 @@ impl UnderWay {
         if is_summary(line) {
             return Ok(());
         }
-        if !line.first().is_some_and(u8::is_ascii_digit) {
+        let fields = Fields::by_blank(line).at_least(6, FORM)?;
+        let mut numbers = fields.get(0).split(|byte| *byte == b',');
+        if !numbers.by_ref().take(2).all(|number| whole(number, "").is_ok()) || numbers.next().is_some() {
             return Err(format!("the line does not begin as `{FORM}`"));
         }
-        let fields = Fields::by_blank(line).at_least(6, FORM)?;
         let (action, rwbs) = (fields.get(5), fields.get(6));
         let op = match (rwbs.contains(&b'R'), rwbs.contains(&b'W')) {
             (true, false) => Op::Read,

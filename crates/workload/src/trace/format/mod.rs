@@ -244,7 +244,7 @@ mod tests {
         let took = |ns: u64, raw: Raw| Raw { response: Some(Nanos(ns)), ..raw };
         let read = |lines: &[&str], format: TraceFormat| {
             assert_eq!(
-                detect("trace", &lines.iter().map(|l| l.as_bytes()).collect::<Vec<_>>()),
+                detect("a_clat.1.log", &lines.iter().map(|l| l.as_bytes()).collect::<Vec<_>>()),
                 Some(format.clone())
             );
             last(&format, lines).unwrap()

@@ -1,0 +1,6 @@
+//! First come, first served.
+
+/// The first.
+pub fn next() -> usize {
+    0
+}
