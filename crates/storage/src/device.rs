@@ -91,33 +91,30 @@ impl Blueprint {
         matches!(self, Self::Array(_, of) if matches!(**of, Self::Array(..)))
     }
 
+    /// The disk it is or is made of, where it is made of disks.
+    fn disk(&self) -> Option<(&DiskNumbers, &DiskSpec)> {
+        match self {
+            Self::Disk(numbers, spec) => Some((numbers, spec)),
+            Self::Array(_, of) => of.disk(),
+            _ => None,
+        }
+    }
+
     /// Whether there are disks in it that choose whom to serve.
     pub fn chooses(&self) -> bool {
-        match self {
-            Self::Disk(_, spec) => spec.scheduling != Scheduling::Fcfs,
-            Self::Station(_) => false,
-            Self::Array(_, of) => of.chooses(),
-        }
+        self.disk().is_some_and(|(_, spec)| spec.scheduling != Scheduling::Fcfs)
     }
 
     /// Whether requests may be answered without going to a platter.
     pub fn has_cache(&self) -> bool {
-        match self {
-            Self::Disk(numbers, spec) => {
-                spec.positioning == Positioning::Mechanical && numbers.cache.is_some()
-            }
-            Self::Station(_) => false,
-            Self::Array(_, of) => of.has_cache(),
-        }
+        self.disk().is_some_and(|(numbers, spec)| {
+            spec.positioning == Positioning::Mechanical && numbers.cache.is_some()
+        })
     }
 
     /// Whether there are disks without a cache in it.
     pub fn has_bare_disks(&self) -> bool {
-        match self {
-            Self::Disk(..) => !self.has_cache(),
-            Self::Station(_) => false,
-            Self::Array(_, of) => of.has_bare_disks(),
-        }
+        self.disk().is_some() && !self.has_cache()
     }
 
     /// Whether the time a request takes depends on its address.
