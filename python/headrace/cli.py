@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -41,6 +42,14 @@ Sets = Annotated[
         help="Put a value in the place of what the file has: `--set run.seed=7`. May be repeated.",
     ),
 ]
+
+
+class Clock(StrEnum):
+    """When the requests of a measured trace are issued again."""
+
+    simulated = "simulated"
+    measured = "measured"
+
 
 MISTAKE, CUT_SHORT, INTERRUPTED = 2, 3, 130
 
@@ -253,6 +262,38 @@ def trace_convert(
     else:
         passed_over = f"; {written['skipped']} bad lines were passed over" if written["skipped"] else ""
         print(f"{to} has {written['requests']:,} requests, in the format {to_format}{passed_over}.")
+
+
+@app.command()
+def validate(
+    device: Annotated[str, typer.Option("--device", metavar="NAME", help="The device to be held against the trace.")],
+    trace: Annotated[Path, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")],
+    clock: Annotated[
+        Clock,
+        typer.Option(
+            help="`simulated`: a request follows its predecessor's simulated completion by the trace's think time; "
+            "`measured`: it is issued at the instant at which it really was."
+        ),
+    ] = Clock.simulated,
+    as_json: AsJson = False,
+    beside: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")
+    ] = Path(),
+    report: ReportFile = None,
+) -> None:
+    """Replay a measured trace on a device, request by request, and say how far off it is."""
+    from headrace import show, validation  # noqa: PLC0415
+
+    try:
+        found = validation.validate(device, trace, clock=clock.value, beside=beside)
+    except ScenarioError as error:
+        _refuse(error, as_json)
+    if report:
+        _write_page(lambda page: validation.report(found, page), report)
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        show.validation(found)
 
 
 @import_app.command("disksim")

@@ -20,6 +20,12 @@ def names(beside: str | Path = ".") -> list[str]:
     return list(json.loads(_core.device_names(str(beside))))
 
 
+def numbers(name: str, beside: str | Path = ".") -> Json:
+    """Return the numbers of a device as they stand in its file; raise `ScenarioError` as `device` does."""
+    found = _core.device_numbers(name, str(beside))
+    return dict(json.loads(found)) if found is not None else device(name, beside)
+
+
 def device(name: str, beside: str | Path = ".") -> Json:
     """Return a device: its numbers with origins, zone rates (share of capacity, MB/s), seek curves (cylinders, ms).
 

@@ -320,10 +320,11 @@ def _interface(disk: Block, buses: list[Block]) -> dict[str, Any]:
         if each > 0:
             told[f"{op}_rate"] = f"{SECTOR / each * 1000:.1f} B/s"
     if disk.whole("Set watermark by reqsize", 0):
-        told |= {
-            "read_watermark": disk.number("High (read) water mark", 0.0),
-            "write_watermark": disk.number("Low (write) water mark", 0.0),
-        }
+        told["read_watermark"] = disk.number("High (read) water mark", 0.0)
+        # A disk that lets go of the bus before a write's data asks for it in time; only another one waits for the mark. That
+        # is how the two disks do whose traces show it (HP C2247A and C3323A).
+        if not disk.whole("Extra write disconnect", 0):
+            told["write_watermark"] = disk.number("Low (write) water mark", 0.0)
     scale, each = disk.number("Time scale for overheads", 1.0), disk.number("Per-request overhead time", 0.0)
     for op in ("read", "write"):
         for hit in ("hit", "miss"):
@@ -331,6 +332,9 @@ def _interface(disk: Block, buses: list[Block]) -> dict[str, Any]:
                 f"after_{before}": _ms(scale * disk.number(f"{op.title()} {hit} over. after {before}", 0.0) + each)
                 for before in ("read", "write")
             }
+    if disk.whole("Extra write disconnect", 0):
+        parts = ("command overhead", "disconnect overhead", "inter-disconnect delay")
+        told["write_data_delay"] = _ms(scale * sum(disk.number(f"Extradisc {part}", 0.0) for part in parts))
     told["reselect"] = _ms(scale * disk.number("First reselect overhead", 0.0))
     told["read_completion"] = _ms(scale * disk.number("Read completion overhead", 0.0))
     told["write_completion"] = _ms(scale * disk.number("Write completion overhead", 0.0))

@@ -267,8 +267,6 @@ class InterfaceSpec(TypedDict):
     """How fast data comes from the host. Default: in no time."""
     read_watermark: NotRequired[float | None]
     """How much of a read must be in the cache before its transfer begins."""
-    write_watermark: NotRequired[float | None]
-    """How much of a write must be in the cache before its data goes to the platter."""
     read_hit: NotRequired[Command | None]
     """Before a read that is answered from the cache. Default of this and the next three: the drive's `overhead`."""
     read_miss: NotRequired[Command | None]
@@ -277,6 +275,10 @@ class InterfaceSpec(TypedDict):
     """Before a write that follows the one before it."""
     write_miss: NotRequired[Command | None]
     """Before any other write."""
+    write_data_delay: NotRequired[str]
+    """From the command to the data of a write, where the drive lets go of the bus in between."""
+    write_watermark: NotRequired[float | None]
+    """How much of a write must be in the cache before its data goes to the platter. In any case so much that the rest keeps up with the platter."""
     reselect: NotRequired[str]
     """To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write."""
     read_completion: NotRequired[str]

@@ -133,6 +133,18 @@ def _one_line(points: list[tuple[float, float]], x: altair.X, y: altair.Y, *, st
     return _styled(chart.encode(x=x, y=y))
 
 
+def two_cdfs(simulated: list[list[float]], measured: list[list[float]]) -> Drawing:
+    """Draw the cdfs of simulated and measured response times over each other."""
+    curves = {"simulated": simulated, "measured": measured}
+    rows = [{"what": what, "ms": ms, "share": share} for what, curve in curves.items() for ms, share in curve if ms > 0]
+    names = list(curves)
+    dashes = altair.StrokeDash("what:N", legend=None, scale=altair.Scale(domain=names, range=DASHES[:2]))
+    x = altair.X("ms:Q", title="response time, ms", scale=altair.Scale(type="log", nice=False))
+    y = altair.Y("share:Q", title="share of requests", axis=altair.Axis(format="%"))
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True)
+    return _styled(chart.encode(x=x, y=y, color=_colours(names), strokeDash=dashes))
+
+
 def trace_rate(info: Json) -> Drawing:
     """Draw how many requests a second come, over time."""
     x, y = altair.X("x:Q", title="time, s"), altair.Y("y:Q", title="requests a second")

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from headrace import devices
 from headrace import trace as traces
+from headrace import validation as validations
 
 if TYPE_CHECKING:
     from headrace.study import Report, Study
@@ -253,6 +254,23 @@ def device(found: Json) -> None:
     for number in found["numbers"]:
         table.add_row(number["field"], number["value"], number["origin"])
     console.print(table)
+
+
+def validation(found: Json) -> None:
+    """Print how far a device is off a measured trace, and the requests furthest off."""
+    console = Console(highlight=False, markup=False)
+    console.print(Text(validations.in_a_sentence(found), style="bold"))
+    for title, (columns, rows) in {
+        "how far off": validations.rows(found),
+        "the requests furthest off, and what the model thought happened": validations.worst_rows(found),
+    }.items():
+        console.print()
+        table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+        for column in columns:
+            table.add_column(column, justify="left" if column in {"", "op", "the model went to"} else "right")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
 
 
 def trace(found: Json, name: str) -> None:

@@ -8,8 +8,11 @@ use std::time::Duration;
 
 use headrace_scenario::document::{self, Problems};
 use headrace_scenario::run::{Onlooker, Part, Sink};
+use headrace_scenario::validation::{self, Pair};
 use headrace_scenario::{catalog, devices, prepare};
-use headrace_workload::trace::{self, TraceError, TraceFormat};
+use headrace_storage::DiskNumbers;
+use headrace_workload::Op;
+use headrace_workload::trace::{self, Replay, ReplayProblem, ReplaySpec, Timing, TraceError, TraceFormat};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
@@ -100,6 +103,39 @@ mod _core {
         Ok((json(&results), json(&journeys)))
     }
 
+    /// The numbers of a device as they stand in its file, as JSON; `None` where there is no such device.
+    #[pyfunction]
+    fn device_numbers(name: &str, beside: &str) -> PyResult<Option<String>> {
+        let numbers =
+            catalog::disk(name, Path::new(beside)).transpose().map_err(|problems| refused(&problems))?;
+        Ok(numbers.map(|numbers| json(&numbers)))
+    }
+
+    /// Replays a trace on a drive of these `numbers` (a device file's text), once for each of `phases`. `clock` is `simulated`
+    /// or `measured`. Returns columns of 64-bit numbers as bytes: write (1 or 0), address, bytes, measured ns, and, phase
+    /// after phase, simulated ns, way (0 cache, 1 read-ahead, 2 platter), ns moved, ns waited.
+    #[pyfunction]
+    fn replay_on_drive(
+        py: Python<'_>,
+        numbers: &str,
+        path: PathBuf,
+        clock: &str,
+        phases: Vec<f64>,
+    ) -> PyResult<Vec<Py<PyBytes>>> {
+        let numbers: DiskNumbers =
+            document::read_text(numbers, "device").map_err(|problems| refused(&problems))?;
+        if let Some((field, problem)) = numbers.problems().first() {
+            return Err(refused(&Problems::file(
+                "device",
+                format!("`{field}`: {problem}"),
+                "correct the device file",
+            )));
+        }
+        let timing = if clock == "measured" { Timing::Timestamps } else { Timing::Think };
+        let columns = py.detach(|| replayed(&numbers, &path, timing, &phases))?;
+        Ok(columns.iter().map(|column| PyBytes::new(py, column).unbind()).collect())
+    }
+
     /// Characterises a trace; as JSON. `format` is a word or a map as a scenario has it; none for the one its first lines tell.
     #[pyfunction]
     fn trace_info(
@@ -142,6 +178,35 @@ fn understood<T>(result: Result<T, Problems>, onlooker: &Onlooker) -> PyResult<T
         true => PyKeyboardInterrupt::new_err(()),
         false => refused(&problems),
     })
+}
+
+/// The columns of `replay_on_drive`.
+fn replayed(numbers: &DiskNumbers, path: &Path, timing: Timing, phases: &[f64]) -> PyResult<Vec<Vec<u8>>> {
+    let spec = ReplaySpec { timing: Some(timing), ..ReplaySpec::of(&path.display().to_string()) };
+    let replay = Replay::plan(path, &spec, numbers.capacity.get().0, &|_| true);
+    let told = |problem: ReplayProblem| {
+        refused(&Problems::file(&path.display().to_string(), problem.to_string(), "name another trace"))
+    };
+    let replay = replay.map_err(told)?;
+    let mut columns: Vec<Vec<u8>> = vec![Vec::new(); 8];
+    for (number, phase) in phases.iter().enumerate() {
+        let due = traced(replay.due(), path)?;
+        let pairs = traced(validation::replay(numbers, *phase, due), path)?;
+        let put = |column: &mut Vec<u8>, of: fn(&Pair) -> u64| {
+            pairs.iter().for_each(|pair| column.extend(of(pair).to_le_bytes()));
+        };
+        if number == 0 {
+            put(&mut columns[0], |pair| u64::from(pair.request.op == Op::Write));
+            put(&mut columns[1], |pair| pair.request.address);
+            put(&mut columns[2], |pair| pair.request.bytes);
+            put(&mut columns[3], |pair| pair.measured.0);
+        }
+        put(&mut columns[4], |pair| pair.simulated.0);
+        put(&mut columns[5], |pair| pair.way as u64);
+        put(&mut columns[6], |pair| pair.moved_ns as u64);
+        put(&mut columns[7], |pair| pair.waited_ns as u64);
+    }
+    Ok(columns)
 }
 
 fn json(value: &impl serde::Serialize) -> String {

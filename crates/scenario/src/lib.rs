@@ -24,6 +24,7 @@ pub mod results;
 pub mod run;
 pub mod spec;
 pub mod theory;
+pub mod validation;
 
 use document::{Problems, Tree};
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{SECTOR, Track};
 use super::platter::{Access, Platter};
+use super::{DiskNumbers, Mechanism, Positioning};
 
 /// The cache of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,9 +79,6 @@ pub struct InterfaceSpec {
     /// How much of a read must be in the cache before its transfer begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_watermark: Option<f64>,
-    /// How much of a write must be in the cache before its data goes to the platter.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_watermark: Option<f64>,
     /// Before a read that is answered from the cache. Default of this and the next three: the drive's `overhead`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_hit: Option<Command>,
@@ -93,6 +91,12 @@ pub struct InterfaceSpec {
     /// Before any other write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_miss: Option<Command>,
+    /// From the command to the data of a write, where the drive lets go of the bus in between.
+    pub write_data_delay: Nanos,
+    /// How much of a write must be in the cache before its data goes to the platter. In any case so much that the rest keeps up
+    /// with the platter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_watermark: Option<f64>,
     /// To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write.
     pub reselect: Nanos,
     /// After the data of a read.
@@ -109,6 +113,29 @@ pub struct Command {
     pub after_read: Nanos,
     /// After a write.
     pub after_write: Nanos,
+}
+
+/// What a drive did for a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Story {
+    /// Where it found the data, or put it.
+    pub way: Way,
+    /// What the arm took to the first sector, in ns; zero where it had nothing to do.
+    pub moved_ns: f64,
+    /// How long it then waited for the platter, in ns.
+    pub waited_ns: f64,
+}
+
+/// Where a drive found the data of a request, or put it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// It was in the cache, or went there.
+    #[default]
+    Cache,
+    /// It was being read ahead.
+    ReadAhead,
+    /// It was on the platter, or went there.
+    Platter,
 }
 
 /// A drive in a simulation.
@@ -128,6 +155,7 @@ pub struct Drive {
     /// One more than the last sector of the last read, and of the last write.
     read_end: u64,
     write_end: u64,
+    story: Story,
 }
 
 /// Overheads and rates in nanoseconds.
@@ -137,6 +165,7 @@ struct Electronics {
     write_sector: f64,
     read_watermark: f64,
     write_watermark: f64,
+    write_data_delay: f64,
     /// By operation, hit or miss, operation before.
     overhead: [[[f64; 2]; 2]; 2],
     reselect: f64,
@@ -169,6 +198,7 @@ impl Electronics {
             write_sector: each(spec.write_rate),
             read_watermark: spec.read_watermark.unwrap_or(0.0),
             write_watermark: spec.write_watermark.unwrap_or(0.0),
+            write_data_delay: spec.write_data_delay.0 as f64,
             overhead: [
                 [command(spec.read_hit), command(spec.read_miss)],
                 [command(spec.write_hit), command(spec.write_miss)],
@@ -199,7 +229,26 @@ impl Drive {
             before: Op::Read,
             read_end: u64::MAX,
             write_end: u64::MAX,
+            story: Story::default(),
         }
+    }
+
+    /// A drive of these numbers at rest, its platter at `phase` (a share of a turn) at time zero.
+    pub fn of(numbers: &DiskNumbers, phase: f64) -> Self {
+        let mechanism = Mechanism::new(numbers, Positioning::Mechanical);
+        let curve = mechanism.read_seek.points();
+        let platter = Platter::new(&numbers.mechanics(), mechanism.revolution_ns, phase, curve);
+        let interface = numbers.interface.clone().unwrap_or_default();
+        Self::new(platter, numbers.cache.clone(), &interface, numbers.overhead.get())
+    }
+
+    /// What it did for the request it served last.
+    pub fn story(&self) -> Story {
+        self.story
+    }
+
+    fn tell(&mut self, way: Way, access: &Access) {
+        self.story = Story { way, moved_ns: access.moved_ns, waited_ns: access.waited_ns };
     }
 
     /// The track on which the data of `request` begins.
@@ -232,6 +281,7 @@ impl Drive {
         let first = request.address / SECTOR;
         let end = (request.address + request.bytes).div_ceil(SECTOR);
         self.work_until(now);
+        self.story = Story::default();
         let done = match request.op {
             Op::Read => self.read(now, first, end),
             Op::Write => self.write(now, first, end),
@@ -277,44 +327,42 @@ impl Drive {
     fn read(&mut self, now: f64, first: u64, end: u64) -> f64 {
         let sequential = first == self.read_end;
         self.read_end = end;
-        if let Some(at) =
-            self.segments.iter().rposition(|segment| segment.first <= first && end <= segment.end)
-        {
-            let segment = self.segments.remove(at);
-            if at == self.segments.len() {
-                self.extend_reading(end, sequential);
-            } else {
-                self.stop_reading();
-            }
-            self.segments.push(segment);
-            let begin = now + self.overhead(Op::Read, false);
-            return begin
-                + (end - first) as f64 * self.electronics.read_sector
-                + self.electronics.completion[0];
+        let begins = |segment: &Segment| segment.first <= first && first < segment.end;
+        let at = self.segments.iter().rposition(begins);
+        let newest = at.is_some_and(|at| at + 1 == self.segments.len());
+        if self.ahead.is_some_and(|ahead| newest && end > ahead.next || first == ahead.next) {
+            return self.read_as_it_comes(now, first, end, sequential);
         }
-        match self.being_read(first, end) {
-            Some(data_at) => {
-                self.extend_reading(end, sequential);
-                let transfer = (end - first) as f64 * self.electronics.read_sector;
-                let begin = now + self.overhead(Op::Read, false);
-                (begin + transfer).max(data_at + self.electronics.read_sector)
-                    + self.electronics.completion[0]
-            }
-            None => self.read_from_platter(now, first, end, sequential),
+        let Some(at) = at else { return self.read_from_platter(now, first, end, first, sequential) };
+        let segment = self.segments.remove(at);
+        self.segments.push(segment);
+        if !newest {
+            self.stop_reading();
         }
+        if end > segment.end {
+            return self.read_from_platter(now, first, end, segment.end, sequential);
+        }
+        self.extend_reading(end, sequential);
+        let begin = now + self.overhead(Op::Read, false);
+        begin + (end - first) as f64 * self.electronics.read_sector + self.electronics.completion[0]
     }
 
-    /// When data that is being read ahead will all have been read, if it will.
-    fn being_read(&mut self, first: u64, end: u64) -> Option<f64> {
-        let (ahead, segment) = (self.ahead?, self.segments.last()?);
-        if !(segment.first <= first && first <= ahead.next && end <= ahead.limit) {
-            return None;
-        }
+    /// Answers a read whose data, or the end of it, is being read ahead.
+    fn read_as_it_comes(&mut self, now: f64, first: u64, end: u64, sequential: bool) -> f64 {
+        self.extend_reading(end, sequential);
+        let Some(ahead) = &mut self.ahead else { unreachable!("it is called while the drive reads ahead") };
+        ahead.limit = ahead.limit.max(end);
         let access = self.platter.access(self.free_at, self.arm, ahead.next, end - ahead.next, Op::Read);
+        ahead.next = end;
         (self.free_at, self.arm) = (access.end(), access.track);
-        self.segments.last_mut()?.end = end;
-        self.ahead = (end < ahead.limit).then_some(Ahead { next: end, ..ahead });
-        Some(self.free_at)
+        self.tell(Way::ReadAhead, &access);
+        if let Some(segment) = self.segments.last_mut() {
+            segment.end = end;
+        }
+        self.ahead = self.ahead.filter(|ahead| ahead.next < ahead.limit);
+        let Electronics { read_sector, completion, .. } = self.electronics;
+        let transfer = now + self.overhead(Op::Read, false) + (end - first) as f64 * read_sector;
+        transfer.max(self.free_at + read_sector) + completion[0]
     }
 
     /// What is read ahead moves on with what is asked for.
@@ -334,11 +382,18 @@ impl Drive {
         reads.then(|| cache.read_ahead_most.unwrap_or(cache.segment_size).0 / SECTOR)
     }
 
-    fn read_from_platter(&mut self, now: f64, first: u64, end: u64, sequential: bool) -> f64 {
+    /// Answers a read whose sectors from `missing` on are on the platter only.
+    fn read_from_platter(&mut self, now: f64, first: u64, end: u64, missing: u64, sequential: bool) -> f64 {
         let begin = (now + self.overhead(Op::Read, true)).max(self.free_at);
-        let access = self.platter.access(begin, self.arm, first, end - first, Op::Read);
+        let access = self.platter.access(begin, self.arm, missing, end - missing, Op::Read);
         (self.free_at, self.arm) = (access.end(), access.track);
-        self.keep(Segment { first, end });
+        self.tell(Way::Platter, &access);
+        let held = self
+            .segments
+            .last()
+            .filter(|segment| segment.end == missing)
+            .map_or(first, |segment| segment.first);
+        self.keep(Segment { first: held.min(first), end });
         self.ahead = self.reads_ahead(sequential).map(|most| Ahead { next: end, limit: end + most });
         self.transferred(&access, end - first) + self.electronics.reselect + self.electronics.completion[0]
     }
@@ -347,9 +402,10 @@ impl Drive {
     /// read.
     fn transferred(&self, access: &Access, sectors: u64) -> f64 {
         let each = self.electronics.read_sector;
+        let read_now: u64 = access.sweeps.iter().map(|sweep| sweep.sectors).sum();
+        let mut read = sectors - read_now;
         let watermark = ((sectors as f64 * self.electronics.read_watermark) as u64).max(1);
-        let mut done = access.time_of(watermark) + sectors as f64 * each;
-        let mut read = 0;
+        let mut done = access.time_of(watermark.saturating_sub(read)) + sectors as f64 * each;
         for sweep in &access.sweeps {
             read += sweep.sectors;
             done = done.max(sweep.end() + (sectors - read + 1) as f64 * each);
@@ -382,11 +438,16 @@ impl Drive {
 
     fn write_to_platter(&mut self, begin: f64, first: u64, end: u64) -> f64 {
         let target = self.platter.track_of(first);
-        let on_track = begin.max(self.free_at) + self.platter.move_ns(self.arm, target, Op::Write);
+        let moved_ns = self.platter.move_ns(self.arm, target, Op::Write);
+        let on_track = begin.max(self.free_at) + moved_ns;
         let sectors = (end - first) as f64;
-        let data_at = begin + (sectors * self.electronics.write_watermark) * self.electronics.write_sector;
+        let Electronics { write_sector, write_watermark, write_data_delay, .. } = self.electronics;
+        // Not so early that the data would not keep up with the platter.
+        let keeps_up = write_sector + (write_sector - self.platter.sector_ns(first)).max(0.0) * sectors;
+        let data_at = begin + write_data_delay + keeps_up.max(sectors * write_watermark * write_sector);
         let access = self.platter.access(on_track.max(data_at), target, first, end - first, Op::Write);
         (self.free_at, self.arm) = (access.end(), access.track);
+        self.story = Story { way: Way::Platter, moved_ns, waited_ns: access.waited_ns };
         let Electronics { write_sector, reselect, completion, .. } = self.electronics;
         access.end().max(begin + sectors * write_sector) + reselect + completion[1]
     }

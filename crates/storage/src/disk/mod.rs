@@ -25,14 +25,12 @@ use crate::device::BlockDevice;
 use crate::passage::Passage;
 use crate::site::Place;
 
-pub use drive::{CacheSpec, Command, InterfaceSpec, ReadAhead, Writes};
+pub use drive::{CacheSpec, Command, Drive, InterfaceSpec, ReadAhead, Story, Way, Writes};
 pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
 pub use platter::MechanicsSpec;
 
 pub use schedule::Scheduling;
 
-use drive::Drive;
-use platter::Platter;
 use schedule::Queue;
 use zones::{SeekCurve, Zones};
 
@@ -200,15 +198,12 @@ enum Works {
 
 impl Works {
     fn new(numbers: &DiskNumbers, spec: &DiskSpec, place: &Place) -> Self {
-        let mechanism = Mechanism::new(numbers, spec.positioning);
         if spec.positioning != Positioning::Mechanical {
+            let mechanism = Mechanism::new(numbers, spec.positioning);
             return Self::Sampled { mechanism, draws: place.stream("positions"), rests_at: Cell::new(0.0) };
         }
         let phase = spec.phase.map_or_else(|| place.stream("phase").draws().uniform(), Fraction::get);
-        let curve = mechanism.read_seek.points();
-        let platter = Platter::new(&numbers.mechanics(), mechanism.revolution_ns, phase, curve);
-        let interface = numbers.interface.clone().unwrap_or_default();
-        let drive = Drive::new(platter, numbers.cache.clone(), &interface, numbers.overhead.get());
+        let drive = Drive::of(numbers, phase);
         Self::Mechanical(Rc::new(RefCell::new(drive)))
     }
 }

@@ -84,6 +84,10 @@ pub struct Access {
     pub sweeps: SmallVec<[Sweep; 2]>,
     /// The last track.
     pub track: Track,
+    /// What the arm took to the first of them, in ns.
+    pub moved_ns: f64,
+    /// How long it then waited for the platter, in ns.
+    pub waited_ns: f64,
 }
 
 impl Access {
@@ -128,6 +132,11 @@ impl Platter {
         self.layout.run(sector).track
     }
 
+    /// How long a sector takes to pass under the head, in ns.
+    pub fn sector_ns(&self, sector: u64) -> f64 {
+        self.layout.run(sector).width * self.revolution_ns
+    }
+
     /// The time of a seek over `distance` cylinders, in ns.
     #[inline]
     pub fn seek_ns(&self, distance: u32) -> f64 {
@@ -168,10 +177,15 @@ impl Platter {
         let (mut time, mut track) = (now, from);
         let mut sweeps = SmallVec::new();
         let (mut next, end) = (sector, sector + count);
+        let (mut moved_ns, mut waited_ns) = (0.0, 0.0);
         while next < end {
             let run = self.layout.run(next);
-            time += self.move_ns(track, run.track, op);
-            time += self.turn_ns(time, run.angle);
+            let moved = self.move_ns(track, run.track, op);
+            let waited = self.turn_ns(time + moved, run.angle);
+            if sweeps.is_empty() {
+                (moved_ns, waited_ns) = (moved, waited);
+            }
+            time += moved + waited;
             let sweep = Sweep {
                 sectors: run.sectors.min(end - next),
                 begin: time,
@@ -180,7 +194,7 @@ impl Platter {
             (time, track, next) = (sweep.end(), run.track, next + sweep.sectors);
             sweeps.push(sweep);
         }
-        Access { sweeps, track }
+        Access { sweeps, track, moved_ns, waited_ns }
     }
 
     /// Reads on from `sector` at `now`, the arm at `from`, until `until` or `limit`: the next sector to be read, when the last

@@ -45,6 +45,22 @@ pub struct ReplaySpec {
     pub skip_bad: bool,
 }
 
+impl ReplaySpec {
+    /// All of the trace in this file, as it was recorded.
+    pub fn of(trace: &str) -> Self {
+        Self {
+            trace: trace.to_owned(),
+            format: None,
+            timing: None,
+            speed: as_recorded(),
+            devices: Vec::new(),
+            fit: Fit::Refuse,
+            first: None,
+            skip_bad: false,
+        }
+    }
+}
+
 const fn as_recorded() -> f64 {
     1.0
 }

@@ -1,0 +1,58 @@
+//! A measured trace replayed on a drive alone, request by request: what a drive is validated and calibrated by.
+
+use headrace_storage::DiskNumbers;
+use headrace_storage::disk::{Drive, Way};
+use headrace_units::Nanos;
+use headrace_workload::Request;
+use headrace_workload::trace::{Due, Start, TraceError};
+
+/// One request, measured and simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// What was asked.
+    pub request: Request,
+    /// How long it took on the real drive.
+    pub measured: Nanos,
+    /// How long it took on the simulated one, from when it was issued.
+    pub simulated: Nanos,
+    /// Where the simulated drive found the data, or put it.
+    pub way: Way,
+    /// What its arm took, in ns.
+    pub moved_ns: f64,
+    /// How long it then waited for the platter, in ns.
+    pub waited_ns: f64,
+}
+
+/// Replays a trace on a drive of these numbers whose platter begins at `phase`. Requests without a measured response are
+/// asked, and not told.
+pub fn replay(
+    numbers: &DiskNumbers,
+    phase: f64,
+    trace: impl Iterator<Item = Result<Due, TraceError>>,
+) -> Result<Vec<Pair>, TraceError> {
+    let mut drive = Drive::of(numbers, phase);
+    let mut done = Nanos::ZERO;
+    let mut pairs = Vec::new();
+    for due in trace {
+        let Due { start, request, measured } = due?;
+        let issued = match start {
+            Start::At(time) => time,
+            Start::After(think) => done + think,
+        };
+        // One command at a time: what is issued while another is under way waits for it.
+        done = drive.serve(issued.max(done), &request);
+        let story = drive.story();
+        if let Some(measured) = measured {
+            let (simulated, way) = (done - issued, story.way);
+            pairs.push(Pair {
+                request,
+                measured,
+                simulated,
+                way,
+                moved_ns: story.moved_ns,
+                waited_ns: story.waited_ns,
+            });
+        }
+    }
+    Ok(pairs)
+}
