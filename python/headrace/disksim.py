@@ -302,12 +302,14 @@ def _extracted(mechanics: Block) -> list[tuple[int, float]]:
 
 def _cache(disk: Block) -> dict[str, Any]:
     continuous = disk.whole("Buffer continuous read", 0)
-    always = continuous in {1, 2, 3} or (continuous == 4 and disk.whole("Read any free blocks", 0) == 1)
+    passing = disk.whole("Read any free blocks", 0) == 1
+    always = continuous in {1, 2, 3} or (continuous == 4 and passing)
     return {
         "segments": disk.whole("Number of buffer segments"),
         "segment_size": f"{disk.whole('Segment size (in blks)') * SECTOR} B",
         "read_ahead": "never" if continuous == 0 else "always" if always else "sequential",
         "read_ahead_most": f"{disk.whole('Maximum read-ahead (blks)') * SECTOR} B",
+        "keeps_passing": passing,
         "writes": "back" if disk.whole("Fast write level", 0) else "through",
     }
 
@@ -321,8 +323,8 @@ def _interface(disk: Block, buses: list[Block]) -> dict[str, Any]:
             told[f"{op}_rate"] = f"{SECTOR / each * 1000:.1f} B/s"
     if disk.whole("Set watermark by reqsize", 0):
         told["read_watermark"] = disk.number("High (read) water mark", 0.0)
-        # A disk that lets go of the bus before a write's data asks for it in time; only another one waits for the mark. That
-        # is how the two disks do whose traces show it (HP C2247A and C3323A).
+        # A disk that lets go of the bus before a write's data asks for it in time; only another one waits for the mark:
+        # so do the two disks whose traces show it (HP C2247A and C3323A).
         if not disk.whole("Extra write disconnect", 0):
             told["write_watermark"] = disk.number("Low (write) water mark", 0.0)
     scale, each = disk.number("Time scale for overheads", 1.0), disk.number("Per-request overhead time", 0.0)

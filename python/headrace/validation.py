@@ -1,4 +1,4 @@
-"""Hold a device against a measured trace: replay it on the drive alone, and say request by request how far off it is."""
+"""Hold a device against a measured trace: replay it on the drive alone, and say how far off each request is."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,9 @@ def validate(
     With the `simulated` clock each request follows its predecessor's simulated completion by the trace's think time;
     the platter's initial place is not known, so that many `phases` are pooled. With the `measured` clock each is
     issued at the instant at which it really was, and the phase that agrees best is sought: where the trace keeps the
-    platter's phase, single requests can be held against each other. Raises `ScenarioError` where the device or the trace cannot be used.
+    platter's phase, single requests can be held against each other.
+
+    Raises `ScenarioError` where the device or the trace cannot be used.
     """
     numbers = devices.numbers(device, beside)
     return of(numbers, trace, clock=clock, phases=phases) | {"device": device}

@@ -34,6 +34,9 @@ pub struct CacheSpec {
     /// At most so far. Default: a segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_most: Option<Bytes>,
+    /// Whether it keeps what passes under the head while the drive waits for the first sector of a read.
+    #[serde(default)]
+    pub keeps_passing: bool,
     /// When a write counts as done.
     #[serde(default)]
     pub writes: Writes,
@@ -314,9 +317,7 @@ impl Drive {
         let (next, time, track) =
             self.platter.read_on(self.free_at, self.arm, ahead.next, ahead.limit, until);
         (self.free_at, self.arm) = (time, track);
-        if let Some(segment) = self.segments.last_mut() {
-            segment.end = next;
-        }
+        self.grow_newest(next);
         self.ahead = (next < ahead.limit).then_some(Ahead { next, ..ahead });
     }
 
@@ -356,13 +357,31 @@ impl Drive {
         ahead.next = end;
         (self.free_at, self.arm) = (access.end(), access.track);
         self.tell(Way::ReadAhead, &access);
-        if let Some(segment) = self.segments.last_mut() {
-            segment.end = end;
-        }
+        self.grow_newest(end);
         self.ahead = self.ahead.filter(|ahead| ahead.next < ahead.limit);
         let Electronics { read_sector, completion, .. } = self.electronics;
         let transfer = now + self.overhead(Op::Read, false) + (end - first) as f64 * read_sector;
         transfer.max(self.free_at + read_sector) + completion[0]
+    }
+
+    /// The newest segment reaches to `end` now. It holds no more than it can: what was read first gives way.
+    fn grow_newest(&mut self, end: u64) {
+        let room = self.segment_sectors();
+        if let Some(segment) = self.segments.last_mut() {
+            *segment = Segment { first: segment.first.max(end.saturating_sub(room)), end };
+        }
+    }
+
+    fn segment_sectors(&self) -> u64 {
+        self.cache.as_ref().map_or(0, |cache| cache.segment_size.0 / SECTOR)
+    }
+
+    /// How many sectors before `first` passed under the head while the drive waited for it, if it keeps them.
+    fn passed(&self, access: &Access, first: u64) -> u64 {
+        let keeps = self.cache.as_ref().is_some_and(|cache| cache.keeps_passing);
+        let Some(sweep) = access.sweeps.first().filter(|_| keeps) else { return 0 };
+        let passed = (access.waited_ns / sweep.each) as u64;
+        passed.min(self.platter.on_track_before(first))
     }
 
     /// What is read ahead moves on with what is asked for.
@@ -393,7 +412,8 @@ impl Drive {
             .last()
             .filter(|segment| segment.end == missing)
             .map_or(first, |segment| segment.first);
-        self.keep(Segment { first: held.min(first), end });
+        let first_kept = held.min(first) - self.passed(&access, missing).min(held.min(first));
+        self.keep(Segment { first: first_kept, end });
         self.ahead = self.reads_ahead(sequential).map(|most| Ahead { next: end, limit: end + most });
         self.transferred(&access, end - first) + self.electronics.reselect + self.electronics.completion[0]
     }
@@ -421,6 +441,7 @@ impl Drive {
             self.segments.remove(0);
         }
         self.segments.push(segment);
+        self.grow_newest(segment.end);
     }
 
     fn write(&mut self, now: f64, first: u64, end: u64) -> f64 {
@@ -454,7 +475,7 @@ impl Drive {
 
     /// Takes the data of a write into the cache, in pieces where it is larger than the room there is.
     fn write_to_cache(&mut self, begin: f64, first: u64, end: u64) -> f64 {
-        let room = self.cache.as_ref().map_or(0, |cache| cache.segment_size.0 / SECTOR).max(1);
+        let room = self.segment_sectors().max(1);
         let (mut time, mut next) = (begin, first);
         while next < end {
             let piece = (end - next).min(room);

@@ -109,6 +109,9 @@ impl Access {
     }
 }
 
+/// No track holds more sectors.
+const MOST_ON_TRACK: u64 = 1 << 14;
+
 /// A sector that was just reached counts as reached: a nanosecond of rounding must not cost a turn.
 const JUST_REACHED_NS: f64 = 1.0;
 
@@ -130,6 +133,22 @@ impl Platter {
     /// The track a sector lies on.
     pub fn track_of(&self, sector: u64) -> Track {
         self.layout.run(sector).track
+    }
+
+    /// How many sectors lie before this one on its track.
+    pub fn on_track_before(&self, sector: u64) -> u64 {
+        let track = self.layout.run(sector).track;
+        let (mut low, mut high) = (0, sector.min(MOST_ON_TRACK));
+        // The furthest back that is still on the track.
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if self.layout.run(sector - middle).track == track {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        low
     }
 
     /// How long a sector takes to pass under the head, in ns.
