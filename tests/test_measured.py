@@ -1,4 +1,4 @@
-"""Real input: a measured trace through a disk known by its data sheet, measured and simulated side by side."""
+"""Real input: a measured trace through a disk of the catalogue, measured and simulated side by side."""
 
 import json
 from pathlib import Path
@@ -17,10 +17,14 @@ def test_a_measured_trace_is_replayed_and_held_against_the_measurement(headrace:
     assert measured["all"]["n"] == stream["answered"] == len(rows)
     assert abs(measured["all"]["measured_mean_ms"] - exact) < 1e-6
     assert measured["reads"]["n"] + measured["writes"]["n"] == len(rows)
-    # Reads mostly go to the platter, and a disk without its cache does not do badly on them; writes are answered from a
-    # cache that is not modelled yet. The first is a bound on the model, the second what a user must be told.
-    assert abs(measured["reads"]["mean_error_percent"]) < 15
-    assert measured["writes"]["mean_error_percent"] > 100
+    # Nothing is fitted: the parameter file's own overheads and rates are a few percent off this drive's.
+    assert abs(measured["reads"]["mean_error_percent"]) < 6
+    assert abs(measured["writes"]["mean_error_percent"]) < 10
+    # Without its cache a disk is far off on writes, which a user must be told.
+    bare = headrace("run", *arguments, "--set", "system.spindle.positioning=addressed", "--json")
+    results = json.loads(bare.stdout)
+    assert results["streams"][0]["measured"]["writes"]["mean_error_percent"] > 300
+    assert any("no cache" in note for note in results["notes"])
     printed = headrace("run", *arguments).stdout
     assert "demerit" in printed
     assert "measured" in printed

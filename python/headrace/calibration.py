@@ -280,7 +280,7 @@ def _fit(numbers: Json, parameters: list[Parameter], file: Path) -> tuple[Json, 
 
 
 # What a step away from where a parameter began costs, in ms.
-PRIOR = 0.001
+PRIOR = 0.003
 
 # Where the search begins; far from nought, since its steps are shares of where it is.
 ZERO = 1000.0

@@ -1,4 +1,4 @@
-"""The command line: `headrace run|check|schema|devices|trace|study`."""
+"""The command line: `headrace run|check|schema|devices|trace|validate|…`."""
 
 import json
 import sys
@@ -24,6 +24,8 @@ app = typer.Typer(
 )
 study_app = typer.Typer(no_args_is_help=True, help="Published systems, claim by claim.")
 app.add_typer(study_app, name="study")
+calibrate_app = typer.Typer(no_args_is_help=True, help="Fit devices to what was measured of them.")
+app.add_typer(calibrate_app, name="calibrate")
 import_app = typer.Typer(no_args_is_help=True, help="Devices from other programs' files.")
 app.add_typer(import_app, name="import")
 trace_app = typer.Typer(no_args_is_help=True, help="Traces of requests: what they are like, and in other formats.")
@@ -294,6 +296,31 @@ def validate(
         print(json.dumps(found, indent=2))
     else:
         show.validation(found)
+
+
+@calibrate_app.command("disk")
+def calibrate_disk(
+    device: Annotated[str, typer.Option("--device", metavar="NAME", help="The device to begin from.")],
+    trace: Annotated[Path, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")],
+    to: Annotated[Path, typer.Option("--output", "-o", metavar="DEVICE.yaml", help="The device file to write.")],
+    as_json: AsJson = False,
+    beside: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")
+    ] = Path(),
+) -> None:
+    """Fit a disk to one half of a measured trace, judge it on the other, and write it as a device."""
+    from headrace import calibration, files, show  # noqa: PLC0415
+
+    try:
+        with show.saying(quiet=as_json) as tell:
+            found = calibration.calibrate(device, trace, beside=beside, tell=tell)
+    except ScenarioError as error:
+        _refuse(error, as_json)
+    _write_page(lambda path: files.write_whole(path, calibration.device_file(found)), to)
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        show.calibration(found)
 
 
 @import_app.command("disksim")

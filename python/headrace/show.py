@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from headrace import calibration as calibrations
 from headrace import devices
 from headrace import trace as traces
 from headrace import validation as validations
@@ -70,6 +71,16 @@ def study_progress(study: "Study", *, quiet: bool) -> Iterator[Callable[[str], o
         return
     with Console(stderr=True).status(study.name) as status:
         yield lambda case: status.update(f"{study.name}: {case}")
+
+
+@contextmanager
+def saying(*, quiet: bool) -> Iterator[Callable[[str], object] | None]:
+    """Say what is being done, on a terminal; elsewhere nothing."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    with Console(stderr=True).status("starting") as status:
+        yield status.update
 
 
 def milliseconds(value: float) -> str:
@@ -253,6 +264,28 @@ def device(found: Json) -> None:
         table.add_column(column)
     for number in found["numbers"]:
         table.add_row(number["field"], number["value"], number["origin"])
+    console.print(table)
+
+
+def calibration(found: Json) -> None:
+    """Print what a calibration reached: in a sentence, on the half that judges, and every parameter."""
+    console = Console(highlight=False, markup=False)
+    console.print(Text(calibrations.in_words(found), style="bold"))
+    columns, rows = validations.rows(found["judged"]["simulated"])
+    console.print()
+    table = Table(title="on the half that was not fitted", title_justify="left", box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="left" if not column else "right")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+    console.print()
+    table = Table(box=None, pad_edge=False)
+    for column in ("parameter", "was", "is", "standard error"):
+        table.add_column(column, justify="left" if column == "parameter" else "right")
+    for row in found["parameters"]:
+        values = (row["was"], row["is"], row["standard_error"])
+        table.add_row(row["parameter"], *("—" if value is None else f"{value:.7g}" for value in values))
     console.print(table)
 
 

@@ -7,8 +7,13 @@ use headrace_storage::DiskNumbers;
 use crate::document::{self, Problems};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 7] = [
+    ("hp-c2247a", include_str!("../../../catalog/hp-c2247a.yaml")),
+    ("hp-c3323a", include_str!("../../../catalog/hp-c3323a.yaml")),
+    ("quantum-atlas-10k", include_str!("../../../catalog/quantum-atlas-10k.yaml")),
+    ("quantum-qm39100td", include_str!("../../../catalog/quantum-qm39100td.yaml")),
     ("seagate-st32171w", include_str!("../../../catalog/seagate-st32171w.yaml")),
+    ("seagate-st34501n", include_str!("../../../catalog/seagate-st34501n.yaml")),
     ("seagate-st3500630ns", include_str!("../../../catalog/seagate-st3500630ns.yaml")),
 ];
 
