@@ -247,6 +247,8 @@ class CacheSpec(TypedDict):
     """When it reads on behind what was asked for."""
     read_ahead_most: NotRequired[str | None]
     """At most so far. Default: a segment."""
+    keeps_passing: NotRequired[bool]
+    """Whether it keeps what passes under the head while the drive waits for the first sector of a read."""
     writes: NotRequired[Writes]
     """When a write counts as done."""
 
