@@ -17,8 +17,8 @@ MEASURED = {
     "atlas_III": ("quantum-qm39100td", 0.378),
     "atlas10k": ("quantum-atlas-10k", 0.268),
 }
-# Where nothing is fitted, these two are not under it yet: +28 % and +4 %. The bound keeps them where they are.
-NOT_YET = {"hp_c2247a": 0.125, "barracuda": 0.365}
+# Where nothing is fitted, this one is not under it yet, by 28 %. The bound keeps it where it is.
+NOT_YET = {"hp_c2247a": 0.125}
 
 
 def trace_of(folder: Path, disk: str) -> Path:
@@ -30,7 +30,7 @@ def test_nothing_fitted_and_nearer_than_disksim(measured_data: Path, disk: str) 
     device, disksims = MEASURED[disk]
     found = validation.validate(device, trace_of(measured_data, disk))
     assert found["overall"]["demerit_ms"] < NOT_YET.get(disk, disksims)
-    assert abs(found["overall"]["mean_error_percent"]) < 4.5
+    assert abs(found["overall"]["mean_error_percent"]) < 2.6
     assert found["reads"]["n"] + found["writes"]["n"] == found["overall"]["n"]
 
 

@@ -322,7 +322,9 @@ def _interface(disk: Block, buses: list[Block]) -> dict[str, Any]:
         if each > 0:
             told[f"{op}_rate"] = f"{SECTOR / each * 1000:.1f} B/s"
     if disk.whole("Set watermark by reqsize", 0):
-        told["read_watermark"] = disk.number("High (read) water mark", 0.0)
+        # Without a mark, a disk that does not send at once sends what it has whole.
+        at_once = 0.0 if disk.whole("Immediate buffer read", 0) else 1.0
+        told["read_watermark"] = disk.number("High (read) water mark", 0.0) or at_once
         # A disk that lets go of the bus before a write's data asks for it in time; only another one waits for the mark:
         # so do the two disks whose traces show it (HP C2247A and C3323A).
         if not disk.whole("Extra write disconnect", 0):

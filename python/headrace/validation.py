@@ -254,7 +254,7 @@ def report(found: Json, file: str | Path) -> None:
     from headrace import figures, page  # noqa: PLC0415 - pictures take longer to load than tables
 
     pictures = {
-        f"Response time of {name}": figures.svg(
+        f"Response time of {'all requests' if name == 'overall' else name}": figures.svg(
             figures.two_cdfs(found[name]["simulated_cdf"], found[name]["measured_cdf"])
         )
         for name in ("overall", "reads", "writes")
