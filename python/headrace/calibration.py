@@ -311,25 +311,35 @@ def _spread(jacobian: "np.ndarray[Any, Any]", residuals: "np.ndarray[Any, Any]")
 
 def _find_speed(numbers: Json, file: Path) -> bool:
     """Seek the spindle speed, to parts per million, at which the trace keeps the platter's phase; set it if any."""
-    rpm, best = _rpm(numbers), (0.0, 0.0)
-    for width in (2e-3, 1e-4, 1e-5):
-        tried = [(rpm if best[0] == 0 else best[1]) * (1 + width * (at - 20) / 20) for at in range(41)]
-        best = max((_agreement(_turning(numbers, speed), file), speed) for speed in tried)
-    if best[0] < 0.6:
+    rpm, share = _rpm(numbers), 0.0
+    # A tenth of a turn over minutes of trace is a few parts per million: the first search is wide, the last fine.
+    for width, steps, phases in ((1e-3, 50, 24), (2e-5, 20, 24), (2e-6, 20, 64), (4e-7, 20, 256)):
+        tried = [rpm * (1 + width * at / steps) for at in range(-steps, steps + 1)]
+        (share, _), rpm = max((_agreement(_turning(numbers, speed), file, phases), speed) for speed in tried)
+    if share < KEPT:
         return False
-    numbers["rotation"] = _turning(numbers, best[1])["rotation"]
+    numbers["rotation"] = _turning(numbers, rpm)["rotation"]
     return True
 
 
-def _agreement(numbers: Json, file: Path) -> float:
-    """Return which share of what goes to the platter ends where the best phase says, within a tenth of a turn."""
+# A trace keeps the phase where so many requests to the platter end within a tenth of a turn; a fifth would by chance.
+KEPT = 0.5
+
+
+def _agreement(numbers: Json, file: Path, phases: int) -> tuple[float, float]:
+    """Return how well requests that go to the platter end where the best phase says.
+
+    That is the share of them within a tenth of a turn, in steps of a twentieth, and how near half of them are, in ms
+    less than nought.
+    """
     import numpy as np  # noqa: PLC0415
 
-    phases = [at / 24 for at in range(24)]
-    replayed = validation.Replayed(numbers, file, "measured", phases)
-    slow = replayed.way == validation.WAYS.index("platter")
-    near = (np.abs(replayed.errors) < replayed.turn_ms / 10) & slow
-    return float((near.sum(axis=1) / np.maximum(slow.sum(axis=1), 1)).max())
+    replayed = validation.Replayed(numbers, file, "measured", [at / phases for at in range(phases)])
+    errors = np.where(replayed.way == validation.WAYS.index("platter"), np.abs(replayed.errors), np.nan)
+    medians = np.nanmedian(errors, axis=1)
+    best = int(np.nanargmin(medians))
+    share = float((errors[best] < replayed.turn_ms / 10).sum() / max(np.isfinite(errors[best]).sum(), 1))
+    return round(share * 20) / 20, -float(medians[best])
 
 
 def _rpm(numbers: Json) -> float:
