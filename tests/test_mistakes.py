@@ -178,6 +178,9 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
     file.write_text(SOUND)
     assert "not PATH=VALUE" in headrace("run", file, "--set", "seed").stderr
     assert "has no field `sead`" in refused(headrace, file, "--set", "run.sead=3")
+    assert "there is no `usres`; did you mean `users`?" in refused(headrace, file, "--set", "workload.usres.size=4 KiB")
+    misspelt = refused(headrace, file, "--set", "workload.users.arrivals.poison=9 /s")
+    assert "there is no `poison`; did you mean `poisson`?" in misspelt
     assert "`seed` cannot be set" in refused(headrace, file, "--set", "workload.users.to.seed=3")
     assert "`run.seed`, as set beside" in refused(headrace, file, "--set", "run.seed=many")
 

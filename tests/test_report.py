@@ -84,5 +84,10 @@ def test_a_browser_shows_and_prints_it(page: Path, tmp_path: Path, width: int) -
     picture, paper = tmp_path / "page.png", tmp_path / "page.pdf"
     for what in ([f"--window-size={width},1200", f"--screenshot={picture}"], [f"--print-to-pdf={paper}"]):
         subprocess.run([browser, *quiet, *what, page.as_uri()], check=True, capture_output=True, timeout=60)
+    dump = [browser, *quiet, "--enable-logging=stderr", f"--window-size={width},1200", "--dump-dom", page.as_uri()]
+    shown = subprocess.run(dump, check=True, capture_output=True, text=True, timeout=60)
+    assert "CONSOLE" not in shown.stderr, "the browser complains of the page"
+    assert "the slowest part (split-merge), whose assumptions hold" in shown.stdout
+    assert shown.stdout.count("<svg") == 4
     assert picture.stat().st_size > 20_000
     assert paper.read_bytes().startswith(b"%PDF")

@@ -63,10 +63,10 @@ def _component(part: Json, data: Json) -> list[str]:
     return [
         part["path"],
         f"{used:.1%}",
+        f"{1 / used:.2f} × this load" if open_load and used > 0 else "",
         f"{part['queue']:.3g}",
         f"{part['waiting_ms']:.4g}",
         f"{part['service_ms']:.4g}",
-        f"{1 / used:.2f} × this load" if open_load and used > 0 else "",
     ]
 
 

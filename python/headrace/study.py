@@ -207,7 +207,7 @@ class Study:
         try:
             scenario.check(self.folder / file, changes=changes)
         except ScenarioError as error:
-            return str(json.loads(error.args[1])[0]["message"])
+            return str(json.loads(error.problems)[0]["message"])
         return ""
 
     def decide(self, claims: Iterable[tuple[Claim, Callable[[Run], Obtained]]], run: Run) -> Iterator[Judged]:

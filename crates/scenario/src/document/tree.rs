@@ -106,6 +106,9 @@ impl Tree {
         value.forget_spans();
         let mut node = &mut self.root;
         for step in path.split('.') {
+            if let Some(near) = node.nearly(step) {
+                return Err(wrong(format!("--set {path}: there is no `{step}`; did you mean `{near}`?")));
+            }
             node = node.child_to_set(step).ok_or_else(|| {
                 wrong(format!(
                     "--set {path}: `{step}` cannot be set, for what should contain it has no such place"
@@ -184,6 +187,14 @@ impl Node {
                 entries.iter().map(|(key, node)| (key.name.clone(), node.to_json())).collect()
             }
         }
+    }
+
+    /// A key of this map that `name`, which it does not have, is likely to be a misspelling of.
+    fn nearly(&self, name: &str) -> Option<&str> {
+        let Value::Map(entries) = &self.value else { return None };
+        let keys = || entries.iter().map(|(key, _)| key.name.as_str());
+        let alike = |key: &&str| strsim::normalized_damerau_levenshtein(key, name) >= 0.8;
+        keys().all(|key| key != name).then(|| keys().find(alike)).flatten()
     }
 
     /// The child `name` of a map, which is added where it is missing, or the item of that number of a list.
