@@ -182,7 +182,7 @@ struct Segment {
     end: u64,
 }
 
-/// The drive reads on: from where, since when, how far at most; into the newest segment.
+/// The drive reads on: from where, and how far at most; into the newest segment.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     next: u64,
@@ -303,12 +303,17 @@ impl Drive {
             && self.free_at.max(since) < now
         {
             self.stop_reading();
-            let access =
-                self.platter.access(self.free_at.max(since), self.arm, first, end - first, Op::Write);
-            (self.free_at, self.arm) = (access.end(), access.track);
+            self.access(since, first, end, Op::Write);
             self.dirty.pop_front();
         }
         self.read_on(now);
+    }
+
+    /// Reads or writes at the platter, from `now` on or as soon as the arm is free.
+    fn access(&mut self, now: f64, first: u64, end: u64, op: Op) -> Access {
+        let access = self.platter.access(now.max(self.free_at), self.arm, first, end - first, op);
+        (self.free_at, self.arm) = (access.end(), access.track);
+        access
     }
 
     /// Reads on until `until`, if the drive does.
@@ -331,7 +336,7 @@ impl Drive {
         let begins = |segment: &Segment| segment.first <= first && first < segment.end;
         let at = self.segments.iter().rposition(begins);
         let newest = at.is_some_and(|at| at + 1 == self.segments.len());
-        if self.ahead.is_some_and(|ahead| newest && end > ahead.next || first == ahead.next) {
+        if self.ahead.is_some_and(|ahead| (newest && end > ahead.next) || first == ahead.next) {
             return self.read_as_it_comes(now, first, end, sequential);
         }
         let Some(at) = at else { return self.read_from_platter(now, first, end, first, sequential) };
@@ -353,9 +358,8 @@ impl Drive {
         self.extend_reading(end, sequential);
         let Some(ahead) = &mut self.ahead else { unreachable!("it is called while the drive reads ahead") };
         ahead.limit = ahead.limit.max(end);
-        let access = self.platter.access(self.free_at, self.arm, ahead.next, end - ahead.next, Op::Read);
-        ahead.next = end;
-        (self.free_at, self.arm) = (access.end(), access.track);
+        let next = std::mem::replace(&mut ahead.next, end);
+        let access = self.access(self.free_at, next, end, Op::Read);
         self.tell(Way::ReadAhead, &access);
         self.grow_newest(end);
         self.ahead = self.ahead.filter(|ahead| ahead.next < ahead.limit);
@@ -387,7 +391,7 @@ impl Drive {
     /// What is read ahead moves on with what is asked for.
     fn extend_reading(&mut self, end: u64, sequential: bool) {
         let (Some(most), Some(ahead)) = (self.reads_ahead(sequential), &mut self.ahead) else { return };
-        ahead.limit = ahead.limit.max(end + most);
+        ahead.limit = ahead.limit.max((end + most).min(self.platter.sectors()));
     }
 
     /// How far the drive reads on behind a read, if it does.
@@ -403,9 +407,7 @@ impl Drive {
 
     /// Answers a read whose sectors from `missing` on are on the platter only.
     fn read_from_platter(&mut self, now: f64, first: u64, end: u64, missing: u64, sequential: bool) -> f64 {
-        let begin = (now + self.overhead(Op::Read, true)).max(self.free_at);
-        let access = self.platter.access(begin, self.arm, missing, end - missing, Op::Read);
-        (self.free_at, self.arm) = (access.end(), access.track);
+        let access = self.access(now + self.overhead(Op::Read, true), missing, end, Op::Read);
         self.tell(Way::Platter, &access);
         let held = self
             .segments
@@ -414,7 +416,8 @@ impl Drive {
             .map_or(first, |segment| segment.first);
         let first_kept = held.min(first) - self.passed(&access, missing).min(held.min(first));
         self.keep(Segment { first: first_kept, end });
-        self.ahead = self.reads_ahead(sequential).map(|most| Ahead { next: end, limit: end + most });
+        let limit = |most: u64| (end + most).min(self.platter.sectors());
+        self.ahead = self.reads_ahead(sequential).map(|most| Ahead { next: end, limit: limit(most) });
         self.transferred(&access, end - first) + self.electronics.reselect + self.electronics.completion[0]
     }
 
@@ -497,9 +500,7 @@ impl Drive {
             && let Some((first, end, since)) = self.dirty.pop_front()
         {
             self.stop_reading();
-            let access =
-                self.platter.access(self.free_at.max(since), self.arm, first, end - first, Op::Write);
-            (self.free_at, self.arm) = (access.end(), access.track);
+            self.access(since, first, end, Op::Write);
             time = time.max(self.free_at);
         }
         time

@@ -300,6 +300,11 @@ impl Layout {
         }
     }
 
+    /// How many sectors hold data.
+    pub fn sectors(&self) -> u64 {
+        self.zones.last().map_or(0, |zone| zone.first_sector + zone.capacity)
+    }
+
     fn surface(&self, zone: &Zone, cylinder: u64, place: u64) -> u64 {
         let odd = match self.order {
             TrackOrder::Conventional => false,

@@ -130,6 +130,11 @@ impl Platter {
         }
     }
 
+    /// How many sectors there are.
+    pub fn sectors(&self) -> u64 {
+        self.layout.sectors()
+    }
+
     /// The track a sector lies on.
     pub fn track_of(&self, sector: u64) -> Track {
         self.layout.run(sector).track
