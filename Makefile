@@ -50,10 +50,11 @@ rust-test: rust-docs
 
 python-test: $(VENV)/built
 	$(BIN)/mypy
+	$(BIN)/mypy python/headrace/studies/measured-disks/study.py
 	$(BIN)/pytest
 
 studies: $(VENV)/built
-	$(BIN)/headrace study run all
+	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all
 
 bench: $(VENV)/built
 	cargo run --release --quiet -p headrace-bench -- $(BIN)/headrace

@@ -1,6 +1,9 @@
 """Studies at a small size: nothing fails; what is undecided is so for want of requests only."""
 
 import json
+from pathlib import Path
+
+import pytest
 
 from conftest import Run
 from headrace.study import Claim, Obtained, find, judge
@@ -19,6 +22,18 @@ def test_no_claim_of_the_split_merge_study_fails(headrace: Run) -> None:
     keys = {"id", "text", "published", "obtained", "tolerance", "verdict", "source", "why"}
     assert all(set(claim) == keys for claim in report["claims"])
     assert ran.returncode == (1 if "undecided" in verdicts else 0)
+
+
+def test_the_measured_disks_are_judged_where_there_is_data(
+    headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEADRACE_DATA", raising=False)
+    without = json.loads(headrace("study", "run", "measured-disks", "--small", "--json").stdout)
+    assert {claim["verdict"] for claim in without["claims"]} == {"not testable"}
+    monkeypatch.setenv("HEADRACE_DATA", str(measured_data))
+    report = json.loads(headrace("study", "run", "measured-disks", "--small", "--json").stdout)
+    assert len(report["claims"]) == 6 * 3 * 2
+    assert [claim["verdict"] for claim in report["claims"]].count("holds") >= 20
 
 
 def test_a_wrong_model_is_found_out() -> None:

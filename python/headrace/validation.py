@@ -105,8 +105,10 @@ class Replayed:
             "measured_mean_ms": float(mean),
             "simulated_mean_ms": float(pooled.mean()),
             "mean_error_percent": float(pooled.mean() / mean - 1) * 100,
-            # Both the trace and the model are one draw of the platter's phase each.
-            "standard_error_percent": float(means.std(ddof=1) * 2**0.5 / mean * 100) if len(means) > 1 else None,
+            # The trace is one draw of each request's luck; the model's is averaged over the phases.
+            "standard_error_percent": _standard_error(simulated.mean(axis=0) - self.measured[which])
+            / float(mean)
+            * 100,
             "demerit_ms": demerit,
             "demerit_percent": demerit / float(mean) * 100,
             "per_request_rms_ms": float(np.sqrt((self.errors[:, which] ** 2).mean())),
@@ -154,6 +156,10 @@ class Replayed:
             }
             for at in order
         ]
+
+
+def _standard_error(differences: "np.ndarray[Any, Any]") -> float:
+    return float(differences.std() / len(differences) ** 0.5)
 
 
 def _per_second(numbers: Json) -> float:
@@ -210,8 +216,7 @@ def rows(found: Json) -> tuple[list[str], list[list[str]]]:
     table = []
     for name in ("overall", "reads", "writes"):
         if part := found[name]:
-            sure = part["standard_error_percent"]
-            error = f"{part['mean_error_percent']:+.2f}%" + (f" ± {2 * sure:.2f}" if sure is not None else "")
+            error = f"{part['mean_error_percent']:+.2f}% ± {2 * part['standard_error_percent']:.2f}"
             correlation = "—" if part["correlation"] is None else f"{part['correlation']:.3f}"
             means = [f"{part[f'{which}_mean_ms']:.3f}" for which in ("measured", "simulated")]
             demerit = [f"{part['demerit_ms']:.3f} ms", f"{part['demerit_percent']:.1f}%"]
