@@ -24,7 +24,7 @@ $(VENV)/tools: pyproject.toml
 	touch $@
 
 $(VENV)/built: $(VENV)/tools $(SOURCES)
-	. $(BIN)/activate && maturin develop --release --quiet
+	. $(BIN)/activate && maturin develop --release --quiet > /dev/null
 	touch $@
 
 test: style rust-test parts docs python-test
