@@ -76,7 +76,7 @@ def test_figures_export_as_svg_and_png(results: Results, tmp_path: Path) -> None
     assert b"PNG" in (tmp_path / "response_series.png").read_bytes()[:8]
 
 
-@pytest.mark.parametrize("width", [500, 1400])
+@pytest.mark.parametrize("width", [420, 1400])
 def test_a_browser_shows_and_prints_it(page: Path, tmp_path: Path, width: int) -> None:
     browser = real_program("chromium")
     quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]

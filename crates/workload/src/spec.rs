@@ -38,6 +38,14 @@ impl StreamSpec {
         self.align.unwrap_or(self.size.bounds().0).max(Bytes(1))
     }
 
+    /// Whether it says anything of which requests are drawn.
+    pub fn draws_requests(&self) -> bool {
+        let said = self.align.is_some() || self.footprint.is_some();
+        said || self.op != OpSpec::default()
+            || self.size != four_kib()
+            || self.pattern != PatternSpec::default()
+    }
+
     /// Whether every address of the component is equally likely.
     pub fn is_everywhere(&self) -> bool {
         self.pattern == PatternSpec::Uniform && self.footprint.is_none()

@@ -320,6 +320,12 @@ fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<St
     for (stream, plan) in streams.iter().zip(&plan.streams) {
         let of_trace = plan.trace.iter().flat_map(Replay::notes);
         notes.extend(of_trace.map(|note| format!("{}: {note}", stream.name)));
+        if plan.trace.is_some() && plan.spec.draws_requests() {
+            notes.push(format!(
+                "{}: a trace has its own operations, sizes and addresses; those of the scenario play no part",
+                stream.name
+            ));
+        }
         if let Some(trace) =
             plan.trace.as_ref().filter(|trace| stream.made < trace.survey.requests && all_complete)
         {
