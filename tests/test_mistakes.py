@@ -188,7 +188,7 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
 def test_an_unknown_study_is_told(headrace: Run) -> None:
     ran = headrace("study", "run", "raid5")
     assert ran.returncode == 2
-    assert "there are raid0-split-merge" in ran.stderr
+    assert "there are measured-disks, raid0-split-merge" in ran.stderr
 
 
 def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path) -> None:

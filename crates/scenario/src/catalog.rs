@@ -7,12 +7,16 @@ use headrace_storage::DiskNumbers;
 use crate::document::{self, Problems};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 11] = [
     ("hp-c2247a", include_str!("../../../catalog/hp-c2247a.yaml")),
     ("hp-c3323a", include_str!("../../../catalog/hp-c3323a.yaml")),
+    ("maxtor-7y250p0", include_str!("../../../catalog/maxtor-7y250p0.yaml")),
     ("quantum-atlas-10k", include_str!("../../../catalog/quantum-atlas-10k.yaml")),
     ("quantum-qm39100td", include_str!("../../../catalog/quantum-qm39100td.yaml")),
+    ("samsung-hd103uj", include_str!("../../../catalog/samsung-hd103uj.yaml")),
+    ("seagate-st18000nm000j", include_str!("../../../catalog/seagate-st18000nm000j.yaml")),
     ("seagate-st32171w", include_str!("../../../catalog/seagate-st32171w.yaml")),
+    ("seagate-st336752fc", include_str!("../../../catalog/seagate-st336752fc.yaml")),
     ("seagate-st34501n", include_str!("../../../catalog/seagate-st34501n.yaml")),
     ("seagate-st3500630ns", include_str!("../../../catalog/seagate-st3500630ns.yaml")),
 ];
