@@ -50,7 +50,7 @@ rust-test: rust-docs
 
 python-test: $(VENV)/built
 	$(BIN)/mypy
-	$(BIN)/mypy python/headrace/studies/measured-disks/study.py
+	for study in python/headrace/studies/*/study.py; do $(BIN)/mypy $$study || exit; done
 	$(BIN)/pytest
 
 studies: $(VENV)/built

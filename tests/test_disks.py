@@ -154,6 +154,71 @@ def test_choosing_what_is_next_pays_and_the_same_requests_are_served() -> None:
         disk(system__spindle__scheduling="sptf", system__spindle__positioning="coupled").check()
 
 
+def numbers(**more: object) -> dict[str, object]:
+    """Return the numbers of a plain drive, without cache, with more of its own."""
+    return devices.numbers("seagate-st3500630ns") | more
+
+
+def test_a_drive_tells_of_batches_only_when_all_is_done() -> None:
+    def times(batch: int, depth: int) -> tuple[float, float]:
+        drive = numbers(queue={"scheduling": "c_look", "batch": batch})
+        deep = {"workload__users__arrivals": {"closed": {"depth": depth}}, "run__requests": 20_000}
+        found = disk(**deep, system__spindle__device=drive).run().streams
+        return found["p50_ms"].item(), found["p99_ms"].item()
+
+    # All eight of a batch come back together, so none is quick and none is late.
+    (each_middle, each_late), (together_middle, together_late) = times(1, 8), times(8, 8)
+    assert together_late < 1.35 * together_middle
+    assert each_late > 1.7 * each_middle
+    # What is left over waits for the next batch or the one after that.
+    middle, late = times(8, 16)
+    assert late > 1.8 * middle
+    # Two are served as they come, whatever the policy: the first is under way when the second is there.
+    assert times(2, 2)[0] == pytest.approx(disk(
+        workload__users__arrivals={"closed": {"depth": 2}}, system__spindle__device=numbers(), run__requests=20_000
+    ).run().streams["p50_ms"].item(), rel=0.02)  # fmt: skip
+
+
+def test_a_drive_that_holds_two_commands_moves_on_while_data_is_sent() -> None:
+    slow = numbers(interface={"read_rate": "2 MB/s", "write_rate": "2 MB/s"})
+
+    def rate(depth: int) -> float:
+        closed = {"workload__users__arrivals": {"closed": {"depth": 8}}, "run__requests": 10_000}
+        streams = disk(**closed, system__spindle__device=slow, system__spindle__queue_depth=depth).run().streams
+        return float(streams["requests_per_s"].item())
+
+    # 8 KiB take 4.1 ms to the host, and some 13 ms at the platter: one after the other, or over each other.
+    assert 1000 / rate(1) - 1000 / rate(2) == pytest.approx(4.1, abs=0.25)
+
+
+def test_a_seek_curve_meets_the_mean_it_is_told() -> None:
+    def seeks(average: str) -> dict[str, object]:
+        return {"track_to_track": "1 ms", "average": average, "full_stroke": "17 ms"}
+
+    def mean(average: str) -> float:
+        alike = {"media_rate_outer": "60 MB/s", "media_rate_inner": "60 MB/s"}
+        drive = numbers(seek_read=seeks(average), **alike)
+        sampled = disk(system__spindle__device=drive, system__spindle__positioning="coupled", run__requests=200_000)
+        return float(sampled.with_({"workload.users.arrivals": {"every": "1 s"}}).run().streams["mean_ms"].item())
+
+    assert mean("10 ms") - mean("8 ms") == pytest.approx(2.0, abs=0.04)
+    with pytest.raises(ScenarioError, match=r"an average of 4 ms is not between 6.33\d* ms and"):
+        disk(system__spindle__device=numbers(seek_read=seeks("4 ms"))).check()
+
+
+def test_written_data_is_put_down_by_policy() -> None:
+    def rate(drain: str, held: int) -> float:
+        cache = {"segments": 64, "segment_size": "64 KiB", "writes": "back", "write_room": "4 MiB"}
+        drive = numbers(cache=cache | {"writes_held": held, "drain": drain})
+        writes = {"workload__users__op": "write", "workload__users__arrivals": {"closed": {"depth": 1}}}
+        return float(
+            disk(**writes, system__spindle__device=drive, run__requests=5000).run().streams["requests_per_s"].item()
+        )
+
+    assert rate("fcfs", 32) == pytest.approx(rate("fcfs", 1), rel=0.05)
+    assert rate("sptf", 32) > rate("sptf", 8) > 1.2 * rate("fcfs", 32)
+
+
 def test_effects_of_the_cache_follow_from_it() -> None:
     def run(device: str, **more: object) -> float:
         changes = {"system__spindle__device": device, "run__requests": 4000} | more

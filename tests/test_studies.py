@@ -36,6 +36,18 @@ def test_the_measured_disks_are_judged_where_there_is_data(
     assert [claim["verdict"] for claim in report["claims"]].count("holds") >= 20
 
 
+def test_the_sata_drive_is_judged_where_there_is_data(
+    headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEADRACE_DATA", raising=False)
+    [without] = json.loads(headrace("study", "run", "samsung-f1-fio", "--small", "--json").stdout)["claims"]
+    assert without["verdict"] == "not testable"
+    monkeypatch.setenv("HEADRACE_DATA", str(measured_data))
+    report = json.loads(headrace("study", "run", "samsung-f1-fio", "--small", "--json").stdout)
+    assert len(report["claims"]) == 4 * 2 * 4
+    assert [claim["verdict"] for claim in report["claims"]].count("holds") >= 30
+
+
 def test_a_wrong_model_is_found_out() -> None:
     """A tolerance that nothing could miss would prove nothing: the fork-join mean misses that of split-merge."""
     study = find("raid0-split-merge")

@@ -196,9 +196,7 @@ def test_mistakes_with_traces_are_told(headrace: Run, mine: Path, tmp_path: Path
 
     assert "No such file" in refused("info", tmp_path / "missing")
     assert "did you mean `msr`" in refused("info", mine, "--format", "mrs")
-    assert "7 field(s)" in refused("info", mine, "--format", "msr") or "is no time" in refused(
-        "info", mine, "--format", "msr"
-    )
+    assert "is no time in 100 ns" in refused("info", mine, "--format", "msr")
     assert "can be read, not written" in refused("convert", mine, "-o", tmp_path / "x", "--to", "blkparse")
     assert not (tmp_path / "x").exists()
     assert "cannot be written" in refused("convert", mine, "-o", tmp_path / "none" / "x")

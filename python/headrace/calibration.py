@@ -90,25 +90,26 @@ def _complete(numbers: Json) -> Json:
     """Return the numbers with all that is fitted written out."""
     numbers = copy.deepcopy(numbers)
     interface = numbers.setdefault("interface", {})
-    overhead = _value(numbers["overhead"])
+    overhead = _as_time(_in_ms(numbers["overhead"]))
     for kind in ("read_hit", "read_miss", "write_hit", "write_miss"):
         interface.setdefault(kind, {"after_read": overhead, "after_write": overhead})
     return numbers
 
 
-def _value(sourced: Any) -> Any:
-    return sourced["value"] if isinstance(sourced, dict) and "value" in sourced else sourced
+def _in_ms(time: Any) -> float:
+    return devices.quantity("time", time) / 1e6
 
 
-def _in_ms(text: str) -> float:
-    value, unit = str(text).split()
-    return float(value) * {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3}[unit]
+def _sector_ms(rate: Any) -> float:
+    return 512_000 / devices.quantity("data rate", rate)
 
 
-def _sector_ms(text: str) -> float:
-    value, unit = text.split()
-    scale = {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "KiB/s": 2**10, "MiB/s": 2**20}
-    return 512_000 / (float(value) * scale[unit])
+def _as_time(ms: float) -> str:
+    return f"{max(round(ms * 1e6), 0)} ns"
+
+
+def _as_rate(sector_ms: float) -> str:
+    return f"{512_000 / sector_ms:.3f} B/s"
 
 
 def _set_by_cached(numbers: Json, file: Path) -> set[str]:
@@ -124,24 +125,22 @@ def _set_by_cached(numbers: Json, file: Path) -> set[str]:
     before_write = np.concatenate([[False], replayed.write[:-1]])
     ends = np.concatenate([[0], (replayed.address + replayed.bytes)[:-1]])
     follows = (replayed.address == ends) & (before_write == replayed.write)
+    interface, sectors = numbers["interface"], replayed.bytes / 512
     known = set()
-    sectors = replayed.bytes / 512
-    for op, write in (("read", False), ("write", True)):
-        which = cached & (replayed.write == write)
+    for op in ("read", "write"):
+        which = cached & (replayed.write == (op == "write"))
         each = _slope(sectors[which], replayed.measured[which])
         if each is None or each <= 0:
             continue
-        numbers["interface"][f"{op}_rate"] = f"{512_000 / each:.3f} B/s"
+        interface[f"{op}_rate"] = _as_rate(each)
         known.add(f"{op}_rate, ms a sector")
-        completion = _in_ms(numbers["interface"].get(f"{op}_completion", "0 ms"))
-        for kind, hit in (("hit", True), ("miss", False)):
-            if op == "read" and not hit:
-                continue  # A cached read is a hit, whether it follows or not.
-            for after, wrote in (("after_read", False), ("after_write", True)):
-                mine = which & (before_write == wrote) & ((follows == hit) | (op == "read"))
-                if mine.sum() >= ENOUGH:
-                    left = float(np.median(replayed.measured[mine] - sectors[mine] * each)) - completion
-                    numbers["interface"][f"{op}_{kind}"][after] = f"{max(round(left * 1e6), 0)} ns"
+        left = replayed.measured - sectors * each - _in_ms(interface.get(f"{op}_completion", "0 ms"))
+        # A cached read is a hit, whether it follows or not.
+        hits = {"hit": which} if op == "read" else {"hit": which & follows, "miss": which & ~follows}
+        for kind, mine in hits.items():
+            for after, those in (("after_read", mine & ~before_write), ("after_write", mine & before_write)):
+                if those.sum() >= ENOUGH:
+                    interface[f"{op}_{kind}"][after] = _as_time(float(np.median(left[those])))
                     known.add(f"{op}_{kind} {after}, ms")
     return known
 
@@ -169,12 +168,12 @@ def _parameters(numbers: Json, *, keeps_phase: bool) -> list[Parameter]:
             place = into[section]
             for key in keys[:-1]:
                 place = place[key]
-            place[keys[-1]] = f"{max(round(value * 1e6), 0)} ns"
+            place[keys[-1]] = _as_time(value)
 
         return put
 
     def rate(key: str) -> Callable[[Json, float], None]:
-        return lambda into, value: into["interface"].__setitem__(key, f"{512_000 / value:.3f} B/s")
+        return lambda into, value: into["interface"].__setitem__(key, _as_rate(value))
 
     found = [
         Parameter(
@@ -195,7 +194,12 @@ def _parameters(numbers: Json, *, keeps_phase: bool) -> list[Parameter]:
         return found
     found.append(
         Parameter(
-            "write settle, ms", time("mechanics", "write_settle"), _in_ms(mechanics["write_settle"]), 0.05, 0.0, 5.0
+            "write settle, ms",
+            time("mechanics", "write_settle"),
+            _in_ms(mechanics.get("write_settle", "0 ms")),
+            0.05,
+            0.0,
+            5.0,
         )
     )
     if mechanics.get("seek"):
@@ -223,9 +227,7 @@ def _bent(curve: list[tuple[int, float]], knot: float) -> Callable[[Json, float]
         bends = into.setdefault("_bends", dict.fromkeys(KNOTS, 0.0))
         bends[knot] = value
         more = np.interp([(d / longest) ** 0.5 for d, _ in curve], KNOTS, list(bends.values()))
-        into["mechanics"]["seek"] = [
-            [d, f"{max(round((t + float(m)) * 1e6), 0)} ns"] for (d, t), m in zip(curve, more, strict=True)
-        ]
+        into["mechanics"]["seek"] = [[d, _as_time(t + float(m))] for (d, t), m in zip(curve, more, strict=True)]
 
     return put
 
@@ -316,14 +318,10 @@ def _find_speed(numbers: Json, file: Path) -> bool:
     for width, steps, phases in ((1e-3, 50, 24), (2e-5, 20, 24), (2e-6, 20, 64), (4e-7, 20, 256)):
         tried = [rpm * (1 + width * at / steps) for at in range(-steps, steps + 1)]
         (share, _), rpm = max((_agreement(_turning(numbers, speed), file, phases), speed) for speed in tried)
-    if share < KEPT:
+    if share < validation.KEPT:
         return False
     numbers["rotation"] = _turning(numbers, rpm)["rotation"]
     return True
-
-
-# A trace keeps the phase where so many requests to the platter end within a tenth of a turn; a fifth would by chance.
-KEPT = 0.5
 
 
 def _agreement(numbers: Json, file: Path, phases: int) -> tuple[float, float]:
@@ -343,8 +341,7 @@ def _agreement(numbers: Json, file: Path, phases: int) -> tuple[float, float]:
 
 
 def _rpm(numbers: Json) -> float:
-    value, unit = str(_value(numbers["rotation"])).split()
-    return float(value) * (1 if unit == "rpm" else 60)
+    return devices.quantity("frequency", numbers["rotation"]) * 60
 
 
 def _turning(numbers: Json, rpm: float) -> Json:

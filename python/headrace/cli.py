@@ -36,6 +36,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/result
 ReportFile = Annotated[
     Path | None, typer.Option("--report", metavar="FILE.html", help="Write it all as one page, for a browser.")
 ]
+Beside = Annotated[Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")]
 Sets = Annotated[
     list[str] | None,
     typer.Option(
@@ -112,7 +113,7 @@ def run(
         _cannot_write(error, error.filename or requests or timeline)
     results = found.data
     if report:
-        _write_page(found.report, report)
+        _write(found.report, report)
     if as_json:
         print(json.dumps(results, indent=2))
     else:
@@ -125,7 +126,7 @@ def _cannot_write(error: OSError, file: object) -> NoReturn:
     raise typer.Exit(MISTAKE) from None
 
 
-def _write_page(write: Callable[[Path], None], file: Path) -> None:
+def _write(write: Callable[[Path], None], file: Path) -> None:
     try:
         write(file)
     except OSError as error:
@@ -164,9 +165,7 @@ def devices(
         str | None, typer.Argument(help="A device; without it, all are listed.", show_default=False)
     ] = None,
     as_json: AsJson = False,
-    beside: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")
-    ] = Path(),
+    beside: Beside = Path(),
     report: ReportFile = None,
 ) -> None:
     """Show the devices that scenarios can name: each number with its source, zone rates, seek curve."""
@@ -180,7 +179,7 @@ def devices(
     if report and not name:
         raise typer.BadParameter("a report shows one device: name it", param_hint="--report")
     if report:
-        _write_page(lambda file: catalogue.report(found[0], file), report)
+        _write(lambda file: catalogue.report(found[0], file), report)
     if as_json:
         print(json.dumps(found[0] if name else found, indent=2))
     elif name:
@@ -226,7 +225,7 @@ def trace_info(
     except ScenarioError as error:
         _refuse(error, as_json)
     if report:
-        _write_page(lambda page: trace.report(found, page, title=file.name), report)
+        _write(lambda page: trace.report(found, page, title=file.name), report)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
@@ -278,9 +277,7 @@ def validate(
         ),
     ] = Clock.simulated,
     as_json: AsJson = False,
-    beside: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")
-    ] = Path(),
+    beside: Beside = Path(),
     report: ReportFile = None,
 ) -> None:
     """Replay a measured trace on a device, request by request, and say how far off it is."""
@@ -291,7 +288,7 @@ def validate(
     except ScenarioError as error:
         _refuse(error, as_json)
     if report:
-        _write_page(lambda page: validation.report(found, page), report)
+        _write(lambda page: validation.report(found, page), report)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
@@ -304,9 +301,7 @@ def calibrate_disk(
     trace: Annotated[Path, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")],
     to: Annotated[Path, typer.Option("--output", "-o", metavar="DEVICE.yaml", help="The device file to write.")],
     as_json: AsJson = False,
-    beside: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")
-    ] = Path(),
+    beside: Beside = Path(),
 ) -> None:
     """Fit a disk to one half of a measured trace, judge it on the other, and write it as a device."""
     from headrace import calibration, files, show  # noqa: PLC0415
@@ -316,7 +311,7 @@ def calibrate_disk(
             found = calibration.calibrate(device, trace, beside=beside, tell=tell)
     except ScenarioError as error:
         _refuse(error, as_json)
-    _write_page(lambda path: files.write_whole(path, calibration.device_file(found)), to)
+    _write(lambda path: files.write_whole(path, calibration.device_file(found)), to)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
@@ -338,7 +333,7 @@ def import_disksim(
         text = disksim.read(file)
     except ScenarioError as error:
         _refuse(error, as_json)
-    _write_page(lambda path: files.write_whole(path, text), to)
+    _write(lambda path: files.write_whole(path, text), to)
     print(
         json.dumps({"ok": True, "device": to.stem}, indent=2) if as_json else f"{to} describes the device `{to.stem}`."
     )

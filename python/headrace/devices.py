@@ -5,10 +5,22 @@ import json
 from pathlib import Path
 from typing import Any
 
-from headrace import _core, scenario
+from headrace import _core
 from headrace.files import write_whole
+from headrace.mistakes import refusal
 
 Json = dict[str, Any]
+
+
+def quantity(kind: str, given: Any) -> float:
+    """Return what a device file gives, with its source or without, as a number.
+
+    `kind` is `time` (in ns), `size` (bytes), `data rate` (bytes a second), `frequency` (a second) or `share`.
+
+    >>> quantity("frequency", {"value": "7200 rpm", "source": "its data sheet"}), quantity("time", "8.5 ms")
+    (120.0, 8500000.0)
+    """
+    return float(_core.quantity(kind, str(given["value"] if isinstance(given, dict) else given)))
 
 
 def names(beside: str | Path = ".") -> list[str]:
@@ -36,7 +48,7 @@ def device(name: str, beside: str | Path = ".") -> Json:
         known = names(beside)
         near = difflib.get_close_matches(name, known, 1)
         help_ = (f"did you mean `{near[0]}`? " if near else "") + f"there are {', '.join(known)}"
-        raise scenario.refusal(name, f"there is no device `{name}`", help_)
+        raise refusal(name, f"there is no device `{name}`", help_)
     return dict(json.loads(found))
 
 

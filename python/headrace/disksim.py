@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from headrace import scenario
+from headrace.mistakes import read_text, refusal
 
 TOKEN = re.compile(r"[\[\]{}=,]|[^\[\]{}=,\s][^\[\]{}=,\n]*")
 SECTOR = 512
@@ -42,7 +42,7 @@ class Block(dict[str, Any]):
     def refusal(self, key: str, message: str) -> Exception:
         """Return the error that names the file and the line of a key."""
         at = f"{self.file}:{self.lines.get(key, self.line)}"
-        return scenario.refusal(self.file, f"{at}: {message}", "compare it with DiskSim's manual")
+        return refusal(self.file, f"{at}: {message}", "compare it with DiskSim's manual")
 
 
 class _Reader:
@@ -50,7 +50,7 @@ class _Reader:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        text = scenario.read_text(file)
+        text = read_text(file)
         self.tokens = [
             (token.strip(), number)
             for number, line in enumerate(text.splitlines(), 1)
@@ -127,7 +127,7 @@ def read(file: str | Path) -> str:
     disks = [block for block in blocks if block.name.startswith("disksim_disk ")]
     if len(disks) != 1:
         names = ", ".join(block.name.split()[1] for block in disks) or "none"
-        raise scenario.refusal(path, f"{path} describes {len(disks)} disks ({names})", "give a file with one")
+        raise refusal(path, f"{path} describes {len(disks)} disks ({names})", "give a file with one")
     buses = [block for block in blocks if block.name.startswith("disksim_bus ")]
     [disk] = disks
     model = disk.get("Model")
@@ -286,16 +286,16 @@ def _hpl(mechanics: Block, distance: int) -> float:
 def _extracted(mechanics: Block) -> list[tuple[int, float]]:
     file = mechanics.file.parent / str(mechanics.get("Full seek curve", ""))
     points: list[tuple[int, float]] = []
-    for number, line in enumerate(scenario.read_text(file).splitlines(), 1):
+    for number, line in enumerate(read_text(file).splitlines(), 1):
         fields = line.replace(",", " ").split()
         if number == 1 or not fields:
             continue
         try:
             distance, time = int(fields[0]), float(fields[1])
         except (ValueError, IndexError):
-            raise scenario.refusal(file, f"{file}:{number}: `{line}` is no pair of cylinders and ms", "") from None
+            raise refusal(file, f"{file}:{number}: `{line}` is no pair of cylinders and ms", "") from None
         if points and distance <= points[-1][0]:
-            raise scenario.refusal(file, f"{file}:{number}: {distance} cylinders come after {points[-1][0]}", "sort it")
+            raise refusal(file, f"{file}:{number}: {distance} cylinders come after {points[-1][0]}", "sort it")
         points.append((distance, time))
     return points
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -27,10 +27,10 @@ class ComponentSpecDisk(TypedDict):
     """A drive of the catalogue by name, or its numbers written out."""
     positioning: NotRequired[Positioning]
     """How the places on the platter are sampled."""
-    scheduling: NotRequired[Scheduling]
-    """Which of the waiting requests is served next, for `positioning: mechanical`."""
-    queue_depth: NotRequired[int]
-    """Among so many at most it chooses; those behind them wait outside."""
+    scheduling: NotRequired[Scheduling | None]
+    """Which of the waiting requests is served next, for `positioning: mechanical`. Default: what the drive does."""
+    queue_depth: NotRequired[int | None]
+    """Among so many at most it chooses; those behind them wait outside. Default: what the drive holds."""
     phase: NotRequired[str | float | None]
     """Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn."""
 
@@ -97,6 +97,8 @@ class DiskNumbers(TypedDict):
     """Its cache, for `positioning: mechanical`. Default: none."""
     interface: NotRequired[InterfaceSpec | None]
     """Its interface, for `positioning: mechanical`. Default: `overhead` before each command, and data in no time."""
+    queue: NotRequired[QueueSpec | None]
+    """What it makes of the commands that wait in it, for `positioning: mechanical`. Default: one after another."""
 
 Sourced: TypeAlias = "str | Told"
 """A number, and where it comes from."""
@@ -151,10 +153,12 @@ class Told4(TypedDict):
     """Where no source gives it: how it was estimated."""
 
 class SeekTimes(TypedDict):
-    """The two ends of a seek curve."""
+    """A seek curve, as a data sheet gives it: a + b dᵖ over a distance d."""
 
     track_to_track: Sourced5
     """To the next cylinder."""
+    average: NotRequired[Sourced5 | None]
+    """The mean between random cylinders. Default: as it follows from the other two with p = 1/2."""
     full_stroke: Sourced5
     """From the first cylinder to the last."""
 
@@ -172,18 +176,22 @@ class Told5(TypedDict):
     """Where no source gives it: how it was estimated."""
 
 class MechanicsSpec(TypedDict):
-    """What the mechanics need beyond a data sheet."""
+    """What is known of the mechanics beyond a data sheet."""
 
     source: NotRequired[str | None]
     """Where these numbers were read."""
-    head_switch: str
-    """From one surface to another of the same cylinder."""
-    write_settle: NotRequired[str]
-    """How much longer the arm settles before it writes."""
+    head_switch: NotRequired[str | None]
+    """From one surface to another of the same cylinder. Default: as long as a seek to the next cylinder."""
+    write_settle: NotRequired[str | None]
+    """How much longer the arm settles before it writes. Default: by how much `seek_write` is slower to the next cylinder than `seek_read`."""
+    write_retries: NotRequired[str | float | None]
+    """What share of writes lose a turn, as the head is not steady enough when their sector comes."""
+    zero_latency: NotRequired[bool]
+    """Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first."""
     seek: NotRequired[list[list[int | str]]]
     """Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`."""
-    layout: LayoutSpec
-    """Where sectors lie."""
+    layout: NotRequired[LayoutSpec | None]
+    """Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough for switches."""
 
 class LayoutSpec(TypedDict):
     """How sectors lie on the platters."""
@@ -251,12 +259,32 @@ class CacheSpec(TypedDict):
     """Whether it keeps what passes under the head while the drive waits for the first sector of a read."""
     writes: NotRequired[Writes]
     """When a write counts as done."""
+    write_room: NotRequired[str | None]
+    """With `writes: back`: how much may be here that is not yet on the platter; a longer write is taken in pieces, each of which waits for room. Default: a segment."""
+    writes_held: NotRequired[int | None]
+    """With `writes: back`: how many writes may be here that are not yet on the platter. Default: as many as there is room for."""
+    drain: NotRequired[Scheduling]
+    """With `writes: back`: which of them goes to the platter next."""
 
 ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential']"
 """When a drive reads on behind what was asked for."""
 
 Writes: TypeAlias = "Literal['through'] | Literal['back']"
 """When a write counts as done."""
+
+class SchedulingAgedSptfAgedSptf(TypedDict):
+    """SchedulingAgedSptfAgedSptf"""
+
+    weight: float
+    """For each unit of time waited, so much less positioning time is reckoned."""
+
+class SchedulingAgedSptf(TypedDict):
+    """The same, but what has waited long is preferred."""
+
+    aged_sptf: SchedulingAgedSptfAgedSptf
+
+Scheduling: TypeAlias = "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
+"""Which of the waiting requests a drive serves next."""
 
 class InterfaceSpec(TypedDict):
     """The interface of a drive, and what its electronics take."""
@@ -296,22 +324,22 @@ class Command(TypedDict):
     after_write: str
     """After a write."""
 
+class QueueSpec(TypedDict):
+    """The commands that wait in a drive, and what it makes of them."""
+
+    source: NotRequired[str | None]
+    """Where these numbers were read."""
+    scheduling: NotRequired[Scheduling]
+    """Which of the waiting commands is served next."""
+    depth: NotRequired[int]
+    """Among so many at most it chooses; those behind them wait outside."""
+    batch: NotRequired[int]
+    """So many at most it does before it says of all of them that they are done; sooner where nothing waits. Default: it says so of each."""
+    margin: NotRequired[str | float | None]
+    """By so much longer than it is the arm's way is reckoned, where commands are chosen by positioning time: a sector missed by a hair costs a turn, and long ways are less sure than short ones. Default: 0 %."""
+
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How the places on the platter are sampled."""
-
-class SchedulingAgedSptfAgedSptf(TypedDict):
-    """SchedulingAgedSptfAgedSptf"""
-
-    weight: float
-    """For each unit of time waited, so much less positioning time is reckoned."""
-
-class SchedulingAgedSptf(TypedDict):
-    """The same, but what has waited long is preferred."""
-
-    aged_sptf: SchedulingAgedSptfAgedSptf
-
-Scheduling: TypeAlias = "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
-"""Which of the waiting requests a drive serves next."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"
 """A time, either fixed (`8.5 ms`) or drawn for each request."""

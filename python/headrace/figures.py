@@ -1,6 +1,6 @@
 """The pictures of a report, as Altair charts and as SVG whose colours follow the page it stands in."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ ALONE = {
 }
 
 Drawing = altair.LayerChart | altair.Chart
+Points = Sequence[Sequence[float]]
 
 
 def _styled(chart: Drawing) -> Drawing:
@@ -61,27 +62,25 @@ def response_cdf(results: Results, stream: int) -> Drawing:
     curves = {"simulated": data["cdf"], "theory": theory["cdf"]}
     if data["measured"]:
         curves["measured"] = data["measured"]["all"]["measured_cdf"]
-    rows = [
-        {"what": what, "ms": time, "share": share}
-        for what, curve in curves.items()
-        for time, share in curve[::4]
-        if time > 0
-    ]
-    names = [what for what, curve in curves.items() if curve]
-    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True)
-    return _styled(
-        chart.encode(
-            x=altair.X(
-                "ms:Q",
-                title="response time, ms",
-                scale=altair.Scale(type="log", nice=False),
-                axis=altair.Axis(labelOverlap="greedy", labelSeparation=6),
-            ),
-            y=altair.Y("share:Q", title="share of requests", axis=altair.Axis(format="%")),
-            color=_colours(names),
-            strokeDash=altair.StrokeDash("what:N", legend=None, scale=altair.Scale(domain=names, range=DASHES)),
-        )
+    return _cdfs({what: curve[::4] for what, curve in curves.items() if curve})
+
+
+def _cdfs(curves: Mapping[str, Points]) -> Drawing:
+    narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
+    x = altair.X("x:Q", title="response time, ms", scale=altair.Scale(type="log", nice=False), axis=narrow)
+    y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"))
+    return _curves({what: [(ms, share) for ms, share in curve if ms > 0] for what, curve in curves.items()}, x, y)
+
+
+def _curves(curves: Mapping[str, Points], x: altair.X, y: altair.Y) -> Drawing:
+    """Draw curves over each other, told apart by colour and by dashes."""
+    rows = [{"what": what, "x": a, "y": b} for what, curve in curves.items() for a, b in curve]
+    names = list(curves)
+    dashes = altair.StrokeDash(
+        "what:N", legend=None, scale=altair.Scale(domain=names, range=[DASHES[at % 3] for at in range(len(names))])
     )
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True)
+    return _styled(chart.encode(x=x, y=y, color=_colours(names), strokeDash=dashes))
 
 
 def response_series(results: Results) -> Drawing:
@@ -125,7 +124,7 @@ def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str],
     )
 
 
-def _one_line(points: list[tuple[float, float]], x: altair.X, y: altair.Y, *, steps: bool = False) -> Drawing:
+def _one_line(points: Points, x: altair.X, y: altair.Y, *, steps: bool = False) -> Drawing:
     rows = [{"x": a, "y": b} for a, b in points]
     chart = altair.Chart(altair.InlineData(values=rows)).mark_line(
         color=SERIES["simulated"], interpolate="step-after" if steps else "linear"
@@ -133,16 +132,9 @@ def _one_line(points: list[tuple[float, float]], x: altair.X, y: altair.Y, *, st
     return _styled(chart.encode(x=x, y=y))
 
 
-def two_cdfs(simulated: list[list[float]], measured: list[list[float]]) -> Drawing:
+def two_cdfs(simulated: Points, measured: Points) -> Drawing:
     """Draw the cdfs of simulated and measured response times over each other."""
-    curves = {"simulated": simulated, "measured": measured}
-    rows = [{"what": what, "ms": ms, "share": share} for what, curve in curves.items() for ms, share in curve if ms > 0]
-    names = list(curves)
-    dashes = altair.StrokeDash("what:N", legend=None, scale=altair.Scale(domain=names, range=DASHES[:2]))
-    x = altair.X("ms:Q", title="response time, ms", scale=altair.Scale(type="log", nice=False))
-    y = altair.Y("share:Q", title="share of requests", axis=altair.Axis(format="%"))
-    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True)
-    return _styled(chart.encode(x=x, y=y, color=_colours(names), strokeDash=dashes))
+    return _cdfs({"simulated": simulated, "measured": measured})
 
 
 def trace_rate(info: Json) -> Drawing:
@@ -176,12 +168,8 @@ def device_rates(device: Json) -> Drawing:
 def device_seeks(device: Json) -> Drawing:
     """Draw a device's seek times by distance, of reads and of writes."""
     curves = {"reads": device["seek_read"], "writes": device["seek_write"]}
-    rows = [{"what": what, "x": x, "ms": ms} for what, curve in curves.items() for x, ms in curve]
-    chart = altair.Chart(altair.InlineData(values=rows)).mark_line()
     x = altair.X("x:Q", title="distance, cylinders", axis=altair.Axis(format="~s"))
-    dashes = altair.StrokeDash("what:N", legend=None, scale=altair.Scale(domain=list(curves), range=DASHES[:2]))
-    y = altair.Y("ms:Q", title="seek time, ms")
-    return _styled(chart.encode(x=x, y=y, color=_colours(list(curves)), strokeDash=dashes))
+    return _curves(curves, x, altair.Y("y:Q", title="seek time, ms"))
 
 
 def svg(chart: Drawing, colours: dict[str, str] | None = None) -> str:

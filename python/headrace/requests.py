@@ -1,11 +1,9 @@
 """Every request of a run, as Parquet files: what it asked, when it was made and answered, and where its time went."""
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import polars
+from headrace.files import whole
 
 PLAIN = ("stream", "write", "address", "bytes", "born_ns", "answered_ns")
 
@@ -43,16 +41,8 @@ class RequestLog:
             polars.when(polars.col("write") == 1).then(polars.lit("write")).otherwise(polars.lit("read")).alias("op"),
             polars.exclude("stream", "write"),
         )
-        self._write(frame, self.folder / f"replication-{replication:05}-part-{part:05}.parquet")
-
-    def _write(self, frame: "polars.DataFrame", file: Path) -> None:
-        part = file.with_suffix(".part")
-        try:
-            frame.write_parquet(part)
-            os.replace(part, file)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        with whole(self.folder / f"replication-{replication:05}-part-{part:05}.parquet") as file:
+            frame.write_parquet(file)
 
 
 def component_paths(scenario: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core, trace
-from headrace._core import ScenarioError
+from headrace.mistakes import read_text
 from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.timeline import write as write_timeline
@@ -18,37 +18,6 @@ if TYPE_CHECKING:
     from headrace.document import ScenarioSpec
 
 Json = dict[str, Any]
-
-
-def read_text(path: str | Path) -> str:
-    """Read a file's text; say in words what is wrong with the file where it cannot be read."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except IsADirectoryError:
-        raise _file_error(path, "is a directory", "name the scenario file in it") from None
-    except FileNotFoundError:
-        raise _file_error(path, "does not exist", _neighbours(Path(path))) from None
-    except UnicodeDecodeError:
-        raise _file_error(path, "is not text (UTF-8)", "a scenario is a YAML document") from None
-    except OSError as error:
-        raise _file_error(path, f"cannot be read: {error.strerror}", "check its permissions") from None
-
-
-def _neighbours(path: Path) -> str:
-    beside = sorted(str(other) for other in path.parent.glob("*.yaml"))
-    return f"beside it are {', '.join(beside[:5])}" if beside else "check the path"
-
-
-def refusal(file: str | Path, message: str, help_: str) -> ScenarioError:
-    """Return the error that says what is wrong with `file` as a whole, and what would do."""
-    problem = {"file": str(file), "line": None, "column": None, "path": "", "message": message, "help": help_}
-    error = ScenarioError(f"error: {message}\n  = help: {help_}")
-    error.problems = json.dumps([problem])
-    return error
-
-
-def _file_error(path: str | Path, what: str, help_: str) -> ScenarioError:
-    return refusal(path, f"{path} {what}", help_)
 
 
 def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Results on a terminal: the answer, a picture, the tables."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -133,11 +133,21 @@ def _path(console: Console, stream: Json) -> None:
 
 
 def _responses(stream: Json, theory: Json) -> Table:
-    table = Table(title=f"response time of {stream['name']}, ms", title_justify="left", box=None, pad_edge=False)
     columns, rows = response_table(stream, theory)
-    table.add_column("")
+    return _table(["", *columns], rows, title=f"response time of {stream['name']}, ms")
+
+
+def _table(
+    columns: Sequence[str],
+    rows: Iterable[Iterable[str | Text]],
+    *,
+    title: str | None = None,
+    words: Collection[str] = ("",),
+) -> Table:
+    """Return a table: numbers to the right, the columns that hold `words` to the left."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="left" if column in words else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table
@@ -215,15 +225,14 @@ def theory_in_words(theory: Json) -> str:
 
 
 def _components(found: Json) -> Table:
-    table = Table(title="components", title_justify="left", box=None, pad_edge=False)
-    for name in ("", "busy", "waiting", "mean wait, ms", "mean service, ms", "MB/s"):
-        table.add_column(name, justify="left" if not name else "right", overflow="fold")
+    rows = []
     for part in grouped(found["components"]):
         busy = "" if part["utilisation"] is None else f"{part['utilisation']:.1%}"
         queue = "" if part["queue"] is None else f"{part['queue']:.3g}"
         times = ("", "") if part["utilisation"] is None else (_ms(part["waiting_ms"]), _ms(part["service_ms"]))
-        table.add_row(part["path"], busy, queue, *times, f"{part['bytes_per_s'] / 1e6:.4g}")
-    return table
+        rows.append([part["path"], busy, queue, *times, f"{part['bytes_per_s'] / 1e6:.4g}"])
+    columns = ("", "busy", "waiting", "mean wait, ms", "mean service, ms", "MB/s")
+    return _table(columns, rows, title="components")
 
 
 def grouped(components: list[Json]) -> Iterator[Json]:
@@ -241,12 +250,8 @@ def grouped(components: list[Json]) -> Iterator[Json]:
 
 def device_list(found: list[Json]) -> None:
     """Print the devices, one a line."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("device")
-    table.add_column("is")
-    table.add_column("random 4 KiB read, ms", justify="right")
-    for one in found:
-        table.add_row(one["name"], one["title"], f"{one['random_read_ms']:.2f}")
+    rows = [(one["name"], one["title"], f"{one['random_read_ms']:.2f}") for one in found]
+    table = _table(("device", "is", "random 4 KiB read, ms"), rows, words=("device", "is"))
     Console(highlight=False, markup=False).print(table)
 
 
@@ -259,34 +264,23 @@ def device(found: Json) -> None:
     seeks = found["seek_read"][10::10]
     _curve(console, "seek time of reads by distance, ms", [(f"{round(x)} cylinders", y) for x, y in seeks])
     console.print()
-    table = Table(box=None, pad_edge=False)
-    for column in ("number", "value", "from"):
-        table.add_column(column)
-    for number in found["numbers"]:
-        table.add_row(number["field"], number["value"], number["origin"])
-    console.print(table)
+    columns = ("number", "value", "from")
+    rows = [(number["field"], number["value"], number["origin"]) for number in found["numbers"]]
+    console.print(_table(columns, rows, words=columns))
 
 
 def calibration(found: Json) -> None:
     """Print what a calibration reached: in a sentence, on the half that judges, and every parameter."""
     console = Console(highlight=False, markup=False)
     console.print(Text(calibrations.in_words(found), style="bold"))
-    columns, rows = validations.rows(found["judged"]["simulated"])
     console.print()
-    table = Table(title="on the half that was not fitted", title_justify="left", box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="left" if not column else "right")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    console.print(_table(*validations.rows(found["judged"]["simulated"]), title="on the half that was not fitted"))
     console.print()
-    table = Table(box=None, pad_edge=False)
-    for column in ("parameter", "was", "is", "standard error"):
-        table.add_column(column, justify="left" if column == "parameter" else "right")
-    for row in found["parameters"]:
-        values = (row["was"], row["is"], row["standard_error"])
-        table.add_row(row["parameter"], *("—" if value is None else f"{value:.7g}" for value in values))
-    console.print(table)
+    rows = [
+        (row["parameter"], *(_shown(row[column], digits=7) for column in ("was", "is", "standard_error")))
+        for row in found["parameters"]
+    ]
+    console.print(_table(("parameter", "was", "is", "standard error"), rows, words=("parameter",)))
 
 
 def validation(found: Json) -> None:
@@ -298,12 +292,7 @@ def validation(found: Json) -> None:
         "the requests furthest off, and what the model thought happened": validations.worst_rows(found),
     }.items():
         console.print()
-        table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        for column in columns:
-            table.add_column(column, justify="left" if column in {"", "op", "the model went to"} else "right")
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
+        console.print(_table(columns, rows, title=title, words=("", "op", "the model went to")))
 
 
 def trace(found: Json, name: str) -> None:
@@ -350,22 +339,19 @@ def study(report: "Report") -> None:
         counts[claim["verdict"]] += 1
     said = ", ".join(f"{count} {IN_PLURAL[verdict]}" for verdict, count in counts.items() if count)
     console.print(Text(f"{report['study']}: of {len(report['claims'])} claims {said}.", style="bold"))
-    table = Table(box=None, pad_edge=False)
-    for name, justify in (("claim", "left"), ("", "left"), ("published", "right"), ("obtained", "right")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    table.add_column("tolerance")
-    table.add_column("verdict")
+    rows: list[tuple[str | Text, ...]] = []
     for claim in report["claims"]:
         verdict = Text(claim["verdict"], style=VERDICT_STYLE[claim["verdict"]])
         shown = [_shown(claim["published"]), _shown(claim["obtained"])]
-        table.add_row(claim["id"], claim["text"], *shown, claim["tolerance"], verdict)
-    console.print(table)
+        rows.append((claim["id"], claim["text"], *shown, claim["tolerance"], verdict))
+    columns = ("claim", "", "published", "obtained", "tolerance", "verdict")
+    console.print(_table(columns, rows, words=("claim", "", "tolerance", "verdict")))
     for claim in report["claims"]:
         if claim["why"]:
             console.print(f"\n{claim['id']} is {claim['verdict']}: {claim['why']}")
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, *, digits: int = 5) -> str:
     if value is None:
         return "—"
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

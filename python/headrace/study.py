@@ -17,6 +17,7 @@ from typing import Any, TypedDict
 
 from headrace import scenario
 from headrace._core import ScenarioError
+from headrace.mistakes import refusal
 
 Json = dict[str, Any]
 
@@ -263,4 +264,4 @@ def find(name: str) -> Study:
         if study.name == name:
             return study
     known = ", ".join(study.name for study in all_studies())
-    raise scenario.refusal(name, f"there is no study `{name}`", f"there are {known}")
+    raise refusal(name, f"there is no study `{name}`", f"there are {known}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from headrace import _core
 from headrace.files import whole, write_whole
+from headrace.mistakes import refusal
 
 if TYPE_CHECKING:
     import polars
@@ -17,13 +18,6 @@ Watch = Callable[[int, int, list[tuple[str, int]]], object]
 Requests = Union[Iterable[Mapping[str, object]], Mapping[str, Any], "polars.DataFrame"]
 
 COLUMNS = ("time_ns", "op", "address", "bytes", "response_ns", "think_ns", "device")
-
-
-def scenario_error(file: str | Path, message: str, help_: str) -> Exception:
-    """Return the error that says what is wrong with a file."""
-    from headrace import scenario  # noqa: PLC0415 - it imports this module
-
-    return scenario.refusal(file, message, help_)
 
 
 def _format(given: str | Mapping[str, object] | None) -> str | None:
@@ -60,7 +54,7 @@ def convert(
     written, and how many bad lines were passed over.
     """
     if Path(to).exists() and Path(to).samefile(path):
-        raise scenario_error(to, f"{to} is the trace itself", "write it to another file")
+        raise refusal(to, f"{to} is the trace itself", "write it to another file")
     with whole(to) as part:
         written = _core.trace_convert(str(path), _format(format), skip_bad, str(part), to_format, watch)
     return dict(json.loads(written))

@@ -46,6 +46,7 @@ mod link;
 mod queue;
 mod random;
 mod resource;
+mod round;
 mod signal;
 mod sim;
 
@@ -57,5 +58,6 @@ pub use link::Link;
 pub use queue::{EventQueue, TaskId};
 pub use random::{Draws, Stream};
 pub use resource::{Acquire, Pass, Resource, Server, Usage};
+pub use round::Round;
 pub use signal::Waits;
 pub use sim::{Delay, Pause, Process, Sim};

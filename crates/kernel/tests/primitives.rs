@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use headrace_kernel::{Channel, Fcfs, Gate, Link, Priority, Resource, ShortestFirst, Sim, Stream};
+use headrace_kernel::{Channel, Fcfs, Gate, Link, Priority, Resource, Round, ShortestFirst, Sim, Stream};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 
 const fn ms(ms: u64) -> Nanos {
@@ -148,6 +148,29 @@ fn a_gate_lets_all_pass_in_order_when_it_opens() {
     run(s);
     assert_eq!(*passed.borrow(), [(0, ms(3)), (1, ms(3)), (2, ms(3))]);
     assert_eq!(g.waits().waits.sum_ns(), 3 * u128::from(ms(3).0));
+}
+
+/// Who waits takes part in the present round, whether others of a later one wait already or not.
+#[test]
+fn a_round_ends_for_those_who_take_part() {
+    let sim = Sim::new();
+    let (round, passed) = (Round::new(&sim), RefCell::new(Vec::new()));
+    let (s, r, p) = (&sim, &round, &passed);
+    for (name, comes) in [(0, 1), (1, 2), (2, 5)] {
+        s.spawn(async move {
+            s.delay(ms(comes)).await;
+            r.wait().await;
+            p.borrow_mut().push((name, s.now()));
+        });
+    }
+    s.spawn(async move {
+        s.delay(ms(3)).await;
+        r.end();
+        s.delay(ms(4)).await;
+        r.end();
+    });
+    run(s);
+    assert_eq!(*passed.borrow(), [(0, ms(3)), (1, ms(3)), (2, ms(7))]);
 }
 
 /// Little's law holds to the nanosecond: the area under the queue is the sum of the waits, and that under the servers

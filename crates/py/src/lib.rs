@@ -14,7 +14,7 @@ use headrace_storage::DiskNumbers;
 use headrace_workload::Op;
 use headrace_workload::trace::{self, Replay, ReplayProblem, ReplaySpec, Timing, TraceError, TraceFormat};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -60,12 +60,18 @@ mod _core {
         Ok(json(&understood(plan, &onlooker)?.spec))
     }
 
+    /// The number that `text` is as a `time` (ns), `size` (bytes), `data rate` (bytes a second), `frequency` (a second) or `share`.
+    #[pyfunction]
+    fn quantity(kind: &str, text: &str) -> PyResult<f64> {
+        let read = headrace_units::document::read(kind, text)
+            .ok_or_else(|| PyValueError::new_err(format!("there is no kind of quantity `{kind}`")))?;
+        read.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
     /// The names of all devices, those in `devices/` of the folder `beside` first, as JSON.
     #[pyfunction]
     fn device_names(beside: &str) -> String {
-        let own = catalog::own_names(Path::new(beside));
-        let names: Vec<String> = own.into_iter().chain(catalog::names().map(str::to_owned)).collect();
-        serde_json::to_string(&names).expect("names are text")
+        json(&catalog::all_names(Path::new(beside)))
     }
 
     /// What there is to show of a device, as JSON; `None` where there is no such device.
@@ -73,8 +79,7 @@ mod _core {
     fn device(name: &str, beside: &str) -> PyResult<Option<String>> {
         let device =
             devices::device(name, Path::new(beside)).transpose().map_err(|problems| refused(&problems))?;
-        Ok(device
-            .map(|device| serde_json::to_string(&device).expect("a device is made of strings and numbers")))
+        Ok(device.map(|device| json(&device)))
     }
 
     /// Runs a scenario without the interpreter's lock; returns its results, and the journeys of its `first` requests, as
@@ -122,15 +127,9 @@ mod _core {
         clock: &str,
         phases: Vec<f64>,
     ) -> PyResult<Vec<Py<PyBytes>>> {
-        let numbers: DiskNumbers =
-            document::read_text(numbers, "device").map_err(|problems| refused(&problems))?;
-        if let Some((field, problem)) = numbers.problems().first() {
-            return Err(refused(&Problems::file(
-                "device",
-                format!("`{field}`: {problem}"),
-                "correct the device file",
-            )));
-        }
+        let numbers: DiskNumbers = document::read_text(numbers, "device")
+            .and_then(|numbers| catalog::sound(numbers, "device"))
+            .map_err(|problems| refused(&problems))?;
         let timing = if clock == "measured" { Timing::Timestamps } else { Timing::Think };
         let columns = py.detach(|| replayed(&numbers, &path, timing, &phases))?;
         Ok(columns.iter().map(|column| PyBytes::new(py, column).unbind()).collect())
@@ -145,11 +144,16 @@ mod _core {
         skip_bad: bool,
         watch: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let mut reader = opened(&path, format, skip_bad)?;
+        let format = format.map(|text| trace_format(text, "--format")).transpose()?;
         let onlooker = Onlooker::default();
-        let read = || trace::characterise(&mut reader, &onlooker.reads_traces());
-        let info = traced(watched(py, &onlooker, watch.as_ref(), &Mutex::new(None), read)?, &path)?;
-        Ok(serde_json::json!({ "format": reader.format(), "info": info }).to_string())
+        let read = || {
+            let go_on = onlooker.reads_traces();
+            let mut reader = trace::from_the_earliest(&path, format.as_ref(), skip_bad, &go_on)?;
+            let info = trace::characterise(&mut reader, &go_on)?;
+            Ok((reader.format().clone(), info))
+        };
+        let (format, info) = traced(watched(py, &onlooker, watch.as_ref(), &Mutex::new(None), read)?, &path)?;
+        Ok(serde_json::json!({ "format": format, "info": info }).to_string())
     }
 
     /// Writes a trace in another format; returns how many requests, as JSON. Formats as for `trace_info`.
@@ -163,10 +167,14 @@ mod _core {
         to_format: &str,
         watch: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let mut reader = opened(&path, format, skip_bad)?;
+        let format = format.map(|text| trace_format(text, "--format")).transpose()?;
         let to_format = trace_format(to_format, "--to")?;
         let onlooker = Onlooker::default();
-        let write = || trace::convert(&mut reader, &to, &to_format, &onlooker.reads_traces());
+        let write = || {
+            let go_on = onlooker.reads_traces();
+            let mut reader = trace::from_the_earliest(&path, format.as_ref(), skip_bad, &go_on)?;
+            trace::convert(&mut reader, &to, &to_format, &go_on)
+        };
         let written = traced(watched(py, &onlooker, watch.as_ref(), &Mutex::new(None), write)?, &path)?;
         Ok(json(&written))
     }
@@ -216,11 +224,6 @@ fn json(value: &impl serde::Serialize) -> String {
 /// A trace format from its text; refused as a scenario's mistakes are.
 fn trace_format(text: &str, option: &str) -> PyResult<TraceFormat> {
     document::read_text(text, option).map_err(|problems| refused(&problems))
-}
-
-fn opened(path: &Path, format: Option<&str>, skip_bad: bool) -> PyResult<trace::Reader> {
-    let format = format.map(|text| trace_format(text, "--format")).transpose()?;
-    traced(trace::Reader::open(path, format.as_ref(), skip_bad), path)
 }
 
 /// What reading a trace gave; its error as a scenario's mistakes are told.

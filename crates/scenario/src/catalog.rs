@@ -28,13 +28,20 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The text of the device of this name, and the file it came from: from the user's own folder `devices/` beside the scenario
 /// where it is there, else from what comes with headrace.
-fn text(name: &str, beside: &Path) -> Option<(String, String)> {
+fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>> {
     let own = beside.join("devices").join(format!("{name}.yaml"));
-    if let Ok(text) = std::fs::read_to_string(&own) {
-        return Some((text, own.display().to_string()));
+    let file = own.display().to_string();
+    match std::fs::read_to_string(&own) {
+        Ok(text) => Some(Ok((text, file))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let (_, text) = FILES.iter().find(|(known, _)| *known == name)?;
+            Some(Ok(((*text).to_owned(), format!("catalog/{name}.yaml"))))
+        }
+        Err(error) => {
+            let message = format!("it cannot be read: {error}");
+            Some(Err(Problems::file(&file, message, "a device file is text in UTF-8")))
+        }
     }
-    let (_, text) = FILES.iter().find(|(known, _)| *known == name)?;
-    Some(((*text).to_owned(), format!("catalog/{name}.yaml")))
 }
 
 /// The drive of this name, for a scenario in the folder `beside`. `None` where there is no such device.
@@ -42,12 +49,32 @@ fn text(name: &str, beside: &Path) -> Option<(String, String)> {
 /// # Errors
 /// What is wrong with its file.
 pub fn disk(name: &str, beside: &Path) -> Option<Result<DiskNumbers, Problems>> {
-    let (text, file) = text(name, beside)?;
-    Some(document::read_text(&text, &file))
+    Some(text(name, beside)?.and_then(|(text, file)| document::read_text(&text, &file)))
+}
+
+/// Numbers that make sense.
+///
+/// # Errors
+/// All that is wrong with them, for the reader of `file`.
+pub fn sound(numbers: DiskNumbers, file: &str) -> Result<DiskNumbers, Problems> {
+    let wrong: Vec<String> =
+        numbers.problems().iter().map(|(field, problem)| format!("`{field}`: {problem}")).collect();
+    if wrong.is_empty() {
+        return Ok(numbers);
+    }
+    Err(Problems::file(file, wrong.join("; "), "correct the device file"))
+}
+
+/// The names of all devices: those of the user's own folder beside a scenario, then those that come with headrace.
+pub fn all_names(beside: &Path) -> Vec<String> {
+    let mut all = own_names(beside);
+    let more: Vec<String> = names().map(str::to_owned).filter(|name| !all.contains(name)).collect();
+    all.extend(more);
+    all
 }
 
 /// The names of the devices in the user's own folder beside a scenario.
-pub fn own_names(beside: &Path) -> Vec<String> {
+fn own_names(beside: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(beside.join("devices")).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> =

@@ -55,7 +55,8 @@ pub struct Number {
 /// # Errors
 /// What is wrong with its file.
 pub fn device(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
-    Some(catalog::disk(name, beside)?.map(|numbers| of(name, &numbers)))
+    let sound = catalog::disk(name, beside)?.and_then(|numbers| catalog::sound(numbers, name));
+    Some(sound.map(|numbers| of(name, &numbers)))
 }
 
 fn of(name: &str, numbers: &DiskNumbers) -> Device {

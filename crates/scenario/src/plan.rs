@@ -221,8 +221,7 @@ impl Planner<'_> {
                 }
                 None => {
                     let problem = Problem::at(path.clone(), format!("there is no device `{name}`"));
-                    let mut known = catalog::own_names(&self.folder);
-                    known.extend(catalog::names().map(str::to_owned));
+                    let known = catalog::all_names(&self.folder);
                     self.say(problem.nearest(name, known.iter().map(String::as_str)));
                     return None;
                 }

@@ -3,11 +3,12 @@
 
 use headrace_analytic::{Law, Mg1, fork_join};
 use headrace_storage::{ArraySpec, Blueprint, FirstUnit, Queueing};
-use headrace_workload::{ArrivalSpec, Op};
+use headrace_workload::{ArrivalSpec, Op, common_divisor};
 use serde::Serialize;
 
 use crate::document::{Path, Problem};
 use crate::plan::{Plan, StreamPlan};
+use crate::results::SHARES;
 
 /// Sizes drawn from more values than this are represented by so many of them.
 const KINDS: usize = 64;
@@ -81,7 +82,7 @@ fn kinds(stream: &StreamPlan) -> Vec<(f64, Op, u64)> {
     some
 }
 
-/// Requests a millisecond; `None` for a stream whose rate the system sets.
+/// Requests a millisecond; `None` for a stream whose rate the system or a trace sets.
 fn rate_per_ms(stream: &StreamPlan) -> Option<f64> {
     stream.spec.arrivals.mean_rate().map(|rate| rate * 1e-3)
 }
@@ -134,11 +135,8 @@ fn is_aligned(stream: &StreamPlan, spec: &ArraySpec) -> bool {
 
 /// Whether the units at which a stream's requests may begin lie on every disk.
 fn reaches_every_disk(stream: &StreamPlan, spec: &ArraySpec) -> bool {
-    let (mut a, mut b) = ((stream.spec.alignment().0 / spec.stripe_unit.0).max(1), u64::from(spec.disks));
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a == 1
+    let units = (stream.spec.alignment().0 / spec.stripe_unit.0).max(1);
+    common_divisor(units, u64::from(spec.disks)) == 1
 }
 
 /// The utilisation of the busiest server of a target, by all open streams to it; `None` where theory cannot tell.
@@ -270,7 +268,6 @@ fn pollaczek_khinchine(plan: &Plan, stream: &StreamPlan, of: &Queue, times_ms: &
         return Theory::none(stream, format!("`{}` keeps up with its load", stream.spec.to));
     };
     let mean = queue.mean_wait() + own.mean();
-    let shares = [0.5, 0.9, 0.95, 0.99, 0.999];
     let many_sizes = sharing(plan, stream.target).any(|stream| stream.kinds().len() > KINDS);
     let fails = match of.server.is_addressed() {
         true => Some(INDEPENDENT),
@@ -284,7 +281,7 @@ fn pollaczek_khinchine(plan: &Plan, stream: &StreamPlan, of: &Queue, times_ms: &
         service_ms: Some(own.mean()),
         mean_ms: Some(mean),
         sd_ms: alone.then(|| queue.sd_response()),
-        quantiles_ms: shares.iter().map(|&p| (p, queue.class_quantile(&own, p))).collect(),
+        quantiles_ms: SHARES.iter().map(|&p| (p, queue.class_quantile(&own, p))).collect(),
         cdf: times_ms.iter().map(|&t| (t, queue.class_cdf(&own, t))).collect(),
         ..Theory::none(stream, String::new())
     }

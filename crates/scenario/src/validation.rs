@@ -1,5 +1,6 @@
 //! A measured trace replayed on a drive alone, request by request: what a drive is validated and calibrated by.
 
+use headrace_kernel::Stream;
 use headrace_storage::DiskNumbers;
 use headrace_storage::disk::{Drive, Way};
 use headrace_units::Nanos;
@@ -30,7 +31,7 @@ pub fn replay(
     phase: f64,
     trace: impl Iterator<Item = Result<Due, TraceError>>,
 ) -> Result<Vec<Pair>, TraceError> {
-    let mut drive = Drive::of(numbers, phase);
+    let mut drive = Drive::of(numbers, phase, Stream::named(0, "drive", "retries"));
     let mut done = Nanos::ZERO;
     let mut pairs = Vec::new();
     for due in trace {
@@ -40,7 +41,7 @@ pub fn replay(
             Start::After(think) => done + think,
         };
         // One command at a time: what is issued while another is under way waits for it.
-        done = drive.serve(issued.max(done), &request);
+        done = drive.serve(issued.max(done), &request).done;
         let story = drive.story();
         if let Some(measured) = measured {
             let (simulated, way) = (done - issued, story.way);

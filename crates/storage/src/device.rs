@@ -6,7 +6,7 @@ use headrace_units::{Bytes, Nanos};
 use headrace_workload::{Op, Request};
 
 use crate::array::{Array, ArraySpec, FirstUnit, Queueing};
-use crate::disk::{Disk, DiskNumbers, DiskSpec, Mechanism, Positioning, Scheduling};
+use crate::disk::{Disk, DiskNumbers, DiskSpec, Mechanism, Positioning};
 use crate::passage::Passage;
 use crate::site::{Place, Site};
 use crate::station::{Station, StationSpec};
@@ -102,7 +102,7 @@ impl Blueprint {
 
     /// Whether there are disks in it that choose whom to serve.
     pub fn chooses(&self) -> bool {
-        self.disk().is_some_and(|(_, spec)| spec.scheduling != Scheduling::Fcfs)
+        self.disk().is_some_and(|(numbers, spec)| !spec.queue(numbers).keeps_order())
     }
 
     /// Whether requests may be answered without going to a platter.

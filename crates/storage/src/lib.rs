@@ -18,8 +18,8 @@ mod timeline;
 pub use array::{ArraySpec, FirstUnit, Level, Queueing};
 pub use device::{Blueprint, Device, Recorded};
 pub use disk::{
-    CacheSpec, DiskNumbers, DiskSpec, InterfaceSpec, MechanicsSpec, Positioning, Scheduling, SeekTimes,
-    Sourced,
+    CacheSpec, DiskNumbers, DiskSpec, InterfaceSpec, MechanicsSpec, Positioning, QueueSpec, Scheduling,
+    SeekTimes, Sourced,
 };
 pub use passage::{Leg, Passage};
 pub use site::Site;

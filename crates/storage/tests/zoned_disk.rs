@@ -7,8 +7,8 @@ use headrace_analytic::{Law, Mg1};
 use headrace_kernel::{Sim, Stream};
 use headrace_storage::disk::DeviceRef;
 use headrace_storage::{
-    ArraySpec, Blueprint, Device, DiskNumbers, DiskSpec, FirstUnit, Level, Positioning, Queueing, Scheduling,
-    SeekTimes, Site, Sourced, Timeline,
+    ArraySpec, Blueprint, Device, DiskNumbers, DiskSpec, FirstUnit, Level, Positioning, Queueing, SeekTimes,
+    Site, Sourced, Timeline,
 };
 use headrace_units::{Bytes, Nanos};
 use headrace_workload::{Op, Request};
@@ -21,7 +21,8 @@ fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> Sourced<T> 
 
 /// Seagate ST3500630NS by the paper's Table 1.
 fn numbers() -> DiskNumbers {
-    let seek = |one, full| SeekTimes { track_to_track: number(one), full_stroke: number(full) };
+    let seek =
+        |one, full| SeekTimes { track_to_track: number(one), average: None, full_stroke: number(full) };
     DiskNumbers {
         name: None,
         validation: String::new(),
@@ -36,6 +37,7 @@ fn numbers() -> DiskNumbers {
         mechanics: None,
         cache: None,
         interface: None,
+        queue: None,
     }
 }
 
@@ -45,7 +47,7 @@ fn disk(positioning: Positioning) -> Blueprint {
 
 fn disk_of(numbers: DiskNumbers, positioning: Positioning) -> Blueprint {
     let device = DeviceRef::Named("the paper's".to_owned());
-    let spec = DiskSpec { device, positioning, scheduling: Scheduling::Fcfs, queue_depth: 32, phase: None };
+    let spec = DiskSpec { device, positioning, scheduling: None, queue_depth: None, phase: None };
     Blueprint::Disk(Box::new(numbers), Box::new(spec))
 }
 

@@ -1,5 +1,5 @@
 //! How quantities stand in a document: as text with a unit, in its schema with a pattern and the keyword `x-unit`,
-//! by which the checker of scenarios knows what to read (see [`check`]).
+//! by which the checker of scenarios knows what to read (see [`read`]).
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -10,14 +10,15 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, UnitError};
 
-/// Whether `text` is a quantity of the kind that a schema's `x-unit` names; `None` where no such kind exists.
-pub fn check(x_unit: &str, text: &str) -> Option<Result<(), UnitError>> {
+/// The number that `text` is, as a quantity of the kind that a schema's `x-unit` names: in ns, bytes, bytes a second, events a
+/// second, or as a share of one. `None` where no such kind exists.
+pub fn read(x_unit: &str, text: &str) -> Option<Result<f64, UnitError>> {
     match x_unit {
-        "time" => Some(text.parse::<Nanos>().map(drop)),
-        "size" => Some(text.parse::<Bytes>().map(drop)),
-        "data rate" => Some(text.parse::<BytesPerSecond>().map(drop)),
-        "frequency" => Some(text.parse::<PerSecond>().map(drop)),
-        "share" => Some(text.parse::<Fraction>().map(drop)),
+        "time" => Some(text.parse::<Nanos>().map(|time| time.0 as f64)),
+        "size" => Some(text.parse::<Bytes>().map(|size| size.0 as f64)),
+        "data rate" => Some(text.parse::<BytesPerSecond>().map(BytesPerSecond::get)),
+        "frequency" => Some(text.parse::<PerSecond>().map(PerSecond::get)),
+        "share" => Some(text.parse::<Fraction>().map(Fraction::get)),
         _ => None,
     }
 }
@@ -85,7 +86,7 @@ impl Exact for Fraction {
 }
 
 macro_rules! document {
-    ($unit:ident, $kind:literal, $pattern:literal, [$($example:literal),+]) => {
+    ($unit:ident, $schema:tt) => {
         impl<'de> Deserialize<'de> for $unit {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_any(Text(std::marker::PhantomData))
@@ -106,45 +107,37 @@ macro_rules! document {
                 true
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "x-unit": $kind, "pattern": $pattern, "examples": [$($example),+] })
+                json_schema!($schema)
             }
         }
     };
 }
 
-document!(Nanos, "time", r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$", ["8.5 ms", "10 s"]);
-document!(Bytes, "size", r"^\s*[0-9.eE_+-]+\s*([kMGTP]?B|[KMGTP]iB)\s*$", ["64 KiB", "2 GB"]);
-document!(
-    BytesPerSecond,
-    "data rate",
-    r"^\s*[0-9.eE_+-]+\s*([kMGTP]?[Bb]|[KMGTP]iB)\s*/.*(ns|us|µs|ms|s|min|h|d)\s*$",
-    ["150 MB/s", "2 Gb/s"]
-);
-document!(PerSecond, "frequency", r"^\s*[0-9.eE_+-]+\s*(/\s*(ms|s|min|h)|Hz|rpm)\s*$", ["50 /s", "7200 rpm"]);
-
-impl<'de> Deserialize<'de> for Fraction {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Text(std::marker::PhantomData))
-    }
-}
-
-impl Serialize for Fraction {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.exact())
-    }
-}
-
-impl JsonSchema for Fraction {
-    fn schema_name() -> Cow<'static, str> {
-        "Fraction".into()
-    }
-    fn inline_schema() -> bool {
-        true
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number"], "x-unit": "share", "examples": ["70 %", 0.7] })
-    }
-}
+document!(Nanos, {
+    "type": "string",
+    "x-unit": "time",
+    "pattern": r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$",
+    "examples": ["8.5 ms", "10 s"]
+});
+document!(Bytes, {
+    "type": "string",
+    "x-unit": "size",
+    "pattern": r"^\s*[0-9.eE_+-]+\s*([kMGTP]?B|[KMGTP]iB)\s*$",
+    "examples": ["64 KiB", "2 GB"]
+});
+document!(BytesPerSecond, {
+    "type": "string",
+    "x-unit": "data rate",
+    "pattern": r"^\s*[0-9.eE_+-]+\s*([kMGTP]?[Bb]|[KMGTP]iB)\s*/.*(ns|us|µs|ms|s|min|h|d)\s*$",
+    "examples": ["150 MB/s", "2 Gb/s"]
+});
+document!(PerSecond, {
+    "type": "string",
+    "x-unit": "frequency",
+    "pattern": r"^\s*[0-9.eE_+-]+\s*(/\s*(ms|s|min|h)|Hz|rpm)\s*$",
+    "examples": ["50 /s", "7200 rpm"]
+});
+document!(Fraction, { "type": ["string", "number"], "x-unit": "share", "examples": ["70 %", 0.7] });
 
 #[cfg(test)]
 mod tests {

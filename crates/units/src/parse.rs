@@ -91,7 +91,7 @@ const SIZE: Kind = Kind {
         ("TiB", 1_099_511_627_776.0),
         ("PiB", 1_125_899_906_842_624.0),
     ],
-    accepted: "B, kB, MB, GB, TB (1000s) or KiB, MiB, GiB, TiB (1024s)",
+    accepted: "B, kB, MB, GB, TB, PB (1000s) or KiB, MiB, GiB, TiB, PiB (1024s)",
     like: "a size such as `64 KiB`",
 };
 
@@ -115,7 +115,7 @@ const FREQUENCY: Kind = Kind {
         ("Hz", 1.0),
         ("rpm", 1.0 / 60.0),
     ],
-    accepted: "/ms, /s, /min, /h or rpm",
+    accepted: "/ms, /s, /min, /h, Hz or rpm",
     like: "a frequency such as `50 /s`",
 };
 
@@ -154,7 +154,7 @@ fn number_and_rest<'t>(text: &'t str, kind: &Kind) -> Result<(f64, &'t str), Uni
 
 /// The size of `unit` in the kind's base unit.
 fn factor(unit: &str, kind: &Kind, more: &[(&str, f64)]) -> Result<f64, UnitError> {
-    if matches!(unit, "KB" | "K" | "M" | "G" | "T" | "k") {
+    if unit == "KB" && kind.accepted == SIZE.accepted {
         return Err(UnitError::AmbiguousUnit { unit: unit.to_owned() });
     }
     let known = kind.units.iter().chain(more).find(|(name, _)| *name == unit);

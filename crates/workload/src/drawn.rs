@@ -147,7 +147,9 @@ impl SizeSpec {
     pub fn bounds(&self) -> (Bytes, Bytes) {
         match self {
             Self::Fixed(size) => (*size, *size),
-            Self::Drawn(DrawnSize::Uniform { from, to, .. }) => (*from, *to),
+            Self::Drawn(DrawnSize::Uniform { from, to, step }) => {
+                (*from, Bytes(from.0 + (to.0 - from.0) / step.0 * step.0))
+            }
             Self::Drawn(DrawnSize::Mix(shares)) => {
                 let sizes = || shares.iter().filter(|share| share.weight > 0.0).map(|share| share.size);
                 (sizes().min().unwrap_or_default(), sizes().max().unwrap_or_default())

@@ -14,7 +14,7 @@ pub mod trace;
 
 pub use arrivals::Arrivals;
 pub use drawn::{DrawnSize, DrawnTime, Share, SizeSpec, TimeSpec};
-pub use pattern::Pattern;
+pub use pattern::{Pattern, common_divisor};
 pub use request::{Op, Request};
 pub use requests::Requests;
 pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, StreamSpec};

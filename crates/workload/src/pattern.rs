@@ -89,16 +89,20 @@ fn zipf(skew: f64, spots: u32) -> Vec<f64> {
     sums.iter().map(|below| below / sum).collect()
 }
 
+/// The greatest common divisor of two numbers (Euclid).
+pub fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// A step near the golden section of `spots` that visits each of them once: neighbours in popularity lie far apart.
 fn scattering_stride(spots: u64) -> u64 {
-    let common = |mut a: u64, mut b: u64| {
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
     let golden = (spots as f64 * 0.618_033_988_749_894_9) as u64;
-    (golden.max(1)..).find(|&stride| common(stride, spots) == 1).expect("one is coprime to every number")
+    (golden.max(1)..)
+        .find(|&stride| common_divisor(stride, spots) == 1)
+        .expect("one is coprime to every number")
 }
 
 #[cfg(test)]

@@ -72,12 +72,12 @@ impl<'s> Checker<'s> {
             let target = self.root.pointer(reference.trim_start_matches('#'));
             return self.alternatives(target.expect("a reference of our own schema leads somewhere"));
         }
-        let choices = [list(schema, "oneOf"), list(schema, "anyOf")].concat();
+        let keyword = if schema["oneOf"].is_null() { "anyOf" } else { "oneOf" };
+        let choices = list(schema, keyword);
         if choices.is_empty() {
             return vec![schema];
         }
-        let keyword = if schema["oneOf"].is_null() { "anyOf" } else { "oneOf" };
-        list(schema, keyword).iter().flat_map(|choice| self.alternatives(choice)).collect()
+        choices.iter().flat_map(|choice| self.alternatives(choice)).collect()
     }
 
     fn node(&mut self, node: &Node, schema: &'s Json, path: &Path) {
@@ -220,8 +220,14 @@ impl<'s> Checker<'s> {
     }
 
     fn list(&mut self, items: &[Node], schema: &'s Json, path: &Path) {
-        if (items.len() as u64) < schema["minItems"].as_u64().unwrap_or(0) {
-            self.say(Problem::at(path.clone(), format!("`{}` must not be empty", last(path))));
+        let count = items.len() as u64;
+        let (least, most) = (schema["minItems"].as_u64().unwrap_or(0), schema["maxItems"].as_u64());
+        if count < least || most.is_some_and(|most| count > most) {
+            let message = match most {
+                None => format!("`{}` must not be empty", last(path)),
+                Some(most) => format!("`{}` has {count} items; it must have {most}", last(path)),
+            };
+            return self.say(Problem::at(path.clone(), message));
         }
         for (index, item) in items.iter().enumerate() {
             // A tuple has a schema for each item, a list one for all.
@@ -232,6 +238,9 @@ impl<'s> Checker<'s> {
 
     fn scalar(&mut self, node: &Node, scalar: &Json, scalars: &[&'s Json], all: &[&'s Json], path: &Path) {
         let names: Vec<&str> = scalars.iter().flat_map(|schema| words(schema)).collect();
+        if scalar.is_null() && scalars.iter().any(|schema| has_type(schema, "null")) {
+            return;
+        }
         if let Some(quantity) = scalars.iter().find(|schema| !schema["x-unit"].is_null()) {
             return self.quantity(scalar, quantity, path);
         }
@@ -260,9 +269,9 @@ impl<'s> Checker<'s> {
 
     fn quantity(&mut self, scalar: &Json, schema: &Json, path: &Path) {
         let unit = schema["x-unit"].as_str().unwrap_or_default();
-        match headrace_units::document::check(unit, &scalar_text(scalar)) {
+        match headrace_units::document::read(unit, &scalar_text(scalar)) {
             Some(Err(error)) => self.say(Problem::at(path.clone(), format!("`{}`: {error}", last(path)))),
-            Some(Ok(())) => {}
+            Some(Ok(_)) => {}
             None => unreachable!("our schema names only units that exist, not `{unit}`"),
         }
     }

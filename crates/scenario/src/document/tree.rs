@@ -105,8 +105,10 @@ impl Tree {
             .root;
         value.forget_spans();
         let mut node = &mut self.root;
-        for step in path.split('.') {
-            if let Some(near) = node.nearly(step) {
+        // Names of components and streams are free: one more may well resemble another.
+        let names_one = matches!(path.split('.').collect::<Vec<_>>()[..], ["system" | "workload", _]);
+        for (depth, step) in path.split('.').enumerate() {
+            if let Some(near) = node.nearly(step).filter(|_| !(names_one && depth == 1)) {
                 return Err(wrong(format!("--set {path}: there is no `{step}`; did you mean `{near}`?")));
             }
             node = node.child_to_set(step).ok_or_else(|| {

@@ -45,9 +45,6 @@ pub struct Comparison {
     pub measured_cdf: Vec<(f64, f64)>,
 }
 
-/// How many points of the measured cdf are kept.
-const CDF_POINTS: usize = 500;
-
 /// Holds what was simulated of a trace, in one replication or several, against what was measured; `None` where nothing was
 /// measured.
 pub fn against<'o>(found: impl Iterator<Item = &'o StreamOutcome>) -> Option<Measured> {
@@ -73,7 +70,6 @@ fn compare(pairs: &[&Pairs]) -> Option<Comparison> {
     let measured_mean_ms = mean_ms(|pairs| &pairs.measured);
     let simulated_mean_ms = mean_ms(|pairs| &pairs.simulated);
     let demerit_ms = demerit_ms(&measured, &simulated, n as usize);
-    let cdf = measured.representatives(CDF_POINTS).into_iter().enumerate();
     Some(Comparison {
         n,
         measured_mean_ms,
@@ -85,7 +81,7 @@ fn compare(pairs: &[&Pairs]) -> Option<Comparison> {
         correlation: Pairs::correlation(pairs),
         ks: measured.distance(&simulated),
         measured_quantiles_ms: SHARES.iter().map(|&p| (p, measured.quantile(p).ms())).collect(),
-        measured_cdf: cdf.map(|(i, time)| (time.ms(), (i as f64 + 0.5) / CDF_POINTS as f64)).collect(),
+        measured_cdf: super::cdf(&measured),
     })
 }
 

@@ -3,16 +3,16 @@
 
 mod answer;
 mod measured;
+mod notes;
 
 use headrace_stats::histogram::QUANTILE_ERROR;
 use headrace_stats::{Distribution, Interval, Tally};
 use headrace_units::Nanos;
-use headrace_workload::trace::Replay;
 use serde::Serialize;
 
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{ComponentOutcome, End, Outcome, SeriesOutcome};
-use crate::spec::{Engine, ScenarioSpec, WarmUp};
+use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, Theory};
 
 pub use measured::{Comparison, Measured};
@@ -220,7 +220,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome]) -> Result<Results, 
     let mut results = Results {
         headrace: env!("CARGO_PKG_VERSION"),
         answer: String::new(),
-        notes: notes(plan, all, &streams),
+        notes: notes::of(plan, all, &streams),
         complete: outcomes.len() == plan.run().replications as usize && is_complete(ended),
         ended,
         engine,
@@ -241,103 +241,6 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome]) -> Result<Results, 
 
 fn is_complete(end: End) -> bool {
     matches!(end, End::Done | End::TimeUp)
-}
-
-/// What a reader must know before trusting the results.
-fn notes(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let limits = &plan.run().limits;
-    for outcome in outcomes {
-        let note = match outcome.end {
-            End::Done | End::TimeUp => continue,
-            End::Idle => "the run ended early: nothing was left to happen".to_owned(),
-            End::TooFar => "the run ended early, after 146 simulated years".to_owned(),
-            End::TooManyInFlight => format!(
-                "the system does not keep up: more than {} requests were under way at once (limits.in_flight); \
-                 what follows is its beginning only",
-                limits.in_flight
-            ),
-            End::TooManyEvents => format!("cut short after {} events (limits.events)", limits.events),
-            End::TooLong => format!("cut short after {} of real time (limits.wall_time)", limits.wall_time),
-            End::TraceLost => {
-                "cut short because a trace could no longer be read as before the run: did it change?"
-                    .to_owned()
-            }
-            End::Cancelled => "cut short because it was cancelled".to_owned(),
-        };
-        notes.push(note);
-    }
-    if outcomes.len() < plan.run().replications as usize {
-        notes.push(format!("{} of {} replications were run", outcomes.len(), plan.run().replications));
-    }
-    let drifting = outcomes.iter().filter(|outcome| !outcome.steady).count();
-    if drifting > 0 {
-        notes.push(format!(
-            "no steady state was found in {drifting} of {} replications: response times still drift in the middle of the \
-             run, and nothing was left out as warm-up; run longer, or the load is more than the system bears",
-            outcomes.len()
-        ));
-    }
-    if outcomes.iter().any(|outcome| outcome.too_short) && plan.run().warm_up == WarmUp::Auto {
-        notes.push("the run is too short to find its warm-up, so nothing was left out".to_owned());
-    }
-    for stream in streams {
-        if stream.response.interval.as_ref().is_some_and(|interval| !interval.trusted) {
-            notes.push(format!(
-                "{}: the interval is not to be trusted (successive batches are still correlated, or too few); \
-                 run longer or use replications",
-                stream.name
-            ));
-        }
-    }
-    let overloaded = |outcome: &Outcome| {
-        let full = |component: &ComponentOutcome| {
-            let time = component.servers as f64 * (outcome.ended_at - outcome.warm_up).0 as f64;
-            component.servers > 0 && component.busy_area as f64 > SATURATED * time
-        };
-        outcome.components.iter().any(full)
-    };
-    if plan.streams.iter().all(StreamPlan::is_open) && outcomes.iter().any(overloaded) {
-        notes.push(
-            "a component was never idle: the load is more than the system bears, or as much, and response times tell \
-             how long the run was rather than how the system does"
-                .to_owned(),
-        );
-    }
-    let all_complete = outcomes.iter().all(|outcome| is_complete(outcome.end));
-    let caches_matter = |stream: &StreamPlan| {
-        !stream.spec.is_everywhere() || stream.trace.is_some() || stream.spec.op.reads() < 1.0
-    };
-    if plan.streams.iter().any(caches_matter)
-        && plan.targets.iter().any(|(_, blueprint)| blueprint.has_bare_disks())
-    {
-        notes.push(
-            "disks have no cache here (`positioning: mechanical` has one): every sequential read waits for its turn of the platter, and every \
-             write until it is on it"
-                .to_owned(),
-        );
-    }
-    for (stream, plan) in streams.iter().zip(&plan.streams) {
-        let of_trace = plan.trace.iter().flat_map(Replay::notes);
-        notes.extend(of_trace.map(|note| format!("{}: {note}", stream.name)));
-        if plan.trace.is_some() && plan.spec.draws_requests() {
-            notes.push(format!(
-                "{}: a trace has its own operations, sizes and addresses; those of the scenario play no part",
-                stream.name
-            ));
-        }
-        if let Some(trace) =
-            plan.trace.as_ref().filter(|trace| stream.made < trace.survey.requests && all_complete)
-        {
-            let (made, all) = (stream.made, trace.survey.requests);
-            notes.push(format!(
-                "{}: the run ended when {made} of the trace's {all} requests were sent",
-                stream.name
-            ));
-        }
-    }
-    notes.dedup();
-    notes
 }
 
 fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f64) -> StreamResults {

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
 use headrace_kernel::{Pause, Sim, Stream};
-use headrace_storage::{Blueprint, Device, FirstUnit, Queueing, Scheduling, Site, Timeline};
+use headrace_storage::{Blueprint, Device, FirstUnit, Queueing, Site, Timeline};
 use headrace_units::Nanos;
 use headrace_workload::trace::{Due, Replay, Start};
 use headrace_workload::{ArrivalSpec, Arrivals, Request, Requests, TimeSpec};
@@ -113,6 +113,9 @@ pub fn why_not_recursion(plan: &Plan) -> Option<String> {
         return Some("a run of a given time ends between requests".to_owned());
     }
     let [stream] = &plan.streams[..] else { return Some("there are several streams".to_owned()) };
+    if stream.trace.is_some() {
+        return Some(format!("`{}` is replayed from a trace", stream.name));
+    }
     if stream.spec.arrivals.mean_rate().is_none() {
         return Some(format!("the stream `{}` waits for its answers", stream.name));
     }
@@ -123,7 +126,7 @@ pub fn why_not_recursion(plan: &Plan) -> Option<String> {
 /// Whether requests are answered in the order in which they come: statistics are taken in the order of answers.
 fn answers_in_order(blueprint: &Blueprint, stream: &StreamPlan) -> bool {
     match blueprint {
-        Blueprint::Disk(_, spec) => spec.scheduling == Scheduling::Fcfs,
+        Blueprint::Disk(..) => !blueprint.chooses(),
         Blueprint::Station(spec) => spec.servers == 1,
         Blueprint::Array(spec, _) if spec.queueing == Queueing::SplitMerge => true,
         Blueprint::Array(spec, of) => {

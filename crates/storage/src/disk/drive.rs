@@ -1,122 +1,19 @@
-//! A drive: its electronics in front of its mechanics. Cache segments, read-ahead, immediate report of writes, overheads and
-//! the interface.
+//! A drive: its electronics and its cache in front of its mechanics.
 //!
 //! What a drive does by itself (reading ahead, bringing written data to the platter) needs no events: it is reckoned up to now
 //! when the next command comes, for nothing else can disturb it in between. So one request costs a few hundred nanoseconds,
 //! however long the drive was left alone.
 
-use std::collections::VecDeque;
-
-use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_kernel::Stream;
+use headrace_units::{Fraction, Nanos};
 use headrace_workload::{Op, Request};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+use super::cache::{CacheSpec, ReadAhead, Writes};
+use super::electronics::Electronics;
 use super::layout::{SECTOR, Track};
 use super::platter::{Access, Platter};
+use super::schedule::{Chooser, Scheduling, Waiting};
 use super::{DiskNumbers, Mechanism, Positioning};
-
-/// The cache of a drive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CacheSpec {
-    /// Where these numbers were read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// How many places it holds data of at once.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub segments: u32,
-    /// How much each holds.
-    pub segment_size: Bytes,
-    /// When it reads on behind what was asked for.
-    #[serde(default)]
-    pub read_ahead: ReadAhead,
-    /// At most so far. Default: a segment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_ahead_most: Option<Bytes>,
-    /// Whether it keeps what passes under the head while the drive waits for the first sector of a read.
-    #[serde(default)]
-    pub keeps_passing: bool,
-    /// When a write counts as done.
-    #[serde(default)]
-    pub writes: Writes,
-}
-
-/// When a drive reads on behind what was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReadAhead {
-    /// Never.
-    Never,
-    /// After every read.
-    #[default]
-    Always,
-    /// After a read that begins where the one before it ended.
-    Sequential,
-}
-
-/// When a write counts as done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Writes {
-    /// When it is on the platter.
-    #[default]
-    Through,
-    /// When it is in the cache; the drive brings it to the platter when it has nothing else to do.
-    Back,
-}
-
-/// The interface of a drive, and what its electronics take.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct InterfaceSpec {
-    /// Where these numbers were read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// How fast data goes to the host. Default: in no time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_rate: Option<BytesPerSecond>,
-    /// How fast data comes from the host. Default: in no time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_rate: Option<BytesPerSecond>,
-    /// How much of a read must be in the cache before its transfer begins.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_watermark: Option<f64>,
-    /// Before a read that is answered from the cache. Default of this and the next three: the drive's `overhead`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_hit: Option<Command>,
-    /// Before any other read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_miss: Option<Command>,
-    /// Before a write that follows the one before it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_hit: Option<Command>,
-    /// Before any other write.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_miss: Option<Command>,
-    /// From the command to the data of a write, where the drive lets go of the bus in between.
-    pub write_data_delay: Nanos,
-    /// How much of a write must be in the cache before its data goes to the platter. In any case so much that the rest keeps up
-    /// with the platter.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_watermark: Option<f64>,
-    /// To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write.
-    pub reselect: Nanos,
-    /// After the data of a read.
-    pub read_completion: Nanos,
-    /// After the data of a write.
-    pub write_completion: Nanos,
-}
-
-/// What a command takes, by the one before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Command {
-    /// After a read.
-    pub after_read: Nanos,
-    /// After a write.
-    pub after_write: Nanos,
-}
 
 /// What a drive did for a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -141,38 +38,44 @@ pub enum Way {
     Platter,
 }
 
+/// When a drive can turn to the next command, and when it has done what this one asks: the last of its data may be on its way
+/// to the host while the arm moves on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// It takes the next command.
+    pub ready: Nanos,
+    /// It says that this one is done.
+    pub done: Nanos,
+}
+
 /// A drive in a simulation.
 #[derive(Clone, Debug)]
 pub struct Drive {
     platter: Platter,
     cache: Option<CacheSpec>,
     electronics: Electronics,
+    /// What a choice by positioning time adds to the arm's way, as a share of it.
+    margin: f64,
     /// The arm's track, and from when on it is free.
     arm: Track,
     free_at: f64,
+    /// From when on data can go between drive and host.
+    bus_free_at: f64,
     segments: Vec<Segment>,
     ahead: Option<Ahead>,
-    /// Written to the cache and not yet to the platter: (first sector, one more than the last, since when).
-    dirty: VecDeque<(u64, u64, f64)>,
+    /// Written to the cache and not yet to the platter, in the order in which it came.
+    dirty: Vec<Waiting>,
+    drain: Chooser,
+    /// On its way from the cache to the platter: so many sectors, there at that time.
+    leaving: (u64, f64),
     before: Op,
     /// One more than the last sector of the last read, and of the last write.
     read_end: u64,
     write_end: u64,
     story: Story,
-}
-
-/// Overheads and rates in nanoseconds.
-#[derive(Clone, Debug)]
-struct Electronics {
-    read_sector: f64,
-    write_sector: f64,
-    read_watermark: f64,
-    write_watermark: f64,
-    write_data_delay: f64,
-    /// By operation, hit or miss, operation before.
-    overhead: [[[f64; 2]; 2]; 2],
-    reselect: f64,
-    completion: [f64; 2],
+    /// Which writes to the platter lose a turn, by their number.
+    luck: Stream,
+    written: u64,
 }
 
 /// Data in the cache: sectors from `first` to before `end`.
@@ -189,60 +92,37 @@ struct Ahead {
     limit: u64,
 }
 
-impl Electronics {
-    fn new(spec: &InterfaceSpec, overhead: Nanos) -> Self {
-        let each = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| SECTOR as f64 * 1e9 / rate.get());
-        let command = |command: Option<Command>| match command {
-            Some(Command { after_read, after_write }) => [after_read.0 as f64, after_write.0 as f64],
-            None => [overhead.0 as f64; 2],
-        };
-        Self {
-            read_sector: each(spec.read_rate),
-            write_sector: each(spec.write_rate),
-            read_watermark: spec.read_watermark.unwrap_or(0.0),
-            write_watermark: spec.write_watermark.unwrap_or(0.0),
-            write_data_delay: spec.write_data_delay.0 as f64,
-            overhead: [
-                [command(spec.read_hit), command(spec.read_miss)],
-                [command(spec.write_hit), command(spec.write_miss)],
-            ],
-            reselect: spec.reselect.0 as f64,
-            completion: [spec.read_completion.0 as f64, spec.write_completion.0 as f64],
-        }
-    }
-}
-
 impl Drive {
-    /// A drive at rest.
-    pub fn new(
-        platter: Platter,
-        cache: Option<CacheSpec>,
-        interface: &InterfaceSpec,
-        overhead: Nanos,
-    ) -> Self {
+    /// A drive of these numbers at rest, its platter at `phase` (a share of a turn) at time zero; `luck` tells which writes lose
+    /// a turn, where some do.
+    pub fn of(numbers: &DiskNumbers, phase: f64, luck: Stream) -> Self {
+        let mechanism = Mechanism::new(numbers, Positioning::Mechanical);
+        let curve = mechanism.read_seek.points();
+        let platter = Platter::new(&numbers.mechanics(), mechanism.revolution_ns, phase, curve);
+        let drain = numbers.cache.as_ref().map_or(Scheduling::Fcfs, |cache| cache.drain);
         Self {
             arm: platter.track_of(0),
             platter,
-            cache,
-            electronics: Electronics::new(interface, overhead),
+            cache: numbers.cache.clone(),
+            electronics: Electronics::new(
+                &numbers.interface.clone().unwrap_or_default(),
+                numbers.overhead.get(),
+            ),
+            margin: numbers.queue.as_ref().and_then(|queue| queue.margin).map_or(0.0, Fraction::get),
             free_at: 0.0,
+            bus_free_at: 0.0,
             segments: Vec::new(),
             ahead: None,
-            dirty: VecDeque::new(),
+            dirty: Vec::new(),
+            drain: Chooser::new(drain),
+            leaving: (0, 0.0),
             before: Op::Read,
             read_end: u64::MAX,
             write_end: u64::MAX,
             story: Story::default(),
+            luck,
+            written: 0,
         }
-    }
-
-    /// A drive of these numbers at rest, its platter at `phase` (a share of a turn) at time zero.
-    pub fn of(numbers: &DiskNumbers, phase: f64) -> Self {
-        let mechanism = Mechanism::new(numbers, Positioning::Mechanical);
-        let curve = mechanism.read_seek.points();
-        let platter = Platter::new(&numbers.mechanics(), mechanism.revolution_ns, phase, curve);
-        let interface = numbers.interface.clone().unwrap_or_default();
-        Self::new(platter, numbers.cache.clone(), &interface, numbers.overhead.get())
     }
 
     /// What it did for the request it served last.
@@ -265,32 +145,36 @@ impl Drive {
         self.arm
     }
 
-    /// How long from `now` until the data of `request` is under the head; not at all where it is in the cache.
+    /// How long from `now` until the data of `request` is under the head, as the drive reckons it; not at all where the cache
+    /// answers.
     pub fn positioning_ns(&self, now: Nanos, request: &Request) -> f64 {
-        let (now, first) = (now.0 as f64, request.address / SECTOR);
-        let end = (request.address + request.bytes).div_ceil(SECTOR);
+        let (first, end) = sectors(request);
         let cached = |segment: &Segment| segment.first <= first && end <= segment.end;
-        if request.op == Op::Read && self.segments.iter().any(cached) {
+        let answers = match request.op {
+            Op::Read => self.segments.iter().any(cached),
+            Op::Write => self.writes_back(),
+        };
+        if answers {
             return 0.0;
         }
+        let now = now.0 as f64;
         let begin = (now + self.overhead(request.op, true)).max(self.free_at);
-        let access = self.platter.access(begin, self.arm, first, 1, request.op);
-        access.time_of(0) - now
+        begin - now + self.platter.positioning_ns(begin, self.arm, first, request.op, self.margin)
     }
 
-    /// When the drive has done what `request` asks, which it gets at `now` with nothing else to do.
-    pub fn serve(&mut self, now: Nanos, request: &Request) -> Nanos {
+    /// Does what `request` asks, which it gets at `now` with nothing else to do but to send data.
+    pub fn serve(&mut self, now: Nanos, request: &Request) -> Served {
         let now = now.0 as f64;
-        let first = request.address / SECTOR;
-        let end = (request.address + request.bytes).div_ceil(SECTOR);
+        let (first, end) = sectors(request);
         self.work_until(now);
         self.story = Story::default();
-        let done = match request.op {
+        let (ready, done) = match request.op {
             Op::Read => self.read(now, first, end),
             Op::Write => self.write(now, first, end),
         };
         self.before = request.op;
-        Nanos((done + 0.5) as u64)
+        let whole = |time: f64| Nanos((time + 0.5) as u64);
+        Served { ready: whole(ready.min(done)), done: whole(done) }
     }
 
     fn overhead(&self, op: Op, miss: bool) -> f64 {
@@ -299,21 +183,41 @@ impl Drive {
 
     /// Does what the drive does by itself until `now`: brings written data to the platter, reads on.
     fn work_until(&mut self, now: f64) {
-        while let Some((first, end, since)) = self.dirty.front().copied()
-            && self.free_at.max(since) < now
-        {
-            self.stop_reading();
-            self.access(since, first, end, Op::Write);
-            self.dirty.pop_front();
-        }
+        while self.drain_one(now) {}
         self.read_on(now);
+    }
+
+    /// Brings one written thing from the cache to the platter, if that begins before `until`.
+    fn drain_one(&mut self, until: f64) -> bool {
+        let Some(oldest) = self.dirty.first() else { return false };
+        let at = self.free_at.max(oldest.since.0 as f64);
+        if at >= until {
+            return false;
+        }
+        let held = &self.dirty[..self.dirty.partition_point(|written| written.since.0 as f64 <= at)];
+        let (platter, arm, margin) = (&self.platter, self.arm, self.margin);
+        let positioning = |written: &Waiting| {
+            platter.positioning_ns(at, arm, written.request.address / SECTOR, Op::Write, margin)
+        };
+        let chosen = self.drain.next(held, arm, Nanos(at as u64), positioning);
+        let (first, end) = sectors(&self.dirty.remove(chosen).request);
+        self.ahead = None;
+        self.leaving = (end - first, self.access(at, first, end, Op::Write).end());
+        true
     }
 
     /// Reads or writes at the platter, from `now` on or as soon as the arm is free.
     fn access(&mut self, now: f64, first: u64, end: u64, op: Op) -> Access {
-        let access = self.platter.access(now.max(self.free_at), self.arm, first, end - first, op);
+        let lost = if op == Op::Write { self.turns_lost() } else { 0.0 };
+        let access = self.platter.access(now.max(self.free_at), self.arm, first, end - first, op, lost);
         (self.free_at, self.arm) = (access.end(), access.track);
         access
+    }
+
+    /// How long the next write waits beyond the first time its sector comes by.
+    fn turns_lost(&mut self) -> f64 {
+        self.written += 1;
+        self.platter.turn_lost_ns(|share| self.luck.of(self.written).chance(share))
     }
 
     /// Reads on until `until`, if the drive does.
@@ -326,11 +230,8 @@ impl Drive {
         self.ahead = (next < ahead.limit).then_some(Ahead { next, ..ahead });
     }
 
-    fn stop_reading(&mut self) {
-        self.ahead = None;
-    }
-
-    fn read(&mut self, now: f64, first: u64, end: u64) -> f64 {
+    /// When the next command can come, and when all data has gone to the host.
+    fn read(&mut self, now: f64, first: u64, end: u64) -> (f64, f64) {
         let sequential = first == self.read_end;
         self.read_end = end;
         let begins = |segment: &Segment| segment.first <= first && first < segment.end;
@@ -343,18 +244,20 @@ impl Drive {
         let segment = self.segments.remove(at);
         self.segments.push(segment);
         if !newest {
-            self.stop_reading();
+            self.ahead = None;
         }
         if end > segment.end {
             return self.read_from_platter(now, first, end, segment.end, sequential);
         }
         self.extend_reading(end, sequential);
         let begin = now + self.overhead(Op::Read, false);
-        begin + (end - first) as f64 * self.electronics.read_sector + self.electronics.completion[0]
+        let each = self.electronics.read_sector;
+        let sent = self.over_bus(begin + (end - first) as f64 * each, end - first, each);
+        (begin, sent + self.electronics.completion[0])
     }
 
     /// Answers a read whose data, or the end of it, is being read ahead.
-    fn read_as_it_comes(&mut self, now: f64, first: u64, end: u64, sequential: bool) -> f64 {
+    fn read_as_it_comes(&mut self, now: f64, first: u64, end: u64, sequential: bool) -> (f64, f64) {
         self.extend_reading(end, sequential);
         let Some(ahead) = &mut self.ahead else { unreachable!("it is called while the drive reads ahead") };
         ahead.limit = ahead.limit.max(end);
@@ -365,7 +268,8 @@ impl Drive {
         self.ahead = self.ahead.filter(|ahead| ahead.next < ahead.limit);
         let Electronics { read_sector, completion, .. } = self.electronics;
         let transfer = now + self.overhead(Op::Read, false) + (end - first) as f64 * read_sector;
-        transfer.max(self.free_at + read_sector) + completion[0]
+        let sent = self.over_bus(transfer.max(self.free_at + read_sector), end - first, read_sector);
+        (self.free_at, sent + completion[0])
     }
 
     /// The newest segment reaches to `end` now. It holds no more than it can: what was read first gives way.
@@ -406,7 +310,14 @@ impl Drive {
     }
 
     /// Answers a read whose sectors from `missing` on are on the platter only.
-    fn read_from_platter(&mut self, now: f64, first: u64, end: u64, missing: u64, sequential: bool) -> f64 {
+    fn read_from_platter(
+        &mut self,
+        now: f64,
+        first: u64,
+        end: u64,
+        missing: u64,
+        sequential: bool,
+    ) -> (f64, f64) {
         let access = self.access(now + self.overhead(Op::Read, true), missing, end, Op::Read);
         self.tell(Way::Platter, &access);
         let held = self
@@ -418,7 +329,9 @@ impl Drive {
         self.keep(Segment { first: first_kept, end });
         let limit = |most: u64| (end + most).min(self.platter.sectors());
         self.ahead = self.reads_ahead(sequential).map(|most| Ahead { next: end, limit: limit(most) });
-        self.transferred(&access, end - first) + self.electronics.reselect + self.electronics.completion[0]
+        let Electronics { read_sector, reselect, completion, .. } = self.electronics;
+        let sent = self.over_bus(self.transferred(&access, end - first), end - first, read_sector);
+        (access.end(), sent + reselect + completion[0])
     }
 
     /// When data read by `access` has all gone to the host: transfer begins at the watermark, and no sector goes before it was
@@ -447,12 +360,24 @@ impl Drive {
         self.grow_newest(segment.end);
     }
 
-    fn write(&mut self, now: f64, first: u64, end: u64) -> f64 {
-        let begin = now + self.overhead(Op::Write, first != self.write_end);
+    /// When the last of `sectors` has gone over the bus that would be over at `end` if the bus were free: it may still be busy
+    /// with the data of a command before.
+    fn over_bus(&mut self, end: f64, sectors: u64, each: f64) -> f64 {
+        self.bus_free_at = end.max(self.bus_free_at + sectors as f64 * each);
+        self.bus_free_at
+    }
+
+    fn writes_back(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.writes == Writes::Back)
+    }
+
+    /// When the next command can come, and when this one is done.
+    fn write(&mut self, now: f64, first: u64, end: u64) -> (f64, f64) {
+        let begin = (now + self.overhead(Op::Write, first != self.write_end)).max(self.bus_free_at);
         self.write_end = end;
-        self.stop_reading();
+        self.ahead = None;
         self.segments.retain(|segment| segment.end <= first || end <= segment.first);
-        if self.cache.as_ref().is_some_and(|cache| cache.writes == Writes::Back) {
+        if self.writes_back() {
             self.keep(Segment { first, end });
             self.write_to_cache(begin, first, end)
         } else {
@@ -460,49 +385,86 @@ impl Drive {
         }
     }
 
-    fn write_to_platter(&mut self, begin: f64, first: u64, end: u64) -> f64 {
-        let target = self.platter.track_of(first);
-        let moved_ns = self.platter.move_ns(self.arm, target, Op::Write);
-        let on_track = begin.max(self.free_at) + moved_ns;
+    fn write_to_platter(&mut self, begin: f64, first: u64, end: u64) -> (f64, f64) {
         let sectors = (end - first) as f64;
-        let Electronics { write_sector, write_watermark, write_data_delay, .. } = self.electronics;
+        let Electronics { write_sector, write_watermark, write_data_delay, reselect, completion, .. } =
+            self.electronics;
         // Not so early that the data would not keep up with the platter.
         let keeps_up = write_sector + (write_sector - self.platter.sector_ns(first)).max(0.0) * sectors;
         let data_at = begin + write_data_delay + keeps_up.max(sectors * write_watermark * write_sector);
-        let access = self.platter.access(on_track.max(data_at), target, first, end - first, Op::Write);
-        (self.free_at, self.arm) = (access.end(), access.track);
+        let target = self.platter.track_of(first);
+        let moved_ns = self.platter.move_ns(self.arm, target, Op::Write);
+        // The arm moves while data comes.
+        let on_track = (begin.max(self.free_at) + moved_ns).max(data_at);
+        self.arm = target;
+        let access = self.access(on_track, first, end, Op::Write);
         self.story = Story { way: Way::Platter, moved_ns, waited_ns: access.waited_ns };
-        let Electronics { write_sector, reselect, completion, .. } = self.electronics;
-        access.end().max(begin + sectors * write_sector) + reselect + completion[1]
+        let sent = self.over_bus(begin + sectors * write_sector, end - first, write_sector);
+        (access.end(), access.end().max(sent) + reselect + completion[1])
     }
 
     /// Takes the data of a write into the cache, in pieces where it is larger than the room there is.
-    fn write_to_cache(&mut self, begin: f64, first: u64, end: u64) -> f64 {
-        let room = self.segment_sectors().max(1);
+    fn write_to_cache(&mut self, begin: f64, first: u64, end: u64) -> (f64, f64) {
+        let room = self.write_room().max(1);
         let (mut time, mut next) = (begin, first);
         while next < end {
             let piece = (end - next).min(room);
-            time = self.room_at(time, piece, room) + piece as f64 * self.electronics.write_sector;
-            match self.dirty.back_mut().filter(|(_, last, _)| *last == next) {
-                Some(last) => last.1 += piece,
-                None => self.dirty.push_back((next, next + piece, time)),
-            }
+            time = self.room_at(time, piece, room);
+            time = self.over_bus(
+                time + piece as f64 * self.electronics.write_sector,
+                piece,
+                self.electronics.write_sector,
+            );
+            self.hold(next, piece, time);
             next += piece;
         }
-        time + self.electronics.completion[1]
+        (time, time + self.electronics.completion[1])
+    }
+
+    /// How many sectors may be written here and not yet to the platter.
+    fn write_room(&self) -> u64 {
+        let of = |cache: &CacheSpec| cache.write_room.unwrap_or(cache.segment_size).0 / SECTOR;
+        self.cache.as_ref().map_or(0, of)
+    }
+
+    /// Holds a piece of a write until it is on the platter; together with the one before it where they follow each other.
+    fn hold(&mut self, first: u64, sectors: u64, time: f64) {
+        let bytes = sectors * SECTOR;
+        match self.dirty.last_mut().filter(|last| last.request.address + last.request.bytes == first * SECTOR)
+        {
+            Some(last) => last.request.bytes += bytes,
+            None => {
+                let request = Request { key: 0, op: Op::Write, address: first * SECTOR, bytes };
+                let track = self.platter.track_of(first);
+                self.dirty.push(Waiting { request, since: Nanos(time as u64), track });
+            }
+        }
     }
 
     /// When there is room for `sectors` more, from `time` on: what is written waits for what was written before it to reach
     /// the platter.
     fn room_at(&mut self, time: f64, sectors: u64, room: u64) -> f64 {
         let mut time = time;
-        while self.dirty.iter().map(|(first, end, _)| end - first).sum::<u64>() + sectors > room
-            && let Some((first, end, since)) = self.dirty.pop_front()
-        {
-            self.stop_reading();
-            self.access(since, first, end, Op::Write);
-            time = time.max(self.free_at);
+        while !self.has_room(time, sectors, room) {
+            if self.leaving.1 <= time && !self.drain_one(f64::INFINITY) {
+                return time;
+            }
+            time = time.max(self.leaving.1);
         }
         time
     }
+
+    fn has_room(&self, time: f64, sectors: u64, room: u64) -> bool {
+        let (leaving, until) = self.leaving;
+        let (writes, held) = if until > time { (1, leaving) } else { (0, 0) };
+        let held: u64 = held + self.dirty.iter().map(|written| written.request.bytes / SECTOR).sum::<u64>();
+        let most =
+            self.cache.as_ref().and_then(|cache| cache.writes_held).map_or(usize::MAX, |most| most as usize);
+        self.dirty.len() + writes < most && held + sectors <= room
+    }
+}
+
+/// The first sector of a request, and one more than its last.
+fn sectors(request: &Request) -> (u64, u64) {
+    (request.address / SECTOR, (request.address + request.bytes).div_ceil(SECTOR))
 }

@@ -70,7 +70,7 @@ pub enum Spares {
 }
 
 /// A zone: cylinders whose tracks hold equally much.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneSpec {
     /// Its first cylinder.

@@ -4,7 +4,9 @@
 //! simulator for RAID 0 systems of zoned disks"; zones after Zertal and Harrison). Where the arm goes from and to is
 //! sampled in one of three ways: see [`Positioning`].
 
+mod cache;
 mod drive;
+mod electronics;
 mod law;
 pub mod layout;
 mod numbers;
@@ -15,7 +17,7 @@ mod zones;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use headrace_kernel::{Discipline, Resource, Server, Stream, Usage};
+use headrace_kernel::{Resource, Round, Stream, Usage};
 use headrace_units::{Fraction, Nanos};
 use headrace_workload::{Op, Request};
 use schemars::JsonSchema;
@@ -25,11 +27,12 @@ use crate::device::BlockDevice;
 use crate::passage::Passage;
 use crate::site::Place;
 
-pub use drive::{CacheSpec, Command, Drive, InterfaceSpec, ReadAhead, Story, Way, Writes};
+pub use cache::{CacheSpec, ReadAhead, Writes};
+pub use drive::{Drive, Served, Story, Way};
+pub use electronics::{Command, InterfaceSpec};
 pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
 pub use platter::MechanicsSpec;
-
-pub use schedule::Scheduling;
+pub use schedule::{QueueSpec, Scheduling};
 
 use schedule::Queue;
 use zones::{SeekCurve, Zones};
@@ -43,31 +46,41 @@ pub struct DiskSpec {
     /// How the places on the platter are sampled.
     #[serde(default)]
     pub positioning: Positioning,
-    /// Which of the waiting requests is served next, for `positioning: mechanical`.
-    #[serde(default)]
-    pub scheduling: Scheduling,
-    /// Among so many at most it chooses; those behind them wait outside.
-    #[serde(default = "many_commands")]
+    /// Which of the waiting requests is served next, for `positioning: mechanical`. Default: what the drive does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduling: Option<Scheduling>,
+    /// Among so many at most it chooses; those behind them wait outside. Default: what the drive holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
-    pub queue_depth: u32,
+    pub queue_depth: Option<u32>,
     /// Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Fraction>,
 }
 
-const fn many_commands() -> u32 {
-    32
-}
-
 impl DiskSpec {
+    /// What a drive of these numbers makes of the commands that wait in it here.
+    pub fn queue(&self, numbers: &DiskNumbers) -> QueueSpec {
+        if self.positioning != Positioning::Mechanical {
+            return QueueSpec::default();
+        }
+        let own = numbers.queue.clone().unwrap_or_default();
+        QueueSpec {
+            scheduling: self.scheduling.unwrap_or(own.scheduling),
+            depth: self.queue_depth.unwrap_or(own.depth),
+            ..own
+        }
+    }
+
     /// What does not go together: (field, what is wrong, what would do).
     pub fn problem(&self) -> Option<(&'static str, &'static str, &'static str)> {
         let mechanical = self.positioning == Positioning::Mechanical;
         let only = "it has a meaning only where the platter turns";
         let help = "say `positioning: mechanical`, or leave it out";
-        match (mechanical, self.scheduling == Scheduling::Fcfs, self.phase) {
-            (false, false, _) => Some(("scheduling", only, help)),
-            (false, _, Some(_)) => Some(("phase", only, help)),
+        match (mechanical, self.scheduling, self.queue_depth, self.phase) {
+            (false, Some(_), ..) => Some(("scheduling", only, help)),
+            (false, _, Some(_), _) => Some(("queue_depth", only, help)),
+            (false, .., Some(_)) => Some(("phase", only, help)),
             _ => None,
         }
     }
@@ -173,14 +186,43 @@ pub struct Disk<'m> {
     place: Place<'m>,
     arm: Arm<'m>,
     works: Works,
+    /// Whether a command may come while data of the one before is still on its way to the host.
+    overlaps: bool,
 }
 
 /// Who is served next.
+#[expect(clippy::large_enum_variant, reason = "most arms are of the large kind, and asked millions of times")]
 enum Arm<'m> {
     /// Who came first.
     InOrder(Resource<'m>),
     /// Whom the drive chooses.
-    Choosing(Resource<'m, Queue<'m>>),
+    Choosing(Box<Choosing<'m>>),
+}
+
+/// The commands that wait in a drive, and when it says that they are done.
+struct Choosing<'m> {
+    arm: Resource<'m, Queue<'m>>,
+    batches: Batches<'m>,
+}
+
+/// Commands of which the drive says together that they are done.
+struct Batches<'m> {
+    most: u32,
+    /// How many of this batch are done.
+    done: Cell<u32>,
+    told: Round<'m>,
+}
+
+impl<'m> Batches<'m> {
+    /// Another one is done, and `others` wait: returns when the drive says so.
+    async fn one_done(&'m self, others: bool) {
+        self.done.set(self.done.get() + 1);
+        if others && self.done.get() < self.most {
+            return self.told.wait().await;
+        }
+        self.done.set(0);
+        self.told.end();
+    }
 }
 
 /// The two ways in which a disk works.
@@ -203,7 +245,7 @@ impl Works {
             return Self::Sampled { mechanism, draws: place.stream("positions"), rests_at: Cell::new(0.0) };
         }
         let phase = spec.phase.map_or_else(|| place.stream("phase").draws().uniform(), Fraction::get);
-        let drive = Drive::of(numbers, phase);
+        let drive = Drive::of(numbers, phase, place.stream("retries"));
         Self::Mechanical(Rc::new(RefCell::new(drive)))
     }
 }
@@ -211,40 +253,37 @@ impl Works {
 impl<'m> Disk<'m> {
     pub(crate) fn new(numbers: &DiskNumbers, spec: &DiskSpec, place: Place<'m>) -> Self {
         let works = Works::new(numbers, spec, &place);
-        let sim = place.site.sim;
+        let (sim, queue) = (place.site.sim, spec.queue(numbers));
         let arm = match &works {
-            Works::Mechanical(drive) if spec.scheduling != Scheduling::Fcfs => Arm::Choosing(Resource::new(
-                sim,
-                1,
-                Queue::new(sim, Rc::clone(drive), spec.scheduling, spec.queue_depth),
-            )),
+            Works::Mechanical(drive) if !queue.keeps_order() => {
+                let commands = Queue::new(sim, Rc::clone(drive), &queue);
+                let batches = Batches { most: queue.batch, done: Cell::new(0), told: Round::new(sim) };
+                Arm::Choosing(Box::new(Choosing { arm: Resource::new(sim, 1, commands), batches }))
+            }
             _ => Arm::InOrder(Resource::fcfs(sim, 1)),
         };
-        Self { arm, works, place }
+        Self { arm, works, place, overlaps: queue.depth > 1 }
     }
 
-    /// When the disk, which is free at `now`, has done what `request` asks.
+    /// When the disk, which is free at `now`, takes the next command, and when it has done what `request` asks.
     #[inline]
-    fn work(&self, now: Nanos, request: &Request) -> Nanos {
+    fn work(&self, now: Nanos, request: &Request) -> Served {
         match &self.works {
-            Works::Mechanical(drive) => drive.borrow_mut().serve(now, request),
+            Works::Mechanical(drive) => {
+                let served = drive.borrow_mut().serve(now, request);
+                if self.overlaps { served } else { Served { ready: served.done, ..served } }
+            }
             Works::Sampled { mechanism, draws, rests_at } => {
                 let (service, rests) = mechanism.service(rests_at.get(), request, *draws);
                 rests_at.set(rests);
-                now + service
+                Served { ready: now + service, done: now + service }
             }
         }
     }
-}
 
-impl<'m> Disk<'m> {
-    /// Holds the arm for as long as `request` takes.
-    async fn turn<D: Discipline>(&'m self, arm: Server<'m, D>, request: &Request) -> Passage {
-        let sim = self.place.site.sim;
-        let begin = sim.now();
-        let end = self.work(begin, request);
-        sim.until(end).await;
-        Passage::through(self.place.component, arm.waited, end - begin)
+    /// The leg of a request that came at `since` and was served from `begin` to `done`.
+    fn leg(&self, since: Nanos, begin: Nanos, done: Nanos) -> Passage {
+        Passage::through(self.place.component, begin - since, done - begin)
     }
 }
 
@@ -258,15 +297,37 @@ impl<'m> BlockDevice<'m> for Disk<'m> {
     fn queue(&self) -> Option<(u64, Usage)> {
         Some(match &self.arm {
             Arm::InOrder(arm) => arm.recorded(),
-            Arm::Choosing(arm) => arm.recorded(),
+            Arm::Choosing(commands) => commands.arm.recorded(),
         })
     }
 
     async fn io(&'m self, request: Request) -> Passage {
-        match &self.arm {
-            Arm::InOrder(arm) => self.turn(arm.acquire(()).await, &request).await,
-            Arm::Choosing(arm) => self.turn(arm.acquire(request).await, &request).await,
+        let sim = self.place.site.sim;
+        let since = sim.now();
+        let (begin, done) = match &self.arm {
+            Arm::InOrder(arm) => {
+                let _held = arm.acquire(()).await;
+                let begin = sim.now();
+                let Served { ready, done } = self.work(begin, &request);
+                sim.until(ready).await;
+                (begin, done)
+            }
+            Arm::Choosing(commands) => {
+                let Choosing { arm, batches } = &**commands;
+                let held = arm.acquire(request).await;
+                let begin = sim.now();
+                let Served { ready, done } = self.work(begin, &request);
+                sim.until(ready).await;
+                let others = arm.usage().queue.value() > 0;
+                drop(held);
+                batches.one_done(others).await;
+                (begin, done)
+            }
+        };
+        if done > sim.now() {
+            sim.until(done).await;
         }
+        self.leg(since, begin, sim.now())
     }
 
     #[inline]
@@ -274,7 +335,12 @@ impl<'m> BlockDevice<'m> for Disk<'m> {
         let Arm::InOrder(arm) = &self.arm else {
             unreachable!("a drive that chooses is not asked without events")
         };
-        let pass = arm.pass(now, |start| self.work(start, request));
-        (pass.end, Passage::through(self.place.component, pass.start - now, pass.end - pass.start))
+        let mut done = now;
+        let pass = arm.pass(now, |start| {
+            let served = self.work(start, request);
+            done = served.done;
+            served.ready
+        });
+        (done, self.leg(now, pass.start, done))
     }
 }

@@ -1,12 +1,15 @@
 //! The numbers of a drive, each with its source.
 
-use headrace_units::{Bytes, BytesPerSecond, Nanos, PerSecond};
+use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::drive::{CacheSpec, InterfaceSpec};
+use super::cache::CacheSpec;
+use super::electronics::InterfaceSpec;
 use super::layout::{LayoutSpec, SECTOR, Spares, TrackOrder, ZoneSpec};
-use super::platter::MechanicsSpec;
+use super::platter::{Mechanics, MechanicsSpec};
+use super::schedule::QueueSpec;
+use super::zones::means;
 
 /// A number, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,14 +92,20 @@ pub struct DiskNumbers {
     /// Its interface, for `positioning: mechanical`. Default: `overhead` before each command, and data in no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<InterfaceSpec>,
+    /// What it makes of the commands that wait in it, for `positioning: mechanical`. Default: one after another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueSpec>,
 }
 
-/// The two ends of a seek curve.
+/// A seek curve, as a data sheet gives it: a + b dᵖ over a distance d.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeekTimes {
     /// To the next cylinder.
     pub track_to_track: Sourced<Nanos>,
+    /// The mean between random cylinders. Default: as it follows from the other two with p = 1/2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average: Option<Sourced<Nanos>>,
     /// From the first cylinder to the last.
     pub full_stroke: Sourced<Nanos>,
 }
@@ -119,53 +128,60 @@ impl DiskNumbers {
     /// What cannot be, as (field, what was found, what would do).
     pub fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems = Vec::new();
-        let mut check = |ok: bool, field, problem: String| {
-            if !ok {
-                problems.push((field, problem));
-            }
-        };
         let capacity = self.capacity.get();
-        check(
+        let check = |ok: bool, field, problem: String| (!ok).then_some((field, problem));
+        problems.extend(check(
             (1..=MOST_BYTES).contains(&capacity.0),
             "capacity",
             format!("a disk holds from 1 B to 1 EiB, not {capacity}"),
-        );
+        ));
         let cylinders = self.cylinders.get();
-        check(
+        problems.extend(check(
             cylinders >= 2,
             "cylinders",
             format!("{cylinders} cylinders leave the arm nowhere to go; give at least 2"),
-        );
+        ));
         let (outer, inner) = (self.media_rate_outer.get(), self.media_rate_inner.get());
-        check(
+        problems.extend(check(
             outer >= inner,
             "media_rate_outer",
             format!(
                 "the outermost track ({outer}) cannot pass slower than the innermost ({inner}); are they swapped?"
             ),
-        );
+        ));
         for (field, seek) in [("seek_read", &self.seek_read), ("seek_write", &self.seek_write)] {
             let (track, full) = (seek.track_to_track.get(), seek.full_stroke.get());
-            check(
+            problems.extend(check(
                 track <= full,
                 field,
                 format!("track_to_track ({track}) is longer than full_stroke ({full})"),
-            );
+            ));
+            let (least, most) = means(seek, f64::from(cylinders.saturating_sub(1)));
+            if let Some(average) = seek.average.as_ref().map(Sourced::get)
+                && track <= full
+                && !(least..=most).contains(&(average.0 as f64))
+            {
+                let (least, most) = (Nanos(least as u64), Nanos(most as u64));
+                let message = format!(
+                    "an average of {average} is not between {least} and {most}, as it is on any curve from {track} to {full}"
+                );
+                problems.push((field, message));
+            }
         }
         let track = inner.get() / self.rotation.get().get();
-        check(
+        problems.extend(check(
             track >= 512.0,
             "media_rate_inner",
             format!(
                 "at this rate and speed the innermost track holds {track:.0} bytes, less than one sector of 512"
             ),
-        );
+        ));
         if let Some((field, problem)) = self.mechanics.as_ref().and_then(MechanicsSpec::problem) {
             problems.push((field, problem));
-        } else if let Some(mechanics) = &self.mechanics
-            && mechanics.layout.sectors() * SECTOR < capacity.0
+        } else if let Some(layout) = self.mechanics.as_ref().and_then(|mechanics| mechanics.layout.as_ref())
+            && layout.sectors() * SECTOR < capacity.0
         {
-            let holds = mechanics.layout.sectors();
+            let holds = layout.sectors();
             let message = format!(
                 "its layout holds {holds} sectors, less than the capacity of {}",
                 capacity.0 / SECTOR
@@ -175,54 +191,58 @@ impl DiskNumbers {
         problems
     }
 
-    /// The mechanics: as given, or as they follow from the data sheet. Then tracks shrink from the outermost zone to the
-    /// innermost in sixteen steps, there are as many surfaces as the capacity takes, a head switch takes as long as a seek to the
-    /// next cylinder, and skews are just long enough for both.
-    pub fn mechanics(&self) -> MechanicsSpec {
-        self.mechanics.clone().unwrap_or_else(|| {
-            let turns = self.rotation.get().get();
-            let track = |rate: BytesPerSecond| rate.get() / turns / SECTOR as f64;
-            let (outer, inner) = (track(self.media_rate_outer.get()), track(self.media_rate_inner.get()));
-            let cylinders = self.cylinders.get();
-            let wanted = (self.capacity.get().0 / SECTOR) as f64;
-            let surfaces = (wanted / f64::from(cylinders) / ((outer + inner) / 2.0)).ceil().max(1.0);
-            // Surfaces are whole; the tracks give way, so that the disk holds what it holds.
-            let fill = wanted / (f64::from(cylinders) * surfaces * (outer + inner) / 2.0);
-            let switch = self.seek_read.track_to_track.get();
-            let zones = SHEET_ZONES.min(cylinders);
-            let zone = |i: u32| {
-                let first_cylinder = (u64::from(cylinders) * u64::from(i) / u64::from(zones)) as u32;
-                let last_cylinder = (u64::from(cylinders) * u64::from(i + 1) / u64::from(zones)) as u32 - 1;
-                let inside = (f64::from(i) + 0.5) / f64::from(zones);
-                let sectors = ((outer - (outer - inner) * inside) * fill).ceil().max(1.0);
-                let skew = (switch.secs() * turns * sectors).ceil();
-                ZoneSpec {
-                    first_cylinder,
-                    last_cylinder,
-                    sectors: sectors as u32,
-                    offset: 0.0,
-                    track_skew: skew,
-                    cylinder_skew: skew,
-                    reserved: 0,
-                    spares: 0,
-                    slips: Vec::new(),
-                    remaps: Vec::new(),
-                }
-            };
-            MechanicsSpec {
-                source: None,
-                head_switch: switch,
-                write_settle: Nanos(self.seek_write.track_to_track.get().0.saturating_sub(switch.0)),
-                seek: Vec::new(),
-                layout: LayoutSpec {
-                    surfaces: surfaces as u32,
-                    order: TrackOrder::Conventional,
-                    spares: Spares::None,
-                    slips_use_spares: true,
-                    zones: (0..zones).map(zone).collect(),
-                },
+    /// The mechanics: what is given, the rest as it follows from the data sheet.
+    pub fn mechanics(&self) -> Mechanics {
+        let told = self.mechanics.clone().unwrap_or_default();
+        let slower = || {
+            let (write, read) = (self.seek_write.track_to_track.get(), self.seek_read.track_to_track.get());
+            Nanos(write.0.saturating_sub(read.0))
+        };
+        Mechanics {
+            head_switch: told.head_switch.unwrap_or(self.seek_read.track_to_track.get()),
+            write_settle: told.write_settle.unwrap_or_else(slower),
+            write_retries: told.write_retries.map_or(0.0, Fraction::get),
+            zero_latency: told.zero_latency,
+            seek: told.seek,
+            layout: told.layout.unwrap_or_else(|| self.sheet_layout(told.head_switch)),
+        }
+    }
+
+    /// A layout from the data sheet: tracks shrink from the outermost zone to the innermost in sixteen steps, there are as many
+    /// surfaces as the capacity takes, and skews are just long enough for switches.
+    fn sheet_layout(&self, head_switch: Option<Nanos>) -> LayoutSpec {
+        let turns = self.rotation.get().get();
+        let track = |rate: BytesPerSecond| rate.get() / turns / SECTOR as f64;
+        let (outer, inner) = (track(self.media_rate_outer.get()), track(self.media_rate_inner.get()));
+        let cylinders = self.cylinders.get();
+        let wanted = (self.capacity.get().0 / SECTOR) as f64;
+        let surfaces = (wanted / f64::from(cylinders) / ((outer + inner) / 2.0)).ceil().max(1.0);
+        // Surfaces are whole; the tracks give way, so that the disk holds what it holds.
+        let fill = wanted / (f64::from(cylinders) * surfaces * (outer + inner) / 2.0);
+        let next_cylinder = self.seek_read.track_to_track.get();
+        let skew = |switch: Nanos, sectors: f64| (switch.secs() * turns * sectors).ceil();
+        let zones = SHEET_ZONES.min(cylinders);
+        let first = |i: u32| (u64::from(cylinders) * u64::from(i) / u64::from(zones)) as u32;
+        let zone = |i: u32| {
+            let inside = (f64::from(i) + 0.5) / f64::from(zones);
+            let sectors = ((outer - (outer - inner) * inside) * fill).ceil().max(1.0);
+            ZoneSpec {
+                first_cylinder: first(i),
+                last_cylinder: first(i + 1) - 1,
+                sectors: sectors as u32,
+                track_skew: skew(head_switch.unwrap_or(next_cylinder), sectors),
+                cylinder_skew: skew(next_cylinder, sectors),
+                ..ZoneSpec::default()
             }
-        })
+        };
+        let zones = (0..zones).map(zone).collect();
+        LayoutSpec {
+            surfaces: surfaces as u32,
+            order: TrackOrder::Conventional,
+            spares: Spares::None,
+            slips_use_spares: true,
+            zones,
+        }
     }
 
     /// Every number with its field and where it comes from, for the catalogue.
@@ -237,6 +257,7 @@ impl DiskNumbers {
         ];
         for (field, seek) in [("seek_read", &self.seek_read), ("seek_write", &self.seek_write)] {
             origins.push((format!("{field}.track_to_track"), seek.track_to_track.origin()));
+            origins.extend(seek.average.iter().map(|average| (format!("{field}.average"), average.origin())));
             origins.push((format!("{field}.full_stroke"), seek.full_stroke.origin()));
         }
         origins

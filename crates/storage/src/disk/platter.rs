@@ -4,7 +4,7 @@
 //! Times are nanoseconds since the beginning of the run, as floating point: a turn is some ten million of them, and the
 //! platter's place is kept to better than that for years of simulated time.
 
-use headrace_units::Nanos;
+use headrace_units::{Fraction, Nanos};
 use headrace_workload::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,23 +12,33 @@ use smallvec::SmallVec;
 
 use super::layout::{Layout, LayoutSpec, Track};
 
-/// What the mechanics need beyond a data sheet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What is known of the mechanics beyond a data sheet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MechanicsSpec {
     /// Where these numbers were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// From one surface to another of the same cylinder.
-    pub head_switch: Nanos,
-    /// How much longer the arm settles before it writes.
+    /// From one surface to another of the same cylinder. Default: as long as a seek to the next cylinder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head_switch: Option<Nanos>,
+    /// How much longer the arm settles before it writes. Default: by how much `seek_write` is slower to the next cylinder than
+    /// `seek_read`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_settle: Option<Nanos>,
+    /// What share of writes lose a turn, as the head is not steady enough when their sector comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_retries: Option<Fraction>,
+    /// Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first.
     #[serde(default)]
-    pub write_settle: Nanos,
+    pub zero_latency: bool,
     /// Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seek: Vec<(u32, Nanos)>,
-    /// Where sectors lie.
-    pub layout: LayoutSpec,
+    /// Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough for
+    /// switches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<LayoutSpec>,
 }
 
 impl MechanicsSpec {
@@ -42,9 +52,26 @@ impl MechanicsSpec {
                 "the distances of `seek` are to begin at 1 or more and rise".to_owned(),
             ));
         }
-        let (zone, problem) = self.layout.problem()?;
+        let (zone, problem) = self.layout.as_ref()?.problem()?;
         Some(("mechanics", format!("zone {zone} of the layout: {problem}")))
     }
+}
+
+/// The mechanics of a drive, complete: what was told, and what follows from its data sheet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mechanics {
+    /// From one surface to another of the same cylinder.
+    pub head_switch: Nanos,
+    /// How much longer the arm settles before it writes.
+    pub write_settle: Nanos,
+    /// What share of writes lose a turn.
+    pub write_retries: f64,
+    /// Whether a track is read or written from whichever sector comes first.
+    pub zero_latency: bool,
+    /// Seek times as points; none where those of the data sheet hold.
+    pub seek: Vec<(u32, Nanos)>,
+    /// Where sectors lie.
+    pub layout: LayoutSpec,
 }
 
 /// Platters, arm and heads.
@@ -56,6 +83,8 @@ pub struct Platter {
     phase: f64,
     head_switch_ns: f64,
     write_settle_ns: f64,
+    write_retries: f64,
+    zero_latency: bool,
     seek: Vec<(f64, f64)>,
 }
 
@@ -116,9 +145,9 @@ const MOST_ON_TRACK: u64 = 1 << 14;
 const JUST_REACHED_NS: f64 = 1.0;
 
 impl Platter {
-    /// Platters of these mechanics that turn once in `revolution_ns` and stand at `phase` at time zero; `seek` gives times
-    /// where the specification has none.
-    pub fn new(spec: &MechanicsSpec, revolution_ns: f64, phase: f64, seek: Vec<(f64, f64)>) -> Self {
+    /// Platters of these mechanics, complete, that turn once in `revolution_ns` and stand at `phase` at time zero; `seek` gives
+    /// times where the specification has none.
+    pub fn new(spec: &Mechanics, revolution_ns: f64, phase: f64, seek: Vec<(f64, f64)>) -> Self {
         let own = spec.seek.iter().map(|(distance, time)| (f64::from(*distance), time.0 as f64));
         Self {
             layout: Layout::new(&spec.layout),
@@ -126,6 +155,8 @@ impl Platter {
             phase,
             head_switch_ns: spec.head_switch.0 as f64,
             write_settle_ns: spec.write_settle.0 as f64,
+            write_retries: spec.write_retries,
+            zero_latency: spec.zero_latency,
             seek: if spec.seek.is_empty() { seek } else { own.collect() },
         }
     }
@@ -196,29 +227,47 @@ impl Platter {
         if wait > self.revolution_ns - JUST_REACHED_NS { 0.0 } else { wait }
     }
 
-    /// Reads or writes `count` sectors from `sector` on, the arm free at `now` and standing at `from`.
-    pub fn access(&self, now: f64, from: Track, sector: u64, count: u64, op: Op) -> Access {
-        let (mut time, mut track) = (now, from);
+    /// How long from `now`, the arm at `from`, until `sector` is under the head, if the arm's way is reckoned to take longer than it
+    /// does by the share `margin`.
+    pub fn positioning_ns(&self, now: f64, from: Track, sector: u64, op: Op, margin: f64) -> f64 {
+        let run = self.layout.run(sector);
+        let moved = self.move_ns(from, run.track, op) * (1.0 + margin);
+        moved + self.turn_ns(now + moved, run.angle)
+    }
+
+    /// One turn, if by `chance` a write loses one.
+    pub fn turn_lost_ns(&self, chance: impl FnOnce(f64) -> bool) -> f64 {
+        if self.write_retries > 0.0 && chance(self.write_retries) { self.revolution_ns } else { 0.0 }
+    }
+
+    /// Reads or writes `count` sectors from `sector` on, the arm free at `now` and standing at `from`, the first of them not at
+    /// once when it comes by but `lost` later.
+    pub fn access(&self, now: f64, from: Track, sector: u64, count: u64, op: Op, lost: f64) -> Access {
+        let (mut time, mut track, mut lost) = (now, from, lost);
         let mut sweeps = SmallVec::new();
         let (mut next, end) = (sector, sector + count);
         let (mut moved_ns, mut waited_ns) = (0.0, 0.0);
         while next < end {
             let run = self.layout.run(next);
+            let (sectors, each) = (run.sectors.min(end - next), run.width * self.revolution_ns);
             let moved = self.move_ns(track, run.track, op);
-            let waited = self.turn_ns(time + moved, run.angle);
+            let waited =
+                self.wait_ns(time + moved, run.angle, sectors as f64 * each) + std::mem::take(&mut lost);
             if sweeps.is_empty() {
                 (moved_ns, waited_ns) = (moved, waited);
             }
-            time += moved + waited;
-            let sweep = Sweep {
-                sectors: run.sectors.min(end - next),
-                begin: time,
-                each: run.width * self.revolution_ns,
-            };
-            (time, track, next) = (sweep.end(), run.track, next + sweep.sectors);
+            let sweep = Sweep { sectors, begin: time + moved + waited, each };
+            (time, track, next) = (sweep.end(), run.track, next + sectors);
             sweeps.push(sweep);
         }
         Access { sweeps, track, moved_ns, waited_ns }
+    }
+
+    /// How long from `now` until what begins at `angle` and takes `transfer` can pass. With zero-latency access a head that
+    /// comes down amid it begins there and is through after one turn, as if it had waited a turn less `transfer`.
+    fn wait_ns(&self, now: f64, angle: f64, transfer: f64) -> f64 {
+        let wait = self.turn_ns(now, angle);
+        if self.zero_latency { wait.min(self.revolution_ns - transfer) } else { wait }
     }
 
     /// Reads on from `sector` at `now`, the arm at `from`, until `until` or `limit`: the next sector to be read, when the last
@@ -266,10 +315,11 @@ mod tests {
             slips: Vec::new(),
             remaps: Vec::new(),
         };
-        let spec = MechanicsSpec {
-            source: None,
+        let spec = Mechanics {
             head_switch: Nanos::from_ms(1.0),
             write_settle: Nanos::from_ms(0.5),
+            write_retries: 0.0,
+            zero_latency: false,
             seek: vec![(1, Nanos::from_ms(2.0)), (99, Nanos::from_ms(9.0))],
             layout: LayoutSpec {
                 surfaces: 2,
@@ -288,24 +338,34 @@ mod tests {
     fn the_wait_follows_from_where_the_platter_is() {
         let platter = platter();
         assert_eq!(
-            platter.access(0.0, HOME, 3, 2, Op::Read).end(),
+            platter.access(0.0, HOME, 3, 2, Op::Read, 0.0).end(),
             5e6,
             "three sectors to wait, two to read"
         );
-        assert_eq!(platter.access(4e6, HOME, 3, 1, Op::Read).end(), 14e6, "just missed: the next turn");
+        assert_eq!(platter.access(4e6, HOME, 3, 1, Op::Read, 0.0).end(), 14e6, "just missed: the next turn");
         // A seek of two cylinders takes about 2.07 ms; sector 40 lies at angle 4 · 2 + 2 · 3 - 2 · 2 = 10 → 0.
-        let far = platter.access(0.0, HOME, 40, 1, Op::Read);
+        let far = platter.access(0.0, HOME, 40, 1, Op::Read, 0.0);
         assert_eq!((far.track.cylinder, far.end()), (2, 11e6));
     }
 
     #[test]
     fn skews_hide_switches() {
         let platter = platter();
-        let access = platter.access(0.0, HOME, 0, 20, Op::Read);
+        let access = platter.access(0.0, HOME, 0, 20, Op::Read, 0.0);
         let ms = |ns: f64| (ns * 1e-3).round() * 1e-3;
         assert_eq!(ms(access.end()), 22.0, "two tracks and the skew between them");
         assert_eq!(ms(access.time_of(10)), 10.0);
         assert_eq!(ms(access.time_of(11)), 13.0);
+    }
+
+    /// Six of ten sectors, the head in the midst of them: from there to the end, and the beginning when it comes by.
+    #[test]
+    fn zero_latency_access_begins_anywhere() {
+        let waits = platter();
+        let begins = Platter { zero_latency: true, ..platter() };
+        let end = |platter: &Platter, now| platter.access(now, HOME, 0, 6, Op::Read, 0.0).end();
+        assert_eq!((end(&waits, 2e6), end(&begins, 2e6)), (16e6, 12e6), "one turn is enough");
+        assert_eq!((end(&waits, 7e6), end(&begins, 7e6)), (16e6, 16e6), "not amid them: as ever");
     }
 
     #[test]
@@ -321,7 +381,7 @@ mod tests {
     fn an_access_waits_less_than_a_turn_for_each_track() {
         let platter = platter();
         for (sector, count, now) in (0..500u64).map(|i| (i * 37 % 1900, 1 + i * 7 % 60, i as f64 * 1.37e6)) {
-            let access = platter.access(now, HOME, sector, count, Op::Write);
+            let access = platter.access(now, HOME, sector, count, Op::Write, 0.0);
             let transfer = count as f64 * 1e6;
             let tracks = access.sweeps.len() as f64;
             let took = access.end() - now;

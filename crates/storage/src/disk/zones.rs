@@ -56,24 +56,41 @@ impl Zones {
     }
 }
 
-/// Seek time a + b √D over D cylinders: the track-to-track time at one cylinder, the full-stroke time at all.
+/// Seek time a + b Dᵖ over D cylinders: the track-to-track time at one cylinder, the full-stroke time at all, and with p = 1/2
+/// unless a mean is told.
 #[derive(Clone, Debug)]
 pub(super) struct SeekCurve {
     start_ns: f64,
-    /// b √C: the time a full stroke takes beyond a.
+    /// b Cᵖ: the time a full stroke takes beyond a.
     reach_ns: f64,
     /// All cylinders but one.
     cylinders: f64,
+    power: f64,
+}
+
+/// The mean of Dᵖ between random places, D as a share of the full stroke: its density is 2 (1 − D).
+fn mean_power(power: f64) -> f64 {
+    2.0 / ((power + 1.0) * (power + 2.0))
 }
 
 impl SeekCurve {
-    /// The curve through the two `times`, over `cylinders` (one less than there are).
+    /// The curve through the two ends of `times`, over `cylinders` (one less than there are).
     pub fn new(times: &SeekTimes, cylinders: f64) -> Self {
+        let average = times.average.as_ref().map(|average| average.get().0 as f64);
+        let power = average.map_or(0.5, |average| power_with_mean(times, cylinders, average));
+        Self::with_power(times, cylinders, power)
+    }
+
+    fn with_power(times: &SeekTimes, cylinders: f64, power: f64) -> Self {
         let (one, full) = (times.track_to_track.get().0 as f64, times.full_stroke.get().0 as f64);
-        let root = cylinders.sqrt();
+        let all = raise(cylinders, power);
         // Two cylinders leave one distance, and any slope goes through it.
-        let slope = if root > 1.0 { (full - one) / (root - 1.0) } else { 0.0 };
-        Self { start_ns: one - slope, reach_ns: slope * root, cylinders }
+        let slope = if all > 1.0 { (full - one) / (all - 1.0) } else { 0.0 };
+        Self { start_ns: one - slope, reach_ns: slope * all, cylinders, power }
+    }
+
+    fn mean_ns(&self) -> f64 {
+        self.start_ns + self.reach_ns * mean_power(self.power)
     }
 
     /// The time over `distance`, a share of the full stroke. No time where the arm stays in its cylinder, and never less
@@ -82,23 +99,57 @@ impl SeekCurve {
     pub fn time_ns(&self, distance: f64) -> f64 {
         match distance * self.cylinders {
             stays if stays < 0.5 => 0.0,
-            next if next < 1.0 => self.start_ns + self.reach_ns / self.cylinders.sqrt(),
-            _ => self.start_ns + self.reach_ns * distance.sqrt(),
+            next if next < 1.0 => self.over(1.0 / self.cylinders),
+            _ => self.over(distance),
         }
+    }
+
+    fn over(&self, distance: f64) -> f64 {
+        self.start_ns + self.reach_ns * raise(distance, self.power)
     }
 
     /// The curve as points (cylinders, ns), dense where it bends.
     pub fn points(&self) -> Vec<(f64, f64)> {
         let at = |i: u32| 1.0 + (self.cylinders - 1.0) * (f64::from(i) / 100.0) * (f64::from(i) / 100.0);
-        (0..=100)
-            .map(at)
-            .map(|distance| (distance, self.start_ns + self.reach_ns * (distance / self.cylinders).sqrt()))
-            .collect()
+        (0..=100).map(at).map(|distance| (distance, self.over(distance / self.cylinders))).collect()
     }
 
     /// The distance, a share of the full stroke, that takes `time_ns`.
     pub fn distance(&self, time_ns: f64) -> f64 {
-        let root = (time_ns - self.start_ns) / self.reach_ns;
-        if root <= 0.0 { 0.0 } else { (root * root).min(1.0) }
+        let share = (time_ns - self.start_ns) / self.reach_ns;
+        if share <= 0.0 { 0.0 } else { raise(share, 1.0 / self.power).min(1.0) }
     }
+}
+
+/// `base` to the `power`, by operations that give the same bits everywhere.
+#[inline]
+fn raise(base: f64, power: f64) -> f64 {
+    match power {
+        0.5 => base.sqrt(),
+        2.0 => base * base,
+        _ => libm::pow(base, power),
+    }
+}
+
+/// The steepest and the flattest curve that data sheets are fitted by: as good as a step, and a straight line.
+const POWERS: (f64, f64) = (0.02, 1.0);
+
+/// The power with which the mean over random seeks is `average`, by bisection: the flatter the curve, the longer the mean.
+fn power_with_mean(times: &SeekTimes, cylinders: f64, average: f64) -> f64 {
+    let (mut low, mut high) = POWERS;
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if SeekCurve::with_power(times, cylinders, middle).mean_ns() > average {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// The shortest and the longest mean that a curve through the two ends of `times` can have, in ns.
+pub(super) fn means(times: &SeekTimes, cylinders: f64) -> (f64, f64) {
+    let mean = |power| SeekCurve::with_power(times, cylinders, power).mean_ns();
+    (mean(POWERS.1), mean(POWERS.0))
 }

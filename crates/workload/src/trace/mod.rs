@@ -16,7 +16,7 @@ pub use format::{ByteColumn, CsvColumns, TimeColumn, TraceFormat};
 pub use info::{Info, characterise};
 pub use reader::{Reader, Traced};
 pub use replay::{Due, Fit, Replay, ReplayProblem, ReplaySpec, Start, Timing};
-pub use survey::{DeviceSurvey, Survey, survey};
+pub use survey::{DeviceSurvey, Survey, from_the_earliest, survey};
 pub use write::{Written, convert};
 
 /// Why a trace cannot be read. Fatal for what asked for it; correct the file or its name and start again.

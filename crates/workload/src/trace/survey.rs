@@ -1,8 +1,11 @@
 //! A trace looked over once: how much it holds, and what it tells.
 
+use std::path::Path;
+
 use headrace_units::Nanos;
 use serde::Serialize;
 
+use super::format::TraceFormat;
 use super::reader::Reader;
 use super::{TraceError, Traced};
 use crate::request::Op;
@@ -61,7 +64,23 @@ pub fn survey(
     survey_of(reader, chosen, most, go_on, |_| {})
 }
 
-/// The same, showing each of them to `see`.
+/// A reader of the trace at `path` whose times count from its earliest request, wherever in it that stands: who is to be moved
+/// to the beginning is known only when all were seen, so it is read once before. `go_on` as in [`survey`].
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn from_the_earliest(
+    path: &Path,
+    format: Option<&TraceFormat>,
+    skip_bad: bool,
+    go_on: &dyn Fn(u64) -> bool,
+) -> Result<Reader, TraceError> {
+    let mut reader = Reader::open(path, format, skip_bad)?;
+    let earliest = survey(&mut reader, &[], u64::MAX, go_on)?.earliest_ns;
+    Ok(Reader::open(path, Some(reader.format()), skip_bad)?.beginning_at(earliest))
+}
+
+/// As [`survey`], showing each of them to `see`.
 pub(super) fn survey_of(
     reader: &mut Reader,
     chosen: &[String],
@@ -117,7 +136,7 @@ impl Survey {
         if self.devices.len() <= device as usize {
             self.name_devices(&reader.devices());
         }
-        chosen.contains(&self.devices[device as usize].name)
+        self.devices.get(device as usize).is_some_and(|device| chosen.contains(&device.name))
     }
 
     fn name_devices(&mut self, names: &[String]) {

@@ -1,4 +1,4 @@
-//! Which of the waiting requests a drive serves next: one policy, one file.
+//! Which of those that wait for the platter a drive serves next: one policy, one file.
 
 mod clook;
 mod fcfs;
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use headrace_kernel::{Discipline, Sim};
-use headrace_units::Nanos;
+use headrace_units::{Fraction, Nanos};
 use headrace_workload::Request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,49 +41,115 @@ pub enum Scheduling {
     },
 }
 
-/// A request that waits in the drive.
+/// The commands that wait in a drive, and what it makes of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueSpec {
+    /// Where these numbers were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Which of the waiting commands is served next.
+    #[serde(default)]
+    pub scheduling: Scheduling,
+    /// Among so many at most it chooses; those behind them wait outside.
+    #[serde(default = "many_commands")]
+    #[schemars(range(min = 1, max = 256))]
+    pub depth: u32,
+    /// So many at most it does before it says of all of them that they are done; sooner where nothing waits. Default: it says
+    /// so of each.
+    #[serde(default = "each_alone")]
+    #[schemars(range(min = 1, max = 256))]
+    pub batch: u32,
+    /// By so much longer than it is the arm's way is reckoned, where commands are chosen by positioning time: a sector missed by
+    /// a hair costs a turn, and long ways are less sure than short ones. Default: 0 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<Fraction>,
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        let (depth, batch) = (many_commands(), each_alone());
+        Self { source: None, scheduling: Scheduling::Fcfs, depth, batch, margin: None }
+    }
+}
+
+impl QueueSpec {
+    /// Whether commands are done in the order in which they come.
+    pub fn keeps_order(&self) -> bool {
+        self.scheduling == Scheduling::Fcfs && self.batch == 1
+    }
+}
+
+const fn many_commands() -> u32 {
+    32
+}
+
+const fn each_alone() -> u32 {
+    1
+}
+
+/// Something that waits for the platter: a command, or what was written to the cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
-    /// The request.
+    /// What is to be read or written.
     pub request: Request,
     /// Since when.
     pub since: Nanos,
     /// Where its data begins.
     pub track: Track,
-    waiter: u32,
 }
 
-/// The requests that wait in a drive, and how the next is chosen.
-pub struct Queue<'m> {
-    sim: &'m Sim<'m>,
-    drive: Rc<RefCell<Drive>>,
+/// Chooses who is next, by a policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Chooser {
     scheduling: Scheduling,
     /// Whether the arm moves inwards.
     inwards: bool,
-    /// In the order in which they came.
-    waiting: Vec<Waiting>,
-    /// The drive holds so many commands; those behind them wait for their turn.
-    depth: usize,
 }
 
-impl<'m> Queue<'m> {
-    /// An empty queue before `drive`, which holds `depth` commands.
-    pub fn new(sim: &'m Sim<'m>, drive: Rc<RefCell<Drive>>, scheduling: Scheduling, depth: u32) -> Self {
-        Self { sim, drive, scheduling, inwards: true, waiting: Vec::new(), depth: depth as usize }
+impl Chooser {
+    /// One that follows `scheduling`.
+    pub fn new(scheduling: Scheduling) -> Self {
+        Self { scheduling, inwards: true }
     }
 
-    fn choose(&mut self) -> usize {
-        let held = &self.waiting[..self.waiting.len().min(self.depth)];
-        let (mut drive, now) = (self.drive.borrow_mut(), self.sim.now());
-        let arm = drive.arm_at(now);
+    /// Which of `held` is next at `now`, with the arm at `arm`; `positioning` tells how long each takes until its data is under
+    /// the head, in ns.
+    pub fn next(
+        &mut self,
+        held: &[Waiting],
+        arm: Track,
+        now: Nanos,
+        positioning: impl Fn(&Waiting) -> f64,
+    ) -> usize {
         match self.scheduling {
+            _ if held.len() == 1 => 0,
             Scheduling::Fcfs => fcfs::next(),
             Scheduling::Sstf => sstf::next(held, arm),
             Scheduling::Look => look::next(held, arm, &mut self.inwards),
             Scheduling::CLook => clook::next(held, arm),
-            Scheduling::Sptf => sptf::next(held, &drive, now, 0.0),
-            Scheduling::AgedSptf { weight } => sptf::next(held, &drive, now, weight),
+            Scheduling::Sptf => sptf::next(held, positioning, now, 0.0),
+            Scheduling::AgedSptf { weight } => sptf::next(held, positioning, now, weight),
         }
+    }
+}
+
+/// The requests that wait before a drive, of which it chooses.
+pub struct Queue<'m> {
+    sim: &'m Sim<'m>,
+    drive: Rc<RefCell<Drive>>,
+    chooser: Chooser,
+    /// In the order in which they came, with who waits.
+    waiting: Vec<Waiting>,
+    waiters: Vec<u32>,
+    depth: usize,
+}
+
+impl<'m> Queue<'m> {
+    /// An empty queue before `drive`.
+    pub fn new(sim: &'m Sim<'m>, drive: Rc<RefCell<Drive>>, spec: &QueueSpec) -> Self {
+        let (chooser, depth) = (Chooser::new(spec.scheduling), spec.depth as usize);
+        Self { sim, drive, chooser, waiting: Vec::new(), waiters: Vec::new(), depth }
     }
 }
 
@@ -92,15 +158,21 @@ impl Discipline for Queue<'_> {
 
     fn push(&mut self, waiter: u32, request: Request) {
         let track = self.drive.borrow().track_of(&request);
-        self.waiting.push(Waiting { request, since: self.sim.now(), track, waiter });
+        self.waiting.push(Waiting { request, since: self.sim.now(), track });
+        self.waiters.push(waiter);
     }
 
     fn pop(&mut self) -> Option<u32> {
-        if self.waiting.is_empty() {
+        let held = &self.waiting[..self.waiting.len().min(self.depth)];
+        if held.is_empty() {
             return None;
         }
-        let at = if self.waiting.len() == 1 { 0 } else { self.choose() };
-        Some(self.waiting.remove(at).waiter)
+        let now = self.sim.now();
+        let arm = self.drive.borrow_mut().arm_at(now);
+        let drive = self.drive.borrow();
+        let at = self.chooser.next(held, arm, now, |waiting| drive.positioning_ns(now, &waiting.request));
+        self.waiting.remove(at);
+        Some(self.waiters.remove(at))
     }
 }
 
@@ -115,7 +187,6 @@ mod tests {
             request,
             since: Nanos::ZERO,
             track: Track { cylinder: *cylinder, surface: 0 },
-            waiter: 0,
         };
         cylinders.iter().map(on).collect()
     }

@@ -1,0 +1,126 @@
+//! What a reader must know before trusting results.
+
+use headrace_workload::trace::Replay;
+
+use super::{SATURATED, StreamResults, is_complete};
+use crate::plan::{Plan, StreamPlan};
+use crate::run::{ComponentOutcome, End, Outcome};
+use crate::spec::{Limits, WarmUp};
+
+/// The notes on all replications of a plan.
+pub(super) fn of(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(endings(plan, outcomes));
+    notes.extend(steadiness(plan, outcomes));
+    notes.extend(streams.iter().filter_map(untrusted));
+    notes.extend(overload(plan, outcomes));
+    notes.extend(bare_disks(plan));
+    notes.extend(of_traces(plan, outcomes, streams));
+    notes.dedup();
+    notes
+}
+
+/// Why replications ended before they were done, and how many were not begun.
+fn endings(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
+    let asked = plan.run().replications as usize;
+    let early = outcomes.iter().filter_map(|outcome| ending(outcome.end, &plan.run().limits));
+    let missing =
+        (outcomes.len() < asked).then(|| format!("{} of {asked} replications were run", outcomes.len()));
+    early.chain(missing).collect()
+}
+
+fn ending(end: End, limits: &Limits) -> Option<String> {
+    Some(match end {
+        End::Done | End::TimeUp => return None,
+        End::Idle => "the run ended early: nothing was left to happen".to_owned(),
+        End::TooFar => "the run ended early, after 146 simulated years".to_owned(),
+        End::TooManyInFlight => format!(
+            "the system does not keep up: more than {} requests were under way at once (limits.in_flight); what follows is \
+             its beginning only",
+            limits.in_flight
+        ),
+        End::TooManyEvents => format!("cut short after {} events (limits.events)", limits.events),
+        End::TooLong => format!("cut short after {} of real time (limits.wall_time)", limits.wall_time),
+        End::TraceLost => {
+            "cut short because a trace could no longer be read as before the run: did it change?".to_owned()
+        }
+        End::Cancelled => "cut short because it was cancelled".to_owned(),
+    })
+}
+
+/// Whether a steady state was found, and its beginning left out.
+fn steadiness(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
+    let drifting = outcomes.iter().filter(|outcome| !outcome.steady).count();
+    let drifts = (drifting > 0).then(|| {
+        format!(
+            "no steady state was found in {drifting} of {} replications: response times still drift in the middle of the run, \
+             and nothing was left out as warm-up; run longer, or the load is more than the system bears",
+            outcomes.len()
+        )
+    });
+    let too_short = plan.run().warm_up == WarmUp::Auto && outcomes.iter().any(|outcome| outcome.too_short);
+    let short =
+        too_short.then(|| "the run is too short to find its warm-up, so nothing was left out".to_owned());
+    drifts.into_iter().chain(short).collect()
+}
+
+fn untrusted(stream: &StreamResults) -> Option<String> {
+    let untrusted = stream.response.interval.as_ref().is_some_and(|interval| !interval.trusted);
+    untrusted.then(|| {
+        format!(
+            "{}: the interval is not to be trusted (successive batches are still correlated, or too few); run longer or use \
+             replications",
+            stream.name
+        )
+    })
+}
+
+/// Whether a component had to do whatever it could while all streams went on regardless.
+fn overload(plan: &Plan, outcomes: &[Outcome]) -> Option<String> {
+    let overloaded = |outcome: &Outcome| {
+        let full = |component: &ComponentOutcome| {
+            let time = component.servers as f64 * (outcome.ended_at - outcome.warm_up).0 as f64;
+            component.servers > 0 && component.busy_area as f64 > SATURATED * time
+        };
+        outcome.components.iter().any(full)
+    };
+    let found = plan.streams.iter().all(StreamPlan::is_open) && outcomes.iter().any(overloaded);
+    found.then(|| {
+        "a component was never idle: the load is more than the system bears, or as much, and response times tell how long the \
+         run was rather than how the system does"
+            .to_owned()
+    })
+}
+
+/// Whether disks have no cache, where one would make a difference.
+fn bare_disks(plan: &Plan) -> Option<String> {
+    let caches_matter = |stream: &StreamPlan| {
+        !stream.spec.is_everywhere() || stream.trace.is_some() || stream.spec.op.reads() < 1.0
+    };
+    let bare = plan.targets.iter().any(|(_, blueprint)| blueprint.has_bare_disks());
+    (bare && plan.streams.iter().any(caches_matter)).then(|| {
+        "disks have no cache here (`positioning: mechanical` has one): every sequential read waits for its turn of the platter, \
+         and every write until it is on it"
+            .to_owned()
+    })
+}
+
+/// What is to be said of replayed traces.
+fn of_traces(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<String> {
+    let whole = outcomes.iter().all(|outcome| is_complete(outcome.end));
+    let mut notes = Vec::new();
+    for (stream, plan) in streams.iter().zip(&plan.streams) {
+        let Some(trace) = &plan.trace else { continue };
+        let mut say = |note: String| notes.push(format!("{}: {note}", stream.name));
+        Replay::notes(trace).into_iter().for_each(&mut say);
+        if plan.spec.draws_requests() {
+            say("a trace has its own operations, sizes and addresses; those of the scenario play no part"
+                .to_owned());
+        }
+        let (made, all) = (stream.made, trace.survey.requests * outcomes.len() as u64);
+        if whole && made < all {
+            say(format!("the run ended when {made} of the trace's {all} requests were sent"));
+        }
+    }
+    notes
+}

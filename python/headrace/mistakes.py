@@ -1,0 +1,33 @@
+"""What is wrong with a file, as a user reads it."""
+
+import json
+from pathlib import Path
+
+from headrace._core import ScenarioError
+
+
+def read_text(path: str | Path) -> str:
+    """Read a file's text; say in words what is wrong with the file where it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except IsADirectoryError:
+        raise refusal(path, f"{path} is a directory", "name the scenario file in it") from None
+    except FileNotFoundError:
+        raise refusal(path, f"{path} does not exist", _neighbours(Path(path))) from None
+    except UnicodeDecodeError:
+        raise refusal(path, f"{path} is not text (UTF-8)", "a scenario is a YAML document") from None
+    except OSError as error:
+        raise refusal(path, f"{path} cannot be read: {error.strerror}", "check its permissions") from None
+
+
+def _neighbours(path: Path) -> str:
+    beside = sorted(str(other) for other in path.parent.glob("*.yaml"))
+    return f"beside it are {', '.join(beside[:5])}" if beside else "check the path"
+
+
+def refusal(file: str | Path, message: str, help_: str) -> ScenarioError:
+    """Return the error that says what is wrong with `file` as a whole, and what would do."""
+    problem = {"file": str(file), "line": None, "column": None, "path": "", "message": message, "help": help_}
+    error = ScenarioError(f"error: {message}\n  = help: {help_}")
+    error.problems = json.dumps([problem])
+    return error
