@@ -52,6 +52,22 @@ def test_a_mistake_in_ones_own_device_is_told_where_it_is(headrace: Run, tmp_pat
     assert "did you mean `rotation`?" in headrace("devices", "mine", "--beside", tmp_path).stderr
 
 
+def test_numbers_that_make_no_sense_are_not_shown(headrace: Run, tmp_path: Path) -> None:
+    own_device(tmp_path, **{"value: 60801": "value: 1"})
+    ran = headrace("devices", "mine", "--beside", tmp_path)
+    assert ran.returncode == 2
+    assert "leave the arm nowhere to go" in ran.stderr
+
+
+def test_ones_own_device_that_cannot_be_read_hides_no_other(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "devices").mkdir()
+    (tmp_path / "devices" / "seagate-st3500630ns.yaml").write_bytes(b"\xff\xfe")
+    ran = headrace("devices", "seagate-st3500630ns", "--beside", tmp_path)
+    assert ran.returncode == 2
+    assert "it cannot be read" in ran.stderr
+    assert json.loads(headrace("devices", "--json").stdout)
+
+
 def test_an_unknown_device_names_the_nearest(headrace: Run) -> None:
     ran = headrace("devices", "seagate-st32171")
     assert ran.returncode == 2

@@ -317,3 +317,26 @@ def test_devices_keep_their_names_from_format_to_format(tmp_path: Path) -> None:
     assert names == ["usr:0", "usr:1", "web:0"]
     with pytest.raises(ScenarioError, match="names devices by numbers"):
         trace.convert(file, tmp_path / "out", to_format="ascii")
+
+
+def test_times_count_from_the_earliest_request_wherever_it_stands(headrace: Run, tmp_path: Path) -> None:
+    log = tmp_path / "fio_lat.1.log"
+    log.write_text("".join(f"{ms}, 50000, 0, 4096, {ms * 4096}\n" for ms in (95, 10, 21, 109)))
+    headrace("trace", "convert", log, "-o", tmp_path / "mine.csv", "--format", "fio_latency")
+    converted = [line.split(",") for line in (tmp_path / "mine.csv").read_text().splitlines()[1:]]
+    assert sorted(int(line[0]) for line in converted) == [0, 11_000_000, 85_000_000, 99_000_000]
+    info = json.loads(headrace("trace", "info", log, "--format", "fio_latency", "--json").stdout)["info"]
+    assert info["arrivals"]["span_s"] == pytest.approx(0.099)
+
+
+def test_a_device_of_a_trace_that_names_none_is_refused_in_words(headrace: Run, mine: Path, tmp_path: Path) -> None:
+    scenario, nameless = tmp_path / "s.yaml", tmp_path / "mine.trace"
+    trace.convert(mine, nameless, to_format="validate")
+    scenario.write_text(
+        "system: {spindle: {type: disk, device: seagate-st3500630ns}}\n"
+        f"workload: {{users: {{to: spindle, arrivals: {{replay: {{trace: {nameless}, devices: ['0']}}}}}}}}\n"
+    )
+    ran = headrace("check", scenario)
+    assert ran.returncode == 2
+    assert "Traceback" not in ran.stderr
+    assert "the trace has no device `0`" in ran.stderr

@@ -6,7 +6,6 @@ read and after a write, since there the rotational wait of a single request is a
 """
 
 import copy
-import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import devices, trace, validation
+from headrace import device_file, devices, trace, validation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -396,6 +395,12 @@ def in_words(found: Json) -> str:
     return said + "."
 
 
-def device_file(found: Json) -> str:
-    """Return the fitted device as the text of a device file."""
-    return json.dumps(found["numbers"], indent=1, ensure_ascii=False) + "\n"
+def file_text(found: Json) -> str:
+    """Return the fitted device as the text of a device file, what was fitted told above it."""
+    remarks = [
+        f"{found['device']}, fitted by `headrace calibrate disk`: each parameter as it was, is, ± standard error"
+    ]
+    for row in found["parameters"]:
+        was, error = (("—" if row[key] is None else f"{row[key]:.4g}") for key in ("was", "standard_error"))
+        remarks.append(f"  {row['parameter']}: {was} → {row['is']:.7g} ± {error}")
+    return device_file.text(found["numbers"], remarks)

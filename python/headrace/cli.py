@@ -311,7 +311,7 @@ def calibrate_disk(
             found = calibration.calibrate(device, trace, beside=beside, tell=tell)
     except ScenarioError as error:
         _refuse(error, as_json)
-    _write(lambda path: files.write_whole(path, calibration.device_file(found)), to)
+    _write(lambda path: files.write_whole(path, calibration.file_text(found)), to)
     if as_json:
         print(json.dumps(found, indent=2))
     else:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from headrace import device_file
 from headrace.mistakes import read_text, refusal
 
 TOKEN = re.compile(r"[\[\]{}=,]|[^\[\]{}=,\s][^\[\]{}=,\n]*")
@@ -133,7 +134,7 @@ def read(file: str | Path) -> str:
     model = disk.get("Model")
     if not isinstance(model, Block):
         raise disk.refusal("Model", "the disk has no model")
-    return _yaml(_device(disk, model, buses, path))
+    return device_file.text(_device(disk, model, buses, path))
 
 
 def _device(disk: Block, model: Block, buses: list[Block], path: Path) -> dict[str, Any]:
@@ -347,42 +348,3 @@ def _interface(disk: Block, buses: list[Block]) -> dict[str, Any]:
 
 def _ms(time: float) -> str:
     return f"{round(time, 6):g} ms" if time < 1000 else f"{time} ms"
-
-
-def _yaml(value: Any, indent: int = 0) -> str:
-    """Write maps as blocks, and what is small in one line."""
-    lines = []
-    for key, inner in value.items():
-        flat = _flow(inner)
-        if len(flat) + indent + len(key) <= 110 or not isinstance(inner, dict | list):
-            lines.append(f"{' ' * indent}{key}: {flat}")
-        elif isinstance(inner, dict):
-            lines.append(f"{' ' * indent}{key}:\n{_yaml(inner, indent + 2)}".rstrip("\n"))
-        else:
-            lines += [f"{' ' * indent}{key}:", *_wrapped([_flow(item) for item in inner], indent + 2)]
-    return "\n".join(lines) + "\n"
-
-
-def _wrapped(items: list[str], indent: int) -> list[str]:
-    """Write a list as rows of items."""
-    rows, row = [], ""
-    for item in items:
-        if row and len(row) + len(item) + indent > 110:
-            rows.append(row)
-            row = ""
-        row += item + ", "
-    rows.append(row.rstrip(", "))
-    pad = " " * indent
-    return [f"{pad}[{rows[0]}" if len(rows) > 1 else f"{pad}[{rows[0]}]"] + [
-        f"{pad} {row}{']' if at == len(rows) - 2 else ''}" for at, row in enumerate(rows[1:])
-    ]
-
-
-def _flow(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -7,10 +7,11 @@ use headrace_storage::DiskNumbers;
 use crate::document::{self, Problems};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 12] = [
     ("hp-c2247a", include_str!("../../../catalog/hp-c2247a.yaml")),
     ("hp-c3323a", include_str!("../../../catalog/hp-c3323a.yaml")),
     ("maxtor-7y250p0", include_str!("../../../catalog/maxtor-7y250p0.yaml")),
+    ("maxtor-7y250p0-2mb", include_str!("../../../catalog/maxtor-7y250p0-2mb.yaml")),
     ("quantum-atlas-10k", include_str!("../../../catalog/quantum-atlas-10k.yaml")),
     ("quantum-qm39100td", include_str!("../../../catalog/quantum-qm39100td.yaml")),
     ("samsung-hd103uj", include_str!("../../../catalog/samsung-hd103uj.yaml")),
