@@ -30,6 +30,7 @@ fn figures() -> Vec<Figure> {
     let rate = |n: u64, work: fn(u64) -> f64| n as f64 / cpu_seconds(|| _ = std::hint::black_box(work(n)));
     let raw = rate(5_000_000, raw::mm1);
     let mm1 = rate(5_000_000, kernel::mm1);
+    let (disk_time, disk_memory) = whole::disk_growth();
     vec![
         ("raw_customers_per_cpu_s", "M/M/1 on a bare BinaryHeap, no statistics", raw),
         ("mm1_customers_per_cpu_s", "M/M/1, a process per customer", mm1),
@@ -51,6 +52,8 @@ fn figures() -> Vec<Figure> {
             "8 KiB random reads of a mechanical disk, open Poisson",
             whole::mechanical_disk(),
         ),
+        ("disk_time_1e8_over_1e6", "time a request, 10⁸ of them over 10⁶, the same disk", disk_time),
+        ("disk_memory_growth_mib", "peak memory: 10⁸ requests of it beyond 10⁶, MiB", disk_memory),
         ("trace_lines_per_cpu_s", "lines of an MSR trace read a CPU second", traces::lines_per_cpu_s()),
         ("memory_growth_mib", "peak memory: 4·10⁷ requests beyond 4·10⁶, MiB", whole::memory_growth_mib()),
     ]

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use cpu_time::ProcessTime;
 use headrace_scenario::run::Onlooker;
 use headrace_scenario::simulate;
 
@@ -49,6 +50,18 @@ pub fn memory_growth_mib() -> f64 {
     let before = peak_memory_mib();
     run(RAID0, &[("run.requests", "40000000")]);
     peak_memory_mib() - before
+}
+
+/// What a hundred times the requests do to one mechanical disk: time a request, as a multiple, and the peak of memory, in MiB.
+pub fn disk_growth() -> (f64, f64) {
+    let of = |requests: &str| {
+        let start = ProcessTime::now();
+        run(DISK, &[("run.requests", requests)]);
+        start.elapsed().as_secs_f64()
+    };
+    let short = of("1000000");
+    let before = peak_memory_mib();
+    (of("100000000") / (100.0 * short), peak_memory_mib() - before)
 }
 
 /// The most memory this process has had, where the system tells; else NaN.

@@ -136,7 +136,7 @@ class Scenario:
         processors = threads or os.cpu_count() or 1
         log = RequestLog(requests, Scenario(self.text, self.file, changes).check()) if requests else None
         followed = first if timeline else 0
-        found, journeys = _core.run(self.text, self.file, _sets(changes), processors, watch, log, followed)
+        found, journeys = _core.run(self.text, self.file, _sets(changes), processors, watch, log, followed, True)
         results = Results(json.loads(found))
         if timeline:
             write_timeline(json.loads(journeys), [stream["name"] for stream in results.data["streams"]], timeline)

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use headrace_scenario::document::{self, Problems};
-use headrace_scenario::run::{Onlooker, Part, Sink};
+use headrace_scenario::experiment::ExperimentFile;
+use headrace_scenario::run::{Onlooker, Part, Sink, replication_seed as seed_of};
 use headrace_scenario::validation::{self, Pair};
 use headrace_scenario::{catalog, devices, prepare};
 use headrace_storage::DiskNumbers;
@@ -60,6 +61,19 @@ mod _core {
         Ok(json(&understood(plan, &onlooker)?.spec))
     }
 
+    /// Reads and checks an experiment; returns it with its defaults filled in, as JSON.
+    #[pyfunction]
+    fn experiment(text: &str, file: &str) -> PyResult<String> {
+        let read = document::read_text::<ExperimentFile>(text, file);
+        Ok(json(&read.map_err(|problems| refused(&problems))?.experiment))
+    }
+
+    /// The seed with which a replication runs alone, given that of the scenario.
+    #[pyfunction]
+    fn replication_seed(root: u64, replication: u64) -> u64 {
+        seed_of(root, replication)
+    }
+
     /// The number that `text` is as a `time` (ns), `size` (bytes), `data rate` (bytes a second), `frequency` (a second) or `share`.
     #[pyfunction]
     fn quantity(kind: &str, text: &str) -> PyResult<f64> {
@@ -85,7 +99,7 @@ mod _core {
     /// Runs a scenario without the interpreter's lock; returns its results, and the journeys of its `first` requests, as
     /// JSON. `watch` is called a few times a second with (requests answered, requests wanted, longest queues), before the run
     /// with (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part,
-    /// columns, legs). Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
+    /// columns, legs). Without `theory` nothing is said of it. Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
     #[pyfunction]
     #[expect(clippy::too_many_arguments, reason = "they are what the Python side names")]
     fn run(
@@ -97,10 +111,11 @@ mod _core {
         watch: Option<Py<PyAny>>,
         requests: Option<Py<PyAny>>,
         first: u64,
+        theory: bool,
     ) -> PyResult<(String, String)> {
         let lost = Arc::new(Mutex::new(None));
         let sink = requests.map(|take| sink(take, Arc::clone(&lost)));
-        let onlooker = Onlooker { requests: sink, first, ..Onlooker::default() };
+        let onlooker = Onlooker { requests: sink, first, without_theory: !theory, ..Onlooker::default() };
         let simulate = || headrace_scenario::simulate(text, file, &sets, threads, &onlooker);
         let results = watched(py, &onlooker, watch.as_ref(), &lost, simulate)?;
         let results = understood(results, &onlooker)?;

@@ -19,6 +19,7 @@
 pub mod catalog;
 pub mod devices;
 pub mod document;
+pub mod experiment;
 pub mod plan;
 pub mod results;
 pub mod run;
@@ -71,6 +72,6 @@ pub fn run_plan(
         Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
     })?;
     let outcomes = run::run(plan, engine, threads, onlooker);
-    results::of(plan, engine, &outcomes)
+    results::of(plan, engine, &outcomes, !onlooker.without_theory)
         .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))
 }

@@ -197,11 +197,11 @@ pub struct PointResults {
     pub utilisation: Vec<f64>,
 }
 
-/// Draws up the results of all replications of a plan.
+/// Draws up the results of all replications of a plan; what `theory` says only where it is wanted.
 ///
 /// # Errors
 /// A law that every run must keep was broken: the program is wrong, and so would be its results.
-pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome]) -> Result<Results, String> {
+pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], theory: bool) -> Result<Results, String> {
     if let Some(broken) = outcomes.iter().flat_map(|outcome| &outcome.broken).next() {
         return Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"));
     }
@@ -231,7 +231,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome]) -> Result<Results, 
         streams,
         components,
         bottleneck,
-        theory: theory::predict(plan, &times),
+        theory: if theory { theory::predict(plan, &times) } else { Vec::new() },
         series: outcomes.first().map_or_else(Vec::new, points),
         scenario: plan.spec.clone(),
     };

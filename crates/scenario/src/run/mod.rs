@@ -40,6 +40,8 @@ pub struct Onlooker {
     pub first: u64,
     /// … and this is what they did.
     pub journeys: Mutex<Journeys>,
+    /// Whether theory is left aside: it may take longer than a short run.
+    pub without_theory: bool,
 }
 
 /// What the first requests of a run did.
@@ -137,6 +139,10 @@ pub fn run(plan: &Plan, engine: Engine, threads: usize, onlooker: &Onlooker) -> 
 
 /// The first replication has the scenario's own seed; the others have seeds drawn from it.
 pub(crate) fn seed(plan: &Plan, replication: u64) -> u64 {
-    let root = plan.run().seed;
+    replication_seed(plan.run().seed, replication)
+}
+
+/// The seed of a replication, given that of the scenario: with it, it can be run alone.
+pub fn replication_seed(root: u64, replication: u64) -> u64 {
     if replication == 0 { root } else { Stream::named(root, "", "replications").of(replication).bits() }
 }

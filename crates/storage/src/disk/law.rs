@@ -3,11 +3,10 @@
 use headrace_analytic::{Grid, Law};
 use headrace_workload::Op;
 
-use super::zones::SeekCurve;
 use super::{Mechanism, Positioning};
 
 /// How many equally likely target places stand for all.
-const PLACES: usize = 200;
+const PLACES: usize = 100;
 
 impl Mechanism {
     /// The law of service time in ms, for requests of `bytes` at places drawn uniformly from the data. With
@@ -15,18 +14,19 @@ impl Mechanism {
     /// independent.
     pub fn service_law(&self, op: Op, bytes: u64) -> Law {
         let curve = self.seek_curve(op);
-        let targets = (0..PLACES).map(|i| (i as f64 + 0.5) / PLACES as f64);
-        let transfers: Vec<f64> = targets.clone().map(|u| self.zones.transfer_ns(u, bytes) * 1e-6).collect();
-        let seeks: Vec<Grid> = match self.positioning {
-            Positioning::Independent => vec![seek_law(curve, |distance| self.distance_cdf(distance)); PLACES],
-            _ => targets
-                .map(|u| seek_law(curve, |d| self.distance_cdf_from(self.zones.radius(u), d)))
-                .collect(),
+        // Targets: how far in they lie, and how long the transfer takes there.
+        let target = |u: f64| (self.zones.radius(u), self.zones.transfer_ns(u, bytes) * 1e-6);
+        let targets: Vec<(f64, f64)> =
+            (0..PLACES).map(|i| target((i as f64 + 0.5) / PLACES as f64)).collect();
+        let longest_seek = curve.time_ns(1.0) * 1e-6;
+        let apart = Grid::tabulate(longest_seek, |t| self.distance_cdf(curve.distance(t * 1e6)));
+        let seek_cdf = |x: f64, t: f64| match self.positioning {
+            _ if t < 0.0 => 0.0,
+            Positioning::Independent => apart.cdf(t),
+            _ => self.distance_cdf_from(x, curve.distance(t * 1e6)),
         };
-        let most = curve.time_ns(1.0) * 1e-6 + transfers[PLACES - 1];
-        let seek_and_transfer = Grid::tabulate(most, |t| {
-            let sum: f64 = seeks.iter().zip(&transfers).map(|(seek, transfer)| seek.cdf(t - transfer)).sum();
-            sum / PLACES as f64
+        let seek_and_transfer = Grid::tabulate(longest_seek + targets[PLACES - 1].1, |t| {
+            targets.iter().map(|(x, transfer)| seek_cdf(*x, t - transfer)).sum::<f64>() / PLACES as f64
         });
         let law = seek_and_transfer.plus_uniform(self.revolution_ns * 1e-6);
         Law::Grid(law.shifted(self.overhead_ns * 1e-6))
@@ -37,15 +37,11 @@ impl Mechanism {
         self.zones.share_outside((x + d).min(1.0)) - self.zones.share_outside((x - d).max(0.0))
     }
 
-    /// P(|x − y| ≤ d) for both drawn so.
+    /// P(|x − y| ≤ d) for both drawn so: one less twice the chance that y lies more than d further in than x. That is the
+    /// integral of a cubic, for which Simpson's rule is exact.
     fn distance_cdf(&self, d: f64) -> f64 {
-        let places = (0..PLACES).map(|i| (i as f64 + 0.5) / PLACES as f64);
-        let sum: f64 = places.map(|u| self.distance_cdf_from(self.zones.radius(u), d)).sum();
-        sum / PLACES as f64
+        let span = (1.0 - d).max(0.0);
+        let beyond = |x: f64| self.zones.density(x) * (1.0 - self.zones.share_outside((x + d).min(1.0)));
+        1.0 - 2.0 * span / 6.0 * (beyond(0.0) + 4.0 * beyond(span / 2.0) + beyond(span))
     }
-}
-
-/// The law of seek time, in ms, over distances of this cdf.
-fn seek_law(curve: &SeekCurve, distance_cdf: impl Fn(f64) -> f64) -> Grid {
-    Grid::tabulate(curve.time_ns(1.0) * 1e-6, |t| distance_cdf(curve.distance(t * 1e6)))
 }

@@ -49,6 +49,14 @@ impl Zones {
         (self.outer_squared - rate * rate) / self.fall_squared
     }
 
+    /// How densely data lies at radius `x`: the derivative of [`Zones::share_outside`].
+    pub fn density(&self, x: f64) -> f64 {
+        if self.per_fall == 0.0 {
+            return 1.0;
+        }
+        2.0 * (self.outer - x / self.per_fall) / (self.per_fall * self.fall_squared)
+    }
+
     /// How long `bytes` take to pass under the head there.
     #[inline]
     pub fn transfer_ns(&self, u: f64, bytes: u64) -> f64 {
