@@ -120,6 +120,8 @@ class Scenario:
         requests: str | Path | None = None,
         timeline: str | Path | None = None,
         first: int = 100,
+        theory: bool = True,
+        replication: int = 0,
     ) -> Results:
         """Simulate it, and return what the run says.
 
@@ -128,15 +130,18 @@ class Scenario:
         (component, how many wait); while a trace is looked over before the run, with the requests read, zero and
         nothing. Ctrl-C ends the run within a second; what it found until then is returned with `complete` false.
         `requests` names a folder for every request, as Parquet (see `headrace.requests.RequestLog`), `timeline` a file
-        for the journeys of the `first` requests, as Chrome trace events (see `headrace.timeline`). Raises
-        `ScenarioError` as `check` does.
+        for the journeys of the `first` requests, as Chrome trace events (see `headrace.timeline`). Without `theory`
+        nothing is said of it, which saves a short run some time. Replications are counted from `replication`: the
+        eleventh is the same whether ten were run before it or none. Raises `ScenarioError` as `check` does.
         """
         asked = {"run.seed": seed, "run.replications": replications}
         changes = self.changes | {path: value for path, value in asked.items() if value is not None}
         processors = threads or os.cpu_count() or 1
         log = RequestLog(requests, Scenario(self.text, self.file, changes).check()) if requests else None
         followed = first if timeline else 0
-        found, journeys = _core.run(self.text, self.file, _sets(changes), processors, watch, log, followed, True)
+        found, journeys = _core.run(
+            self.text, self.file, _sets(changes), processors, watch, log, followed, theory, replication
+        )
         results = Results(json.loads(found))
         if timeline:
             write_timeline(json.loads(journeys), [stream["name"] for stream in results.data["streams"]], timeline)

@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use headrace_scenario::document::{self, Problems};
 use headrace_scenario::experiment::ExperimentFile;
-use headrace_scenario::run::{Onlooker, Part, Sink, replication_seed as seed_of};
+use headrace_scenario::run::{Onlooker, Part, Sink};
 use headrace_scenario::validation::{self, Pair};
 use headrace_scenario::{catalog, devices, prepare};
 use headrace_storage::DiskNumbers;
@@ -68,12 +68,6 @@ mod _core {
         Ok(json(&read.map_err(|problems| refused(&problems))?.experiment))
     }
 
-    /// The seed with which a replication runs alone, given that of the scenario.
-    #[pyfunction]
-    fn replication_seed(root: u64, replication: u64) -> u64 {
-        seed_of(root, replication)
-    }
-
     /// The number that `text` is as a `time` (ns), `size` (bytes), `data rate` (bytes a second), `frequency` (a second) or `share`.
     #[pyfunction]
     fn quantity(kind: &str, text: &str) -> PyResult<f64> {
@@ -99,7 +93,7 @@ mod _core {
     /// Runs a scenario without the interpreter's lock; returns its results, and the journeys of its `first` requests, as
     /// JSON. `watch` is called a few times a second with (requests answered, requests wanted, longest queues), before the run
     /// with (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part,
-    /// columns, legs). Without `theory` nothing is said of it. Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
+    /// columns, legs). Without `theory` nothing is said of it. Replications are counted from `from`. Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
     #[pyfunction]
     #[expect(clippy::too_many_arguments, reason = "they are what the Python side names")]
     fn run(
@@ -112,10 +106,12 @@ mod _core {
         requests: Option<Py<PyAny>>,
         first: u64,
         theory: bool,
+        from: u64,
     ) -> PyResult<(String, String)> {
         let lost = Arc::new(Mutex::new(None));
         let sink = requests.map(|take| sink(take, Arc::clone(&lost)));
-        let onlooker = Onlooker { requests: sink, first, without_theory: !theory, ..Onlooker::default() };
+        let onlooker =
+            Onlooker { requests: sink, first, without_theory: !theory, from, ..Onlooker::default() };
         let simulate = || headrace_scenario::simulate(text, file, &sets, threads, &onlooker);
         let results = watched(py, &onlooker, watch.as_ref(), &lost, simulate)?;
         let results = understood(results, &onlooker)?;
@@ -264,8 +260,13 @@ fn watched<T: Send>(
 ) -> PyResult<T> {
     let (done, told) = py.detach(|| {
         std::thread::scope(|scope| {
-            let worker = scope.spawn(work);
-            let told = look_on(&worker, onlooker, watch, lost);
+            // The sender goes with the work, however that ends.
+            let (working, ended) = mpsc::channel::<()>();
+            let worker = scope.spawn(move || {
+                let _working = working;
+                work()
+            });
+            let told = look_on(&ended, onlooker, watch, lost);
             (worker.join(), told)
         })
     });
@@ -273,18 +274,15 @@ fn watched<T: Send>(
     Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
-fn look_on<T>(
-    worker: &std::thread::ScopedJoinHandle<'_, T>,
+fn look_on(
+    ended: &mpsc::Receiver<()>,
     onlooker: &Onlooker,
     watch: Option<&Py<PyAny>>,
     lost: &Mutex<Option<PyErr>>,
 ) -> PyResult<()> {
-    let mut wait = Duration::from_micros(500);
     let mut told = Ok(());
-    while !worker.is_finished() {
-        std::thread::sleep(wait);
-        wait = (wait * 2).min(LOOK);
-        if wait < LOOK || onlooker.cancelled.load(Ordering::Relaxed) {
+    while ended.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if onlooker.cancelled.load(Ordering::Relaxed) {
             continue;
         }
         if lost.lock().is_ok_and(|lost| lost.is_some()) {

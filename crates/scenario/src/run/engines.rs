@@ -26,7 +26,7 @@ const END_OF_TIME: Nanos = Nanos(1 << 62);
 pub fn replicate(plan: &Plan, engine: Engine, replication: u64, onlooker: &Onlooker) -> Outcome {
     let seed = seed(plan, replication);
     let sim = Sim::new();
-    let first = if replication == 0 { onlooker.first } else { 0 };
+    let first = if replication == onlooker.from { onlooker.first } else { 0 };
     let site = Site::new(&sim, seed, Timeline::of_first(first));
     let devices: Vec<Device> =
         plan.targets.iter().map(|(name, blueprint)| blueprint.build(&site, name)).collect();

@@ -42,6 +42,8 @@ pub struct Onlooker {
     pub journeys: Mutex<Journeys>,
     /// Whether theory is left aside: it may take longer than a short run.
     pub without_theory: bool,
+    /// The number of the first replication: who has run ten may want the eleventh.
+    pub from: u64,
 }
 
 /// What the first requests of a run did.
@@ -128,7 +130,7 @@ pub fn run(plan: &Plan, engine: Engine, threads: usize, onlooker: &Onlooker) -> 
                     if replication as usize >= replications || onlooker.cancelled.load(Ordering::Relaxed) {
                         return;
                     }
-                    let outcome = engines::replicate(plan, engine, replication, onlooker);
+                    let outcome = engines::replicate(plan, engine, onlooker.from + replication, onlooker);
                     outcomes.lock().expect("no replication panicked")[replication as usize] = Some(outcome);
                 }
             });
@@ -139,10 +141,6 @@ pub fn run(plan: &Plan, engine: Engine, threads: usize, onlooker: &Onlooker) -> 
 
 /// The first replication has the scenario's own seed; the others have seeds drawn from it.
 pub(crate) fn seed(plan: &Plan, replication: u64) -> u64 {
-    replication_seed(plan.run().seed, replication)
-}
-
-/// The seed of a replication, given that of the scenario: with it, it can be run alone.
-pub fn replication_seed(root: u64, replication: u64) -> u64 {
+    let root = plan.run().seed;
     if replication == 0 { root } else { Stream::named(root, "", "replications").of(replication).bits() }
 }

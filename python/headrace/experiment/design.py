@@ -1,0 +1,197 @@
+"""What an experiment is: a scenario, what is varied in it, and the points that follow."""
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from headrace import _core
+from headrace.experiment import formula
+from headrace.mistakes import read_text, refusal
+from headrace.scenario import Scenario, load
+
+Json = dict[str, Any]
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Point:
+    """Values put in the places of a scenario."""
+
+    values: Mapping[str, Value]
+
+    @cached_property
+    def key(self) -> str:
+        """A name that these values have everywhere."""
+        return hashlib.sha256(json.dumps(dict(self.values), sort_keys=True).encode()).hexdigest()[:16]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{short(place, self.values)} = {value}" for place, value in self.values.items())
+
+
+def short(place: str, among: Sequence[str] | Mapping[str, Any]) -> str:
+    """Return as much of the end of a place as tells it from the others.
+
+    >>> short("system.a.disks", ["system.a.disks", "system.b.disks"]), short("run.seed", ["run.seed"])
+    ('a.disks', 'seed')
+    """
+    steps = place.split(".")
+    for many in range(1, len(steps)):
+        end = ".".join(steps[-many:])
+        if sum(other == end or other.endswith(f".{end}") for other in among) == 1:
+            return end
+    return place
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Go on until half of each metric's interval is at most this share of its mean."""
+
+    within: float
+    metrics: tuple[str, ...] = ()
+    budget: int = 50
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A scenario, its points, how often each is run, and how sure the answer is to be."""
+
+    scenario: Scenario
+    points: tuple[Point, ...]
+    replications: int = 5
+    precision: Precision | None = None
+    places: tuple[str, ...] = field(default=())
+
+    def with_replications(self, replications: int | None, precision: Precision | None) -> "Experiment":
+        """Return the experiment with as many, or as precise, where either is told."""
+        changed = replace(self, precision=precision) if precision else self
+        return replace(changed, replications=replications) if replications else changed
+
+
+def varied(
+    scenario: Scenario,
+    vary: Mapping[str, Any],
+    *,
+    design: str | Json = "grid",
+    derive: Mapping[str, str] | None = None,
+    replications: int = 5,
+    precision: Precision | None = None,
+) -> Experiment:
+    """Return the experiment that varies a scenario: for each place a list of values, or a range from one to another.
+
+    >>> clerk = Scenario("system: {clerk: {type: station, service: 8 ms}}")
+    >>> seeds = {"from": 1, "to": 3, "points": 3}
+    >>> varied(clerk, {"system.clerk.service": ["1 ms", "2 ms"], "run.seed": seeds}).points[3]
+    Point(values={'system.clerk.service': '2 ms', 'run.seed': 1})
+    """
+    derive = derive or {}
+    try:
+        points = [Point(_derived(values, derive)) for values in _combined(vary, design)]
+    except ValueError as error:
+        raise refusal(scenario.file, str(error), "correct `vary` or `derive`") from None
+    unique = tuple(dict.fromkeys(point.key for point in points))
+    by_key = {point.key: point for point in points}
+    places = (*vary, *derive)
+    return Experiment(scenario, tuple(by_key[key] for key in unique), replications, precision, places)
+
+
+def _derived(values: Json, derive: Mapping[str, str]) -> Json:
+    values = dict(values)
+    for place, text in derive.items():
+        values[place] = formula.evaluate(text, values)
+    return values
+
+
+def _combined(vary: Mapping[str, Any], design: str | Json) -> list[Json]:
+    """Return the values of each point."""
+    if isinstance(design, dict):
+        return _latin_hypercube(vary, int(design["latin_hypercube"]["points"]))
+    columns = [_values(axis) for axis in vary.values()]
+    if design == "list":
+        lengths = {place: len(column) for place, column in zip(vary, columns, strict=True)}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"a list needs as many values in each place, and there are {lengths}")
+        rows: Any = zip(*columns, strict=True)
+    else:
+        rows = itertools.product(*columns)
+    return [dict(zip(vary, row, strict=True)) for row in rows]
+
+
+def _values(axis: Any) -> list[Value]:
+    if not isinstance(axis, Mapping):
+        return list(axis)
+    points = int(axis.get("points", 5))
+    shares = [at / (points - 1) for at in range(points)]
+    return list(formula.between(axis["from"], axis["to"], shares, log=axis.get("scale") == "log"))
+
+
+def _latin_hypercube(vary: Mapping[str, Any], points: int) -> list[Json]:
+    """Return points of which each range has one in each of as many parts (McKay, Beckman and Conover 1979)."""
+    from scipy.stats import qmc  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+    shares = qmc.LatinHypercube(len(vary), rng=0).random(points)
+    return [
+        {place: _at(axis, float(share)) for (place, axis), share in zip(vary.items(), row, strict=True)}
+        for row in shares
+    ]
+
+
+def _at(axis: Any, share: float) -> Value:
+    if isinstance(axis, Mapping):
+        return formula.between(axis["from"], axis["to"], [share], log=axis.get("scale") == "log")[0]
+    values: list[Value] = list(axis)
+    return values[int(share * len(values))]
+
+
+def read(file: str | Path, changes: Mapping[str, object] | None = None) -> Experiment:
+    """Read the document of an experiment; raise `ScenarioError` with what is wrong with it."""
+    document = json.loads(_core.experiment(read_text(file), str(file)))
+    precision = document.get("precision")
+    scenario = load(Path(file).parent / document["scenario"]).with_(changes or {})
+    return varied(
+        scenario,
+        document["vary"],
+        design=document["design"],
+        derive=document["derive"],
+        replications=document["replications"],
+        precision=precision
+        and Precision(float(precision["within"]), tuple(precision["metrics"]), int(precision["budget"])),
+    )
+
+
+RANGE = re.compile(r"(?P<from>.+?)\s*\.\.\s*(?P<to>.+?)\s*/\s*(?P<points>\d+)\s*(?P<scale>log)?")
+
+
+def axis(text: str) -> Any:
+    """Return the values that the command line names: `64 KiB, 128 KiB`, or `8 KiB .. 1 MiB / 8 log`.
+
+    >>> axis("64 KiB, {closed: {depth: 1, think: 2 ms}}, 7")
+    ['64 KiB', '{closed: {depth: 1, think: 2 ms}}', 7]
+    >>> axis("8 KiB..1 MiB/8 log")
+    {'from': '8 KiB', 'to': '1 MiB', 'points': 8, 'scale': 'log'}
+    """
+    if found := RANGE.fullmatch(text.strip()):
+        ends = {end: _scalar(found[end]) for end in ("from", "to")}
+        return ends | {"points": int(found["points"]), "scale": found["scale"] or "linear"}
+    values, depth, begin = [], 0, 0
+    for at, letter in enumerate(text + ","):
+        depth += (letter in "{[(") - (letter in "}])")
+        if letter == "," and depth == 0:
+            values.append(_scalar(text[begin:at]))
+            begin = at + 1
+    return values
+
+
+def _scalar(text: str) -> Value:
+    text = text.strip()
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text, text)

@@ -1,0 +1,115 @@
+"""Who does the tasks: threads here, or a cluster. Records come in any order; what they say depends on none of it."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Protocol
+
+from headrace.experiment.task import Record, Task
+from headrace.mistakes import refusal
+
+
+class Engine(Protocol):
+    """Does tasks."""
+
+    workers: int
+
+    def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
+        """Give the record of each task, as soon as it is done."""
+        ...
+
+
+class Local:
+    """Threads of this process: a run does not hold the interpreter's lock."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or os.cpu_count() or 1
+
+    def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
+        """Give the record of each task, as soon as it is done; who stops asking stops the tasks."""
+        stopped = False
+        with ThreadPoolExecutor(self.workers) as pool:
+            try:
+                yield from _windowed(tasks, lambda task: pool.submit(task.run, lambda: stopped), 2 * self.workers)
+            finally:
+                stopped = True
+                pool.shutdown(cancel_futures=True)
+
+
+def _windowed(tasks: Iterable[Task], submit: Callable[[Task], "Future[Record]"], most: int) -> Iterator[Record]:
+    """Have so many tasks under way at most, so that what others have done meanwhile is not done again."""
+    waiting = iter(tasks)
+    under_way: set[Future[Record]] = set()
+    exhausted = False
+    while True:
+        while not exhausted and len(under_way) < most:
+            if (task := next(waiting, None)) is None:
+                exhausted = True
+            else:
+                under_way.add(submit(task))
+        if not under_way:
+            return
+        done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield future.result()
+
+
+class Dask:
+    """A dask cluster: a scheduler by its address, or workers as jobs of a batch system (`slurm`, `htcondor`, …).
+
+    The scenario goes to the workers as text; traces and devices beside it must be where they can read them. A worker
+    that dies has its tasks done again by others. What jobs ask for is in dask's own configuration.
+    """
+
+    def __init__(self, address: str | None = None, *, jobs: str | None = None, workers: int | None = None) -> None:
+        try:
+            import distributed  # noqa: PLC0415 - not everyone has a cluster
+        except ImportError:
+            raise refusal("dask", "dask is not installed", "pip install 'headrace[dask]'") from None
+        self._cluster = _jobs(jobs, workers or 1) if jobs else None
+        if self._cluster is None and address is None:
+            raise refusal("dask", "there is no scheduler to ask", "name its address, or a batch system")
+        try:
+            self._client = distributed.Client(self._cluster or address, timeout="10s")
+        except OSError as error:
+            raise refusal(str(address), f"no scheduler answers at {address}: {error}", "start it first") from None
+        self.workers = workers or max(sum(self._client.nthreads().values()), 1)
+
+    def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
+        """Give the record of each task, as soon as it is done."""
+        from distributed import as_completed  # noqa: PLC0415
+
+        waiting = iter(tasks)
+        under_way: Any = as_completed()
+        for _ in range(4 * self.workers):
+            self._submit(waiting, under_way)
+        try:
+            for future in under_way:
+                record: Record = future.result()
+                self._submit(waiting, under_way)
+                yield record
+        finally:
+            self._client.cancel(list(under_way.futures))
+
+    def _submit(self, waiting: Iterator[Task], under_way: Any) -> None:
+        if (task := next(waiting, None)) is not None:
+            under_way.add(self._client.submit(Task.run, task, pure=False, retries=3))
+
+    def close(self) -> None:
+        """Let go of the scheduler, and of the jobs that were started."""
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+
+SYSTEMS = {"slurm": "SLURMCluster", "htcondor": "HTCondorCluster", "pbs": "PBSCluster", "sge": "SGECluster"}
+
+
+def _jobs(system: str, workers: int) -> Any:
+    import dask_jobqueue  # noqa: PLC0415
+
+    if system not in SYSTEMS:
+        raise refusal(system, f"`{system}` is no batch system", f"there are {', '.join(SYSTEMS)}")
+    cluster = getattr(dask_jobqueue, SYSTEMS[system])()
+    cluster.scale(jobs=workers)
+    return cluster

@@ -1,0 +1,130 @@
+"""Formulas of quantities: what `derive` has, such as `system.tds.stripe_unit * system.tds.disks`."""
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headrace import _core
+
+# A kind of quantity as powers of (bytes, seconds), how many of the unit below make one, and that unit.
+KINDS = {
+    "time": ((0, 1), 1e9, "ns"),
+    "size": ((1, 0), 1.0, "B"),
+    "data rate": ((1, -1), 1.0, "B/s"),
+    "frequency": ((0, -1), 1.0, "/s"),
+    "share": ((0, 0), 1.0, ""),
+}
+WHOLE = ("ns", "B")
+OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with powers of bytes and of seconds."""
+
+    number: float
+    powers: tuple[int, int] = (0, 0)
+
+    def text(self) -> str | int | float:
+        """Return it as a scenario has it: a plain number, or text with a unit."""
+        if self.powers == (0, 0):
+            return int(self.number) if self.number.is_integer() else self.number
+        for powers, scale, unit in KINDS.values():
+            if powers == self.powers:
+                number = self.number * scale
+                return f"{round(number)} {unit}" if unit in WHOLE else f"{number!r} {unit}"
+        raise ValueError(
+            f"bytes to the {self.powers[0]} and seconds to the {self.powers[1]} are no quantity of a scenario"
+        )
+
+
+def quantity(value: object) -> Quantity:
+    """Return what a value of a scenario is: `64 KiB`, `10 /s`, 7.
+
+    >>> quantity("64 KiB"), quantity("8 ms").number, quantity(7).text()
+    (Quantity(number=65536.0, powers=(1, 0)), 0.008, 7)
+    """
+    if isinstance(value, int | float):
+        return Quantity(float(value))
+    for kind, (powers, scale, _) in KINDS.items():
+        try:
+            return Quantity(_core.quantity(kind, str(value)) / scale, powers)
+        except ValueError:
+            continue
+    raise ValueError(f"`{value}` is no number and no quantity")
+
+
+def evaluate(formula: str, values: Mapping[str, object]) -> str | int | float:
+    """Return what a formula gives for these values of places.
+
+    It has `+ - * /`, parentheses, numbers, places, and quantities in quotes.
+
+    >>> evaluate("tds.stripe_unit * (tds.disks - 1)", {"tds.stripe_unit": "64 KiB", "tds.disks": 5})
+    '262144 B'
+    >>> evaluate("'1 MiB' / '8 ms'", {})
+    '131072000.0 B/s'
+    """
+    try:
+        return _value(ast.parse(formula, mode="eval").body, values).text()
+    except (SyntaxError, ZeroDivisionError) as error:
+        raise ValueError(f"`{formula}` is no formula: {error}") from None
+
+
+def _value(node: ast.expr, values: Mapping[str, Any]) -> Quantity:
+    match node:
+        case ast.Constant(value=int() | float() | str()):
+            return quantity(node.value)
+        case ast.Name() | ast.Attribute():
+            place = ast.unparse(node)
+            if place not in values:
+                raise ValueError(f"`{place}` is not varied; there are {', '.join(values)}")
+            return quantity(values[place])
+        case ast.UnaryOp(op=ast.USub()):
+            inner = _value(node.operand, values)
+            return Quantity(-inner.number, inner.powers)
+        case ast.BinOp() if type(node.op) in OPERATORS:
+            return _together(node.op, _value(node.left, values), _value(node.right, values))
+    raise ValueError(f"`{ast.unparse(node)}` is not understood: a formula has + - * /, numbers, places and quantities")
+
+
+def _together(how: ast.operator, a: Quantity, b: Quantity) -> Quantity:
+    number = OPERATORS[type(how)](a.number, b.number)
+    if isinstance(how, ast.Add | ast.Sub):
+        if a.powers != b.powers:
+            raise ValueError(f"{a.text()} and {b.text()} cannot be added")
+        return Quantity(number, a.powers)
+    sign = 1 if isinstance(how, ast.Mult) else -1
+    return Quantity(number, (a.powers[0] + sign * b.powers[0], a.powers[1] + sign * b.powers[1]))
+
+
+def between(first: object, last: object, shares: list[float], *, log: bool) -> list[str | int | float]:
+    """Return the values that lie at these shares of the way from `first` to `last`, each once.
+
+    Where both ends are whole, so is what lies between.
+
+    >>> between("8 KiB", "128 KiB", [0.0, 0.5, 1.0], log=True), between(1, 4, [0.0, 0.5, 0.6, 1.0], log=False)
+    (['8192 B', '32768 B', '131072 B'], [1, 2, 3, 4])
+    """
+    a, b = quantity(first), quantity(last)
+    if a.powers != b.powers:
+        raise ValueError(f"{first} and {last} are of different kinds")
+    if log and min(a.number, b.number) <= 0:
+        raise ValueError(f"from {first} to {last} there are no equal ratios: both must be more than zero")
+    whole = isinstance(first, int) and isinstance(last, int)
+    found = []
+    for share in shares:
+        number = math.exp((1 - share) * math.log(a.number) + share * math.log(b.number)) if log else (
+            (1 - share) * a.number + share * b.number
+        )  # fmt: skip
+        # Ends are what they were told to be; rounding errors of exp and log are no values of their own.
+        number = float(f"{number:.12g}")
+        found.append(Quantity(float(round(number)) if whole else number, a.powers).text())
+    return list(dict.fromkeys(found))

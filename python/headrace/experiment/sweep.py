@@ -1,0 +1,129 @@
+"""Runs an experiment: what its store does not have yet, until it has it all."""
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from headrace._core import ScenarioError
+from headrace.experiment.design import Experiment, Point, Precision, varied
+from headrace.experiment.engines import Engine, Local
+from headrace.experiment.store import Memory, Store
+from headrace.experiment.table import Table
+from headrace.experiment.task import Record, Task
+from headrace.scenario import Scenario, load
+
+Watch = Callable[[Record, int, int], object]
+
+
+def sweep(
+    scenario: Scenario | str | Path,
+    vary: Mapping[str, Any],
+    *,
+    replications: int = 5,
+    precision: float | Precision | None = None,
+    store: str | Path | None = None,
+    engine: Engine | None = None,
+    watch: Watch | None = None,
+    **design: Any,
+) -> Table:
+    """Run a scenario with every combination of values, and return what was found at each.
+
+    `vary` has for each place its values, or a range: `{"from": "8 KiB", "to": "1 MiB", "points": 8, "scale": "log"}`.
+    `precision` goes on by rounds of `replications` until half of each interval is at most that share of its mean.
+    `store` names a folder in which records are kept: a sweep that was killed goes on from there. `design` and `derive`
+    are as in the document of an experiment.
+
+    >>> clerk = Scenario('''
+    ... system: {clerk: {type: station, service: {exponential: 8 ms}}}
+    ... workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}
+    ... run: {requests: 2000}
+    ... ''')
+    >>> found = sweep(clerk, {"workload.users.arrivals.poisson": ["20 /s", "80 /s"]}, replications=3)
+    >>> found.frame["users.mean_ms"].is_sorted()
+    True
+    """
+    loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
+    wanted = precision if isinstance(precision, Precision) or precision is None else Precision(precision)
+    experiment = varied(loaded, vary, replications=replications, precision=wanted, **design)
+    return run(experiment, store=store, engine=engine, watch=watch)
+
+
+def run(
+    experiment: Experiment,
+    *,
+    store: str | Path | None = None,
+    engine: Engine | None = None,
+    watch: Watch | None = None,
+    shard: tuple[int, int] = (0, 1),
+) -> Table:
+    """Run an experiment, and return what was found. See `sweep`.
+
+    Of `shard` (i, n) only every n-th point, from the i-th. `watch` is called after each task with its record, how many
+    tasks of the round are done, and how many it has. Ctrl-C ends it; what is in the store stays.
+    """
+    mine = replace(experiment, points=experiment.points[shard[0] :: shard[1]])
+    _refuse_hopeless(mine)
+    records = Store(store, experiment) if store is not None else Memory()
+    engine = engine or Local()
+    counts: dict[str, int] = {}
+    try:
+        for wanted in _rounds(mine, records, counts):
+            keys = {task.key for task in wanted}
+            for record in engine.do(_left(wanted, records)):
+                records.add(record)
+                if watch:
+                    watch(record, len(keys & records.records.keys()), len(keys))
+    finally:
+        records.compact()
+    return Table(mine, records.records.values(), counts)
+
+
+def _refuse_hopeless(experiment: Experiment) -> None:
+    """Refuse an experiment of which no point can be run, with what is wrong with the first."""
+    first: ScenarioError | None = None
+    for point in experiment.points:
+        try:
+            experiment.scenario.with_(point.values).check()
+        except ScenarioError as error:
+            first = first or error
+        else:
+            return
+    if first:
+        raise first
+
+
+def _rounds(experiment: Experiment, records: Memory, counts: dict[str, int]) -> Iterator[list[Task]]:
+    """Give the tasks of each round: `replications` of each point that is not precise enough, within the budget.
+
+    `counts` learns how many each point has. It depends on what was found alone, not on who ran it, or what else the
+    store has.
+    """
+    points, precision = list(experiment.points), experiment.precision
+    most = precision.budget if precision else experiment.replications
+    for many in range(0, most, experiment.replications):
+        more = range(many, min(many + experiment.replications, most))
+        counts |= {point.key: more.stop for point in points}
+        yield [task for point in points for task in _tasks(experiment, point, more)]
+        table = Table(experiment, records.records.values(), counts)
+        points = [point for point in points if not table.reason(point) and not table.is_precise(point)]
+        if not points:
+            return
+
+
+def _tasks(experiment: Experiment, point: Point, replications: range) -> Iterator[Task]:
+    scenario = experiment.scenario
+    for replication in replications:
+        yield Task(scenario.text, scenario.file, scenario.changes, point, replication)
+
+
+def _left(tasks: list[Task], records: Memory) -> Iterator[Task]:
+    """Give those tasks that nobody has done when their turn comes.
+
+    Their order is drawn, so that two processes that fill one store seldom do the same.
+    """
+    for task in random.sample(tasks, len(tasks)):
+        records.refresh()
+        if task.key not in records.records:
+            yield task

@@ -1,0 +1,186 @@
+"""What an experiment found: a row for each point, each metric with its interval."""
+
+import html
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headrace.experiment.design import Experiment, Point, short
+from headrace.experiment.task import Record
+
+if TYPE_CHECKING:
+    import polars
+
+Json = dict[str, Any]
+
+
+def half_width(values: list[float]) -> float | None:
+    """Return half the width of the 95 % interval of the mean of independent values, by Student's law; none for one.
+
+    >>> round(half_width([1.0, 2.0, 3.0]), 3), half_width([1.0])
+    (2.484, None)
+    """
+    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    if len(values) < 2:
+        return None
+    return float(stdtrit(len(values) - 1, 0.975) * np.std(values, ddof=1) / len(values) ** 0.5)
+
+
+class Table:
+    """The points of an experiment and what was found at each."""
+
+    def __init__(self, experiment: Experiment, records: Iterable[Record], counts: Mapping[str, int]) -> None:
+        self.experiment = experiment
+        self._by_point: dict[str, list[Record]] = {point.key: [] for point in experiment.points}
+        for record in sorted(records, key=lambda record: record["replication"]):
+            # A store may have more points, and more of each, than were asked for now.
+            if record["point"] in self._by_point and record["replication"] < counts.get(record["point"], 0):
+                self._by_point[record["point"]].append(record)
+
+    def of(self, point: Point) -> list[Record]:
+        """Return the records of a point, by replication."""
+        return self._by_point[point.key]
+
+    def reason(self, point: Point) -> str | None:
+        """Return why a point failed, if it did."""
+        return next((record["reason"] for record in self.of(point) if not record["ok"]), None)
+
+    def mean(self, point: Point, metric: str) -> tuple[float, float | None] | None:
+        """Return the mean of a metric over replications, and half the width of its interval."""
+        values = [
+            value for record in self.of(point) if record["ok"] and (value := record["metrics"].get(metric)) is not None
+        ]
+        if not values:
+            return None
+        alone = self.of(point)[0]["metrics"].get(metric.removesuffix("mean_ms") + "half_width_ms")
+        by_batches = alone if len(values) == 1 and metric.endswith("mean_ms") else None
+        return sum(values) / len(values), by_batches if len(values) == 1 else half_width(values)
+
+    def is_precise(self, point: Point) -> bool | None:
+        """Return whether each metric asked for is as precise as asked; none where nothing was asked."""
+        precision = self.experiment.precision
+        if precision is None:
+            return None
+        found = [self.mean(point, metric) for metric in precision.metrics or self.metrics_of_interest]
+        return all(one is not None and one[1] is not None and one[1] <= precision.within * abs(one[0]) for one in found)
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """The names of all metrics."""
+        names = (name for records in self._by_point.values() for record in records for name in record["metrics"])
+        return [name for name in dict.fromkeys(names) if not name.endswith("half_width_ms")]
+
+    @property
+    def metrics_of_interest(self) -> list[str]:
+        """The metrics that precision is asked of, else the mean response of every stream."""
+        precision = self.experiment.precision
+        if precision and precision.metrics:
+            return list(precision.metrics)
+        return [name for name in self.metrics if name.endswith(".mean_ms") and name.count(".") == 1]
+
+    @cached_property
+    def frame(self) -> "polars.DataFrame":
+        """One row a point: the values, replications, why it failed, and each metric with its interval (`metric ±`)."""
+        import polars  # noqa: PLC0415
+
+        return polars.DataFrame(
+            [self._row(point) for point in self.experiment.points], infer_schema_length=None, strict=False
+        )
+
+    def _row(self, point: Point) -> Json:
+        records = self.of(point)
+        row: Json = dict(point.values) | {
+            "replications": sum(record["ok"] for record in records),
+            "failed": self.reason(point),
+            "precise": self.is_precise(point),
+            "trusted": bool(records) and (len(records) > 1 or records[0]["trusted"]),
+        }
+        for metric in self.metrics:
+            found = self.mean(point, metric) or (None, None)
+            row |= {metric: found[0], f"{metric} ±": found[1]}
+        return row
+
+    @property
+    def failed(self) -> list[tuple[Point, str]]:
+        """The points that failed, each with its reason."""
+        return [(point, reason) for point in self.experiment.points if (reason := self.reason(point)) is not None]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every point was run and none failed."""
+        return not self.failed and all(self.of(point) for point in self.experiment.points)
+
+    def best(self, metric: str, *, most: bool = False) -> tuple[Point, float, float | None] | None:
+        """Return the point at which a metric is least, or most, with its interval."""
+        found = [
+            (point, *mean)
+            for point in self.experiment.points
+            if self.reason(point) is None and (mean := self.mean(point, metric)) is not None
+        ]
+        return (max if most else min)(found, key=lambda one: one[1]) if found else None
+
+    @property
+    def answer(self) -> str:
+        """What the experiment found, in a sentence or two."""
+        said = [self._span(metric) for metric in self.metrics_of_interest[:2]]
+        failed, asked = self.failed, len(self.experiment.points)
+        if failed:
+            said.append(f"{len(failed)} of {asked} points failed ({failed[0][0]}: {failed[0][1]}).")
+        missing = sum(not self.of(point) for point in self.experiment.points)
+        if missing:
+            said.append(f"{missing} of {asked} points were not run.")
+        vague = [point for point in self.experiment.points if self.of(point) and self.is_precise(point) is False]
+        if vague and self.experiment.precision and len(vague) > len(failed):
+            said.append(
+                f"{len(vague) - len(failed)} did not become as precise as {self.experiment.precision.within:.2g} within "
+                f"{self.experiment.precision.budget} replications."
+            )
+        return " ".join(said) or "Nothing was found."
+
+    def _span(self, metric: str) -> str:
+        least, most = self.best(metric), self.best(metric, most=True)
+        if least is None or most is None:
+            return f"{metric} was not found."
+        if least[0] == most[0]:
+            return f"{metric} is {interval(*least[1:])}."
+        said = (
+            f"{metric} is least, {interval(*least[1:])}, at {least[0]}, and most, {interval(*most[1:])}, at {most[0]}."
+        )
+        if least[1] + (least[2] or 0) >= most[1] - (most[2] or 0):
+            said += " Their intervals overlap: no difference is shown."
+        return said
+
+    def __repr__(self) -> str:
+        return f"<Table: {self.answer}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p><strong>{html.escape(self.answer)}</strong></p>{self.frame._repr_html_()}"
+
+    def report(self, file: str | Path, *, runs: bool = False) -> None:
+        """Write it as one HTML page with pictures: see `headrace.experiment.report`."""
+        from headrace.experiment import report  # noqa: PLC0415 - pictures take longer to load than tables
+
+        report.write(self, file, runs=runs)
+
+
+def interval(middle: float, half: float | None) -> str:
+    """Return a number with its interval, in as many digits as it bears.
+
+    >>> interval(12.3456, 0.123), interval(1234.5, None), interval(5.0, 0.0)
+    ('12.35 ± 0.12', '1234', '5')
+    """
+    if not half:
+        return f"{middle:.4g}"
+    from math import floor, log10  # noqa: PLC0415
+
+    digits = max(0, 1 - floor(log10(half)))
+    return f"{middle:.{digits}f} ± {half:.{digits}f}"
+
+
+def columns(table: Table) -> list[str]:
+    """Return the short names of the places that vary."""
+    places = table.experiment.places
+    return [short(place, places) for place in places]
