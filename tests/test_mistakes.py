@@ -111,7 +111,9 @@ def test_several_mistakes_are_told_together_in_the_order_of_the_file(headrace: R
     assert "no type `dsk`" in messages
     assert "no field `strip_unit`" in messages
     assert "`10` has no unit" in messages
-    assert all({"file", "line", "column", "path", "message", "help"} == set(problem) for problem in problems)
+    assert all(
+        {"file", "line", "column", "path", "message", "help", "overload"} == set(problem) for problem in problems
+    )
 
 
 def test_a_directory_for_a_file(headrace: Run, tmp_path: Path) -> None:

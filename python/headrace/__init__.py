@@ -16,7 +16,8 @@ True
 
 from headrace import trace
 from headrace._core import ScenarioError, __version__
+from headrace.experiment import sweep
 from headrace.results import Results
 from headrace.scenario import Scenario, check, load, run, schema
 
-__all__ = ["Results", "Scenario", "ScenarioError", "__version__", "check", "load", "run", "schema", "trace"]
+__all__ = ["Results", "Scenario", "ScenarioError", "__version__", "check", "load", "run", "schema", "sweep", "trace"]

@@ -2,15 +2,28 @@
 
 import json
 import sys
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
 from headrace import scenario
 from headrace._core import ScenarioError, __version__
+from headrace.experiment.commands import experiments
+from headrace.options import (
+    CUT_SHORT,
+    INTERRUPTED,
+    AsJson,
+    Beside,
+    File,
+    ReportFile,
+    Sets,
+    cannot_write,
+    changes,
+    refuse,
+    write,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -30,21 +43,7 @@ import_app = typer.Typer(no_args_is_help=True, help="Devices from other programs
 app.add_typer(import_app, name="import")
 trace_app = typer.Typer(no_args_is_help=True, help="Traces of requests: what they are like, and in other formats.")
 app.add_typer(trace_app, name="trace")
-
-File = Annotated[Path, typer.Argument(help="The scenario, a YAML document.", show_default=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/results.md describes it.")]
-ReportFile = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE.html", help="Write it all as one page, for a browser.")
-]
-Beside = Annotated[Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PATH=VALUE",
-        help="Put a value in the place of what the file has: `--set run.seed=7`. May be repeated.",
-    ),
-]
+app.add_typer(experiments)
 
 
 class Clock(StrEnum):
@@ -52,27 +51,6 @@ class Clock(StrEnum):
 
     simulated = "simulated"
     measured = "measured"
-
-
-MISTAKE, CUT_SHORT, INTERRUPTED = 2, 3, 130
-
-
-def _changes(sets: list[str] | None) -> dict[str, str]:
-    changes = {}
-    for given in sets or []:
-        path, equals, value = given.partition("=")
-        if not equals or not path:
-            raise typer.BadParameter(f"`{given}` is not PATH=VALUE, such as run.seed=7", param_hint="--set")
-        changes[path.strip()] = value.strip()
-    return changes
-
-
-def _refuse(error: ScenarioError, as_json: bool) -> NoReturn:
-    if as_json:
-        print(json.dumps({"ok": False, "problems": json.loads(error.problems)}, indent=2))
-    else:
-        print(error, file=sys.stderr)
-    raise typer.Exit(MISTAKE)
 
 
 @app.command()
@@ -98,39 +76,27 @@ def run(
     report: ReportFile = None,
 ) -> None:
     """Simulate the system in FILE and print what it does, beside what theory says."""
-    changes: dict[str, object] = dict(_changes(sets))
-    changes |= {"run.seed": seed} if seed is not None else {}
-    changes |= {"run.replications": replications} if replications is not None else {}
+    changed: dict[str, object] = dict(changes(sets))
+    changed |= {"run.seed": seed} if seed is not None else {}
+    changed |= {"run.replications": replications} if replications is not None else {}
     from headrace import show  # noqa: PLC0415 - rich takes longer to load than --help may
 
     try:
         with show.progress(quiet=as_json) as watch:
-            loaded = scenario.load(file).with_(changes)
+            loaded = scenario.load(file).with_(changed)
             found = loaded.run(threads=threads, watch=watch, requests=requests, timeline=timeline, first=first)
     except ScenarioError as error:
-        _refuse(error, as_json)
+        refuse(error, as_json)
     except OSError as error:
-        _cannot_write(error, error.filename or requests or timeline)
+        cannot_write(error, error.filename or requests or timeline)
     results = found.data
     if report:
-        _write(found.report, report)
+        write(found.report, report)
     if as_json:
         print(json.dumps(results, indent=2))
     else:
         show.results(results)
     _exit_unless_complete(results)
-
-
-def _cannot_write(error: OSError, file: object) -> NoReturn:
-    print(f"error: {file} cannot be written: {error.strerror}", file=sys.stderr)
-    raise typer.Exit(MISTAKE) from None
-
-
-def _write(write: Callable[[Path], None], file: Path) -> None:
-    try:
-        write(file)
-    except OSError as error:
-        _cannot_write(error, file)
 
 
 def _exit_unless_complete(results: dict[str, Any]) -> None:
@@ -142,9 +108,9 @@ def _exit_unless_complete(results: dict[str, Any]) -> None:
 def check(file: File, as_json: AsJson = False, sets: Sets = None) -> None:
     """Look FILE over without running it: every mistake, each with its place and what would do."""
     try:
-        checked = scenario.check(file, changes=_changes(sets))
+        checked = scenario.check(file, changes=changes(sets))
     except ScenarioError as error:
-        _refuse(error, as_json)
+        refuse(error, as_json)
     if as_json:
         print(json.dumps({"ok": True, "scenario": checked}, indent=2))
     else:
@@ -175,11 +141,11 @@ def devices(
     try:
         found = [catalogue.device(one, beside) for one in ([name] if name else catalogue.names(beside))]
     except ScenarioError as error:
-        _refuse(error, as_json)
+        refuse(error, as_json)
     if report and not name:
         raise typer.BadParameter("a report shows one device: name it", param_hint="--report")
     if report:
-        _write(lambda file: catalogue.report(found[0], file), report)
+        write(lambda file: catalogue.report(found[0], file), report)
     if as_json:
         print(json.dumps(found[0] if name else found, indent=2))
     elif name:
@@ -223,9 +189,9 @@ def trace_info(
         with show.progress(quiet=as_json) as watch:
             found = trace.info(file, format=format, skip_bad=skip_bad, watch=watch)
     except ScenarioError as error:
-        _refuse(error, as_json)
+        refuse(error, as_json)
     if report:
-        _write(lambda page: trace.report(found, page, title=file.name), report)
+        write(lambda page: trace.report(found, page, title=file.name), report)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
@@ -255,9 +221,9 @@ def trace_convert(
         with show.progress(quiet=as_json) as watch:
             written = trace.convert(file, to, to_format=to_format, format=format, skip_bad=skip_bad, watch=watch)
     except ScenarioError as error:
-        _refuse(error, as_json)
+        refuse(error, as_json)
     except OSError as error:
-        _cannot_write(error, to)
+        cannot_write(error, to)
     if as_json:
         print(json.dumps(written, indent=2))
     else:
@@ -286,9 +252,9 @@ def validate(
     try:
         found = validation.validate(device, trace, clock=clock.value, beside=beside)
     except ScenarioError as error:
-        _refuse(error, as_json)
+        refuse(error, as_json)
     if report:
-        _write(lambda page: validation.report(found, page), report)
+        write(lambda page: validation.report(found, page), report)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
@@ -310,8 +276,8 @@ def calibrate_disk(
         with show.saying(quiet=as_json) as tell:
             found = calibration.calibrate(device, trace, beside=beside, tell=tell)
     except ScenarioError as error:
-        _refuse(error, as_json)
-    _write(lambda path: files.write_whole(path, calibration.file_text(found)), to)
+        refuse(error, as_json)
+    write(lambda path: files.write_whole(path, calibration.file_text(found)), to)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
@@ -332,8 +298,8 @@ def import_disksim(
     try:
         text = disksim.read(file)
     except ScenarioError as error:
-        _refuse(error, as_json)
-    _write(lambda path: files.write_whole(path, text), to)
+        refuse(error, as_json)
+    write(lambda path: files.write_whole(path, text), to)
     print(
         json.dumps({"ok": True, "device": to.stem}, indent=2) if as_json else f"{to} describes the device `{to.stem}`."
     )
@@ -364,7 +330,7 @@ def study_run(
     try:
         studies = study.all_studies() if name == "all" else [study.find(name)]
     except ScenarioError as error:
-        _refuse(error, as_json)
+        refuse(error, as_json)
     reports = []
     for found in studies:
         with show.study_progress(found, quiet=as_json) as tell:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -91,6 +91,12 @@ class DiskNumbers(TypedDict):
     """How long the arm takes to where it writes."""
     overhead: NotRequired[Sourced5]
     """What every request takes beside: command, controller, interface."""
+    price: NotRequired[Sourced6 | None]
+    """What one costs, in any currency: `optimise` adds them up."""
+    power: NotRequired[Sourced6 | None]
+    """What it draws when it is busy, in watts."""
+    rack_units: NotRequired[Sourced6 | None]
+    """How many rack units it takes, its share of an enclosure."""
     mechanics: NotRequired[MechanicsSpec | None]
     """Its mechanics, for `positioning: mechanical`. Default: what follows from the numbers above."""
     cache: NotRequired[CacheSpec | None]
@@ -169,6 +175,19 @@ class Told5(TypedDict):
     """A number with its source."""
 
     value: str
+    """The number."""
+    source: NotRequired[str | None]
+    """Where it was read."""
+    estimate: NotRequired[str | None]
+    """Where no source gives it: how it was estimated."""
+
+Sourced6: TypeAlias = "float | Told6"
+"""A number, and where it comes from."""
+
+class Told6(TypedDict):
+    """A number with its source."""
+
+    value: float
     """The number."""
     source: NotRequired[str | None]
     """Where it was read."""

@@ -32,14 +32,15 @@ ALONE = {
     SERIES["more"]: "#9333ea",
 }
 
-Drawing = altair.LayerChart | altair.Chart
+Drawing = Any  # Altair does not say what its charts become.
 Points = Sequence[Sequence[float]]
 
 
-def _styled(chart: Drawing) -> Drawing:
-    styled: Drawing = (
-        chart.properties(width=WIDTH, height=HEIGHT)
-        .configure(background="transparent", font="sans-serif")
+def styled(chart: Drawing, *, sized: bool = True) -> Drawing:
+    """Return a chart as all of them look: the page's colours, one size unless it has its own."""
+    chart = chart.properties(width=WIDTH, height=HEIGHT) if sized else chart
+    return (
+        chart.configure(background="transparent", font="sans-serif")
         .configure_axis(
             labelColor=INK, titleColor=INK, gridColor=FAINT, domainColor=FAINT, tickColor=FAINT,
             labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridOpacity=0.5,
@@ -47,13 +48,14 @@ def _styled(chart: Drawing) -> Drawing:
         .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=12, orient="top", title=None)
         .configure_view(stroke=None)
     )  # fmt: skip
-    return styled
 
 
-def _colours(names: list[str]) -> altair.Color:
+def colours(names: list[str], *, field: str = "what", title: str | None = None) -> altair.Color:
+    """Return the colours that tell these names apart."""
     palette = list(SERIES.values())
     known = [SERIES.get(name, palette[at % len(palette)]) for at, name in enumerate(names)]
-    return altair.Color("what:N", scale=altair.Scale(domain=names, range=known), legend=altair.Legend(title=None))
+    scale = altair.Scale(domain=names, range=known)
+    return altair.Color(f"{field}:N", scale=scale, legend=altair.Legend(title=title))
 
 
 def response_cdf(results: Results, stream: int) -> Drawing:
@@ -80,7 +82,7 @@ def _curves(curves: Mapping[str, Points], x: altair.X, y: altair.Y) -> Drawing:
         "what:N", legend=None, scale=altair.Scale(domain=names, range=[DASHES[at % 3] for at in range(len(names))])
     )
     chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True)
-    return _styled(chart.encode(x=x, y=y, color=_colours(names), strokeDash=dashes))
+    return styled(chart.encode(x=x, y=y, color=colours(names), strokeDash=dashes))
 
 
 def response_series(results: Results) -> Drawing:
@@ -113,13 +115,13 @@ def utilisation_series(results: Results) -> Drawing:
 def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str], *, percent: bool = False) -> Drawing:
     axis = altair.Axis(format="%") if percent else altair.Axis()
     scale = altair.Scale(domain=[0, 1]) if percent else altair.Scale(zero=True)
-    return _styled(
+    return styled(
         altair.Chart(altair.InlineData(values=rows))
         .mark_line()
         .encode(
             x=altair.X("s:Q", title="simulated time, s"),
             y=altair.Y(f"{field}:Q", title=title, axis=axis, scale=scale),
-            color=_colours(names),
+            color=colours(names),
         )
     )
 
@@ -129,7 +131,7 @@ def _one_line(points: Points, x: altair.X, y: altair.Y, *, steps: bool = False) 
     chart = altair.Chart(altair.InlineData(values=rows)).mark_line(
         color=SERIES["simulated"], interpolate="step-after" if steps else "linear"
     )
-    return _styled(chart.encode(x=x, y=y))
+    return styled(chart.encode(x=x, y=y))
 
 
 def two_cdfs(simulated: Points, measured: Points) -> Drawing:

@@ -27,7 +27,13 @@ def _neighbours(path: Path) -> str:
 
 def refusal(file: str | Path, message: str, help_: str) -> ScenarioError:
     """Return the error that says what is wrong with `file` as a whole, and what would do."""
-    problem = {"file": str(file), "line": None, "column": None, "path": "", "message": message, "help": help_}
+    nowhere = {"line": None, "column": None, "path": "", "overload": False}
+    problem = {"file": str(file), "message": message, "help": help_} | nowhere
     error = ScenarioError(f"error: {message}\n  = help: {help_}")
     error.problems = json.dumps([problem])
     return error
+
+
+def is_overload(error: ScenarioError) -> bool:
+    """Whether all that is wrong with a scenario is that its load is more than the system bears."""
+    return all(problem["overload"] for problem in json.loads(error.problems))

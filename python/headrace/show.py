@@ -16,6 +16,8 @@ from headrace import trace as traces
 from headrace import validation as validations
 
 if TYPE_CHECKING:
+    from headrace.experiment.table import Table as Found
+    from headrace.experiment.task import Record
     from headrace.study import Report, Study
 
 Json = dict[str, Any]
@@ -355,3 +357,52 @@ def _shown(value: object, *, digits: int = 5) -> str:
     if value is None:
         return "—"
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+@contextmanager
+def tasks(*, quiet: bool) -> Iterator[Callable[["Record", int, int], object] | None]:
+    """Show how many runs are done, how many failed, and how long the others take, on a terminal; elsewhere nothing."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs,"),
+        TimeRemainingColumn(),
+        TextColumn("left{task.fields[failed]}{task.fields[least]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, failed="", least="")
+        failed, least = 0, float("inf")
+
+        def watch(record: "Record", done: int, wanted: int) -> None:
+            nonlocal failed, least
+            failed += not record["ok"]
+            means = [value for name, value in record["metrics"].items() if name.endswith(".mean_ms") and value]
+            least = min([*means[:1], least])
+            bar.update(
+                task,
+                completed=done,
+                total=wanted,
+                failed=f", {failed} failed" if failed else "",
+                least=f", least mean {least:.4g} ms" if least < float("inf") else "",
+            )
+
+        yield watch
+
+
+def rows(columns: Sequence[str], cells: Iterable[Sequence[str]], *, answer: str | None = None) -> None:
+    """Print a table, with the answer above it where there is one."""
+    console = Console(highlight=False, markup=False)
+    if answer:
+        console.print(Text(answer, style="bold"))
+        console.print()
+    console.print(_table(columns, cells))
+
+
+def table(found: "Found") -> None:
+    """Print what an experiment found: in a sentence, then every point."""
+    from headrace.experiment import report  # noqa: PLC0415 - pictures take longer to load than tables
+
+    rows(*report.as_rows(found, report.shown_metrics(found)), answer=found.answer)

@@ -172,7 +172,8 @@ pub fn unstable(plan: &Plan) -> Vec<Problem> {
                     utilisation / rate
                 );
                 let bearable = rate * 1e3 / utilisation;
-                Problem::at(path, message).help(format!("lower the rate below {bearable:.2} /s, or give `{name}` more to work with"))
+                let help = format!("lower the rate below {bearable:.2} /s, or give `{name}` more to work with");
+                Problem { overload: true, ..Problem::at(path, message).help(help) }
             })
         })
         .collect()

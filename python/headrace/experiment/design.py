@@ -136,16 +136,17 @@ def _latin_hypercube(vary: Mapping[str, Any], points: int) -> list[Json]:
 
     shares = qmc.LatinHypercube(len(vary), rng=0).random(points)
     return [
-        {place: _at(axis, float(share)) for (place, axis), share in zip(vary.items(), row, strict=True)}
+        {place: at_share(axis, float(share)) for (place, axis), share in zip(vary.items(), row, strict=True)}
         for row in shares
     ]
 
 
-def _at(axis: Any, share: float) -> Value:
+def at_share(axis: Any, share: float) -> Value:
+    """Return the value of an axis at this share of its way."""
     if isinstance(axis, Mapping):
         return formula.between(axis["from"], axis["to"], [share], log=axis.get("scale") == "log")[0]
     values: list[Value] = list(axis)
-    return values[int(share * len(values))]
+    return values[min(int(share * len(values)), len(values) - 1)]
 
 
 def read(file: str | Path, changes: Mapping[str, object] | None = None) -> Experiment:

@@ -9,15 +9,16 @@ from typing import Any
 
 from headrace import _core
 
-# A kind of quantity as powers of (bytes, seconds), how many of the unit below make one, and that unit.
-KINDS = {
-    "time": ((0, 1), 1e9, "ns"),
-    "size": ((1, 0), 1.0, "B"),
-    "data rate": ((1, -1), 1.0, "B/s"),
-    "frequency": ((0, -1), 1.0, "/s"),
-    "share": ((0, 0), 1.0, ""),
+# A kind of quantity: powers of (bytes, seconds), how many of its parser's unit make one, and how it is written: so many
+# make a unit.
+KINDS: dict[str, tuple[tuple[int, int], float, tuple[float, str]]] = {
+    "time": ((0, 1), 1e9, (1e3, "ms")),
+    "size": ((1, 0), 1.0, (1.0, "B")),
+    "data rate": ((1, -1), 1.0, (1e-6, "MB/s")),
+    "frequency": ((0, -1), 1.0, (1.0, "/s")),
+    "share": ((0, 0), 1.0, (1.0, "")),
 }
-WHOLE = ("ns", "B")
+BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -37,13 +38,20 @@ class Quantity:
         """Return it as a scenario has it: a plain number, or text with a unit."""
         if self.powers == (0, 0):
             return int(self.number) if self.number.is_integer() else self.number
-        for powers, scale, unit in KINDS.values():
+        for powers, _, (scale, unit) in KINDS.values():
             if powers == self.powers:
-                number = self.number * scale
-                return f"{round(number)} {unit}" if unit in WHOLE else f"{number!r} {unit}"
+                return _size(round(self.number)) if unit == "B" else f"{self.number * scale:.12g} {unit}"
         raise ValueError(
             f"bytes to the {self.powers[0]} and seconds to the {self.powers[1]} are no quantity of a scenario"
         )
+
+
+def _size(number: int) -> str:
+    """Return a size in the largest unit that it is a whole number of."""
+    at = 0
+    while number and number % 1024 == 0 and at + 1 < len(BINARY):
+        number, at = number // 1024, at + 1
+    return f"{number} {BINARY[at]}"
 
 
 def quantity(value: object) -> Quantity:
@@ -68,9 +76,9 @@ def evaluate(formula: str, values: Mapping[str, object]) -> str | int | float:
     It has `+ - * /`, parentheses, numbers, places, and quantities in quotes.
 
     >>> evaluate("tds.stripe_unit * (tds.disks - 1)", {"tds.stripe_unit": "64 KiB", "tds.disks": 5})
-    '262144 B'
+    '256 KiB'
     >>> evaluate("'1 MiB' / '8 ms'", {})
-    '131072000.0 B/s'
+    '131.072 MB/s'
     """
     try:
         return _value(ast.parse(formula, mode="eval").body, values).text()
@@ -111,7 +119,7 @@ def between(first: object, last: object, shares: list[float], *, log: bool) -> l
     Where both ends are whole, so is what lies between.
 
     >>> between("8 KiB", "128 KiB", [0.0, 0.5, 1.0], log=True), between(1, 4, [0.0, 0.5, 0.6, 1.0], log=False)
-    (['8192 B', '32768 B', '131072 B'], [1, 2, 3, 4])
+    (['8 KiB', '32 KiB', '128 KiB'], [1, 2, 3, 4])
     """
     a, b = quantity(first), quantity(last)
     if a.powers != b.powers:

@@ -6,8 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace.experiment.design import Experiment, Point, short
+from headrace.experiment import store
+from headrace.experiment.design import Experiment, Point
 from headrace.experiment.task import Record
+from headrace.scenario import Scenario
 
 if TYPE_CHECKING:
     import polars
@@ -39,6 +41,17 @@ class Table:
             # A store may have more points, and more of each, than were asked for now.
             if record["point"] in self._by_point and record["replication"] < counts.get(record["point"], 0):
                 self._by_point[record["point"]].append(record)
+
+    @classmethod
+    def stored(cls, folder: str | Path) -> "Table":
+        """Return all that a store has; raise `ScenarioError` where there is none."""
+        told, records = store.everything(folder)
+        points = {record["point"]: Point(record["values"]) for record in records}
+        counts: dict[str, int] = {}
+        for record in records:
+            counts[record["point"]] = max(counts.get(record["point"], 0), record["replication"] + 1)
+        scenario = Scenario(told["scenario"], told["file"], told["changes"])
+        return cls(Experiment(scenario, tuple(points.values()), places=tuple(told["places"])), records, counts)
 
     def of(self, point: Point) -> list[Record]:
         """Return the records of a point, by replication."""
@@ -132,12 +145,11 @@ class Table:
         missing = sum(not self.of(point) for point in self.experiment.points)
         if missing:
             said.append(f"{missing} of {asked} points were not run.")
-        vague = [point for point in self.experiment.points if self.of(point) and self.is_precise(point) is False]
-        if vague and self.experiment.precision and len(vague) > len(failed):
-            said.append(
-                f"{len(vague) - len(failed)} did not become as precise as {self.experiment.precision.within:.2g} within "
-                f"{self.experiment.precision.budget} replications."
-            )
+        precision = self.experiment.precision
+        vague = [point for point in self.experiment.points if self.of(point) and not self.reason(point)]
+        vague = [point for point in vague if self.is_precise(point) is False]
+        if vague and precision:
+            said.append(f"{len(vague)} did not come within {precision.within:.2g} by {precision.budget} replications.")
         return " ".join(said) or "Nothing was found."
 
     def _span(self, metric: str) -> str:
@@ -146,9 +158,8 @@ class Table:
             return f"{metric} was not found."
         if least[0] == most[0]:
             return f"{metric} is {interval(*least[1:])}."
-        said = (
-            f"{metric} is least, {interval(*least[1:])}, at {least[0]}, and most, {interval(*most[1:])}, at {most[0]}."
-        )
+        said = f"{metric} is least, {interval(*least[1:])}, at {least[0]}, "
+        said += f"and most, {interval(*most[1:])}, at {most[0]}."
         if least[1] + (least[2] or 0) >= most[1] - (most[2] or 0):
             said += " Their intervals overlap: no difference is shown."
         return said
@@ -178,9 +189,3 @@ def interval(middle: float, half: float | None) -> str:
 
     digits = max(0, 1 - floor(log10(half)))
     return f"{middle:.{digits}f} ± {half:.{digits}f}"
-
-
-def columns(table: Table) -> list[str]:
-    """Return the short names of the places that vary."""
-    places = table.experiment.places
-    return [short(place, places) for place in places]

@@ -1,14 +1,18 @@
 """The unit of an experiment: one replication of one point."""
 
+import functools
 import json
 import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypedDict
 
+from headrace import devices
 from headrace._core import ScenarioError
 from headrace.experiment.design import Point, Value
+from headrace.mistakes import is_overload
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]
@@ -23,6 +27,8 @@ class Record(TypedDict):
     ok: bool
     reason: str | None
     """Why it failed."""
+    overloaded: bool
+    """Whether that is because the load is more than the system bears."""
     trusted: bool
     """Whether the run's own interval can be trusted, of every stream."""
     seconds: float
@@ -61,15 +67,23 @@ class Task:
         try:
             found = scenario.run(threads=1, watch=watch, theory=False, replication=self.replication).data
         except ScenarioError as error:
-            return self._record(began, reason=str(json.loads(error.problems)[0]["message"]))
+            reason = str(json.loads(error.problems)[0]["message"])
+            return self._record(began, reason=reason, overloaded=is_overload(error))
         if not found["complete"]:
-            return self._record(began, reason=str(found["notes"][0]))
+            overloaded = found["ended"] == "too_many_in_flight"
+            return self._record(began, reason=str(found["notes"][0]), overloaded=overloaded)
         intervals = [stream["response"]["interval"] for stream in found["streams"]]
         trusted = all(interval is not None and interval["trusted"] for interval in intervals)
-        return self._record(began, trusted=trusted, metrics=metrics(found))
+        return self._record(began, trusted=trusted, metrics=metrics(found) | costs(found, Path(self.file).parent))
 
     def _record(
-        self, began: float, *, reason: str | None = None, trusted: bool = False, metrics: Json | None = None
+        self,
+        began: float,
+        *,
+        reason: str | None = None,
+        overloaded: bool = False,
+        trusted: bool = False,
+        metrics: Json | None = None,
     ) -> Record:
         return Record(
             point=self.point.key,
@@ -77,6 +91,7 @@ class Task:
             values=dict(self.point.values),
             ok=reason is None,
             reason=reason,
+            overloaded=overloaded,
             trusted=trusted,
             seconds=time.perf_counter() - began,
             host=socket.gethostname(),
@@ -100,6 +115,34 @@ def metrics(found: Json) -> dict[str, float | None]:
             if part[number] is not None:
                 numbers[f"{part['group']}.{number}"] = max(part[number], busiest or 0.0)
     return numbers
+
+
+COSTS = ("price", "power", "rack_units")
+
+
+def costs(found: Json, beside: Path) -> dict[str, float | None]:
+    """Return what the disks of a system cost together (`system.price` …), as far as each of them says so."""
+    system = found["scenario"]["system"]
+    disks = [part["group"].rpartition("/")[2] for part in found["components"] if part["kind"] == "disk"]
+    numbers = [_numbers(system[name]["device"], beside) for name in disks]
+    return {
+        f"system.{cost}": sum(_plain(one[cost]) for one in numbers)
+        for cost in COSTS
+        if numbers and all(one.get(cost) is not None for one in numbers)
+    }
+
+
+def _numbers(device: str | Json, beside: Path) -> Json:
+    return _catalogue(device, beside) if isinstance(device, str) else device
+
+
+@functools.cache
+def _catalogue(name: str, beside: Path) -> Json:
+    return devices.numbers(name, beside)
+
+
+def _plain(sourced: Any) -> float:
+    return float(sourced["value"] if isinstance(sourced, dict) else sourced)
 
 
 def _response(name: str, response: Json) -> dict[str, float | None]:

@@ -16,12 +16,14 @@ pub struct Problem {
     pub help: Option<String>,
     /// Where to point; when `None`, at the value that `path` names.
     pub span: Option<Span>,
+    /// Whether nothing is misspelt or missing, but the load is more than the system bears.
+    pub overload: bool,
 }
 
 impl Problem {
     /// A problem with what stands at `path`.
     pub fn at(path: Path, message: impl Into<String>) -> Self {
-        Self { path, message: message.into(), help: None, span: None }
+        Self { path, message: message.into(), help: None, span: None, overload: false }
     }
 
     /// The same, with what would do.
@@ -66,6 +68,7 @@ struct Told<'p> {
     path: String,
     message: &'p str,
     help: Option<&'p str>,
+    overload: bool,
 }
 
 /// So many problems are shown a user at once.
@@ -125,7 +128,7 @@ impl Problems {
         Renderer::plain().render(&[group])
     }
 
-    /// As a program reads them: a list of objects with file, line, column, path, message and help.
+    /// As a program reads them: a list of objects with file, line, column, path, message, help and overload.
     pub fn to_json(&self) -> serde_json::Value {
         let told = self.problems.iter().map(|problem| Told {
             file: &self.file,
@@ -134,6 +137,7 @@ impl Problems {
             path: problem.path.to_string(),
             message: &problem.message,
             help: problem.help.as_deref(),
+            overload: problem.overload,
         });
         told.map(|told| serde_json::to_value(told).expect("strings and numbers")).collect()
     }

@@ -83,6 +83,18 @@ pub struct DiskNumbers {
     /// What every request takes beside: command, controller, interface.
     #[serde(default = "no_overhead")]
     pub overhead: Sourced<Nanos>,
+    /// What one costs, in any currency: `optimise` adds them up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Sourced<f64>>")]
+    pub price: Option<Sourced<f64>>,
+    /// What it draws when it is busy, in watts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Sourced<f64>>")]
+    pub power: Option<Sourced<f64>>,
+    /// How many rack units it takes, its share of an enclosure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Sourced<f64>>")]
+    pub rack_units: Option<Sourced<f64>>,
     /// Its mechanics, for `positioning: mechanical`. Default: what follows from the numbers above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mechanics: Option<MechanicsSpec>,

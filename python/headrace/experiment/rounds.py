@@ -12,6 +12,7 @@ from headrace.experiment.engines import Engine, Local
 from headrace.experiment.store import Memory, Store
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record, Task
+from headrace.mistakes import is_overload
 from headrace.scenario import Scenario, load
 
 Watch = Callable[[Record, int, int], object]
@@ -81,12 +82,14 @@ def run(
 
 
 def _refuse_hopeless(experiment: Experiment) -> None:
-    """Refuse an experiment of which no point can be run, with what is wrong with the first."""
+    """Refuse an experiment with a mistake that leaves no point to be run; a load too large is a result."""
     first: ScenarioError | None = None
     for point in experiment.points:
         try:
             experiment.scenario.with_(point.values).check()
         except ScenarioError as error:
+            if is_overload(error):
+                return
             first = first or error
         else:
             return

@@ -1,0 +1,249 @@
+"""The largest load that a system carries within stated objectives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headrace.experiment.design import Experiment, Point, Value
+from headrace.experiment.engines import Engine
+from headrace.experiment.formula import Quantity, quantity
+from headrace.experiment.objective import Objective, objective
+from headrace.experiment.rounds import Watch, run
+from headrace.experiment.table import Table, interval
+from headrace.mistakes import refusal
+from headrace.scenario import Scenario, load
+
+Json = dict[str, Any]
+
+# Each decision is right with so much confidence that forty of them are with 95 % together; more are seldom made.
+DECISIONS = 40
+# So often a load is halved or doubled: a thousandth of what is there, or a thousand times as much, and no further.
+STEPS = 11
+CONFIDENCE = 0.95
+
+
+@dataclass
+class Probe:
+    """A load that was tried."""
+
+    load: Value
+    number: float
+    carried: bool | None
+    """None where the replications do not tell."""
+    found: dict[str, tuple[float, float]]
+    """The numbers asked for, with the half-widths by which they were judged."""
+    why: str | None = None
+    """Why it cannot be run at all."""
+    busiest: tuple[str, float] | None = None
+    """The component that is busiest there."""
+
+
+@dataclass
+class Capacity:
+    """A bracket: the largest load known to be carried, and the smallest known not to be."""
+
+    path: str
+    until: tuple[str, ...]
+    carried: Probe | None
+    exceeded: Probe | None
+    probes: list[Probe] = field(default_factory=list)
+
+    @property
+    def answer(self) -> str:
+        """The bracket in a sentence, and what saturates there."""
+        until = " or ".join(self.until)
+        if self.carried is None:
+            least = min(self.probes, key=lambda probe: probe.number)
+            return f"Even {self.path} = {least.load} is too much: {least.why or until}."
+        if self.exceeded is None:
+            return f"{self.path} = {self.carried.load} is carried, and nothing more was tried."
+        said = f"{self.path} is carried up to {self.carried.load}, and not at {self.exceeded.load} ({until})"
+        busiest = (
+            f"; busiest there is {self.carried.busiest[0]}, {self.carried.busiest[1]:.0%}"
+            if self.carried.busiest
+            else ""
+        )
+        return f"{said}{busiest}. {CONFIDENCE:.0%} confidence, {len(self.probes)} loads tried."
+
+
+def capacity(
+    scenario: Scenario | str | Path,
+    increase: str,
+    until: str | Sequence[str],
+    *,
+    least: Value | None = None,
+    most: Value | None = None,
+    within: float = 0.02,
+    replications: int = 5,
+    budget: int = 40,
+    engine: Engine | None = None,
+    store: str | Path | None = None,
+    watch: Watch | None = None,
+) -> Capacity:
+    """Seek the largest value of `increase` with which no objective of `until` is passed, by bisection.
+
+    It begins at `least` (default: what the scenario has), doubles until something is passed or `most` is reached, and
+    halves the bracket until its ends are `within` that share of each other. A load is judged when the interval of each
+    number lies on one side of its bound; until then replications are added, `budget` at most, and where they do not
+    tell, the bracket stays as wide as what is known. A load that cannot be borne at all counts as passed.
+    """
+    loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
+    asked = tuple(objective(text, bounded=True) for text in ([until] if isinstance(until, str) else until))
+    search = _Search(loaded, increase, asked, replications, budget, engine, store, watch)
+    begin = search.number(least if least is not None else search.present())
+    low, high = search.bracket(begin, search.number(most) if most is not None else None)
+    while low and high and not search.is_narrow(low, high, within):
+        middle = search.probe((low.number * high.number) ** 0.5)
+        if middle.carried is None:
+            low, high = search.around(low, middle, high, within)
+            break
+        low, high = (middle, high) if middle.carried else (low, middle)
+    return Capacity(increase, tuple(one.text for one in asked), low, high, search.probes)
+
+
+@dataclass
+class _Search:
+    scenario: Scenario
+    path: str
+    asked: tuple[Objective, ...]
+    replications: int
+    budget: int
+    engine: Engine | None
+    store: str | Path | None
+    watch: Watch | None
+    probes: list[Probe] = field(default_factory=list)
+    powers: tuple[int, int] = (0, 0)
+    whole: bool = False
+
+    def present(self) -> Value:
+        """Return what the scenario has in the place that is increased."""
+        node: Any = self.scenario.check()
+        for step in self.path.split("."):
+            node = node.get(step) if isinstance(node, dict) else None
+        if not isinstance(node, str | int | float):
+            raise refusal(self.scenario.file, f"`{self.path}` is no number or quantity there", "say `--from`")
+        return node
+
+    def number(self, value: Value) -> float:
+        try:
+            read = quantity(value)
+        except ValueError as error:
+            raise refusal(self.scenario.file, f"`{self.path}`: {error}", "give a number or a quantity") from None
+        if read.number <= 0:
+            raise refusal(self.scenario.file, f"`{self.path}` is {value}", "a load is more than zero")
+        self.powers, self.whole = read.powers, isinstance(value, int)
+        return read.number
+
+    def value(self, number: float) -> Value:
+        rounded = float(round(number)) if self.whole else float(f"{number:.6g}")
+        return Quantity(rounded, self.powers).text()
+
+    def is_narrow(self, low: Probe, high: Probe, within: float) -> bool:
+        return high.number / low.number <= 1 + within or (self.whole and high.number - low.number <= 1)
+
+    def bracket(self, begin: float, most: float | None) -> tuple[Probe | None, Probe | None]:
+        """Find a load that is carried and one that is not, by halving or doubling from where it begins."""
+        low = high = None
+        number = begin
+        for _ in range(STEPS):
+            probe = self.probe(number)
+            if probe.carried:
+                low = probe
+            elif probe.carried is False:
+                high = probe
+            if (
+                (low and high)
+                or (low and most is not None and number >= most)
+                or (self.whole and number <= 1 and not low)
+            ):
+                break
+            number = number * 2 if low or (probe.carried is None and high is None) else number / 2
+            number = min(number, most) if most is not None else number
+        return low, high
+
+    def around(self, low: Probe, middle: Probe, high: Probe, within: float) -> tuple[Probe, Probe]:
+        """Narrow the bracket from both sides of a load of which the replications do not tell."""
+        below, above = middle, middle
+        while not self.is_narrow(low, below, within):
+            probe = self.probe((low.number * below.number) ** 0.5)
+            if probe.carried is False:
+                return low, probe
+            low, below = (probe, below) if probe.carried else (low, probe)
+        while not self.is_narrow(above, high, within):
+            probe = self.probe((above.number * high.number) ** 0.5)
+            if probe.carried:
+                return probe, high
+            high, above = (probe, above) if probe.carried is False else (high, probe)
+        return low, high
+
+    def probe(self, number: float) -> Probe:
+        """Try a load, with as many replications as tell, within the budget."""
+        value = self.value(number)
+        number = quantity(value).number
+        for known in self.probes:
+            if known.number == number:
+                return known
+        point, many = Point({self.path: value}), self.replications
+        while True:
+            probe = self._judged(value, number, point, many)
+            if probe.carried is not None or many >= self.budget:
+                break
+            many = min(2 * many, self.budget)
+        self.probes.append(probe)
+        return probe
+
+    def _judged(self, value: Value, number: float, point: Point, many: int) -> Probe:
+        from scipy.special import stdtrit  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+        experiment = Experiment(self.scenario, (point,), max(many, 2), places=(self.path,))
+        table = run(experiment, engine=self.engine, store=self.store, watch=self.watch)
+        for record in table.of(point):
+            if record["overloaded"]:
+                return Probe(value, number, False, {}, record["reason"])
+        if reason := table.reason(point):
+            raise refusal(self.scenario.file, f"{point}: {reason}", "raise the limit, or seek below")
+        widen = float(stdtrit(many - 1, 1 - (1 - CONFIDENCE) / DECISIONS) / stdtrit(many - 1, 0.975))
+        found, verdicts = {}, []
+        for asked in self.asked:
+            middle, half = table.mean(point, asked.metric(table.metrics)) or (0.0, None)
+            found[asked.text] = middle, (half or 0.0) * widen
+            ends = [asked.passes(middle + sign * found[asked.text][1]) for sign in (-1, 1)]
+            verdicts.append(ends[0] if ends[0] == ends[1] else None)
+        # One that is passed decides; otherwise all must be known not to be.
+        passed = True if True in verdicts else None if None in verdicts else False
+        return Probe(value, number, None if passed is None else not passed, found, busiest=_busiest(table, point))
+
+
+def _busiest(table: Table, point: Point) -> tuple[str, float] | None:
+    used = {
+        metric.removesuffix(".utilisation"): mean[0]
+        for metric in table.metrics
+        if metric.endswith(".utilisation") and (mean := table.mean(point, metric))
+    }
+    return max(used.items(), key=lambda one: one[1]) if used else None
+
+
+def rows(found: Capacity) -> tuple[list[str], list[list[str]]]:
+    """Return the loads that were tried, in order."""
+    words = {True: "carried", False: "too much", None: "not known"}
+    table = [
+        [
+            str(probe.load),
+            *(interval(*probe.found[text]) if text in probe.found else "—" for text in found.until),
+            f"{probe.busiest[0]} {probe.busiest[1]:.0%}" if probe.busiest else "",
+            words[probe.carried] + (f": {probe.why}" if probe.why else ""),
+        ]
+        for probe in sorted(found.probes, key=lambda probe: probe.number)
+    ]
+    return [found.path, *found.until, "busiest", ""], table
+
+
+def as_json(found: Capacity) -> Json:
+    """Return a capacity as `--json` prints it."""
+    ends = {
+        end: vars(probe) if probe else None for end, probe in (("carried", found.carried), ("exceeded", found.exceeded))
+    }
+    return {"answer": found.answer, "path": found.path, "until": list(found.until)} | ends | {
+        "probes": [vars(probe) for probe in found.probes]
+    }  # fmt: skip

@@ -1,0 +1,172 @@
+"""Two scenarios under the same luck: paired differences, and a verdict that does not overclaim."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headrace.experiment.design import Experiment, Point
+from headrace.experiment.engines import Engine
+from headrace.experiment.rounds import Watch, run
+from headrace.experiment.table import Table, interval
+from headrace.mistakes import refusal
+from headrace.scenario import Scenario, load
+
+Json = dict[str, Any]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far a metric of B is from that of A, with the interval of the paired differences."""
+
+    metric: str
+    a: float
+    b: float
+    difference: float
+    half_width: float
+    shown: bool
+    """Whether the interval excludes no difference, all metrics judged together."""
+
+    @property
+    def percent(self) -> tuple[float, float] | None:
+        """The difference as a share of A, in percent, with its half-width; none where A is nothing."""
+        return (100 * self.difference / abs(self.a), 100 * self.half_width / abs(self.a)) if self.a else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was found of A and B."""
+
+    a: str
+    b: str
+    replications: int
+    differences: list[Difference]
+
+    @property
+    def answer(self) -> str:
+        """The verdict on mean responses, and the confidence with which it holds as a whole."""
+        means = [one for one in self.differences if one.metric.endswith(".mean_ms")]
+        # Where a stream has reads and writes, they are what is said.
+        split = {one.metric.rsplit(".", 2)[0] for one in means if one.metric.count(".") == 2}
+        told = [one for one in means if one.metric.count(".") == 2 or one.metric.split(".")[0] not in split]
+        shown = [f"{_change(one)} for {_whose(one)}" for one in told if one.shown]
+        hidden = [_whose(one) for one in told if not one.shown]
+        said = [f"{self.b} is {', '.join(shown)}"] if shown else []
+        said += [f"{', '.join(hidden)}: no difference shown"] if hidden else []
+        said += [self._late(one) for one in told]
+        said = [part for part in said if part]
+        return f"{'; '.join(said)} ({self.replications} paired replications, {CONFIDENCE:.0%} confidence in all of it)."
+
+    def _late(self, mean: Difference) -> str:
+        """Say so where the mean hides that the slowest requests go the other way."""
+        [late] = [one for one in self.differences if one.metric == mean.metric.replace("mean_ms", "p99_ms")]
+        if not (mean.shown and late.shown and late.difference * mean.difference < 0):
+            return ""
+        return f"but the slowest hundredth of {_whose(mean)} is {_change(late)}"
+
+
+def _whose(one: Difference) -> str:
+    return one.metric.removesuffix(".mean_ms")
+
+
+def _change(one: Difference) -> str:
+    word = "slower" if one.difference > 0 else "faster"
+    if one.percent is None:
+        return f"{interval(abs(one.difference), one.half_width)} ms {word}"
+    middle, half = one.percent
+    return f"{interval(abs(middle), half)} % {word}"
+
+
+def compare(
+    a: Scenario | str | Path,
+    b: Scenario | str | Path,
+    *,
+    replications: int = 10,
+    engine: Engine | None = None,
+    store: str | Path | None = None,
+    watch: Watch | None = None,
+) -> Comparison:
+    """Run two scenarios with the same seeds, and return the paired differences of B from A.
+
+    Requests of streams that both have are the same in both, so what differs is what the systems make of them. With
+    `store` the records lie in its folders `a` and `b`. Raises `ScenarioError` where either cannot be run.
+    """
+    first, second = (one if isinstance(one, Scenario) else load(one) for one in (a, b))
+    seed = first.check()["run"]["seed"]
+    tables = []
+    for name, scenario in (("a", first), ("b", second.with_({"run.seed": seed}))):
+        experiment = Experiment(scenario, (Point({}),), max(replications, 2))
+        folder = Path(store) / name if store else None
+        tables.append(_whole(run(experiment, engine=engine, store=folder, watch=watch)))
+    names = _name(first, "A", {}), _name(second, "B", first.changes)
+    return Comparison(*names, max(replications, 2), _differences(*tables))
+
+
+def _name(scenario: Scenario, otherwise: str, known: Mapping[str, object]) -> str:
+    changes = {place: value for place, value in scenario.changes.items() if known.get(place) != value}
+    changed = ", ".join(f"{place} = {value}" for place, value in changes.items() if place != "run.seed")
+    stem = otherwise if scenario.file == "<text>" else Path(scenario.file).stem
+    return f"{stem} with {changed}" if changed else stem
+
+
+def _whole(table: Table) -> Table:
+    for point, reason in table.failed:
+        raise refusal(
+            table.experiment.scenario.file, f"{table.experiment.scenario.file} {point}: {reason}", "correct it"
+        )
+    return table
+
+
+def _differences(a: Table, b: Table) -> list[Difference]:
+    import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    shared = [metric for metric in a.metrics if metric in b.metrics]
+    means = sum(metric.endswith(".mean_ms") for metric in shared)
+    found = []
+    for metric in shared:
+        columns = [_column(table, metric) for table in (a, b)]
+        if any(value is None for column in columns for value in column):
+            continue
+        ours, theirs = (np.array(column, float) for column in columns)
+        apart = theirs - ours
+        # What the verdict says of several means is to hold of all of them at once (Bonferroni).
+        level = 1 - (1 - CONFIDENCE) / 2 / max(means, 1)
+        half = float(stdtrit(len(apart) - 1, level) * apart.std(ddof=1) / len(apart) ** 0.5)
+        middle = float(apart.mean())
+        found.append(Difference(metric, float(ours.mean()), float(theirs.mean()), middle, half, abs(middle) > half))
+    return found
+
+
+def _column(table: Table, metric: str) -> list[float | None]:
+    [point] = table.experiment.points
+    return [record["metrics"].get(metric) for record in table.of(point)]
+
+
+def as_json(found: Comparison) -> Json:
+    """Return a comparison as `--json` prints it."""
+    rows = [vars(one) | {"percent": one.percent and list(one.percent)} for one in found.differences]
+    return {"answer": found.answer, "a": found.a, "b": found.b, "replications": found.replications, "differences": rows}
+
+
+def rows(found: Comparison, *, every: bool = False) -> tuple[list[str], list[list[str]]]:
+    """Return the table of differences: mean responses and rates, or every metric."""
+    chosen: Mapping[str, bool] = {
+        one.metric: every or one.metric.endswith((".mean_ms", ".p99_ms", "_per_s", ".utilisation"))
+        for one in found.differences
+    }
+    table = [
+        [
+            one.metric,
+            f"{one.a:.4g}",
+            f"{one.b:.4g}",
+            interval(one.difference, one.half_width),
+            f"{interval(*one.percent)} %" if one.percent else "—",
+            "yes" if one.shown else "not shown",
+        ]
+        for one in found.differences
+        if chosen[one.metric]
+    ]
+    return ["", found.a, found.b, "difference", "in percent", "differs"], table

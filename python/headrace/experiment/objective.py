@@ -1,0 +1,83 @@
+"""What is asked of a run in words: `p99(reads) > 20 ms`, `mean(users)`, `utilisation(tds) > 80 %`."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from headrace.experiment.formula import quantity
+from headrace.mistakes import refusal
+
+ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
+TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")}
+WHATS = (*TIMES, "requests_per_s", "bytes_per_s", "utilisation", "queue", "price", "power", "rack_units")
+EXAMPLE = "write it as `p99(reads) > 20 ms` or `mean(users)`"
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A number of a run, and perhaps the bound it is not to pass."""
+
+    text: str
+    what: str
+    of: str
+    above: bool | None = None
+    """Whether the bound is passed from below; none where there is no bound."""
+    bound: float | None = None
+    """In the metric's own unit."""
+
+    def metric(self, metrics: Iterable[str]) -> str:
+        """Return the name of the metric; raise `ScenarioError` where no run has it.
+
+        `reads` and `writes` are those of the only stream that has them; of a stream without writes, all are reads.
+        """
+        known = list(metrics)
+        name = TIMES.get(self.what, self.what)
+        direct = [f"{self.of}.{name}"]
+        if self.of in ("reads", "writes"):
+            streams = dict.fromkeys(metric.split(".")[0] for metric in known if metric.endswith(".requests_per_s"))
+            direct += [f"{stream}.{self.of}.{name}" for stream in streams]
+            direct += [f"{stream}.{name}" for stream in streams] if len(streams) == 1 else []
+        found = [metric for metric in direct if metric in known]
+        if not found:
+            fitting = ", ".join(
+                f"{self.what}({metric.removesuffix(f'.{name}')})" for metric in known if metric.endswith(f".{name}")
+            )
+            raise refusal(
+                self.text, f"`{self.text}`: no run has a {self.what} of `{self.of}`", f"there are {fitting or 'none'}"
+            )
+        return found[0]
+
+    def passes(self, value: float) -> bool:
+        """Whether a value lies beyond the bound."""
+        assert self.bound is not None
+        return value > self.bound if self.above else value < self.bound
+
+
+def objective(text: str, *, bounded: bool) -> Objective:
+    """Read what is asked; raise `ScenarioError` where it is not understood, or lacks a bound that is wanted.
+
+    >>> objective("p99(reads) > 20 ms", bounded=True).bound, objective("utilisation(tds) > 80 %", bounded=True).bound
+    (20.0, 0.8)
+    """
+    found = ASKED.fullmatch(text)
+    if found is None or found["what"] not in WHATS:
+        what = f"there is no `{found['what']}`; there are {', '.join(WHATS)}" if found else "it is not understood"
+        raise refusal(text, f"`{text}`: {what}", EXAMPLE)
+    if bounded != (found["bound"] is not None):
+        wanted = "it needs a bound" if bounded else "a bound has no place here"
+        raise refusal(text, f"`{text}`: {wanted}", EXAMPLE if bounded else "leave it out")
+    bound = None
+    if found["bound"] is not None:
+        try:
+            read = quantity(found["bound"])
+        except ValueError as error:
+            raise refusal(text, f"`{text}`: {error}", EXAMPLE) from None
+        if (found["what"] in TIMES) != (read.powers == (0, 1)):
+            raise refusal(
+                text,
+                f"`{text}`: `{found['bound']}` is no {'time' if found['what'] in TIMES else 'such bound'}",
+                EXAMPLE,
+            )
+        bound = read.number * 1e3 if found["what"] in TIMES else read.number
+    above = None if bound is None else found["sign"] == ">"
+    return Objective(text, found["what"], found["of"], above, bound)

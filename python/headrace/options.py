@@ -1,0 +1,62 @@
+"""What commands have in common: options, exit codes, and how mistakes are told."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from headrace._core import ScenarioError
+
+File = Annotated[Path, typer.Argument(help="The scenario, a YAML document.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/results.md describes it.")]
+ReportFile = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE.html", help="Write it all as one page, for a browser.")
+]
+Beside = Annotated[Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Put a value in the place of what the file has: `--set run.seed=7`. May be repeated.",
+    ),
+]
+
+MISTAKE, CUT_SHORT, INTERRUPTED = 2, 3, 130
+
+
+def changes(sets: list[str] | None) -> dict[str, str]:
+    """Return what `--set` was given."""
+    found = {}
+    for given in sets or []:
+        path, equals, value = given.partition("=")
+        if not equals or not path:
+            raise typer.BadParameter(f"`{given}` is not PATH=VALUE, such as run.seed=7", param_hint="--set")
+        found[path.strip()] = value.strip()
+    return found
+
+
+def refuse(error: ScenarioError, as_json: bool) -> NoReturn:
+    """Say what is wrong with what was given, and exit."""
+    if as_json:
+        print(json.dumps({"ok": False, "problems": json.loads(error.problems)}, indent=2))
+    else:
+        print(error, file=sys.stderr)
+    raise typer.Exit(MISTAKE)
+
+
+def cannot_write(error: OSError, file: object) -> NoReturn:
+    """Say that a file cannot be written, and exit."""
+    print(f"error: {file} cannot be written: {error.strerror}", file=sys.stderr)
+    raise typer.Exit(MISTAKE) from None
+
+
+def write(how: Callable[[Path], None], file: Path) -> None:
+    """Write a file; exit where that cannot be."""
+    try:
+        how(file)
+    except OSError as error:
+        cannot_write(error, file)
