@@ -55,7 +55,7 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     palette = list(SERIES.values())
     known = [SERIES.get(name, palette[at % len(palette)]) for at, name in enumerate(names)]
     scale = altair.Scale(domain=names, range=known)
-    return altair.Color(f"{field}:N", scale=scale, legend=altair.Legend(title=title))
+    return altair.Color(f"{field}:N", scale=scale, legend=altair.Legend(title=title, symbolOpacity=1))
 
 
 def response_cdf(results: Results, stream: int) -> Drawing:

@@ -70,10 +70,10 @@ class Dask:
         if self._cluster is None and address is None:
             raise refusal("dask", "there is no scheduler to ask", "name its address, or a batch system")
         try:
-            self._client = distributed.Client(self._cluster or address, timeout="10s")
+            self.client = distributed.Client(self._cluster or address, timeout="10s")
         except OSError as error:
             raise refusal(str(address), f"no scheduler answers at {address}: {error}", "start it first") from None
-        self.workers = workers or max(sum(self._client.nthreads().values()), 1)
+        self.workers = workers or max(sum(self.client.nthreads().values()), 1)
 
     def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
         """Give the record of each task, as soon as it is done."""
@@ -89,15 +89,15 @@ class Dask:
                 self._submit(waiting, under_way)
                 yield record
         finally:
-            self._client.cancel(list(under_way.futures))
+            self.client.cancel(list(under_way.futures))
 
     def _submit(self, waiting: Iterator[Task], under_way: Any) -> None:
         if (task := next(waiting, None)) is not None:
-            under_way.add(self._client.submit(Task.run, task, pure=False, retries=3))
+            under_way.add(self.client.submit(Task.run, task, pure=False, retries=3))
 
     def close(self) -> None:
         """Let go of the scheduler, and of the jobs that were started."""
-        self._client.close()
+        self.client.close()
         if self._cluster is not None:
             self._cluster.close()
 

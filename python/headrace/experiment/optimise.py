@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace.experiment import formula
-from headrace.experiment.design import Experiment, Point, Value
+from headrace.experiment.design import Experiment, Point, Value, short
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import Objective, objective
 from headrace.experiment.rounds import Watch, run
@@ -190,7 +190,7 @@ def rows(found: Optimum) -> tuple[list[str], list[list[str]]]:
         [*(str(trial.point.values[place]) for place in places), *(interval(*trial.values[text]) for text in asked)]
         for trial in found.front
     ]
-    return [*places, *asked], table
+    return [*(short(place, places) for place in places), *asked], table
 
 
 def as_json(found: Optimum) -> Json:

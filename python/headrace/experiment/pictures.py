@@ -8,7 +8,7 @@ from headrace.experiment.design import Value, short
 from headrace.experiment.formula import quantity
 from headrace.experiment.optimise import Optimum
 from headrace.experiment.table import Table
-from headrace.figures import DASHES, FAINT, IN_BINARY, INK, SERIES, Drawing, colours, styled
+from headrace.figures import DASHES, IN_BINARY, INK, SERIES, Drawing, colours, styled
 
 Json = dict[str, Any]
 
@@ -31,12 +31,16 @@ def of(table: Table, metric: str) -> Drawing:
     if len(places) == 1:
         return styled(_lines(rows, places, metric, None))
     if len(places) == 2:
-        return styled(_heat_map(rows, places, metric))
-    few = _lines(rows, places, metric, places[1]).properties(width=190, height=150)
+        return styled(_heat_map(rows, places))
+    order = list(dict.fromkeys(row["facet"] for row in rows))
+    few = _lines(rows, places, metric, places[1]).properties(width=260, height=180)
     facet = altair.Facet(
-        "place2:N", title=short(places[2], places), header=altair.Header(labelColor=INK, titleColor=INK)
+        "facet:N",
+        title=", ".join(short(place, places) for place in places[2:]),
+        sort=order,
+        header=altair.Header(labelColor=INK, titleColor=INK),
     )
-    return styled(few.facet(facet, columns=3), sized=False)
+    return styled(few.facet(facet, columns=4), sized=False)
 
 
 def _row(table: Table, point: Any, metric: str, places: list[str]) -> Json | None:
@@ -44,7 +48,8 @@ def _row(table: Table, point: Any, metric: str, places: list[str]) -> Json | Non
     if found is None or table.reason(point) is not None:
         return None
     middle, half = found[0], found[1] or 0.0
-    values = {f"place{at}": str(point.values[place]) for at, place in enumerate(places)}
+    values = {f"place{at}": str(point.values[place]) for at, place in enumerate(places[:2])}
+    values["facet"] = ", ".join(str(point.values[place]) for place in places[2:])
     number = _number(point.values[places[0]])
     return values | {"x": number, "y": middle, "low": middle - half, "high": middle + half}
 
@@ -89,14 +94,13 @@ def _lines(rows: list[Json], places: list[str], metric: str, by: str | None) -> 
     )
 
 
-def _heat_map(rows: list[Json], places: list[str], metric: str) -> Drawing:
+def _heat_map(rows: list[Json], places: list[str]) -> Drawing:
     data = altair.Chart(altair.InlineData(values=rows))
     across = altair.X("place0:N", title=short(places[0], places), sort=None, axis=altair.Axis(labelAngle=0))
     down = altair.Y("place1:N", title=short(places[1], places), sort=None)
-    legend = altair.Legend(title=metric_title(metric), orient="right", titleColor=INK, labelColor=INK)
-    colour = altair.Color("y:Q", scale=altair.Scale(range=[FAINT, SERIES["simulated"]]), legend=legend)
-    label = data.mark_text(fontSize=11, color=INK).encode(x=across, y=down, text=altair.Text("y:Q", format=".3~s"))
-    return data.mark_rect().encode(x=across, y=down, color=colour) + label
+    strength = altair.Opacity("y:Q", scale=altair.Scale(range=[0.08, 0.75]), legend=None)
+    label = data.mark_text(fontSize=12, color=INK).encode(x=across, y=down, text=altair.Text("y:Q", format=".4~g"))
+    return data.mark_rect(color=SERIES["simulated"]).encode(x=across, y=down, opacity=strength) + label
 
 
 def metric_title(metric: str) -> str:

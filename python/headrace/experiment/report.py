@@ -44,6 +44,7 @@ def render(table: Table, runs: str | None = None) -> str:
         answer=table.answer,
         notes=_notes(table),
         pictures=drawn,
+        wide=len(table.experiment.places) > 2,
         columns=columns,
         rows=list(zip(rows, links, strict=True)),
         scenario=table.experiment.scenario.text,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.experiment import store
 from headrace.experiment.design import Experiment, Point
+from headrace.experiment.formula import quantity
 from headrace.experiment.task import Record
 from headrace.scenario import Scenario
 
@@ -46,12 +47,14 @@ class Table:
     def stored(cls, folder: str | Path) -> "Table":
         """Return all that a store has; raise `ScenarioError` where there is none."""
         told, records = store.everything(folder)
+        places = list(told["places"])
         points = {record["point"]: Point(record["values"]) for record in records}
+        ordered = sorted(points.values(), key=lambda point: [_rank(point.values.get(place)) for place in places])
         counts: dict[str, int] = {}
         for record in records:
             counts[record["point"]] = max(counts.get(record["point"], 0), record["replication"] + 1)
         scenario = Scenario(told["scenario"], told["file"], told["changes"])
-        return cls(Experiment(scenario, tuple(points.values()), places=tuple(told["places"])), records, counts)
+        return cls(Experiment(scenario, tuple(ordered), places=tuple(places)), records, counts)
 
     def of(self, point: Point) -> list[Record]:
         """Return the records of a point, by replication."""
@@ -155,11 +158,12 @@ class Table:
     def _span(self, metric: str) -> str:
         least, most = self.best(metric), self.best(metric, most=True)
         if least is None or most is None:
-            return f"{metric} was not found."
+            return f"{in_words(metric)[0]} was not found."
         if least[0] == most[0]:
-            return f"{metric} is {interval(*least[1:])}."
-        said = f"{metric} is least, {interval(*least[1:])}, at {least[0]}, "
-        said += f"and most, {interval(*most[1:])}, at {most[0]}."
+            return f"{in_words(metric)[0]} is {interval(*least[1:])}{in_words(metric)[1]}."
+        name, unit = in_words(metric)
+        said = f"{name} is least, {interval(*least[1:])}{unit}, at {least[0]}, "
+        said += f"and most, {interval(*most[1:])}{unit}, at {most[0]}."
         if least[1] + (least[2] or 0) >= most[1] - (most[2] or 0):
             said += " Their intervals overlap: no difference is shown."
         return said
@@ -188,4 +192,29 @@ def interval(middle: float, half: float | None) -> str:
     from math import floor, log10  # noqa: PLC0415
 
     digits = max(0, 1 - floor(log10(half)))
+    # An interval narrower than anyone reads is no better than none.
+    if digits > 5:
+        return f"{middle:.4g}"
     return f"{middle:.{digits}f} ± {half:.{digits}f}"
+
+
+def in_words(metric: str) -> tuple[str, str]:
+    """Return what a metric is, to begin a sentence with, and its unit.
+
+    >>> in_words("users.mean_ms"), in_words("tds/spindle.utilisation")
+    (('The mean response of users', ' ms'), ('The utilisation of tds/spindle', ''))
+    """
+    of, _, what = metric.rpartition(".")
+    if what.endswith("_ms"):
+        name = what.removesuffix("_ms")
+        share = f"response that {name[1:]} % of requests do not exceed" if name[0] == "p" else f"{name} response"
+        return f"The {share} of {of}", " ms"
+    return f"The {what.replace('_per_s', ' a second').replace('_', ' ')} of {of}", ""
+
+
+def _rank(value: object) -> tuple[bool, float, str]:
+    """Return what values are put in order by: quantities by size, words as in a dictionary."""
+    try:
+        return False, quantity(value).number, ""
+    except ValueError:
+        return True, 0.0, str(value)

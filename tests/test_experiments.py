@@ -1,0 +1,396 @@
+"""Experiments: points, stores, engines, precision, and the questions asked of them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from headrace import Scenario, ScenarioError, load, sweep
+from headrace.experiment import Experiment, Point, Precision, Table, read, run, varied
+from headrace.experiment.capacity import capacity
+from headrace.experiment.compare import compare
+from headrace.experiment.engines import Dask, Local
+from headrace.experiment.optimise import optimise
+from headrace.experiment.sensitivity import sensitivity
+from headrace.experiment.store import everything, query
+
+CLERK = """\
+system: {clerk: {type: station, service: {exponential: 8 ms}}}
+workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}
+run: {requests: 20000}
+"""
+RATE = "workload.users.arrivals.poisson"
+
+
+@pytest.fixture
+def clerk(tmp_path: Path) -> Path:
+    file = tmp_path / "clerk.yaml"
+    file.write_text(CLERK)
+    return file
+
+
+def shown(table: Table) -> list[dict[str, object]]:
+    """Return all that a table says, to be compared bit for bit."""
+    return table.frame.to_dicts()
+
+
+def test_points_of_every_design(clerk: Path) -> None:
+    scenario = load(clerk)
+    three = {"from": "10 /s", "to": "30 /s", "points": 3}
+    grid = varied(scenario, {RATE: three, "run.seed": [1, 2]})
+    assert len(grid.points) == 6
+    listed = varied(scenario, {RATE: ["10 /s", "20 /s"], "run.seed": [1, 2]}, design="list")
+    assert [dict(point.values) for point in listed.points] == [
+        {RATE: "10 /s", "run.seed": 1},
+        {RATE: "20 /s", "run.seed": 2},
+    ]
+    many = varied(
+        scenario, {RATE: three, "run.seed": {"from": 1, "to": 1000}}, design={"latin_hypercube": {"points": 20}}
+    )
+    rates = sorted(float(str(point.values[RATE]).split()[0]) for point in many.points)
+    # One in each twentieth of the range.
+    assert [int((rate - 10) / 20 * 20) for rate in rates] == list(range(20))
+    with pytest.raises(ScenarioError, match="as many values"):
+        varied(scenario, {RATE: three, "run.seed": [1, 2]}, design="list")
+    with pytest.raises(ScenarioError, match="is not varied"):
+        varied(scenario, {RATE: three}, derive={"run.requests": "run.seed * 2"})
+
+
+def test_an_experiment_is_read_from_a_document(headrace: Run, clerk: Path, tmp_path: Path) -> None:
+    file = tmp_path / "rates.yaml"
+    file.write_text(
+        "experiment:\n"
+        "  scenario: clerk.yaml\n"
+        f"  vary: {{{RATE}: {{from: 10 /s, to: 90 /s, points: 3, scale: log}}}}\n"
+        "  derive: {run.requests: 200 * 10}\n"
+        "  replications: 2\n"
+    )
+    experiment = read(file)
+    assert [point.values for point in experiment.points] == [
+        {RATE: f"{rate} /s", "run.requests": 2000} for rate in (10, 30, 90)
+    ]
+    printed = headrace("sweep", file)
+    assert printed.returncode == 0, printed.stderr
+    assert "The mean response of users is least" in printed.stdout
+    file.write_text(file.read_text().replace("vary", "very"))
+    refused = headrace("sweep", file)
+    assert refused.returncode == 2
+    assert "did you mean `vary`" in refused.stderr
+    assert "rates.yaml:3:3" in refused.stderr
+
+
+def test_the_same_table_whoever_does_it_and_with_how_many(clerk: Path, tmp_path: Path) -> None:
+    experiment = varied(load(clerk), {RATE: ["20 /s", "60 /s", "90 /s"]}, replications=3)
+    alone = run(experiment, engine=Local(1))
+    assert shown(run(experiment, engine=Local(4))) == shown(alone)
+    for shard in range(2):
+        run(experiment, store=tmp_path / "shards", shard=(shard, 2))
+    assert shown(Table.stored(tmp_path / "shards")) == shown(alone)
+    # The first replication of a point is the run itself, and the third the third of three.
+    [seen] = [record for record in alone.of(experiment.points[1]) if record["replication"] == 2]
+    itself = load(clerk).with_({RATE: "60 /s"}).run(replication=2)
+    assert seen["metrics"]["users.mean_ms"] == itself.streams["mean_ms"].item()
+
+
+def test_a_sweep_that_was_killed_repeats_nothing(clerk: Path, tmp_path: Path) -> None:
+    folder, rates = tmp_path / "store", ",".join(f"{rate} /s" for rate in range(10, 110, 5))
+    command = [str(Path(sys.executable).with_name("headrace")), "sweep", str(clerk), "--vary", f"{RATE}={rates}"]
+    command += ["--set", "run.requests=400000", "--replications", "3", "--store", str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    journal = folder / "journal"
+    deadline = time.monotonic() + 60
+    while not any(file.stat().st_size > 2000 for file in journal.glob("*.jsonl")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    [left] = journal.glob("*.jsonl")
+    with left.open("a") as file:
+        file.write('{"point": "half a li')  # As a full disk, or a kill within a write, would leave it.
+    _, before = everything(folder)
+    assert 0 < len(before) < 60
+    experiment = varied(
+        load(clerk).with_({"run.requests": "400000"}),
+        {RATE: [f"{rate} /s" for rate in range(10, 110, 5)]},
+        replications=3,
+    )
+    done: list[tuple[str, int]] = []
+    resumed = run(
+        experiment, store=folder, watch=lambda record, *_: done.append((record["point"], record["replication"]))
+    )
+    assert len(done) == 60 - len(before)
+    assert not {(record["point"], record["replication"]) for record in before} & set(done)
+    assert resumed.complete
+    assert (folder / "records.parquet").exists()
+    assert not list(journal.glob("*.jsonl"))
+    assert shown(resumed) == shown(run(experiment))
+
+
+def test_two_processes_fill_one_store(clerk: Path, tmp_path: Path) -> None:
+    folder, rates = tmp_path / "store", ",".join(f"{rate} /s" for rate in range(10, 110, 5))
+    command = [str(Path(sys.executable).with_name("headrace")), "sweep", str(clerk), "--vary", f"{RATE}={rates}"]
+    command += ["--set", "run.requests=300000", "--replications", "2", "--store", str(folder), "--workers", "1"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    printed = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert printed[0] == printed[1]
+    _, records = everything(folder)
+    assert len(records) == 40
+
+
+def test_another_scenario_finds_no_room_in_a_store(clerk: Path, tmp_path: Path) -> None:
+    sweep(clerk, {RATE: ["20 /s"]}, replications=1, store=tmp_path / "store")
+    with pytest.raises(ScenarioError, match="records of another scenario"):
+        sweep(load(clerk).with_({"run.requests": 100}), {RATE: ["20 /s"]}, store=tmp_path / "store")
+    # More points, and more of each, are welcome.
+    more = sweep(clerk, {RATE: ["20 /s", "30 /s"]}, replications=2, store=tmp_path / "store")
+    assert more.frame["replications"].to_list() == [2, 2]
+    # And what is asked for is what is told, whatever else is there.
+    fewer = sweep(clerk, {RATE: ["20 /s"]}, replications=1, store=tmp_path / "store")
+    assert fewer.frame["replications"].to_list() == [1]
+
+
+def test_failing_points_are_told_and_stop_no_other(headrace: Run, clerk: Path) -> None:
+    ran = headrace("sweep", clerk, "--vary", f"{RATE}=20 /s,500 /s", "--vary", "system.clerk.servers=1,2", "--json")
+    found = json.loads(ran.stdout)
+    assert ran.returncode == 3
+    assert [bool(point["failed"]) for point in found["points"]] == [False, False, True, True]
+    assert "cannot keep up" in found["points"][2]["failed"]
+    assert "2 of 4 points failed" in found["answer"]
+    # A mistake in what varies is no result.
+    refused = headrace("sweep", clerk, "--vary", "system.clrk.servers=1,2")
+    assert refused.returncode == 2
+    assert "did you mean `clerk`" in refused.stderr
+    assert headrace("sweep", clerk).returncode == 2
+    assert headrace("sweep", clerk, "--vary", "nonsense").returncode == 2
+    assert headrace("sweep", clerk, "--vary", f"{RATE}=1 /s", "--array-index", "3/2").returncode == 2
+
+
+def test_replications_go_on_until_it_is_precise(clerk: Path) -> None:
+    found = sweep(clerk, {RATE: ["20 /s", "110 /s"]}, replications=3, precision=Precision(0.02, budget=12))
+    easy, hard = found.frame.iter_rows(named=True)
+    assert easy["replications"] < 12
+    assert easy["precise"]
+    assert easy["users.mean_ms ±"] <= 0.02 * easy["users.mean_ms"]
+    assert hard["replications"] == 12
+    assert not hard["precise"]
+    assert "1 did not come within 0.02 by 12 replications" in found.answer
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """Start a real scheduler and three real workers."""
+    tools = Path(sys.executable).parent
+    told = tmp_path / "scheduler.json"
+    scheduler = subprocess.Popen(
+        [tools / "dask", "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", told],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not told.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    address = json.loads(told.read_text())["address"]
+    workers = [
+        subprocess.Popen(
+            [tools / "dask", "worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=tmp_path,
+        )
+        for _ in range(3)
+    ]
+    yield address, workers
+    for process in (*workers, scheduler):
+        process.kill()
+        process.wait()
+
+
+def test_a_cluster_gives_the_same_table_though_a_worker_dies(
+    clerk: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
+) -> None:
+    address, workers = cluster
+    experiment = varied(
+        load(clerk).with_({"run.requests": 200_000}),
+        {RATE: [f"{rate} /s" for rate in range(10, 110, 5)]},
+        replications=3,
+    )
+    deadline = time.monotonic() + 60
+    engine = Dask(address, workers=3)
+    while len(engine.client.scheduler_info()["workers"]) < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    seen = 0
+
+    def watch(*_: object) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == 10:
+            workers[0].send_signal(signal.SIGKILL)
+
+    found = run(experiment, engine=engine, watch=watch)
+    assert workers[0].wait() == -signal.SIGKILL
+    assert len(engine.client.scheduler_info()["workers"]) == 2
+    engine.close()
+    assert seen == 60
+    assert shown(found) == shown(run(experiment))
+
+
+def test_a_cluster_that_is_not_there_is_said(headrace: Run, clerk: Path) -> None:
+    ran = headrace("sweep", clerk, "--vary", f"{RATE}=1 /s", "--engine", "dask")
+    assert ran.returncode == 2
+    assert "name its address" in ran.stderr
+    ran = headrace("sweep", clerk, "--vary", f"{RATE}=1 /s", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9")
+    assert ran.returncode == 2
+    assert "no scheduler answers" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    ran = headrace("sweep", clerk, "--vary", f"{RATE}=1 /s", "--engine", "dask", "--jobs", "slrm")
+    assert "there are slurm, htcondor" in ran.stderr
+
+
+def test_a_comparison_does_not_overclaim(headrace: Run, clerk: Path) -> None:
+    same = compare(clerk, clerk, replications=4)
+    assert all(one.difference == 0 and not one.shown for one in same.differences)
+    assert "users: no difference shown" in same.answer
+    # One percent less service: M/M/1 at ρ = 0.4 answers 1.66 % sooner. Unpaired runs of this length would not tell.
+    found = compare(clerk, load(clerk).with_({"system.clerk.service.exponential": "7.92 ms"}), replications=8)
+    [mean] = [one for one in found.differences if one.metric == "users.mean_ms"]
+    assert mean.shown
+    percent, half = mean.percent or (0.0, 0.0)
+    assert percent == pytest.approx(-1.658, abs=2 * half)
+    assert half < 0.1
+    ran = headrace("compare", clerk, "--with", "system.clerk.service.exponential=7.92 ms", "--replications", 8)
+    assert "faster for users" in ran.stdout
+    assert headrace("compare", clerk).returncode == 2
+
+
+def test_the_capacity_of_a_queue_is_what_theory_says(headrace: Run, clerk: Path) -> None:
+    # M/M/1 with 8 ms: the mean is 40 ms at 100 a second.
+    found = capacity(load(clerk).with_({"run.requests": 100_000}), RATE, "mean(users) > 40 ms", within=0.03)
+    assert found.carried
+    assert found.exceeded
+    assert found.carried.number < 100 < found.exceeded.number
+    assert found.exceeded.number / found.carried.number < 1.1
+    assert found.carried.busiest
+    assert found.carried.busiest[0] == "clerk"
+    ran = headrace("capacity", clerk, "--increase", RATE, "--until", "p99(reads) > 1 ms", "--json")
+    assert ran.returncode == 3
+    assert "is too much" in json.loads(ran.stdout)["answer"]
+    for until, says in {
+        "p99(reads)": "needs a bound",
+        "p98(reads) > 1 ms": "there is no `p98`",
+        "p99(reads) > 1 KiB": "is no time",
+        "p99(nobody) > 1 ms": "no run has a p99 of `nobody`",
+    }.items():
+        refused = headrace("capacity", clerk, "--increase", RATE, "--until", until)
+        assert refused.returncode == 2
+        assert says in refused.stderr
+    assert (
+        "no number or quantity"
+        in headrace("capacity", clerk, "--increase", "system.clerk", "--until", "mean(users) > 1 s").stderr
+    )
+
+
+def test_a_capacity_in_whole_numbers_ends_with_neighbours(clerk: Path) -> None:
+    closed = load(clerk).with_({"workload.users.arrivals": {"closed": {"depth": 1}}})
+    # Eight milliseconds each, one after the other: with n of them the mean is 8 n.
+    found = capacity(closed, "workload.users.arrivals.closed.depth", "mean(users) > 60 ms")
+    assert found.carried
+    assert found.exceeded
+    assert (found.carried.number, found.exceeded.number) == (7, 8)
+
+
+def test_the_best_design_is_found_within_constraints(headrace: Run, clerk: Path, tmp_path: Path) -> None:
+    busy = load(clerk).with_({RATE: "400 /s", "run.requests": 4000})
+    vary = {"system.clerk.servers": {"from": 1, "to": 16}}
+    found = optimise(busy, vary, minimise=["utilisation(clerk)"], trials=25, replications=2)
+    assert found.front[0].point.values == {"system.clerk.servers": 16}
+    # The fewest servers that answer within 10 ms on average: with 3.2 of them busy, five.
+    best = optimise(busy, vary, maximise=["utilisation(clerk)"], subject_to=["mean(users) < 10 ms"], trials=25)
+    assert best.front[0].point.values == {"system.clerk.servers": 5}
+    both = optimise(busy, vary, minimise=["mean(users)"], maximise=["utilisation(clerk)"], trials=30, replications=2)
+    assert len(both.front) > 2
+    assert not any(trial.passed for trial in both.front)
+    ran = headrace(
+        "optimise", clerk, "--vary", "system.clerk.servers=1..4/4", "--minimise", "mean(users)", "--maximise",
+        "utilisation(clerk)", "--trials", 8, "--report", tmp_path / "front.html",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "<svg" in (tmp_path / "front.html").read_text()
+    assert headrace("optimise", clerk, "--vary", "system.clerk.servers=1,2").returncode == 2
+
+
+def test_what_matters_is_told_from_what_does_not(headrace: Run, clerk: Path) -> None:
+    vary = {
+        "system.clerk.service.exponential": {"from": "2 ms", "to": "12 ms"},
+        "workload.users.size": {"from": "4 KiB", "to": "64 KiB"},
+    }
+    for method in ("morris", "sobol"):
+        found = sensitivity(load(clerk).with_({"run.requests": 2000}), vary, "mean(users)", method=method, samples=16)
+        service, size = found.effects
+        assert service.effect[0] > 2 * service.effect[1] > 0
+        assert size.effect[0] == pytest.approx(0, abs=1e-9)
+        assert "no effect is shown" in found.answer
+    ran = headrace(
+        "sensitivity", clerk, "--metric", "mean(users)", "--vary", "system.clerk.servers=1..4/2", "--method", "x"
+    )
+    assert ran.returncode == 2
+    assert "there are morris and sobol" in ran.stderr
+
+
+def test_a_store_is_listed_asked_and_drawn(headrace: Run, clerk: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    arguments = ["sweep", clerk, "--vary", f"{RATE}=10 /s..90 /s/3", "--vary", "run.seed=1,2", "--store", folder]
+    swept = headrace(*arguments, "--replications", 2)
+    assert swept.returncode == 0, swept.stderr
+    assert headrace("results", folder).stdout == swept.stdout
+    asked = headrace(
+        "results", folder, "--sql", 'select max("users.mean_ms") as worst, count(*) as n from points', "--json"
+    )
+    [row] = json.loads(asked.stdout)
+    assert row["n"] == 6
+    assert row["worst"] > 20
+    assert "the tables are `records` and `points`" in headrace("results", folder, "--sql", "select nothing").stderr
+    assert headrace("results", tmp_path).returncode == 2
+    page = tmp_path / "page.html"
+    drawn = headrace("report", folder, "-o", page, "--runs")
+    assert drawn.returncode == 0, drawn.stderr
+    text = page.read_text()
+    assert text.count("<svg") == 4
+    assert not re.search(r"(src|href)=.https?:", text)
+    links = re.findall(r'href="(page-runs/[^"]+)"', text)
+    assert len(links) == 6
+    assert all("<svg" in (tmp_path / link).read_text() for link in links)
+
+
+def test_a_notebook_shows_the_answer(clerk: Path) -> None:
+    found = sweep(clerk, {RATE: ["20 /s", "80 /s"]}, replications=2)
+    assert "The mean response of users is least" in found._repr_html_()
+    assert found.frame.columns[0] == RATE
+
+
+def test_a_hundred_thousand_records_are_asked_in_no_time(tmp_path: Path) -> None:
+    import polars
+
+    scenario = Scenario(CLERK)
+    experiment = Experiment(scenario, (Point({RATE: "1 /s"}),), places=(RATE,))
+    run(experiment, store=tmp_path)
+    one = polars.read_parquet(tmp_path / "records.parquet").head(1)
+    many = one.select(polars.all().repeat_by(100_000).explode()).with_columns(
+        polars.int_range(100_000).alias("replication").cast(polars.Int64)
+    )
+    many.write_parquet(tmp_path / "records.parquet")
+    columns, rows = query(tmp_path, 'select runs, "users.mean_ms" from points')
+    assert columns == ["runs", "users.mean_ms"]
+    assert rows[0][0] == 100_000
+    assert os.path.getsize(tmp_path / "records.parquet") < 10_000_000
