@@ -86,3 +86,13 @@ def test_an_example_opens_with_its_question_and_runs(headrace: Run, example: Pat
     ran = headrace("run", example, "--json", "--set", "run.requests=2000")
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["complete"]
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "examples" / "experiments").glob("*.yaml")), ids=lambda example: example.name
+)
+def test_an_experiment_opens_with_its_question_and_runs(headrace: Run, example: Path) -> None:
+    assert "?" in example.read_text().split("experiment:")[0]
+    ran = headrace("sweep", example, "--json", "--set", "run.requests=2000", "--replications", 2)
+    assert ran.returncode == 0, ran.stderr
+    assert len(json.loads(ran.stdout)["points"]) == 16

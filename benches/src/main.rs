@@ -3,6 +3,7 @@
 //! Rates are per CPU second of one core, statistics on, the best of three: machines are noisy, and the best is what the
 //! code can do. Ratios within one run say more than any figure alone.
 
+mod coverage;
 mod kernel;
 mod raw;
 mod traces;
@@ -59,9 +60,29 @@ fn figures() -> Vec<Figure> {
     ]
 }
 
+/// Coverage takes minutes: `make coverage`, and `make bench` at its end.
+fn coverages() -> Vec<Figure> {
+    let (mm1, raid0) = (coverage::mm1(0.8), coverage::raid0(0.8));
+    let (mm1_high, raid0_high) = (coverage::mm1(0.95), coverage::raid0(0.95));
+    vec![
+        ("ci_coverage_mm1", "share of 2,000 intervals that contain the mean, M/M/1, ρ = 0.8", mm1.all),
+        ("ci_coverage_raid0", "the same of split-merge RAID 0, ρ = 0.8", raid0.all),
+        ("ci_trusted_mm1", "how many of them call themselves trusted", mm1.trusting),
+        ("ci_trusted_raid0", "how many, of RAID 0", raid0.trusting),
+        ("ci_coverage_mm1_at_95", "all intervals at ρ = 0.95", mm1_high.all),
+        ("ci_coverage_mm1_at_95_trusted", "those that call themselves trusted", mm1_high.trusted),
+        ("ci_trusted_mm1_at_95", "how many do", mm1_high.trusting),
+        ("ci_coverage_raid0_at_95", "all intervals of RAID 0 at ρ = 0.95", raid0_high.all),
+        ("ci_coverage_raid0_at_95_trusted", "those that call themselves trusted", raid0_high.trusted),
+        ("ci_trusted_raid0_at_95", "how many do", raid0_high.trusting),
+    ]
+}
+
 fn main() -> ExitCode {
-    let mut all = figures();
-    if let Some(program) = std::env::args().nth(1) {
+    let only_coverage = std::env::args().any(|argument| argument == "coverage");
+    let mut all = if only_coverage { Vec::new() } else { figures() };
+    all.extend(coverages());
+    if let Some(program) = std::env::args().nth(1).filter(|_| !only_coverage) {
         all.push(("startup_s", "`headrace --help`, s", whole::startup_s(&program)));
     }
     for (name, what, number) in &all {

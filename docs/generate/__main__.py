@@ -14,6 +14,8 @@ def main() -> None:
         return
     folder = Path(sys.argv[2])
     (folder / "scenario.md").write_text(reference.page(schema()), encoding="utf-8")
+    experiment = reference.page(schema("experiment"), "Experiment reference")
+    (folder / "experiment.md").write_text(experiment, encoding="utf-8")
     (folder / "commands.md").write_text(commands.page(), encoding="utf-8")
     (folder / "examples.md").write_text(gallery.page(folder / "gallery"), encoding="utf-8")
 

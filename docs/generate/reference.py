@@ -10,14 +10,14 @@ UNITS = """Quantities are written with their unit: sizes `64 KiB`, `2 GB` (`kB` 
 only in rates), times `8.5 ms`, data rates `80 MB/s` or `2 Gb/s`, frequencies `50 /s` or `7200 rpm`, shares `70 %`."""
 
 
-def page(schema: Json) -> str:
+def page(schema: Json, title: str = "Scenario reference") -> str:
     """Return the reference as Markdown: one section a type, the document first."""
     sections = [_section("The document", schema, schema)]
     for name, of in schema["$defs"].items():
         if not _is_sourced(name):
             sections.append(_section(name, of, schema))
-    about = "From the schema that `headrace schema` prints, by which scenarios are checked."
-    return "\n\n".join(["# Scenario reference", about, UNITS, *sections]) + "\n"
+    about = "From the schema that `headrace schema` prints, by which documents are checked."
+    return "\n\n".join([f"# {title}", about, UNITS, *sections]) + "\n"
 
 
 def _is_sourced(name: str) -> bool:

@@ -118,11 +118,21 @@ def check(file: File, as_json: AsJson = False, sets: Sets = None) -> None:
         print(f"{file} is in order: {streams} stream(s), {components} component(s).")
 
 
+class Document(StrEnum):
+    """A document that headrace reads."""
+
+    scenario = "scenario"
+    experiment = "experiment"
+    device = "device"
+
+
 @app.command()
-def schema(as_json: AsJson = True) -> None:
-    """Print the JSON Schema of a scenario, for editors that complete and check as you type."""
+def schema(
+    document: Annotated[Document, typer.Argument(help="Of what.")] = Document.scenario, as_json: AsJson = True
+) -> None:
+    """Print the JSON Schema of a document, for editors that complete and check as you type."""
     del as_json  # A schema is JSON either way.
-    print(json.dumps(scenario.schema(), indent=2))
+    print(json.dumps(scenario.schema(document.value), indent=2))
 
 
 @app.command()

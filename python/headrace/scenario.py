@@ -30,9 +30,9 @@ def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
     return [(path, value if isinstance(value, str) else json.dumps(value)) for path, value in (changes or {}).items()]
 
 
-def schema() -> Json:
-    """Return the JSON Schema of a scenario, for editors."""
-    return dict(json.loads(_core.schema()))
+def schema(of: str = "scenario") -> Json:
+    """Return the JSON Schema of a document for editors: a `scenario`, an `experiment` or a `device`."""
+    return dict(json.loads(_core.schema(of)))
 
 
 def check(

@@ -406,3 +406,5 @@ def table(found: "Found") -> None:
     from headrace.experiment import report  # noqa: PLC0415 - pictures take longer to load than tables
 
     rows(*report.as_rows(found, report.shown_metrics(found)), answer=found.answer)
+    for note in report.notes(found):
+        Console(highlight=False, markup=False).print(note, style="yellow")

@@ -47,10 +47,15 @@ mod _core {
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 
-    /// The JSON Schema of a scenario, as JSON.
+    /// The JSON Schema of a `scenario`, an `experiment` or a `device`, as JSON.
     #[pyfunction]
-    fn schema() -> String {
-        document::json_schema().to_string()
+    fn schema(of: &str) -> PyResult<String> {
+        match of {
+            "scenario" => Ok(document::json_schema().to_string()),
+            "experiment" => Ok(document::schema_of::<ExperimentFile>().to_string()),
+            "device" => Ok(document::schema_of::<DiskNumbers>().to_string()),
+            _ => Err(PyValueError::new_err(format!("there is no document `{of}`"))),
+        }
     }
 
     /// Reads and checks a scenario; returns it with its defaults filled in, as JSON.

@@ -214,7 +214,7 @@ def results_command(
     if as_json:
         print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2, default=str))
     else:
-        show.rows(columns, [[str(cell) for cell in row] for row in rows])
+        show.rows(columns, [[f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows])
 
 
 @experiments.command("report")

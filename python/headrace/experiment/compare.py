@@ -53,7 +53,7 @@ class Comparison:
         told = [one for one in means if one.metric.count(".") == 2 or one.metric.split(".")[0] not in split]
         shown = [f"{_change(one)} for {_whose(one)}" for one in told if one.shown]
         hidden = [_whose(one) for one in told if not one.shown]
-        said = [f"{self.b} is {', '.join(shown)}"] if shown else []
+        said = [f"B ({self.b}) is {', '.join(shown)} than A ({self.a})"] if shown else []
         said += [f"{', '.join(hidden)}: no difference shown"] if hidden else []
         said += [self._late(one) for one in told]
         said = [part for part in said if part]
@@ -169,4 +169,4 @@ def rows(found: Comparison, *, every: bool = False) -> tuple[list[str], list[lis
         for one in found.differences
         if chosen[one.metric]
     ]
-    return ["", found.a, found.b, "difference", "in percent", "differs"], table
+    return ["", "A", "B", "difference", "in percent", "differs"], table

@@ -12,6 +12,9 @@ from headrace.files import write_whole
 
 Json = dict[str, Any]
 
+# So many reasons are told at once.
+MOST_REASONS = 10
+
 
 def write(table: Table, file: str | Path, *, runs: bool = False) -> None:
     """Write the page to a file, whole or not at all; with `runs`, the first run of each point to a page of its own.
@@ -42,7 +45,7 @@ def render(table: Table, runs: str | None = None) -> str:
         "experiment.html",
         title=Path(table.experiment.scenario.file).stem,
         answer=table.answer,
-        notes=_notes(table),
+        notes=notes(table),
         pictures=drawn,
         wide=len(table.experiment.places) > 2,
         columns=columns,
@@ -52,12 +55,15 @@ def render(table: Table, runs: str | None = None) -> str:
     )
 
 
-def _notes(table: Table) -> list[str]:
+def notes(table: Table) -> list[str]:
+    """Return why points failed, and which intervals are not to be trusted."""
     alone = [point for point in table.experiment.points if len(table.of(point)) == 1]
     untrusted = [point for point in alone if table.reason(point) is None and not table.of(point)[0]["trusted"]]
-    if not untrusted:
-        return []
-    return [f"At {len(untrusted)} points the interval of the one run is not to be trusted: use replications."]
+    failed = [f"{point} failed: {reason}." for point, reason in table.failed]
+    said = failed[:MOST_REASONS]
+    said += [f"{len(failed) - MOST_REASONS} more failed."] if len(failed) > MOST_REASONS else []
+    said += [f"At {len(untrusted)} points the interval of the one run is not to be trusted."] if untrusted else []
+    return said
 
 
 def shown_metrics(table: Table) -> list[str]:
@@ -79,7 +85,7 @@ def as_rows(table: Table, metrics: list[str]) -> tuple[list[str], list[list[str]
     places = list(table.experiment.places)
     rows = [_row(table, point, places, metrics) for point in table.experiment.points]
     failing = any(row[-1] for row in rows)
-    columns = [*(short(place, places) for place in places), "runs", *map(pictures.metric_title, metrics), "failed"]
+    columns = [*(short(place, places) for place in places), "runs", *map(pictures.metric_title, metrics), ""]
     return (columns, rows) if failing else (columns[:-1], [row[:-1] for row in rows])
 
 
@@ -89,7 +95,7 @@ def _row(table: Table, point: Point, places: list[str], metrics: list[str]) -> l
         *(str(point.values.get(place, "")) for place in places),
         str(sum(record["ok"] for record in table.of(point))),
         *(interval(*one) if one else "—" for one in found),
-        table.reason(point) or "",
+        "failed" if table.reason(point) else "",
     ]
 
 

@@ -144,7 +144,7 @@ class Table:
         said = [self._span(metric) for metric in self.metrics_of_interest[:2]]
         failed, asked = self.failed, len(self.experiment.points)
         if failed:
-            said.append(f"{len(failed)} of {asked} points failed ({failed[0][0]}: {failed[0][1]}).")
+            said.append(f"{len(failed)} of {asked} points failed.")
         missing = sum(not self.of(point) for point in self.experiment.points)
         if missing:
             said.append(f"{missing} of {asked} points were not run.")

@@ -17,7 +17,12 @@ use crate::spec::ScenarioSpec;
 
 /// The JSON Schema of a scenario, for editors and for the checker.
 pub fn json_schema() -> serde_json::Value {
-    schemars::schema_for!(ScenarioSpec).to_value()
+    schema_of::<ScenarioSpec>()
+}
+
+/// The JSON Schema of a document that is a `T`.
+pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
+    schemars::schema_for!(T).to_value()
 }
 
 /// Reads a scenario from `tree`; every mistake it makes against the schema, where it makes any.
@@ -39,6 +44,5 @@ pub fn read_as<T: DeserializeOwned>(tree: &Tree, schema: &serde_json::Value) -> 
 /// Reads `text`, which came from `name`, as a `T`.
 pub fn read_text<T: DeserializeOwned + JsonSchema>(text: &str, name: &str) -> Result<T, Problems> {
     let tree = Tree::parse(text, name).map_err(|problem| Problems::unparsed(problem, text, name))?;
-    let schema = schemars::schema_for!(T).to_value();
-    read_as(&tree, &schema).map_err(|problems| Problems::of(&tree, problems))
+    read_as(&tree, &schema_of::<T>()).map_err(|problems| Problems::of(&tree, problems))
 }
