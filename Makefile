@@ -58,6 +58,7 @@ studies: $(VENV)/built
 
 bench: $(VENV)/built
 	cargo run --release --quiet -p headrace-bench -- $(BIN)/headrace
+	$(BIN)/python benches/sweep.py target/bench.json
 
 wheel: $(VENV)/tools
 	. $(BIN)/activate && maturin build --release --quiet --out dist

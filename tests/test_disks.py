@@ -181,6 +181,7 @@ def test_a_drive_tells_of_batches_only_when_all_is_done() -> None:
 
 def test_a_drive_that_holds_two_commands_moves_on_while_data_is_sent() -> None:
     slow = numbers(interface={"read_rate": "2 MB/s", "write_rate": "2 MB/s"})
+    # Nothing is said of its queue, so it does one command after another unless the scenario says otherwise.
 
     def rate(depth: int) -> float:
         closed = {"workload__users__arrivals": {"closed": {"depth": 8}}, "run__requests": 10_000}
@@ -204,6 +205,30 @@ def test_a_seek_curve_meets_the_mean_it_is_told() -> None:
     assert mean("10 ms") - mean("8 ms") == pytest.approx(2.0, abs=0.04)
     with pytest.raises(ScenarioError, match=r"an average of 4 ms is not between 6.33\d* ms and"):
         disk(system__spindle__device=numbers(seek_read=seeks("4 ms"))).check()
+
+
+def test_a_full_cache_lets_reads_have_their_turn() -> None:
+    closed = {"arrivals": {"closed": {"depth": 4}}, "to": "spindle"}
+    both = disk(system__spindle__device="maxtor-7y250p0", system__spindle__scheduling="sptf", run__requests=8000).with_(
+        {"workload": {"readers": closed | {"op": "read"}, "writers": closed | {"op": "write"}}}
+    )
+    readers, writers = both.run().streams["answered"]
+    assert readers > 0.3 * writers
+
+
+def test_an_array_in_lockstep_of_drives_that_choose_is_run_by_events() -> None:
+    array = {
+        "type": "array",
+        "level": "raid0",
+        "of": "spindle",
+        "disks": 2,
+        "queueing": "split_merge",
+        "stripe_unit": "64 KiB",
+    }
+    both = disk(system__spindle__device="samsung-hd103uj", system__volume=array, workload__users__to="volume")
+    assert (
+        both.with_({"run.requests": 500, "workload.users.arrivals.poisson": "20 /s"}).run().data["engine"] == "events"
+    )
 
 
 def test_written_data_is_put_down_by_policy() -> None:

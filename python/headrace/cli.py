@@ -33,7 +33,7 @@ app = typer.Typer(
     help="""Simulate a storage system described in one file, and see what theory says of it.
 
     Exit codes: 0 done; 1 a study's claim fails or stays undecided; 2 a mistake in what was given; 3 a limit ended
-    the run early; 130 interrupted. What was found until then is printed in both cases, and marked.""",
+    the run early; 130 interrupted. What a run found until then is printed in both cases, and marked.""",
 )
 study_app = typer.Typer(no_args_is_help=True, help="Published systems, claim by claim.")
 app.add_typer(study_app, name="study")

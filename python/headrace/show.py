@@ -1,5 +1,6 @@
 """Results on a terminal: the answer, a picture, the tables."""
 
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -394,7 +395,9 @@ def tasks(*, quiet: bool) -> Iterator[Callable[["Record", int, int], object] | N
 
 def rows(columns: Sequence[str], cells: Iterable[Sequence[str]], *, answer: str | None = None) -> None:
     """Print a table, with the answer above it where there is one."""
-    console = Console(highlight=False, markup=False)
+    # In a file or a pipe lines may be long; columns folded to a few letters help nobody there.
+    wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 250
+    console = Console(highlight=False, markup=False, width=wide)
     if answer:
         console.print(Text(answer, style="bold"))
         console.print()

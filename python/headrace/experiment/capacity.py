@@ -16,11 +16,16 @@ from headrace.scenario import Scenario, load
 
 Json = dict[str, Any]
 
-# Each decision is right with so much confidence that forty of them are with 95 % together; more are seldom made.
-DECISIONS = 40
+# Each decision is right with so much confidence that a hundred for each objective are with 95 % together: some twenty
+# loads, at each of which the intervals are looked at four times. More are seldom made.
+DECISIONS = 100
 # So often a load is halved or doubled: a thousandth of what is there, or a thousand times as much, and no further.
 STEPS = 11
 CONFIDENCE = 0.95
+NEVER_IDLE = "a component was never idle"
+
+# Sizes are told in whole sectors.
+SECTOR = 512
 
 
 @dataclass
@@ -55,16 +60,19 @@ class Capacity:
         until = " or ".join(self.until)
         if self.carried is None:
             least = min(self.probes, key=lambda probe: probe.number)
+            if least.carried is None:
+                return f"Whether {self.path} = {least.load} is carried, its replications do not tell ({until})."
             return f"Even {self.path} = {least.load} is too much: {least.why or until}."
         if self.exceeded is None:
-            return f"{self.path} = {self.carried.load} is carried, and nothing more was tried."
-        said = f"{self.path} is carried up to {self.carried.load}, and not at {self.exceeded.load} ({until})"
-        busiest = (
-            f"; busiest there is {self.carried.busiest[0]}, {self.carried.busiest[1]:.0%}"
-            if self.carried.busiest
-            else ""
-        )
-        return f"{said}{busiest}. {CONFIDENCE:.0%} confidence, {len(self.probes)} loads tried."
+            most = max(self.probes, key=lambda probe: probe.number)
+            if most.carried is None:
+                return f"{self.path} = {self.carried.load} is carried; of {most.load} the replications do not tell."
+            return f"{self.path} = {self.carried.load} is carried, and nothing more was to be tried."
+        why = self.exceeded.why if self.exceeded.why else until
+        said = f"{self.path} is carried up to {self.carried.load}, and not at {self.exceeded.load} ({why})"
+        busiest = self.carried.busiest
+        said += f"; busiest there is {busiest[0]}, {busiest[1]:.0%}" if busiest else ""
+        return f"{said}. {CONFIDENCE:.0%} confidence, {len(self.probes)} loads tried."
 
 
 def capacity(
@@ -90,15 +98,12 @@ def capacity(
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     asked = tuple(objective(text, bounded=True) for text in ([until] if isinstance(until, str) else until))
-    search = _Search(loaded, increase, asked, replications, budget, engine, store, watch)
+    search = _Search(loaded, increase, asked, max(replications, 2), budget, engine, store, watch)
     begin = search.number(least if least is not None else search.present())
-    low, high = search.bracket(begin, search.number(most) if most is not None else None)
-    while low and high and not search.is_narrow(low, high, within):
-        middle = search.probe((low.number * high.number) ** 0.5)
-        if middle.carried is None:
-            low, high = search.around(low, middle, high, within)
-            break
-        low, high = (middle, high) if middle.carried else (low, middle)
+    end = search.number(most, like=begin) if most is not None else None
+    low, high = search.bracket(begin, end)
+    if low and high:
+        low, high = search.narrowed(low, high, within)
     return Capacity(increase, tuple(one.text for one in asked), low, high, search.probes)
 
 
@@ -121,22 +126,28 @@ class _Search:
         node: Any = self.scenario.check()
         for step in self.path.split("."):
             node = node.get(step) if isinstance(node, dict) else None
+        if node is None:
+            self.scenario.with_({self.path: 1}).check()  # Refuses a misspelt path, with what was perhaps meant.
         if not isinstance(node, str | int | float):
             raise refusal(self.scenario.file, f"`{self.path}` is no number or quantity there", "say `--from`")
         return node
 
-    def number(self, value: Value) -> float:
+    def number(self, value: Value, like: float | None = None) -> float:
         try:
             read = quantity(value)
         except ValueError as error:
             raise refusal(self.scenario.file, f"`{self.path}`: {error}", "give a number or a quantity") from None
         if read.number <= 0:
             raise refusal(self.scenario.file, f"`{self.path}` is {value}", "a load is more than zero")
-        self.powers, self.whole = read.powers, isinstance(value, int)
+        if like is None:
+            self.powers, self.whole = read.powers, isinstance(value, int)
+        elif read.powers != self.powers or read.number <= like:
+            raise refusal(self.scenario.file, f"`{self.path}` cannot grow to {value}", "give more of the same kind")
         return read.number
 
     def value(self, number: float) -> Value:
-        rounded = float(round(number)) if self.whole else float(f"{number:.6g}")
+        grain = 1 if self.whole else SECTOR if self.powers == (1, 0) and number >= 64 * SECTOR else 0
+        rounded = float(round(number / grain) * grain) if grain else float(f"{number:.6g}")
         return Quantity(rounded, self.powers).text()
 
     def is_narrow(self, low: Probe, high: Probe, within: float) -> bool:
@@ -152,29 +163,30 @@ class _Search:
                 low = probe
             elif probe.carried is False:
                 high = probe
-            if (
-                (low and high)
-                or (low and most is not None and number >= most)
-                or (self.whole and number <= 1 and not low)
-            ):
+            at_its_end = (probe.carried is not False and number == most) or (self.whole and number <= 1 and high)
+            if (low and high) or at_its_end:
                 break
-            number = number * 2 if low or (probe.carried is None and high is None) else number / 2
+            # What cannot be told is passed over upwards, unless something above is known to be too much.
+            number = number / 2 if high else number * 2
             number = min(number, most) if most is not None else number
         return low, high
 
-    def around(self, low: Probe, middle: Probe, high: Probe, within: float) -> tuple[Probe, Probe]:
-        """Narrow the bracket from both sides of a load of which the replications do not tell."""
-        below, above = middle, middle
-        while not self.is_narrow(low, below, within):
-            probe = self.probe((low.number * below.number) ** 0.5)
-            if probe.carried is False:
-                return low, probe
-            low, below = (probe, below) if probe.carried else (low, probe)
-        while not self.is_narrow(above, high, within):
-            probe = self.probe((above.number * high.number) ** 0.5)
+    def narrowed(self, low: Probe, high: Probe, within: float) -> tuple[Probe, Probe]:
+        """Halve a bracket until it is narrow, or all that is left within is what replications do not tell."""
+        below, above = high, low  # What is between the two is not known.
+        while not (self.is_narrow(low, below, within) and self.is_narrow(above, high, within)):
+            lower = not self.is_narrow(low, below, within)
+            ends = (low, below) if lower else (above, high)
+            probe = self.probe((ends[0].number * ends[1].number) ** 0.5)
+            if probe in ends:
+                break  # Loads are whole, or differ in so few digits, that there is none between.
             if probe.carried:
-                return probe, high
-            high, above = (probe, above) if probe.carried is False else (high, probe)
+                low, above = probe, max(above, probe, key=lambda one: one.number)
+            elif probe.carried is False:
+                high, below = probe, min(below, probe, key=lambda one: one.number)
+            else:
+                below = min(below, probe, key=lambda one: one.number)
+                above = max(above, probe, key=lambda one: one.number)
         return low, high
 
     def probe(self, number: float) -> Probe:
@@ -201,9 +213,13 @@ class _Search:
         for record in table.of(point):
             if record["overloaded"]:
                 return Probe(value, number, False, {}, record["reason"])
+            if record["saturated"]:
+                return Probe(value, number, False, {}, NEVER_IDLE, _busiest(table, point))
         if reason := table.reason(point):
             raise refusal(self.scenario.file, f"{point}: {reason}", "raise the limit, or seek below")
-        widen = float(stdtrit(many - 1, 1 - (1 - CONFIDENCE) / DECISIONS) / stdtrit(many - 1, 0.975))
+        widen = float(
+            stdtrit(many - 1, 1 - (1 - CONFIDENCE) / 2 / DECISIONS / len(self.asked)) / stdtrit(many - 1, 0.975)
+        )
         found, verdicts = {}, []
         for asked in self.asked:
             middle, half = table.mean(point, asked.metric(table.metrics)) or (0.0, None)

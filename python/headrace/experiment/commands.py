@@ -1,6 +1,7 @@
 """The commands that ask more than one run: `headrace sweep|compare|capacity|optimise|sensitivity|results|report`."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -69,12 +70,19 @@ def _vary(given: list[str] | None) -> dict[str, Any]:
         path, equals, values = one.partition("=")
         if not equals or not path.strip() or not values.strip():
             raise typer.BadParameter(f"`{one}` is not PATH=VALUES, such as system.tds.disks=4,8", param_hint="--vary")
-        axes[path.strip()] = design.axis(values)
+        if path.strip() in axes:
+            raise typer.BadParameter(f"`{path.strip()}` is varied twice", param_hint="--vary")
+        try:
+            axes[path.strip()] = design.axis(values)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--vary") from None
     return axes
 
 
 @contextmanager
 def _engine(name: EngineName, workers: int | None, scheduler: str | None, jobs: str | None) -> Iterator[engines.Engine]:
+    if name is EngineName.local and (scheduler or jobs):
+        raise typer.BadParameter("a scheduler and jobs are for `--engine dask`", param_hint="--engine")
     if name is EngineName.local:
         yield engines.Local(workers)
         return
@@ -92,11 +100,13 @@ def _percent(text: str) -> float:
     return number
 
 
-def _precision(text: str | None, budget: int) -> design.Precision | None:
+def _precision(text: str | None, budget: int | None) -> design.Precision | None:
+    if text is None and budget is not None:
+        raise typer.BadParameter("a budget is for `--precision`", param_hint="--budget")
     if text is None:
         return None
     try:
-        return design.Precision(_percent(text), budget=budget)
+        return design.Precision(_percent(text), budget=budget or design.Precision.budget)
     except ValueError:
         raise typer.BadParameter(f"`{text}` is no share such as 2%", param_hint="--precision") from None
 
@@ -120,16 +130,29 @@ def _is_experiment(file: Path) -> bool:
 
 
 @contextmanager
-def _told(as_json: bool) -> Iterator[Callable[..., object] | None]:
-    """Show progress; say what is wrong where something is, and leave quietly on Ctrl-C: what was stored stays."""
+def _told(as_json: bool, kept: Path | None, *outputs: Path | None) -> Iterator[Callable[..., object] | None]:
+    """Show progress; say what is wrong where something is, before anything is run where that can be known.
+
+    On Ctrl-C say what is kept.
+    """
     from headrace import show  # noqa: PLC0415 - rich takes longer to load than --help may
 
+    for output in outputs:
+        if output is not None and (output.is_dir() or not output.parent.is_dir()):
+            why = "is a folder" if output.is_dir() else f"cannot be written: there is no folder {output.parent}"
+            raise typer.BadParameter(f"{output} {why}", param_hint="--report")
     try:
         with show.tasks(quiet=as_json) as watch:
             yield watch
     except ScenarioError as error:
         refuse(error, as_json)
     except KeyboardInterrupt:
+        told = (
+            f"what is done is kept in {kept}: the same command goes on from there"
+            if kept
+            else "nothing was kept: see --store"
+        )
+        print(f"interrupted; {told}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -142,7 +165,9 @@ def sweep_command(
         str | None,
         typer.Option(metavar="SHARE", help="Go on until half of each interval is at most this share: `2%`."),
     ] = None,
-    budget: Annotated[int, typer.Option(min=2, metavar="N", help="At most so many replications a point.")] = 50,
+    budget: Annotated[
+        int | None, typer.Option(min=2, metavar="N", help="At most so many replications a point. [default: 50]")
+    ] = None,
     store: StoreFolder = None,
     engine: EngineOption = EngineName.local,
     workers: Workers = None,
@@ -157,8 +182,10 @@ def sweep_command(
 ) -> None:
     """Run FILE (a scenario, or an experiment) at every combination of values, and print what differs."""
     wanted, axes, shard = _precision(precision, budget), _vary(vary), _shard(array_index)
-    with _told(as_json) as watch:
+    with _told(as_json, store, report) as watch:
         if _is_experiment(file):
+            if axes:
+                raise typer.BadParameter("what varies stands in the experiment's own file", param_hint="--vary")
             experiment = design.read(file, changes(sets))
         elif axes:
             experiment = design.varied(load(file).with_(changes(sets)), axes)
@@ -173,12 +200,12 @@ def sweep_command(
 def _print_table(found: Table, as_json: bool, report: Path | None) -> None:
     from headrace import show  # noqa: PLC0415
 
-    if report:
-        write(found.report, report)
     if as_json:
         print(json.dumps(as_json_table(found), indent=2))
     else:
         show.table(found)
+    if report:
+        write(found.report, report)
     if not found.complete:
         raise typer.Exit(CUT_SHORT)
 
@@ -261,7 +288,7 @@ def compare_command(
 
     if b is None and not other:
         raise typer.BadParameter("name another scenario, or what it has different", param_hint="--with")
-    with _told(as_json) as watch:
+    with _told(as_json, store) as watch:
         first = load(a).with_(changes(sets))
         second = (load(b).with_(changes(sets)) if b else first).with_(changes(other))
         found = compare.compare(
@@ -299,12 +326,12 @@ def capacity_command(
     from headrace import show  # noqa: PLC0415
     from headrace.experiment import capacity  # noqa: PLC0415
 
-    ends = [one and design.axis(one)[0] for one in (least, most)]
+    ends = [None if one is None else design.scalar(one) for one in (least, most)]
     try:
         share = _percent(within)
     except ValueError:
         raise typer.BadParameter(f"`{within}` is no share such as 2%", param_hint="--within") from None
-    with _told(as_json) as watch:
+    with _told(as_json, store) as watch:
         found = capacity.capacity(
             load(file).with_(changes(sets)),
             increase,
@@ -352,7 +379,7 @@ def optimise_command(
     from headrace.experiment import optimise  # noqa: PLC0415
 
     axes = _wanted(vary)
-    with _told(as_json) as watch:
+    with _told(as_json, store, report) as watch:
         found = optimise.optimise(
             load(file).with_(changes(sets)),
             axes,
@@ -396,7 +423,7 @@ def sensitivity_command(
     from headrace.experiment import sensitivity  # noqa: PLC0415
 
     axes = _wanted(vary)
-    with _told(as_json) as watch:
+    with _told(as_json, store) as watch:
         found = sensitivity.sensitivity(
             load(file).with_(changes(sets)),
             axes,

@@ -27,7 +27,7 @@ class Difference:
     difference: float
     half_width: float
     shown: bool
-    """Whether the interval excludes no difference, all metrics judged together."""
+    """Whether the interval excludes no difference: as surely as all that a verdict could say together."""
 
     @property
     def percent(self) -> tuple[float, float] | None:
@@ -43,6 +43,8 @@ class Comparison:
     b: str
     replications: int
     differences: list[Difference]
+    saturated: tuple[str, ...] = ()
+    """In which of the two a component was never idle."""
 
     @property
     def answer(self) -> str:
@@ -57,6 +59,9 @@ class Comparison:
         said += [f"{', '.join(hidden)}: no difference shown"] if hidden else []
         said += [self._late(one) for one in told]
         said = [part for part in said if part]
+        said += [
+            f"in {' and '.join(self.saturated)} a component was never idle: times tell how long the run was"
+        ] * bool(self.saturated)
         return f"{'; '.join(said)} ({self.replications} paired replications, {CONFIDENCE:.0%} confidence in all of it)."
 
     def _late(self, mean: Difference) -> str:
@@ -100,8 +105,8 @@ def compare(
         experiment = Experiment(scenario, (Point({}),), max(replications, 2))
         folder = Path(store) / name if store else None
         tables.append(_whole(run(experiment, engine=engine, store=folder, watch=watch)))
-    names = _name(first, "A", {}), _name(second, "B", first.changes)
-    return Comparison(*names, max(replications, 2), _differences(*tables))
+    names = _name(first, "A", second.changes), _name(second, "B", first.changes)
+    return Comparison(*names, max(replications, 2), _differences(*tables), _saturated(*tables))
 
 
 def _name(scenario: Scenario, otherwise: str, known: Mapping[str, object]) -> str:
@@ -124,7 +129,10 @@ def _differences(a: Table, b: Table) -> list[Difference]:
     from scipy.special import stdtrit  # noqa: PLC0415
 
     shared = [metric for metric in a.metrics if metric in b.metrics]
-    means = sum(metric.endswith(".mean_ms") for metric in shared)
+    said = sum(metric.endswith((".mean_ms", ".p99_ms")) for metric in shared)
+    if not said:
+        file = b.experiment.scenario.file
+        raise refusal(file, "the two have no stream in common", "give streams that are to be compared one name")
     found = []
     for metric in shared:
         columns = [_column(table, metric) for table in (a, b)]
@@ -132,12 +140,22 @@ def _differences(a: Table, b: Table) -> list[Difference]:
             continue
         ours, theirs = (np.array(column, float) for column in columns)
         apart = theirs - ours
-        # What the verdict says of several means is to hold of all of them at once (Bonferroni).
-        level = 1 - (1 - CONFIDENCE) / 2 / max(means, 1)
+        # What the verdict says of several numbers is to hold of all of them at once (Bonferroni).
+        level = 1 - (1 - CONFIDENCE) / 2 / said
         half = float(stdtrit(len(apart) - 1, level) * apart.std(ddof=1) / len(apart) ** 0.5)
         middle = float(apart.mean())
         found.append(Difference(metric, float(ours.mean()), float(theirs.mean()), middle, half, abs(middle) > half))
     return found
+
+
+def _saturated(a: Table, b: Table) -> tuple[str, ...]:
+    """Return which of the two has runs in which a component was never idle."""
+    found = {"A": a, "B": b}
+    return tuple(
+        name
+        for name, table in found.items()
+        if any(r["saturated"] for p in table.experiment.points for r in table.of(p))
+    )
 
 
 def _column(table: Table, metric: str) -> list[float | None]:

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,9 @@ from headrace.scenario import Scenario, load
 
 Json = dict[str, Any]
 Value = str | int | float | bool
+
+# So many points an experiment has at most.
+MOST_POINTS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,11 @@ def varied(
     Point(values={'system.clerk.service': '2 ms', 'run.seed': 1})
     """
     derive = derive or {}
+    if "run.replications" in vary:
+        raise refusal(scenario.file, "`run.replications` cannot vary", "say how many with `replications`")
+    for place in vary:
+        if place in scenario.changes:
+            raise refusal(scenario.file, f"`{place}` is both varied and set", "leave one of them out")
     try:
         points = [Point(_derived(values, derive)) for values in _combined(vary, design)]
     except ValueError as error:
@@ -111,7 +120,12 @@ def _combined(vary: Mapping[str, Any], design: str | Json) -> list[Json]:
     """Return the values of each point."""
     if isinstance(design, dict):
         return _latin_hypercube(vary, int(design["latin_hypercube"]["points"]))
-    columns = [_values(axis) for axis in vary.values()]
+    columns = [values_of(axis) for axis in vary.values()]
+    for place, column in zip(vary, columns, strict=True):
+        if not column:
+            raise ValueError(f"`{place}` has no values")
+    if design == "grid" and math.prod(map(len, columns)) > MOST_POINTS:
+        raise ValueError(f"these are {math.prod(map(len, columns)):,} points, and {MOST_POINTS:,} are the most")
     if design == "list":
         lengths = {place: len(column) for place, column in zip(vary, columns, strict=True)}
         if len(set(lengths.values())) > 1:
@@ -122,10 +136,13 @@ def _combined(vary: Mapping[str, Any], design: str | Json) -> list[Json]:
     return [dict(zip(vary, row, strict=True)) for row in rows]
 
 
-def _values(axis: Any) -> list[Value]:
+def values_of(axis: Any) -> list[Value]:
+    """Return the values of an axis: those listed, or as many as its range has points."""
     if not isinstance(axis, Mapping):
         return list(axis)
     points = int(axis.get("points", 5))
+    if not 2 <= points <= MOST_POINTS:
+        raise ValueError(f"a range has 2 to {MOST_POINTS:,} points, not {points:,}")
     shares = [at / (points - 1) for at in range(points)]
     return list(formula.between(axis["from"], axis["to"], shares, log=axis.get("scale") == "log"))
 
@@ -136,13 +153,12 @@ def _latin_hypercube(vary: Mapping[str, Any], points: int) -> list[Json]:
 
     shares = qmc.LatinHypercube(len(vary), rng=0).random(points)
     return [
-        {place: at_share(axis, float(share)) for (place, axis), share in zip(vary.items(), row, strict=True)}
+        {place: _at_share(axis, float(share)) for (place, axis), share in zip(vary.items(), row, strict=True)}
         for row in shares
     ]
 
 
-def at_share(axis: Any, share: float) -> Value:
-    """Return the value of an axis at this share of its way."""
+def _at_share(axis: Any, share: float) -> Value:
     if isinstance(axis, Mapping):
         return formula.between(axis["from"], axis["to"], [share], log=axis.get("scale") == "log")[0]
     values: list[Value] = list(axis)
@@ -165,7 +181,7 @@ def read(file: str | Path, changes: Mapping[str, object] | None = None) -> Exper
     )
 
 
-RANGE = re.compile(r"(?P<from>.+?)\s*\.\.\s*(?P<to>.+?)\s*/\s*(?P<points>\d+)\s*(?P<scale>log)?")
+RANGE = re.compile(r"(?P<from>.+?)\s*\.\.\s*(?P<to>[^.].*?)\s*/\s*(?P<points>\d+)\s*(?P<scale>log)?")
 
 
 def axis(text: str) -> Any:
@@ -177,18 +193,23 @@ def axis(text: str) -> Any:
     {'from': '8 KiB', 'to': '1 MiB', 'points': 8, 'scale': 'log'}
     """
     if found := RANGE.fullmatch(text.strip()):
-        ends = {end: _scalar(found[end]) for end in ("from", "to")}
+        ends = {end: scalar(found[end]) for end in ("from", "to")}
         return ends | {"points": int(found["points"]), "scale": found["scale"] or "linear"}
+    if ".." in text:
+        raise ValueError(f"`{text.strip()}` is no range: it is FROM..TO/N, such as `8 KiB..1 MiB/8 log` or `1..9/9`")
     values, depth, begin = [], 0, 0
     for at, letter in enumerate(text + ","):
         depth += (letter in "{[(") - (letter in "}])")
         if letter == "," and depth == 0:
-            values.append(_scalar(text[begin:at]))
+            if not text[begin:at].strip():
+                raise ValueError(f"`{text.strip()}` has an empty value")
+            values.append(scalar(text[begin:at]))
             begin = at + 1
     return values
 
 
-def _scalar(text: str) -> Value:
+def scalar(text: str) -> Value:
+    """Return a value of the command line: a number, truth, or text."""
     text = text.strip()
     for kind in (int, float):
         try:

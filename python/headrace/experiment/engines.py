@@ -12,8 +12,6 @@ from headrace.mistakes import refusal
 class Engine(Protocol):
     """Does tasks."""
 
-    workers: int
-
     def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
         """Give the record of each task, as soon as it is done."""
         ...
@@ -72,8 +70,16 @@ class Dask:
         try:
             self.client = distributed.Client(self._cluster or address, timeout="10s")
         except OSError as error:
+            if self._cluster is not None:
+                self._cluster.close()
             raise refusal(str(address), f"no scheduler answers at {address}: {error}", "start it first") from None
-        self.workers = workers or max(sum(self.client.nthreads().values()), 1)
+        self._asked = workers
+
+    @property
+    def workers(self) -> int:
+        """How many threads there are now: jobs come and go."""
+        threads = self.client.nthreads().values()
+        return max(sum(int(many) for many in threads), self._asked or 1)
 
     def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
         """Give the record of each task, as soon as it is done."""
@@ -81,18 +87,20 @@ class Dask:
 
         waiting = iter(tasks)
         under_way: Any = as_completed()
-        for _ in range(4 * self.workers):
-            self._submit(waiting, under_way)
+        self._fill(waiting, under_way)
         try:
             for future in under_way:
                 record: Record = future.result()
-                self._submit(waiting, under_way)
+                self._fill(waiting, under_way)
                 yield record
         finally:
             self.client.cancel(list(under_way.futures))
 
-    def _submit(self, waiting: Iterator[Task], under_way: Any) -> None:
-        if (task := next(waiting, None)) is not None:
+    def _fill(self, waiting: Iterator[Task], under_way: Any) -> None:
+        """Have a few tasks for each worker under way."""
+        while len(under_way.futures) < 4 * self.workers:
+            if (task := next(waiting, None)) is None:
+                return
             under_way.add(self.client.submit(Task.run, task, pure=False, retries=3))
 
     def close(self) -> None:

@@ -60,8 +60,10 @@ def quantity(value: object) -> Quantity:
     >>> quantity("64 KiB"), quantity("8 ms").number, quantity(7).text()
     (Quantity(number=65536.0, powers=(1, 0)), 0.008, 7)
     """
-    if isinstance(value, int | float):
-        return Quantity(float(value))
+    try:
+        return Quantity(float(value))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        pass
     for kind, (powers, scale, _) in KINDS.items():
         try:
             return Quantity(_core.quantity(kind, str(value)) / scale, powers)
@@ -83,7 +85,8 @@ def evaluate(formula: str, values: Mapping[str, object]) -> str | int | float:
     try:
         return _value(ast.parse(formula, mode="eval").body, values).text()
     except (SyntaxError, ZeroDivisionError) as error:
-        raise ValueError(f"`{formula}` is no formula: {error}") from None
+        hint = "it has + - * /, numbers, places, and quantities in quotes ('64 KiB')"
+        raise ValueError(f"`{formula}` is no formula ({getattr(error, 'msg', error)}); {hint}") from None
 
 
 def _value(node: ast.expr, values: Mapping[str, Any]) -> Quantity:
@@ -116,7 +119,8 @@ def _together(how: ast.operator, a: Quantity, b: Quantity) -> Quantity:
 def between(first: object, last: object, shares: list[float], *, log: bool) -> list[str | int | float]:
     """Return the values that lie at these shares of the way from `first` to `last`, each once.
 
-    Where both ends are whole, so is what lies between.
+    Where both ends are whole, so is what lies between; what lies between two sizes is a multiple of their common
+    divisor.
 
     >>> between("8 KiB", "128 KiB", [0.0, 0.5, 1.0], log=True), between(1, 4, [0.0, 0.5, 0.6, 1.0], log=False)
     (['8 KiB', '32 KiB', '128 KiB'], [1, 2, 3, 4])
@@ -126,7 +130,9 @@ def between(first: object, last: object, shares: list[float], *, log: bool) -> l
         raise ValueError(f"{first} and {last} are of different kinds")
     if log and min(a.number, b.number) <= 0:
         raise ValueError(f"from {first} to {last} there are no equal ratios: both must be more than zero")
-    whole = isinstance(first, int) and isinstance(last, int)
+    grain = 1 if isinstance(first, int) and isinstance(last, int) else 0
+    if a.powers == (1, 0):
+        grain = math.gcd(round(a.number), round(b.number))
     found = []
     for share in shares:
         number = math.exp((1 - share) * math.log(a.number) + share * math.log(b.number)) if log else (
@@ -134,5 +140,5 @@ def between(first: object, last: object, shares: list[float], *, log: bool) -> l
         )  # fmt: skip
         # Ends are what they were told to be; rounding errors of exp and log are no values of their own.
         number = float(f"{number:.12g}")
-        found.append(Quantity(float(round(number)) if whole else number, a.powers).text())
+        found.append(Quantity(float(round(number / grain) * grain) if grain else number, a.powers).text())
     return list(dict.fromkeys(found))

@@ -1,15 +1,19 @@
 """The best design under constraints: Optuna searches, headrace answers each question with replications."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace.experiment import formula
-from headrace.experiment.design import Experiment, Point, Value, short
+from headrace._core import ScenarioError
+from headrace.experiment.design import Experiment, Point, Value, short, values_of
 from headrace.experiment.engines import Engine
-from headrace.experiment.objective import Objective, objective
+from headrace.experiment.objective import TIMES, Objective, objective
 from headrace.experiment.rounds import Watch, run
 from headrace.experiment.table import Table, interval
 from headrace.mistakes import refusal
@@ -30,6 +34,10 @@ class Trial:
     """What is minimised, maximised or bounded, with half-widths."""
     passed: tuple[str, ...]
     """The constraints that it breaks; `failed` among them where it could not be run."""
+    reason: str | None = None
+    """Why it could not."""
+    error: ScenarioError | None = None
+    """The mistake, where it is one."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,13 @@ class Optimum:
         unique = {trial.point.key: trial for trial in best}
         return sorted(unique.values(), key=lambda trial: self._scores(trial)[0])
 
+    def _unsure(self, trial: Trial) -> list[str]:
+        """Return the constraints whose bound lies within the interval of what was found."""
+        found = [(one, *trial.values[one.text]) for one in self.constraints]
+        return [
+            one.text for one, middle, half in found if one.bound is not None and abs(middle - one.bound) <= (half or 0)
+        ]
+
     def _scores(self, trial: Trial) -> list[float]:
         return [trial.values[goal.text][0] * (-1 if more else 1) for goal, more in self.goals]
 
@@ -61,8 +76,14 @@ class Optimum:
         """The best design, or how many there are to choose from."""
         tried = f"{len(self.trials)} designs tried"
         if not self.front:
-            return f"No design keeps within the constraints; {tried}."
+            counts = Counter(one for trial in self.trials for one in trial.passed)
+            broken = ", ".join(f"`{one}` breaks with {count}" for one, count in counts.items() if one != "failed")
+            reason = next((trial.reason for trial in self.trials if trial.reason), None)
+            failed = f"{counts['failed']} failed ({reason})" if counts["failed"] else ""
+            return f"No design keeps within the constraints: {'; '.join(filter(None, (broken, failed)))}; {tried}."
         best = self.front[0]
+        unsure = self._unsure(best)
+        tried += f"; whether it keeps within {' and '.join(unsure)} is not sure" if unsure else ""
         found = ", ".join(f"{goal.text} {interval(*best.values[goal.text])}" for goal, _ in self.goals)
         if len(self.goals) == 1:
             return f"Best is {best.point}: {found}; {tried}."
@@ -103,43 +124,75 @@ def optimise(
 ) -> Optimum:
     """Seek the designs that minimise and maximise what is asked, within constraints such as `p99(reads) < 20 ms`.
 
-    `vary` as for a sweep; from a range any value may be taken. `price(system)`, `power(system)` and
-    `rack_units(system)` are sums over the devices, where their files have them. One goal is sought by TPE, several by
-    NSGA-II (both Optuna's, always from the same seed). Every design meets the same luck.
+    `vary` as for a sweep: what is tried are its values. Where there are no more than `trials` designs, all are tried;
+    else one goal is sought by TPE, several by NSGA-II (both Optuna's, always from the same seed). `price(system)`,
+    `power(system)` and `rack_units(system)` are sums over the devices, where their files have them. Every design meets
+    the same luck: the best of many owes a little of it to that, and is worth a run with another seed.
     """
-    import optuna  # noqa: PLC0415 - it is an extra, and takes long to load
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
-    goals = tuple(
-        (objective(text, bounded=False), more)
-        for texts, more in ((minimise, False), (maximise, True))
-        for text in texts
-    )
+    sides = ((minimise, False), (maximise, True))
+    goals = tuple((objective(text, bounded=False), more) for texts, more in sides for text in texts)
     if not goals:
         raise refusal(loaded.file, "nothing is minimised or maximised", "say `--minimise 'p99(reads)'`, for example")
     constraints = tuple(objective(text, bounded=True) for text in subject_to)
+    try:
+        levels = {place: values_of(axis) for place, axis in vary.items()}
+    except ValueError as error:
+        raise refusal(loaded.file, str(error), "correct its range") from None
+    tried: dict[str, Trial] = {}
+
+    def attempt(point: Point) -> Trial:
+        if point.key not in tried:
+            experiment = Experiment(loaded, (point,), replications, places=tuple(vary))
+            try:
+                table = run(experiment, engine=engine, store=store, watch=watch)
+            except ScenarioError as error:
+                tried[point.key] = Trial(point, {}, ("failed",), str(json.loads(error.problems)[0]["message"]), error)
+            else:
+                tried[point.key] = _trial(table, point, goals, constraints)
+        return tried[point.key]
+
+    if math.prod(map(len, levels.values())) <= trials:
+        for row in itertools.product(*levels.values()):
+            attempt(Point(dict(zip(levels, row, strict=True))))
+    else:
+        _search(levels, goals, constraints, trials, attempt)
+    failures = [trial.error for trial in tried.values() if trial.error is not None]
+    if len(failures) == len(tried):
+        raise failures[0]
+    return Optimum(goals, constraints, tuple(tried.values()))
+
+
+def _search(
+    levels: Mapping[str, Sequence[Value]],
+    goals: Sequence[tuple[Objective, bool]],
+    constraints: Sequence[Objective],
+    trials: int,
+    attempt: Callable[[Point], Trial],
+) -> None:
+    """Have Optuna choose what to try."""
+    try:
+        import optuna  # noqa: PLC0415 - it is an extra, and takes long to load
+    except ImportError:
+        raise refusal("optuna", "Optuna is not installed", "pip install 'headrace[search]'") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
     sampler = (
         optuna.samplers.TPESampler(seed=1)
         if len(goals) == 1
         else optuna.samplers.NSGAIISampler(seed=1, population_size=min(20, max(trials // 3, 4)))
     )
     search = optuna.create_study(sampler=sampler, directions=["maximize" if more else "minimize" for _, more in goals])
-    tried = []
     for _ in range(trials):
         asked = search.ask()
-        point = Point({place: _suggested(asked, place, axis) for place, axis in vary.items()})
-        experiment = Experiment(loaded, (point,), replications, places=tuple(vary))
-        trial = _trial(run(experiment, engine=engine, store=store, watch=watch), point, goals, constraints)
-        tried.append(trial)
+        chosen = {place: values[asked.suggest_int(place, 0, len(values) - 1)] for place, values in levels.items()}
+        trial = attempt(Point(chosen))
         for one, breach in zip(constraints, _breaches(trial, constraints), strict=True):
             asked.set_constraint(one.text, breach)
-        values = [trial.values[goal.text][0] for goal, _ in goals if goal.text in trial.values]
-        if len(values) == len(goals):
-            search.tell(asked, values)
+        found = [trial.values[goal.text][0] for goal, _ in goals if goal.text in trial.values]
+        if len(found) == len(goals):
+            search.tell(asked, found)
         else:
             search.tell(asked, state=optuna.trial.TrialState.FAIL)
-    return Optimum(goals, constraints, tuple(tried))
 
 
 def _breaches(trial: Trial, constraints: Sequence[Objective]) -> list[float]:
@@ -159,7 +212,7 @@ def _trial(
     table: Table, point: Point, goals: Sequence[tuple[Objective, bool]], constraints: Sequence[Objective]
 ) -> Trial:
     if table.reason(point) is not None:
-        return Trial(point, {}, ("failed",))
+        return Trial(point, {}, ("failed",), table.reason(point))
     values = {}
     for asked in (*(goal for goal, _ in goals), *constraints):
         found = table.mean(point, asked.metric(table.metrics))
@@ -170,27 +223,16 @@ def _trial(
     return Trial(point, values, passed)
 
 
-def _suggested(trial: Any, place: str, axis: Any) -> Value:
-    if not isinstance(axis, Mapping):
-        chosen: Value = trial.suggest_categorical(place, list(axis))
-        return chosen
-    first, last = axis["from"], axis["to"]
-    log = axis.get("scale") == "log"
-    if isinstance(first, int) and isinstance(last, int):
-        whole: int = trial.suggest_int(place, first, last, log=log)
-        return whole
-    return formula.between(first, last, [trial.suggest_float(place, 0.0, 1.0)], log=log)[0]
-
-
 def rows(found: Optimum) -> tuple[list[str], list[list[str]]]:
     """Return the table of the front."""
     places = list(found.front[0].point.values) if found.front else []
     asked = [goal.text for goal, _ in found.goals] + [one.text for one in found.constraints]
+    units = [f"{goal.text}{', ms' if goal.what in TIMES else ''}" for goal, _ in found.goals]
     table = [
         [*(str(trial.point.values[place]) for place in places), *(interval(*trial.values[text]) for text in asked)]
         for trial in found.front
     ]
-    return [*(short(place, places) for place in places), *asked], table
+    return [*(short(place, places) for place in places), *units, *asked[len(units) :]], table
 
 
 def as_json(found: Optimum) -> Json:

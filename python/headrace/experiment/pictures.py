@@ -48,9 +48,9 @@ def _row(table: Table, point: Any, metric: str, places: list[str]) -> Json | Non
     if found is None or table.reason(point) is not None:
         return None
     middle, half = found[0], found[1] or 0.0
-    values = {f"place{at}": str(point.values[place]) for at, place in enumerate(places[:2])}
-    values["facet"] = ", ".join(str(point.values[place]) for place in places[2:])
-    number = _number(point.values[places[0]])
+    values = {f"place{at}": str(point.values.get(place, "")) for at, place in enumerate(places[:2])}
+    values["facet"] = ", ".join(str(point.values.get(place, "")) for place in places[2:])
+    number = _number(point.values.get(places[0], ""))
     return values | {"x": number, "y": middle, "low": middle - half, "high": middle + half}
 
 

@@ -35,7 +35,8 @@ def write(table: Table, file: str | Path, *, runs: bool = False) -> None:
 def render(table: Table, runs: str | None = None) -> str:
     """Return the page; `runs` is the folder, beside it, of the runs' own pages."""
     metrics = shown_metrics(table)
-    drawn = {pictures.metric_title(metric): figures.svg(pictures.of(table, metric)) for metric in metrics}
+    shown = metrics if table.experiment.places else []  # Of one point alone there is nothing to draw.
+    drawn = {pictures.metric_title(metric): figures.svg(pictures.of(table, metric)) for metric in shown}
     columns, rows = as_rows(table, metrics)
     links = [
         f"{runs}/{point.key}.html" if runs and table.reason(point) is None else None
@@ -58,10 +59,16 @@ def render(table: Table, runs: str | None = None) -> str:
 def notes(table: Table) -> list[str]:
     """Return why points failed, and which intervals are not to be trusted."""
     alone = [point for point in table.experiment.points if len(table.of(point)) == 1]
-    untrusted = [point for point in alone if table.reason(point) is None and not table.of(point)[0]["trusted"]]
+    untrusted = [
+        point
+        for point in alone
+        if table.reason(point) is None and not (table.of(point)[0]["trusted"] or table.of(point)[0]["saturated"])
+    ]
     failed = [f"{point} failed: {reason}." for point, reason in table.failed]
     said = failed[:MOST_REASONS]
     said += [f"{len(failed) - MOST_REASONS} more failed."] if len(failed) > MOST_REASONS else []
+    full = [point for point in table.experiment.points if any(record["saturated"] for record in table.of(point))]
+    said += [f"At {len(full)} points a component was never idle: times tell how long the run was."] if full else []
     said += [f"At {len(untrusted)} points the interval of the one run is not to be trusted."] if untrusted else []
     return said
 

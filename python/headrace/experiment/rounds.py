@@ -1,5 +1,6 @@
 """Runs an experiment: what its store does not have yet, until it has it all."""
 
+import difflib
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ from headrace.experiment.engines import Engine, Local
 from headrace.experiment.store import Memory, Store
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record, Task
-from headrace.mistakes import is_overload
+from headrace.mistakes import is_overload, refusal
 from headrace.scenario import Scenario, load
 
 Watch = Callable[[Record, int, int], object]
@@ -64,18 +65,19 @@ def run(
     Of `shard` (i, n) only every n-th point, from the i-th. `watch` is called after each task with its record, how many
     tasks of the round are done, and how many it has. Ctrl-C ends it; what is in the store stays.
     """
+    _refuse_hopeless(experiment)
     mine = replace(experiment, points=experiment.points[shard[0] :: shard[1]])
-    _refuse_hopeless(mine)
     records = Store(store, experiment) if store is not None else Memory()
     engine = engine or Local()
     counts: dict[str, int] = {}
     try:
         for wanted in _rounds(mine, records, counts):
-            keys = {task.key for task in wanted}
+            done = sum(task.key in records.records for task in wanted)
             for record in engine.do(_left(wanted, records)):
                 records.add(record)
+                done += 1
                 if watch:
-                    watch(record, len(keys & records.records.keys()), len(keys))
+                    watch(record, min(done, len(wanted)), len(wanted))
     finally:
         records.compact()
     return Table(mine, records.records.values(), counts)
@@ -110,15 +112,27 @@ def _rounds(experiment: Experiment, records: Memory, counts: dict[str, int]) -> 
         counts |= {point.key: more.stop for point in points}
         yield [task for point in points for task in _tasks(experiment, point, more)]
         table = Table(experiment, records.records.values(), counts)
+        _refuse_unknown(precision, table)
         points = [point for point in points if not table.reason(point) and not table.is_precise(point)]
         if not points:
             return
 
 
+def _refuse_unknown(precision: Precision | None, table: Table) -> None:
+    """Refuse metrics that no run has, before more are spent on them."""
+    for metric in precision.metrics if precision else ():
+        if table.metrics and metric not in table.metrics:
+            near = difflib.get_close_matches(metric, table.metrics, 1)
+            help_ = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(table.metrics)}"
+            raise refusal(table.experiment.scenario.file, f"`precision.metrics`: no run has `{metric}`", help_)
+
+
 def _tasks(experiment: Experiment, point: Point, replications: range) -> Iterator[Task]:
     scenario = experiment.scenario
+    # A worker may stand in another folder.
+    file = scenario.file if scenario.file == "<text>" else str(Path(scenario.file).absolute())
     for replication in replications:
-        yield Task(scenario.text, scenario.file, scenario.changes, point, replication)
+        yield Task(scenario.text, file, scenario.changes, point, replication)
 
 
 def _left(tasks: list[Task], records: Memory) -> Iterator[Task]:

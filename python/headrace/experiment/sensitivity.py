@@ -1,15 +1,15 @@
 """Which parameter matters: Morris's elementary effects, or Sobol's shares of the variance, by SALib."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace.experiment.design import Experiment, Point, at_share
+from headrace.experiment.design import Experiment, Point, Value, values_of
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import objective
 from headrace.experiment.rounds import Watch, run
-from headrace.experiment.table import interval
+from headrace.experiment.table import half_width, interval
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
 
@@ -45,8 +45,10 @@ class Sensitivity:
         by_size = sorted(self.effects, key=lambda effect: -effect.effect[0])
         unit = "" if self.method == "sobol" else " over its range"
         first = by_size[0]
+        nothing = [effect.place for effect in by_size if effect.effect[0] <= effect.effect[1]]
+        if first.place in nothing:
+            return f"No place is shown to matter for {self.metric} ({self.method}, {self.runs} runs)."
         said = f"{first.place} matters most for {self.metric}: {interval(*first.effect)}{unit}"
-        nothing = [effect.place for effect in by_size[1:] if effect.effect[0] <= effect.effect[1]]
         said += f"; of {', '.join(nothing)} no effect is shown" if nothing else ""
         return f"{said} ({self.method}, {self.runs} runs)."
 
@@ -68,23 +70,25 @@ def sensitivity(
     """Return how much each range of `vary` matters for a metric such as `mean(users)`.
 
     `morris` walks `samples` ways through all ranges, one step at a time: (places + 1) runs each. `sobol` splits the
-    variance, with (places + 2) runs a sample, and wants hundreds of samples. Every run meets the same luck.
+    variance, with (places + 2) runs a sample, and wants hundreds of samples. Every run meets the same luck; what is
+    tried are the values of each range.
     """
+    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     asked = objective(metric, bounded=False)
     problem = {"num_vars": len(vary), "names": list(vary), "bounds": [[0.0, 1.0]] * len(vary)}
-    shares = _samples(method, problem, samples, loaded.file)
-    points = [
-        Point({place: at_share(axis, float(share)) for (place, axis), share in zip(vary.items(), row, strict=True)})
-        for row in shares
-    ]
+    levels = [_levels(loaded.file, place, axis) for place, axis in vary.items()]
+    drawn = _samples(method, problem, samples, loaded.file)
+    # Each share of a range stands for the nearest of its values; what is analysed is where that lies.
+    at = np.rint(drawn * [len(values) - 1 for values in levels]).astype(int)
+    shares = at / [len(values) - 1 for values in levels]
+    points = [Point({place: values[i] for place, values, i in zip(vary, levels, row, strict=True)}) for row in at]
     unique = tuple({point.key: point for point in points}.values())
     table = run(Experiment(loaded, unique, 1, places=tuple(vary)), engine=engine, store=store, watch=watch)
     for point, reason in table.failed:
         raise refusal(loaded.file, f"at {point}: {reason}", "narrow the ranges: every point must run")
     name = asked.metric(table.metrics)
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-
     means = {point.key: mean[0] for point in unique if (mean := table.mean(point, name))}
     values = np.array([means[point.key] for point in points])
     return Sensitivity(name, method, len(unique), _effects(method, problem, shares, values))
@@ -109,26 +113,48 @@ def _power_of_two(samples: int) -> int:
     return 1 << (max(samples, 2) - 1).bit_length()
 
 
+def _levels(file: str, place: str, axis: Any) -> list[Value]:
+    try:
+        values = values_of(axis)
+    except ValueError as error:
+        raise refusal(file, f"`{place}`: {error}", "correct its range") from None
+    if len(values) < 2:
+        raise refusal(file, f"`{place}` has one value, and no effect", "give it two or more, or a range")
+    return values
+
+
 def _effects(
     method: str, problem: Json, shares: "np.ndarray[Any, Any]", values: "np.ndarray[Any, Any]"
 ) -> tuple[Effect, ...]:
-    from SALib.analyze import morris, sobol  # noqa: PLC0415
-
     if method == "morris":
-        found = morris.analyze(problem, shares, values, seed=1)
-        return tuple(
-            Effect(place, (float(mean), float(half)), (float(spread), None))
-            for place, mean, half, spread in zip(
-                problem["names"], found["mu_star"], found["mu_star_conf"], found["sigma"], strict=True
-            )
-        )
+        return tuple(_morris(problem["names"], shares, values))
+    from SALib.analyze import sobol  # noqa: PLC0415
+
+    if values.std() == 0:
+        return tuple(Effect(place, (0.0, 0.0), (0.0, 0.0)) for place in problem["names"])
     found = sobol.analyze(problem, values, calc_second_order=False, seed=1)
+    columns = (found[name] for name in ("ST", "ST_conf", "S1", "S1_conf"))
     return tuple(
         Effect(place, (float(total), float(total_half)), (float(first), float(first_half)))
-        for place, total, total_half, first, first_half in zip(
-            problem["names"], found["ST"], found["ST_conf"], found["S1"], found["S1_conf"], strict=True
-        )
+        for place, total, total_half, first, first_half in zip(problem["names"], *columns, strict=True)
     )
+
+
+def _morris(names: list[str], shares: "np.ndarray[Any, Any]", values: "np.ndarray[Any, Any]") -> Iterator[Effect]:
+    """Give the elementary effects: along each way one place steps at a time, and the effect is by the step it took.
+
+    SALib's own analysis divides by the step that was drawn, which values that are whole, or listed, do not take.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    ways = len(names) + 1
+    for at, name in enumerate(names):
+        steps = np.diff(shares[:, at])
+        # From the end of one way to the beginning of the next nothing is told.
+        mine = (steps != 0) & (np.arange(1, len(shares)) % ways != 0)
+        effects = np.diff(values)[mine] / steps[mine]
+        sizes = [float(size) for size in abs(effects)]
+        yield Effect(name, (float(np.mean(sizes)), half_width(sizes) or 0.0), (float(np.std(effects)), None))
 
 
 HEADINGS = {"morris": ("effect over its range", "differs by"), "sobol": ("share it takes part in", "share of its own")}

@@ -6,8 +6,10 @@ moment, and several may fill one store: a record counts from the moment its line
 """
 
 import fcntl
+import hashlib
 import json
 import os
+import re
 import secrets
 import socket
 import tempfile
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Key = tuple[str, int]
 
-PLAIN = ("point", "replication", "ok", "reason", "overloaded", "trusted", "seconds", "host")
+PLAIN = ("point", "replication", "ok", "reason", "overloaded", "saturated", "final", "trusted", "seconds", "host")
 
 
 class Memory:
@@ -55,30 +57,37 @@ class Store(Memory):
     def __init__(self, folder: str | Path, experiment: Experiment) -> None:
         super().__init__()
         self.folder = Path(folder)
-        (self.folder / "journal").mkdir(parents=True, exist_ok=True)
-        self._agree(experiment)
+        try:
+            (self.folder / "journal").mkdir(parents=True, exist_ok=True)
+            self._agree(experiment)
+            self._open()
+        except OSError as error:
+            message = f"{folder} cannot hold a store: {error.strerror}"
+            raise refusal(folder, message, "name a folder that can be written") from None
+        self._read: dict[Path, int] = {}
+        self.refresh()
+        self._take_compacted()
+
+    def _open(self) -> None:
+        """Begin a journal; it is locked as long as this process lives, so that others know that it does."""
         name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
         self._own = self.folder / "journal" / name
-        self._read: dict[Path, int] = {}
-        if (self.folder / "records.parquet").exists():
-            for record in _unflattened(_parquet(self.folder), self.manifest["places"]):
-                super().add(record)
-        self.refresh()
+        self._journal = open(self._own, "ab", buffering=0)  # noqa: SIM115 - it is held until `compact`
+        fcntl.flock(self._journal, fcntl.LOCK_EX)
 
     def _agree(self, experiment: Experiment) -> None:
-        scenario = experiment.scenario
-        wanted = {"headrace": __version__, "scenario": scenario.text, "changes": scenario.changes}
+        wanted = json.loads(json.dumps(_identity(experiment)))
         with self._locked():
             file = self.folder / "manifest.json"
             if not file.exists():
-                made = {"file": scenario.file, "host": socket.gethostname(), "made": datetime.now(UTC).isoformat()}
-                write_whole(file, json.dumps(wanted | made | {"places": []}, indent=1))
+                if (self.folder / "records.parquet").exists() or any((self.folder / "journal").iterdir()):
+                    raise refusal(self.folder, f"{self.folder} has records and no manifest", "name another folder")
+                made = {"host": socket.gethostname(), "made": datetime.now(UTC).isoformat(), "places": []}
+                write_whole(file, json.dumps(wanted | {"file": experiment.scenario.file} | made, indent=1))
             self.manifest = manifest(self.folder)
-            for what, value in json.loads(json.dumps(wanted)).items():
+            for what, value in wanted.items():
                 if self.manifest[what] != value:
-                    message = (
-                        f"{self.folder} holds records of another {'version' if what == 'headrace' else 'scenario'}"
-                    )
+                    message = f"{self.folder} holds records of {OTHERS[what]}"
                     raise refusal(self.folder, message, "name another folder, or remove it")
             places = dict.fromkeys([*self.manifest["places"], *experiment.places])
             if list(places) != self.manifest["places"]:
@@ -93,52 +102,99 @@ class Store(Memory):
             yield
 
     def add(self, record: Record) -> None:
-        """Keep a record: it counts as soon as this returns, whatever happens then."""
+        """Keep a record: it counts as soon as this returns, whatever happens then.
+
+        What failed for reasons of this machine is known to this process only, and tried again by the next.
+        """
         super().add(record)
-        line = (json.dumps(record) + "\n").encode()
-        with open(self._own, "ab", buffering=0) as journal:
-            journal.write(line)
+        if record["final"]:
+            self._journal.write((json.dumps(record) + "\n").encode())
 
     def refresh(self) -> None:
         """Learn what other processes have added."""
         for journal in sorted((self.folder / "journal").glob("*.jsonl")):
-            if journal != self._own and journal.stat().st_size > self._read.get(journal, 0):
-                records, self._read[journal] = _lines(journal, self._read.get(journal, 0))
-                for record in records:
-                    super().add(record)
+            if journal == self._own:
+                continue
+            records, self._read[journal] = _lines(journal, self._read.get(journal, 0))
+            for record in records:
+                super().add(record)
+
+    def _take_compacted(self) -> None:
+        """Learn what is in `records.parquet`; after the journals, since one may just have gone into it."""
+        if (self.folder / "records.parquet").exists():
+            for record in _unflattened(_parquet(self.folder)):
+                super().add(record)
 
     def compact(self) -> None:
         """Put all records into `records.parquet`, and give up this process's own journal."""
         with self._locked():
+            gone = [journal for journal in (self.folder / "journal").glob("*.jsonl") if _is_free(journal)]
             self.refresh()
-            if (self.folder / "records.parquet").exists():
-                # Another process may have put its journal there since.
-                for record in _unflattened(_parquet(self.folder), manifest(self.folder)["places"]):
-                    super().add(record)
-            if self.records:
+            self._take_compacted()
+            if kept := [record for record in self.records.values() if record["final"]]:
                 with whole(self.folder / "records.parquet") as file:
-                    flattened(list(self.records.values())).write_parquet(file)
-            self._own.unlink(missing_ok=True)
-            # Those who wrote these are gone; what they wrote is safe now.
-            for journal in list(self._read):
-                if not _alive(journal):
-                    journal.unlink(missing_ok=True)
-                    del self._read[journal]
+                    flattened(kept).write_parquet(file)
+            for journal in (*gone, self._own):
+                journal.unlink(missing_ok=True)
+                self._read.pop(journal, None)
+            self._journal.close()
 
 
-def _alive(journal: Path) -> bool:
-    """Whether the process that writes a journal may still be there."""
-    host, process, _ = journal.stem.rsplit("-", 2)
-    return host != socket.gethostname() or Path(f"/proc/{process}").exists()
+OTHERS = {
+    "headrace": "another version of headrace",
+    "scenario": "another scenario",
+    "changes": "another scenario",
+    "beside": "other devices or traces beside the scenario",
+}
+
+
+def _identity(experiment: Experiment) -> Json:
+    """Return what records must have in common to stand in one store."""
+    scenario = experiment.scenario
+    return {
+        "headrace": __version__,
+        "scenario": scenario.text,
+        "changes": scenario.changes,
+        "beside": _beside(Path(scenario.file).parent, scenario.text),
+    }
+
+
+def _beside(folder: Path, text: str) -> str:
+    """Return a digest of the files that a scenario may name: one's own devices, and traces by their size and time."""
+    found = hashlib.sha256()
+    for device in sorted((folder / "devices").glob("*.yaml")):
+        found.update(device.name.encode() + device.read_bytes())
+    for name in sorted(set(re.findall(r"trace:\s*[\"']?([^\"'\s,}]+)", text))):
+        file = folder / name
+        if file.is_file():
+            found.update(f"{name} {file.stat().st_size} {file.stat().st_mtime_ns}".encode())
+    return found.hexdigest()
+
+
+def _is_free(journal: Path) -> bool:
+    """Whether the process that wrote a journal has ended: it held a lock on it."""
+    try:
+        with open(journal, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _lines(journal: Path, begin: int) -> tuple[list[Record], int]:
     """Return the records from a place in a journal on, and where the last whole line ends."""
-    with open(journal, "rb") as file:
-        file.seek(begin)
-        text = file.read()
+    try:
+        with open(journal, "rb") as file:
+            file.seek(begin)
+            text = file.read()
+    except FileNotFoundError:
+        return [], begin  # Its process has just put it into `records.parquet`.
     end = text.rfind(b"\n") + 1
-    return [json.loads(line) for line in text[:end].splitlines()], begin + end
+    try:
+        records = [json.loads(line) for line in text[:end].splitlines()]
+    except ValueError as error:
+        raise refusal(journal, f"{journal} has a line that is no record: {error}", "remove that line") from None
+    return records, begin + end
 
 
 def manifest(folder: str | Path) -> Json:
@@ -146,29 +202,38 @@ def manifest(folder: str | Path) -> Json:
     file = Path(folder) / "manifest.json"
     if not file.exists():
         raise refusal(folder, f"{folder} holds no records of a sweep", "name the folder that `--store` named")
-    return dict(json.loads(file.read_text(encoding="utf-8")))
+    try:
+        told = dict(json.loads(file.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise refusal(file, f"{file} is damaged: {error}", "restore it, or name another folder") from None
+    if not {*OTHERS, "file", "places"} <= told.keys():
+        raise refusal(file, f"{file} is damaged: it lacks what a store says of itself", "name another folder")
+    return told
 
 
 def frame(folder: str | Path) -> "polars.DataFrame":
     """Return all records of a store, one a row: point, replication, …, the places varied, the metrics."""
     import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
+    folder = Path(folder)
     manifest(folder)
-    frames = [_parquet(Path(folder))] if (Path(folder) / "records.parquet").exists() else []
-    for journal in sorted((Path(folder) / "journal").glob("*.jsonl")):
+    frames = []
+    for journal in sorted((folder / "journal").glob("*.jsonl")):
         if records := _lines(journal, 0)[0]:
             frames.append(flattened(records))
+    # After the journals, since one may just have gone into it.
+    if (folder / "records.parquet").exists():
+        frames.append(_parquet(folder))
     if not frames:
         raise refusal(folder, f"{folder} holds no records yet", "wait for the first")
-    return polars.concat(frames, how="diagonal_relaxed").unique(
-        ["point", "replication"], keep="first", maintain_order=True
-    )
+    together = polars.concat(frames, how="diagonal_relaxed")
+    return together.unique(["point", "replication"], keep="first", maintain_order=True)
 
 
 def everything(folder: str | Path) -> tuple[Json, list[Record]]:
     """Return what a store says of itself, and all its records."""
     told = manifest(folder)
-    return told, list(_unflattened(frame(folder), told["places"]))
+    return told, list(_unflattened(frame(folder)))
 
 
 def query(folder: str | Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -184,7 +249,9 @@ def query(folder: str | Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]
             database.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet('{_quoted(file)}')")
             database.execute(f"CREATE VIEW points AS {_by_point(database, manifest(folder)['places'])}")
             found = database.execute(sql)
-            return [column[0] for column in found.description or []], found.fetchall()
+            if found is None or not found.description:
+                raise refusal(sql, "there is no question", "such as `select * from points`")
+            return [column[0] for column in found.description], found.fetchall()
         except duckdb.Error as error:
             help_ = 'the tables are `records` and `points`; names with dots stand in "…"'
             raise refusal(sql, str(error), help_) from None
@@ -218,20 +285,30 @@ def _by_point(database: Any, places: list[str]) -> str:
 def _parquet(folder: Path) -> "polars.DataFrame":
     import polars  # noqa: PLC0415
 
-    return polars.read_parquet(folder / "records.parquet")
+    try:
+        return polars.read_parquet(folder / "records.parquet")
+    except (polars.exceptions.PolarsError, OSError) as error:
+        message = f"{folder / 'records.parquet'} is damaged: {str(error).splitlines()[0]}"
+        raise refusal(folder, message, "remove it: its runs are done again") from None
 
 
 def flattened(records: list[Record]) -> "polars.DataFrame":
-    """Return records as a frame: a column for each place that varies, and for each metric."""
+    """Return records as a frame: a column for each place that varies, and for each metric.
+
+    A column has one type, values may have several: as they were told they stand in the column `values`, as JSON.
+    """
     import polars  # noqa: PLC0415
 
-    rows = [{name: record[name] for name in PLAIN} | record["values"] | record["metrics"] for record in records]  # type: ignore[literal-required]
+    rows: list[Json] = []
+    for record in records:
+        plain: Json = {name: value for name, value in record.items() if name in PLAIN}
+        rows.append(plain | {"values": json.dumps(record["values"])} | record["values"] | record["metrics"])
     return polars.DataFrame(rows, infer_schema_length=None, strict=False)
 
 
-def _unflattened(rows: "polars.DataFrame", places: list[str]) -> Iterator[Record]:
+def _unflattened(rows: "polars.DataFrame") -> Iterator[Record]:
     for row in rows.iter_rows(named=True):
         plain = {name: row.pop(name) for name in PLAIN}
-        values = {place: row.pop(place) for place in places if row.get(place) is not None}
-        metrics = {name: value for name, value in row.items() if value is not None and name not in places}
+        values = json.loads(row.pop("values"))
+        metrics = {name: value for name, value in row.items() if isinstance(value, float) and name not in values}
         yield Record(values=values, metrics=metrics, **plain)  # type: ignore[typeddict-item]

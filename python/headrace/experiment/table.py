@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+# Who stops at the first narrow interval stops too soon now and then: of few replications often enough to matter.
+LEAST = 5
+
+
 def half_width(values: list[float]) -> float | None:
     """Return half the width of the 95 % interval of the mean of independent values, by Student's law; none for one.
 
@@ -80,6 +84,8 @@ class Table:
         precision = self.experiment.precision
         if precision is None:
             return None
+        if len(self.of(point)) < min(LEAST, precision.budget):
+            return False
         found = [self.mean(point, metric) for metric in precision.metrics or self.metrics_of_interest]
         return all(one is not None and one[1] is not None and one[1] <= precision.within * abs(one[0]) for one in found)
 
@@ -112,7 +118,9 @@ class Table:
             "replications": sum(record["ok"] for record in records),
             "failed": self.reason(point),
             "precise": self.is_precise(point),
-            "trusted": bool(records) and (len(records) > 1 or records[0]["trusted"]),
+            "trusted": bool(records)
+            and not any(record["saturated"] for record in records)
+            and (len(records) > 1 or records[0]["trusted"]),
         }
         for metric in self.metrics:
             found = self.mean(point, metric) or (None, None)
@@ -164,9 +172,23 @@ class Table:
         name, unit = in_words(metric)
         said = f"{name} is least, {interval(*least[1:])}{unit}, at {least[0]}, "
         said += f"and most, {interval(*most[1:])}{unit}, at {most[0]}."
-        if least[1] + (least[2] or 0) >= most[1] - (most[2] or 0):
-            said += " Their intervals overlap: no difference is shown."
+        if not self._differ(least[0], most[0], metric):
+            said += " Of so many points some are least and most by chance: no difference is shown."
         return said
+
+    def _differ(self, a: Point, b: Point, metric: str) -> bool:
+        """Whether two points differ that are the extremes of all: paired, and judged as one of all pairs."""
+        import numpy as np  # noqa: PLC0415
+        from scipy.special import stdtrit  # noqa: PLC0415
+
+        columns = [[record["metrics"].get(metric) for record in self.of(point)] for point in (a, b)]
+        apart = np.array([y - x for x, y in zip(*columns, strict=False) if x is not None and y is not None])
+        if len(apart) < 2:
+            return False
+        points = len(self.experiment.points)
+        level = 1 - 0.025 / max(points * (points - 1) / 2, 1)
+        half = stdtrit(len(apart) - 1, level) * apart.std(ddof=1) / len(apart) ** 0.5
+        return bool(abs(apart.mean()) > half)
 
     def __repr__(self) -> str:
         return f"<Table: {self.answer}>"

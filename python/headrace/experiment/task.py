@@ -29,6 +29,10 @@ class Record(TypedDict):
     """Why it failed."""
     overloaded: bool
     """Whether that is because the load is more than the system bears."""
+    saturated: bool
+    """Whether a component was never idle, so that response times tell how long the run was."""
+    final: bool
+    """Whether the same would come again on any machine."""
     trusted: bool
     """Whether the run's own interval can be trusted, of every stream."""
     seconds: float
@@ -70,11 +74,14 @@ class Task:
             reason = str(json.loads(error.problems)[0]["message"])
             return self._record(began, reason=reason, overloaded=is_overload(error))
         if not found["complete"]:
-            overloaded = found["ended"] == "too_many_in_flight"
-            return self._record(began, reason=str(found["notes"][0]), overloaded=overloaded)
+            overloaded, final = found["ended"] == "too_many_in_flight", found["ended"] not in OF_THE_MACHINE
+            return self._record(began, reason=str(found["notes"][0]), overloaded=overloaded, final=final)
         intervals = [stream["response"]["interval"] for stream in found["streams"]]
-        trusted = all(interval is not None and interval["trusted"] for interval in intervals)
-        return self._record(began, trusted=trusted, metrics=metrics(found) | costs(found, Path(self.file).parent))
+        saturated = _is_saturated(found)
+        trusted = not saturated and all(interval is not None and interval["trusted"] for interval in intervals)
+        return self._record(
+            began, trusted=trusted, saturated=saturated, metrics=metrics(found) | costs(found, Path(self.file).parent)
+        )
 
     def _record(
         self,
@@ -82,6 +89,8 @@ class Task:
         *,
         reason: str | None = None,
         overloaded: bool = False,
+        saturated: bool = False,
+        final: bool = True,
         trusted: bool = False,
         metrics: Json | None = None,
     ) -> Record:
@@ -92,11 +101,25 @@ class Task:
             ok=reason is None,
             reason=reason,
             overloaded=overloaded,
+            saturated=saturated,
+            final=final,
             trusted=trusted,
             seconds=time.perf_counter() - began,
             host=socket.gethostname(),
             metrics=metrics or {},
         )
+
+
+# Ends that another machine, or another day, may not come to.
+OF_THE_MACHINE = ("too_long", "trace_lost", "cancelled")
+
+# A component this busy, in an open system, has not had a moment's rest.
+SATURATED = 0.995
+
+
+def _is_saturated(found: Json) -> bool:
+    bottleneck = found["bottleneck"]
+    return bool(bottleneck and bottleneck["saturates_at"] is not None and bottleneck["utilisation"] > SATURATED)
 
 
 def metrics(found: Json) -> dict[str, float | None]:

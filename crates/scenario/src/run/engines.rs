@@ -128,7 +128,7 @@ fn answers_in_order(blueprint: &Blueprint, stream: &StreamPlan) -> bool {
     match blueprint {
         Blueprint::Disk(..) => !blueprint.chooses(),
         Blueprint::Station(spec) => spec.servers == 1,
-        Blueprint::Array(spec, _) if spec.queueing == Queueing::SplitMerge => true,
+        Blueprint::Array(spec, _) if spec.queueing == Queueing::SplitMerge => !blueprint.chooses(),
         Blueprint::Array(spec, of) => {
             let (smallest, largest) = stream.spec.size.bounds();
             let everywhere = smallest.0 >= spec.stripe_unit.0 * u64::from(spec.disks);

@@ -150,14 +150,12 @@ impl Drive {
     pub fn positioning_ns(&self, now: Nanos, request: &Request) -> f64 {
         let (first, end) = sectors(request);
         let cached = |segment: &Segment| segment.first <= first && end <= segment.end;
-        let answers = match request.op {
-            Op::Read => self.segments.iter().any(cached),
-            Op::Write => self.writes_back(),
-        };
-        if answers {
-            return 0.0;
-        }
         let now = now.0 as f64;
+        match request.op {
+            Op::Read if self.segments.iter().any(cached) => return 0.0,
+            Op::Write if self.writes_back() => return self.until_room_ns(now, end - first),
+            _ => {}
+        }
         let begin = (now + self.overhead(request.op, true)).max(self.free_at);
         begin - now + self.platter.positioning_ns(begin, self.arm, first, request.op, self.margin)
     }
@@ -194,16 +192,24 @@ impl Drive {
         if at >= until {
             return false;
         }
-        let held = &self.dirty[..self.dirty.partition_point(|written| written.since.0 as f64 <= at)];
-        let (platter, arm, margin) = (&self.platter, self.arm, self.margin);
-        let positioning = |written: &Waiting| {
-            platter.positioning_ns(at, arm, written.request.address / SECTOR, Op::Write, margin)
-        };
-        let chosen = self.drain.next(held, arm, Nanos(at as u64), positioning);
+        let mut drain = self.drain;
+        let Some(chosen) = self.next_drained(&mut drain, at) else { return false };
+        self.drain = drain;
         let (first, end) = sectors(&self.dirty.remove(chosen).request);
         self.ahead = None;
         self.leaving = (end - first, self.access(at, first, end, Op::Write).end());
         true
+    }
+
+    /// Which of what is written goes to the platter next, at `at`.
+    fn next_drained(&self, drain: &mut Chooser, at: f64) -> Option<usize> {
+        let held = &self.dirty[..self.dirty.partition_point(|written| written.since.0 as f64 <= at)];
+        let positioning = |written: &Waiting| self.to_platter_ns(at, written);
+        (!held.is_empty()).then(|| drain.next(held, self.arm, Nanos(at as u64), positioning))
+    }
+
+    fn to_platter_ns(&self, at: f64, written: &Waiting) -> f64 {
+        self.platter.positioning_ns(at, self.arm, written.request.address / SECTOR, Op::Write, self.margin)
     }
 
     /// Reads or writes at the platter, from `now` on or as soon as the arm is free.
@@ -439,6 +445,19 @@ impl Drive {
                 self.dirty.push(Waiting { request, since: Nanos(time as u64), track });
             }
         }
+    }
+
+    /// How long from `now` until there is room for `sectors` more, as the drive reckons it: where there is none, until what
+    /// is written next is under the head.
+    fn until_room_ns(&self, now: f64, sectors: u64) -> f64 {
+        let room = self.write_room();
+        if self.has_room(now, sectors.min(room), room) {
+            return 0.0;
+        }
+        let begin = now.max(self.free_at);
+        let mut drain = self.drain;
+        let next = self.next_drained(&mut drain, begin).map(|chosen| &self.dirty[chosen]);
+        begin - now + next.map_or(0.0, |written| self.to_platter_ns(begin, written))
     }
 
     /// When there is room for `sectors` more, from `time` on: what is written waits for what was written before it to reach

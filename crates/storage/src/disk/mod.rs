@@ -49,7 +49,8 @@ pub struct DiskSpec {
     /// Which of the waiting requests is served next, for `positioning: mechanical`. Default: what the drive does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<Scheduling>,
-    /// Among so many at most it chooses; those behind them wait outside. Default: what the drive holds.
+    /// Among so many at most it chooses; those behind them wait outside. With more than one it takes the next while data of the
+    /// one before still goes to the host. Default: what the drive does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub queue_depth: Option<u32>,
@@ -262,7 +263,9 @@ impl<'m> Disk<'m> {
             }
             _ => Arm::InOrder(Resource::fcfs(sim, 1)),
         };
-        Self { arm, works, place, overlaps: queue.depth > 1 }
+        // A drive of which nothing is said of its queue does one after another.
+        let tells = numbers.queue.is_some() || spec.queue_depth.is_some();
+        Self { arm, works, place, overlaps: tells && queue.depth > 1 }
     }
 
     /// When the disk, which is free at `now`, takes the next command, and when it has done what `request` asks.

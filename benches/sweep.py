@@ -1,0 +1,93 @@
+"""The figures of sweeps, printed and put into a JSON file: `python benches/sweep.py bench.json`."""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from headrace import Scenario, sweep
+from headrace.experiment.engines import Local
+from headrace.experiment.store import query
+
+CLERK = Scenario(
+    """
+    system: {clerk: {type: station, service: {exponential: 8 ms}}}
+    workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}
+    """
+)
+RATE = "workload.users.arrivals.poisson"
+
+
+def rates(points: int) -> dict[str, object]:
+    """Return so many loads."""
+    return {RATE: {"from": "10 /s", "to": "110 /s", "points": points}}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long it takes: the least of three."""
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def overhead_ms() -> float:
+    """Return what a point costs, kept in a store, that simulates next to nothing."""
+
+    def once() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            sweep(CLERK.with_({"run.requests": 10}), rates(1000), replications=1, store=folder, engine=Local(1))
+
+    return seconds(once)
+
+
+def speedup() -> float:
+    """Return how much sooner two workers are done with 200 points than one."""
+    scenario = CLERK.with_({"run.requests": 400_000})
+
+    def by(workers: int) -> float:
+        return seconds(lambda: sweep(scenario, rates(200), replications=1, engine=Local(workers)))
+
+    return by(1) / by(2)
+
+
+def query_s() -> float:
+    """Return how long a store of 100,000 records takes to be listed and asked."""
+    import polars  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory() as folder:
+        sweep(CLERK.with_({"run.requests": 10}), rates(1000), replications=1, store=folder)
+        file = Path(folder) / "records.parquet"
+        many = polars.concat(
+            [
+                polars.read_parquet(file).with_columns(polars.lit(at, polars.Int64).alias("replication"))
+                for at in range(100)
+            ]
+        )
+        many.write_parquet(file)
+        return seconds(lambda: query(folder, f'SELECT "{RATE}", runs, "users.mean_ms" FROM points ORDER BY 3'))
+
+
+FIGURES = {
+    "sweep_overhead_ms_per_point": ("a point that simulates ten requests, kept in a store, ms", overhead_ms),
+    "sweep_speedup_2_cores": ("a sweep of 200 points: one worker's time over that of two", speedup),
+    "results_query_s": ("100,000 records listed by point and asked, s", query_s),
+}
+
+
+def main() -> None:
+    """Measure, print, and add to the file."""
+    file = Path(sys.argv[1])
+    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    for name, (what, measure) in FIGURES.items():
+        found[name] = measure()
+        print(f"{name:36} {found[name]:>14.3f}  {what}")
+    file.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
