@@ -394,3 +394,147 @@ def test_a_hundred_thousand_records_are_asked_in_no_time(tmp_path: Path) -> None
     assert columns == ["runs", "users.mean_ms"]
     assert rows[0][0] == 100_000
     assert os.path.getsize(tmp_path / "records.parquet") < 10_000_000
+
+
+def test_a_store_keeps_values_as_they_were_told(clerk: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    mixed = sweep(clerk, {"workload.users.op": ["{reads: 50 %}", "read"], "system.clerk.servers": [1, 2]}, store=store)
+    half = sweep(clerk, {"workload.users.op.reads": [0.5, 1]}, replications=1, store=tmp_path / "reads")
+    in_any_order = sorted(shown(Table.stored(store)), key=str), sorted(shown(mixed), key=str)
+    assert {str(row["workload.users.op"]) for row in in_any_order[0]} == {"{reads: 50 %}", "read"}
+    assert [row["users.mean_ms"] for row in in_any_order[0]] == [row["users.mean_ms"] for row in in_any_order[1]]
+    assert Table.stored(tmp_path / "reads").frame["users.mean_ms"].to_list() == half.frame["users.mean_ms"].to_list()
+
+
+def test_a_store_knows_when_a_device_beside_the_scenario_changed(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "devices").mkdir()
+    numbers = json.dumps({**json.loads(json.dumps(_numbers())), "name": "mine"})
+    (tmp_path / "devices" / "mine.yaml").write_text(numbers)
+    scenario = tmp_path / "mine-disk.yaml"
+    scenario.write_text(
+        "system: {spindle: {type: disk, device: mine}}\n"
+        "workload: {users: {to: spindle, arrivals: {poisson: 20 /s}}}\nrun: {requests: 1000}\n"
+    )
+    arguments = ["sweep", scenario, "--vary", "workload.users.size=4 KiB,8 KiB", "--store", tmp_path / "store"]
+    assert headrace(*arguments).returncode == 0
+    (tmp_path / "devices" / "mine.yaml").write_text(numbers.replace("120 /s", "250 /s"))
+    refused = headrace(*arguments)
+    assert refused.returncode == 2
+    assert "other devices or traces beside the scenario" in refused.stderr
+
+
+def _numbers() -> dict[str, object]:
+    from headrace import devices
+
+    return devices.numbers("seagate-st3500630ns")
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda store: (store / "manifest.json").write_text("{"), "is damaged"),
+        (lambda store: (store / "manifest.json").write_text("{}"), "is damaged"),
+        (lambda store: (store / "manifest.json").unlink(), "no manifest"),
+        (lambda store: (store / "records.parquet").write_bytes(b"PAR1"), "is damaged"),
+        (lambda store: (store / "journal" / "host-1-a.jsonl").write_text("garbage\n"), "a line that is no record"),
+    ],
+)
+def test_a_damaged_store_is_said_in_words(
+    headrace: Run, clerk: Path, tmp_path: Path, damage: object, says: str
+) -> None:
+    store = tmp_path / "store"
+    arguments = ["sweep", clerk, "--vary", f"{RATE}=10 /s,20 /s", "--set", "run.requests=100", "--store", store]
+    assert headrace(*arguments).returncode == 0
+    assert callable(damage)
+    damage(store)
+    ran = headrace(*arguments)
+    assert ran.returncode == 2
+    assert says in ran.stderr
+    assert "Traceback" not in ran.stderr
+    listed = headrace("results", store)
+    assert listed.returncode == 2
+    assert "Traceback" not in listed.stderr
+
+
+def test_what_has_no_place_to_go_is_said_before_anything_runs(headrace: Run, clerk: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    vary = ["--vary", f"{RATE}=10 /s,20 /s"]
+    assert "cannot hold a store" in headrace("sweep", clerk, *vary, "--store", tmp_path / "file").stderr
+    ran = headrace("sweep", clerk, *vary, "--report", tmp_path / "none" / "page.html")
+    assert ran.returncode == 2
+    assert "there is no folder" in " ".join(ran.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (f"{RATE}=10 /s..20 /s/1", "2 to 1,000,000 points"),
+        (f"{RATE}=10 /s..20 /s", "is no range"),
+        (f"{RATE}=10 /s,", "an empty value"),
+        ("workload.users.size=0 KiB..1 MiB/3 log", "no equal ratios"),
+        ("run.replications=1,2", "cannot vary"),
+        ("run.seed=1..1000000000/1000000000", "2 to 1,000,000 points"),
+        ("workload.users.size=64 KiB..1 s/4", "of different kinds"),
+    ],
+)
+def test_mistakes_in_what_varies_are_told(headrace: Run, clerk: Path, values: str, says: str) -> None:
+    for command in (["sweep"], ["optimise", "--minimise", "mean(users)"], ["sensitivity", "--metric", "mean(users)"]):
+        ran = headrace(command[0], clerk, *command[1:], "--vary", values)
+        if "replications" in values and command != ["sweep"]:
+            continue
+        assert ran.returncode == 2, (command, ran.stdout)
+        assert says in " ".join(re.sub("[│╭╮╰╯─]", " ", ran.stderr).split())
+        assert "Traceback" not in ran.stderr
+
+
+def test_plain_numbers_bound_what_is_counted(headrace: Run, clerk: Path, tmp_path: Path) -> None:
+    ran = headrace(
+        "optimise", clerk, "--vary", "system.clerk.servers=1,2,3", "--minimise", "queue(clerk)", "--subject-to",
+        "requests_per_s(users) > 40", "--set", "run.requests=2000",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "servers = 3" in ran.stdout
+    assert "3 designs tried" in ran.stdout
+    impossible = headrace(
+        "optimise", clerk, "--vary", "system.clerk.servers=1,0", "--minimise", "mean(users)", "--subject-to",
+        "mean(users) < 1 ms", "--json",
+    )  # fmt: skip
+    assert impossible.returncode == 3
+    answer = json.loads(impossible.stdout)["answer"]
+    assert "`mean(users) < 1 ms` breaks with 1" in answer
+    assert "1 failed" in answer
+    page = tmp_path / "page.html"
+    assert headrace("sweep", clerk, "--vary", "system.clerk.servers=1,2", "--report", page).returncode == 0
+    assert page.read_text().count("<svg") == 4
+
+
+def test_an_interrupted_sweep_says_what_is_kept(clerk: Path, tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("headrace")), "sweep", str(clerk), "--store", str(tmp_path / "store")]
+    command += ["--vary", f"{RATE}=10 /s..100 /s/50", "--set", "run.requests=1000000"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not any(file.stat().st_size for file in (tmp_path / "store" / "journal").glob("*.jsonl")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in said
+    assert everything(tmp_path / "store")[1]
+
+
+def test_a_capacity_that_cannot_be_told_is_not_told(clerk: Path) -> None:
+    closed = load(clerk).with_({"workload.users.arrivals": {"closed": {"depth": 1}}, "run.requests": 2000})
+    # One at a time takes 8 ms on average, neither more nor less.
+    found = capacity(closed, "workload.users.arrivals.closed.depth", "mean(users) > 8 ms", replications=3, budget=6)
+    assert found.carried is None
+    assert "the replications do not tell" in found.answer or "do not tell" in found.answer
+    narrow = capacity(load(clerk).with_({"run.requests": 2000}), RATE, "mean(users) > 20 ms", within=1e-7, budget=5)
+    assert narrow.carried
+    assert narrow.exceeded
+    assert narrow.carried.number < narrow.exceeded.number
+
+
+def test_extremes_of_many_equal_points_show_no_difference(clerk: Path) -> None:
+    found = sweep(load(clerk).with_({"run.requests": 500}), {"run.seed": list(range(1, 31))}, replications=5)
+    assert "no difference is shown" in found.answer

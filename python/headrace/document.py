@@ -30,7 +30,7 @@ class ComponentSpecDisk(TypedDict):
     scheduling: NotRequired[Scheduling | None]
     """Which of the waiting requests is served next, for `positioning: mechanical`. Default: what the drive does."""
     queue_depth: NotRequired[int | None]
-    """Among so many at most it chooses; those behind them wait outside. Default: what the drive holds."""
+    """Among so many at most it chooses; those behind them wait outside. With more than one it takes the next while data of the one before still goes to the host. Default: what the drive does."""
     phase: NotRequired[str | float | None]
     """Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn."""
 
