@@ -80,15 +80,15 @@ fn coverages() -> Vec<Figure> {
 
 fn main() -> ExitCode {
     let only_coverage = std::env::args().any(|argument| argument == "coverage");
-    let mut all = if only_coverage { Vec::new() } else { figures() };
-    all.extend(coverages());
-    if let Some(program) = std::env::args().nth(1).filter(|_| !only_coverage) {
-        all.push(("startup_s", "`headrace --help`, s", whole::startup_s(&program)));
+    let mut flat = BTreeMap::new();
+    if !only_coverage {
+        let mut all = figures();
+        if let Some(program) = std::env::args().nth(1) {
+            all.push(("startup_s", "`headrace --help`, s", whole::startup_s(&program)));
+        }
+        told(&all, &mut flat);
     }
-    for (name, what, number) in &all {
-        println!("{name:36} {:>14}  {what}", shown(*number));
-    }
-    let flat: BTreeMap<&str, f64> = all.iter().map(|(name, _, number)| (*name, *number)).collect();
+    told(&coverages(), &mut flat);
     let written = serde_json::to_string_pretty(&flat).map_err(std::io::Error::from);
     match written.and_then(|text| std::fs::write("target/bench.json", text + "\n")) {
         Ok(()) => ExitCode::SUCCESS,
@@ -96,6 +96,14 @@ fn main() -> ExitCode {
             eprintln!("target/bench.json cannot be written: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Prints figures, as soon as there are some, and notes them down.
+fn told(figures: &[Figure], flat: &mut BTreeMap<&'static str, f64>) {
+    for (name, what, number) in figures {
+        println!("{name:36} {:>14}  {what}", shown(*number));
+        flat.insert(name, *number);
     }
 }
 

@@ -201,32 +201,51 @@ def _parameters(numbers: Json, *, keeps_phase: bool) -> list[Parameter]:
             5.0,
         )
     )
+    inward, outward = (_in_ms(mechanics.get(f"{way}_more", "0 ms")) for way in ("inward", "outward"))
+    began = abs(inward - outward)
+    if keeps_phase:
+        # Whether a seek just makes its sector depends on where it comes from; distributions do not tell.
+        found.append(Parameter("seek inwards longer by, ms", _biased, inward - outward, 0.05, -3.0, 3.0))
     if mechanics.get("seek"):
         curve = [(distance, _in_ms(time)) for distance, time in mechanics["seek"]]
         found += [
             Parameter(
-                f"seek near {round(curve[-1][0] * knot**2)} cylinders, ms", _bent(curve, knot), 0.0, 0.05, -3.0, 3.0
+                f"seek near {round(curve[-1][0] * knot**2)} cylinders, ms",
+                _bent(curve, knot, began),
+                0.0,
+                0.05,
+                -3.0,
+                3.0,
             )
             for knot in KNOTS
         ]
     return found
 
 
+def _biased(into: Json, value: float) -> None:
+    """Make seeks inwards slower by so many ms than those outwards; `_bent` keeps their mean as it is."""
+    into["mechanics"]["inward_more"] = _as_time(value)
+    into["mechanics"]["outward_more"] = _as_time(-value)
+    into["_bias"] = abs(value)
+
+
 # Where a seek curve is bent, as the square root of the share of the full stroke; on straight lines in between.
 KNOTS = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0)
 
 
-def _bent(curve: list[tuple[int, float]], knot: float) -> Callable[[Json, float], None]:
+def _bent(curve: list[tuple[int, float]], knot: float, began: float) -> Callable[[Json, float], None]:
     """Return what bends a seek curve at one knot, beside the bends that others put there."""
     longest = curve[-1][0]
 
     def put(into: Json, value: float) -> None:
         import numpy as np  # noqa: PLC0415
 
+        # The table that is bent had its mean with the bias that the fit began from.
+        shift = (into.get("_bias", began) - began) / 2
         bends = into.setdefault("_bends", dict.fromkeys(KNOTS, 0.0))
         bends[knot] = value
         more = np.interp([(d / longest) ** 0.5 for d, _ in curve], KNOTS, list(bends.values()))
-        into["mechanics"]["seek"] = [[d, _as_time(t + float(m))] for (d, t), m in zip(curve, more, strict=True)]
+        into["mechanics"]["seek"] = [[d, _as_time(t + float(m) - shift)] for (d, t), m in zip(curve, more, strict=True)]
 
     return put
 
@@ -236,6 +255,7 @@ def _with(numbers: Json, parameters: list[Parameter], values: "np.ndarray[Any, A
     for parameter, value in zip(parameters, values, strict=True):
         parameter.put(changed, float(value))
     changed.pop("_bends", None)
+    changed.pop("_bias", None)
     return changed
 
 

@@ -8,7 +8,9 @@ use serde::Serialize;
 
 use crate::document::{Path, Problem};
 use crate::plan::{Plan, StreamPlan};
-use crate::results::SHARES;
+
+/// Quantiles that results carry, and what theory says of them.
+pub const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// Sizes drawn from more values than this are represented by so many of them.
 const KINDS: usize = 64;

@@ -13,12 +13,9 @@ use serde::Serialize;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{ComponentOutcome, End, Outcome, SeriesOutcome};
 use crate::spec::{Engine, ScenarioSpec};
-use crate::theory::{self, Theory};
+use crate::theory::{self, SHARES, Theory};
 
 pub use measured::{Comparison, Measured};
-
-/// Quantiles that results carry.
-pub const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// A server this busy may as well be asked for several times what it can do.
 pub(crate) const SATURATED: f64 = 0.995;

@@ -11,6 +11,7 @@ mod law;
 pub mod layout;
 mod numbers;
 mod platter;
+mod queue;
 mod schedule;
 mod zones;
 
@@ -34,7 +35,7 @@ pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
 pub use platter::MechanicsSpec;
 pub use schedule::{QueueSpec, Scheduling};
 
-use schedule::Queue;
+use queue::Queue;
 use zones::{SeekCurve, Zones};
 
 /// A disk drive, without its cache.

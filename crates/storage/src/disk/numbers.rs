@@ -215,6 +215,7 @@ impl DiskNumbers {
             write_settle: told.write_settle.unwrap_or_else(slower),
             write_retries: told.write_retries.map_or(0.0, Fraction::get),
             zero_latency: told.zero_latency,
+            more: [told.inward_more, told.outward_more],
             seek: told.seek,
             layout: told.layout.unwrap_or_else(|| self.sheet_layout(told.head_switch)),
         }

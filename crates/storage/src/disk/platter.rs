@@ -32,6 +32,12 @@ pub struct MechanicsSpec {
     /// Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first.
     #[serde(default)]
     pub zero_latency: bool,
+    /// By how much longer a seek inwards takes than `seek` says: what pushes the arm (the air, its cable) helps it one way only.
+    #[serde(default)]
+    pub inward_more: Nanos,
+    /// By how much longer a seek outwards takes.
+    #[serde(default)]
+    pub outward_more: Nanos,
     /// Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seek: Vec<(u32, Nanos)>,
@@ -68,6 +74,8 @@ pub struct Mechanics {
     pub write_retries: f64,
     /// Whether a track is read or written from whichever sector comes first.
     pub zero_latency: bool,
+    /// By how much longer a seek takes inwards, and outwards.
+    pub more: [Nanos; 2],
     /// Seek times as points; none where those of the data sheet hold.
     pub seek: Vec<(u32, Nanos)>,
     /// Where sectors lie.
@@ -85,6 +93,8 @@ pub struct Platter {
     write_settle_ns: f64,
     write_retries: f64,
     zero_latency: bool,
+    inward_more_ns: f64,
+    outward_more_ns: f64,
     seek: Vec<(f64, f64)>,
 }
 
@@ -157,6 +167,8 @@ impl Platter {
             write_settle_ns: spec.write_settle.0 as f64,
             write_retries: spec.write_retries,
             zero_latency: spec.zero_latency,
+            inward_more_ns: spec.more[0].0 as f64,
+            outward_more_ns: spec.more[1].0 as f64,
             seek: if spec.seek.is_empty() { seek } else { own.collect() },
         }
     }
@@ -213,7 +225,10 @@ impl Platter {
             (0, true) => return 0.0,
             (0, false) => self.head_switch_ns,
             _ => {
-                self.seek_ns(distance).max(if from.surface == to.surface { 0.0 } else { self.head_switch_ns })
+                let inward = to.cylinder > from.cylinder;
+                let more = if inward { self.inward_more_ns } else { self.outward_more_ns };
+                let switch = if from.surface == to.surface { 0.0 } else { self.head_switch_ns };
+                (self.seek_ns(distance) + more).max(switch)
             }
         };
         moved + if op == Op::Write { self.write_settle_ns } else { 0.0 }
@@ -320,6 +335,7 @@ mod tests {
             write_settle: Nanos::from_ms(0.5),
             write_retries: 0.0,
             zero_latency: false,
+            more: [Nanos::ZERO; 2],
             seek: vec![(1, Nanos::from_ms(2.0)), (99, Nanos::from_ms(9.0))],
             layout: LayoutSpec {
                 surfaces: 2,

@@ -1,0 +1,52 @@
+//! The commands that wait before a drive: a discipline of its arm's queue, which asks the drive who is next.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use headrace_kernel::{Discipline, Sim};
+use headrace_workload::Request;
+
+use super::drive::Drive;
+use super::schedule::{Chooser, QueueSpec, Waiting};
+
+/// The requests that wait before a drive, of which it chooses.
+pub struct Queue<'m> {
+    sim: &'m Sim<'m>,
+    drive: Rc<RefCell<Drive>>,
+    chooser: Chooser,
+    /// In the order in which they came, with who waits.
+    waiting: Vec<Waiting>,
+    waiters: Vec<u32>,
+    depth: usize,
+}
+
+impl<'m> Queue<'m> {
+    /// An empty queue before `drive`.
+    pub fn new(sim: &'m Sim<'m>, drive: Rc<RefCell<Drive>>, spec: &QueueSpec) -> Self {
+        let (chooser, depth) = (Chooser::new(spec.scheduling), spec.depth as usize);
+        Self { sim, drive, chooser, waiting: Vec::new(), waiters: Vec::new(), depth }
+    }
+}
+
+impl Discipline for Queue<'_> {
+    type Key = Request;
+
+    fn push(&mut self, waiter: u32, request: Request) {
+        let track = self.drive.borrow().track_of(&request);
+        self.waiting.push(Waiting { request, since: self.sim.now(), track });
+        self.waiters.push(waiter);
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        let held = &self.waiting[..self.waiting.len().min(self.depth)];
+        if held.is_empty() {
+            return None;
+        }
+        let now = self.sim.now();
+        let arm = self.drive.borrow_mut().arm_at(now);
+        let drive = self.drive.borrow();
+        let at = self.chooser.next(held, arm, now, |waiting| drive.positioning_ns(now, &waiting.request));
+        self.waiting.remove(at);
+        Some(self.waiters.remove(at))
+    }
+}
