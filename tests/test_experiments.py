@@ -354,6 +354,9 @@ def test_a_store_is_listed_asked_and_drawn(headrace: Run, clerk: Path, tmp_path:
     swept = headrace(*arguments, "--replications", 2)
     assert swept.returncode == 0, swept.stderr
     assert headrace("results", folder).stdout == swept.stdout
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["resolved"]["run"]["seed"] == 1
+    assert manifest["resolved"]["workload"]["users"]["op"] == "read"
     asked = headrace(
         "results", folder, "--sql", 'select max("users.mean_ms") as worst, count(*) as n from points', "--json"
     )

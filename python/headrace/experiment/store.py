@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace._core import __version__
+from headrace._core import ScenarioError, __version__
 from headrace.experiment.design import Experiment
 from headrace.experiment.task import Record
 from headrace.files import whole, write_whole
@@ -83,7 +83,8 @@ class Store(Memory):
                 if (self.folder / "records.parquet").exists() or any((self.folder / "journal").iterdir()):
                     raise refusal(self.folder, f"{self.folder} has records and no manifest", "name another folder")
                 made = {"host": socket.gethostname(), "made": datetime.now(UTC).isoformat(), "places": []}
-                write_whole(file, json.dumps(wanted | {"file": experiment.scenario.file} | made, indent=1))
+                told = {"file": experiment.scenario.file, "resolved": _resolved(experiment)}
+                write_whole(file, json.dumps(wanted | told | made, indent=1))
             self.manifest = manifest(self.folder)
             for what, value in wanted.items():
                 if self.manifest[what] != value:
@@ -157,6 +158,16 @@ def _identity(experiment: Experiment) -> Json:
         "changes": scenario.changes,
         "beside": _beside(Path(scenario.file).parent, scenario.text),
     }
+
+
+def _resolved(experiment: Experiment) -> Json | None:
+    """Return the scenario of the first point that can be run, defaults and seed filled in."""
+    for point in experiment.points:
+        try:
+            return experiment.scenario.with_(point.values).check()
+        except ScenarioError:
+            continue
+    return None
 
 
 def _beside(folder: Path, text: str) -> str:
