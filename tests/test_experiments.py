@@ -7,14 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from conftest import Run
 from headrace import Scenario, ScenarioError, load, sweep
-from headrace.experiment import Experiment, Point, Precision, Table, read, run, varied
+from headrace.experiment import Experiment, Interrupted, Point, Precision, Standing, Table, read, run, varied
 from headrace.experiment.capacity import capacity
 from headrace.experiment.compare import compare
 from headrace.experiment.engines import Dask, Local
@@ -462,6 +463,9 @@ def test_a_damaged_store_is_said_in_words(
 def test_what_has_no_place_to_go_is_said_before_anything_runs(headrace: Run, clerk: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     vary = ["--vary", f"{RATE}=10 /s,20 /s"]
+    foreign = headrace("sweep", clerk, *vary, "--store", tmp_path)
+    assert "is no store: it has clerk.yaml" in " ".join(foreign.stderr.split())
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["clerk.yaml", "file"]
     assert "cannot hold a store" in headrace("sweep", clerk, *vary, "--store", tmp_path / "file").stderr
     ran = headrace("sweep", clerk, *vary, "--report", tmp_path / "none" / "page.html")
     assert ran.returncode == 2
@@ -511,6 +515,72 @@ def test_plain_numbers_bound_what_is_counted(headrace: Run, clerk: Path, tmp_pat
     assert page.read_text().count("<svg") == 4
 
 
+@contextmanager
+def interrupted_at(at: int) -> Iterator[Callable[..., None]]:
+    """Give a watch that has someone press Ctrl-C as soon as so many runs are done."""
+    seen = 0
+
+    def watch(*_: object) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == at:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    yield watch
+
+
+def test_ctrl_c_keeps_what_a_sweep_has_found(clerk: Path) -> None:
+    with interrupted_at(4) as watch, pytest.raises(Interrupted) as stopped:
+        sweep(clerk, {RATE: ["20 /s", "80 /s", "100 /s"]}, replications=3, watch=watch)
+    found = stopped.value.found
+    assert not found.complete
+    # The signal is seen a run or two later.
+    assert 4 <= sum(found.frame["replications"]) < 9
+    assert "not run" in found.answer or "fewer runs" in found.answer
+
+
+def test_ctrl_c_keeps_what_a_search_has_found(clerk: Path) -> None:
+    rates = {RATE: ["20 /s", "60 /s", "100 /s"]}
+    with interrupted_at(8) as watch, pytest.raises(Interrupted) as stopped:
+        optimise(clerk, rates, minimise=["mean(users)"], replications=3, watch=watch)
+    assert len(stopped.value.found.trials) == 2
+    assert "2 designs tried" in stopped.value.found.answer
+    with interrupted_at(8) as watch, pytest.raises(Interrupted) as stopped:
+        capacity(clerk, RATE, "mean(users) > 1 s", watch=watch)
+    bracket = stopped.value.found
+    assert (bracket.carried.load, bracket.exceeded) == ("50 /s", None)
+    assert "more was not tried yet" in bracket.answer
+    with interrupted_at(2) as watch, pytest.raises(Interrupted) as stopped:
+        sensitivity(clerk, rates | {"run.requests": [10000, 20000]}, "mean(users)", watch=watch)
+    assert stopped.value.found is None
+
+
+def test_ctrl_c_keeps_the_pairs_that_are_whole(clerk: Path) -> None:
+    faster = load(clerk).with_({"system.clerk.service.exponential": "4 ms"})
+    with interrupted_at(20) as watch, pytest.raises(Interrupted) as stopped:
+        compare(clerk, faster, replications=12, watch=watch)
+    assert 8 <= stopped.value.found.replications < 12
+    assert "faster for users" in stopped.value.found.answer
+    with interrupted_at(6) as watch, pytest.raises(Interrupted) as stopped:
+        compare(clerk, faster, replications=12, watch=watch)
+    assert stopped.value.found is None
+
+
+def test_progress_tells_what_runs(clerk: Path) -> None:
+    told: list[Standing] = []
+    sweep(
+        clerk,
+        {RATE: ["20 /s", "80 /s"]},
+        replications=4,
+        engine=Local(2),
+        watch=lambda _, standing: told.append(standing),
+    )
+    assert [(one.done, one.wanted) for one in told] == [(done, 8) for done in range(1, 9)]
+    assert all(one.running <= 2 for one in told)
+    assert told[0].running == 2
+    assert told[-1].running == 0
+
+
 def test_an_interrupted_sweep_says_what_is_kept(clerk: Path, tmp_path: Path) -> None:
     command = [str(Path(sys.executable).with_name("headrace")), "sweep", str(clerk), "--store", str(tmp_path / "store")]
     command += ["--vary", f"{RATE}=10 /s..100 /s/50", "--set", "run.requests=1000000"]
@@ -520,8 +590,9 @@ def test_an_interrupted_sweep_says_what_is_kept(clerk: Path, tmp_path: Path) -> 
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
+    table, said = process.communicate(timeout=20)
     assert process.returncode == 130
+    assert "points were not run" in " ".join(table.split())
     assert "the same command goes on from there" in said
     assert everything(tmp_path / "store")[1]
 

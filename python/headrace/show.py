@@ -17,6 +17,7 @@ from headrace import trace as traces
 from headrace import validation as validations
 
 if TYPE_CHECKING:
+    from headrace.experiment.rounds import Standing, Watch
     from headrace.experiment.table import Table as Found
     from headrace.experiment.task import Record
     from headrace.study import Report, Study
@@ -361,31 +362,32 @@ def _shown(value: object, *, digits: int = 5) -> str:
 
 
 @contextmanager
-def tasks(*, quiet: bool) -> Iterator[Callable[["Record", int, int], object] | None]:
-    """Show how many runs are done, how many failed, and how long the others take, on a terminal; elsewhere nothing."""
+def tasks(*, quiet: bool) -> Iterator["Watch | None"]:
+    """Show how many runs are done, run and failed, and how long the others take, on a terminal; elsewhere nothing."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("runs,"),
+        TextColumn("runs{task.fields[running]}{task.fields[failed]},"),
         TimeRemainingColumn(),
-        TextColumn("left{task.fields[failed]}{task.fields[least]}"),
+        TextColumn("left{task.fields[least]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, failed="", least="")
+        task = bar.add_task("", total=None, running="", failed="", least="")
         failed, least = 0, float("inf")
 
-        def watch(record: "Record", done: int, wanted: int) -> None:
+        def watch(record: "Record", standing: "Standing") -> None:
             nonlocal failed, least
             failed += not record["ok"]
             means = [value for name, value in record["metrics"].items() if name.endswith(".mean_ms") and value]
             least = min([*means[:1], least])
             bar.update(
                 task,
-                completed=done,
-                total=wanted,
+                completed=standing.done,
+                total=standing.wanted,
+                running=f", {standing.running} running",
                 failed=f", {failed} failed" if failed else "",
                 least=f", least mean {least:.4g} ms" if least < float("inf") else "",
             )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, objective
-from headrace.experiment.rounds import Watch, run
+from headrace.experiment.rounds import Interrupted, Watch, run
 from headrace.experiment.table import Table, interval
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
@@ -53,6 +54,8 @@ class Capacity:
     carried: Probe | None
     exceeded: Probe | None
     probes: list[Probe] = field(default_factory=list)
+    interrupted: bool = False
+    """Whether the search was ended before its end."""
 
     @property
     def answer(self) -> str:
@@ -63,6 +66,8 @@ class Capacity:
             if least.carried is None:
                 return f"Whether {self.path} = {least.load} is carried, its replications do not tell ({until})."
             return f"Even {self.path} = {least.load} is too much: {least.why or until}."
+        if self.exceeded is None and self.interrupted:
+            return f"{self.path} = {self.carried.load} is carried, and more was not tried yet."
         if self.exceeded is None:
             most = max(self.probes, key=lambda probe: probe.number)
             if most.carried is None:
@@ -94,17 +99,23 @@ def capacity(
     It begins at `least` (default: what the scenario has), doubles until something is passed or `most` is reached, and
     halves the bracket until its ends are `within` that share of each other. A load is judged when the interval of each
     number lies on one side of its bound; until then replications are added, `budget` at most, and where they do not
-    tell, the bracket stays as wide as what is known. A load that cannot be borne at all counts as passed.
+    tell, the bracket stays as wide as what is known. A load that cannot be borne at all counts as passed. Ctrl-C raises
+    `Interrupted` with the bracket so far.
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     asked = tuple(objective(text, bounded=True) for text in ([until] if isinstance(until, str) else until))
     search = _Search(loaded, increase, asked, max(replications, 2), budget, engine, store, watch)
     begin = search.number(least if least is not None else search.present())
     end = search.number(most, like=begin) if most is not None else None
-    low, high = search.bracket(begin, end)
-    if low and high:
-        low, high = search.narrowed(low, high, within)
-    return Capacity(increase, tuple(one.text for one in asked), low, high, search.probes)
+    texts = tuple(one.text for one in asked)
+    try:
+        low, high = search.bracket(begin, end)
+        if low and high:
+            low, high = search.narrowed(low, high, within)
+    except KeyboardInterrupt:
+        found = Capacity(increase, texts, *search.ends(), search.probes, interrupted=True) if search.probes else None
+        raise Interrupted(found) from None
+    return Capacity(increase, texts, low, high, search.probes)
 
 
 @dataclass
@@ -152,6 +163,13 @@ class _Search:
 
     def is_narrow(self, low: Probe, high: Probe, within: float) -> bool:
         return high.number / low.number <= 1 + within or (self.whole and high.number - low.number <= 1)
+
+    def ends(self) -> tuple[Probe | None, Probe | None]:
+        """Return the largest load known to be carried, and the smallest known not to be."""
+        carried = [probe for probe in self.probes if probe.carried]
+        exceeded = [probe for probe in self.probes if probe.carried is False]
+        by_load = attrgetter("number")
+        return max(carried, key=by_load, default=None), min(exceeded, key=by_load, default=None)
 
     def bracket(self, begin: float, most: float | None) -> tuple[Probe | None, Probe | None]:
         """Find a load that is carried and one that is not, by halving or doubling from where it begins."""

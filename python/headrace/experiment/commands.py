@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -20,6 +20,8 @@ from headrace.scenario import load
 Json = dict[str, Any]
 
 experiments = typer.Typer()
+
+Found = TypeVar("Found")
 
 Vary = Annotated[
     list[str] | None,
@@ -129,31 +131,36 @@ def _is_experiment(file: Path) -> bool:
     return any(line.startswith("experiment:") for line in lines)
 
 
-@contextmanager
-def _told(as_json: bool, kept: Path | None, *outputs: Path | None) -> Iterator[Callable[..., object] | None]:
-    """Show progress; say what is wrong where something is, before anything is run where that can be known.
+def _answered(
+    ask: Callable[[rounds.Watch | None], Found],
+    tell: Callable[[Found], None],
+    *,
+    as_json: bool,
+    kept: Path | None,
+    page: Path | None = None,
+) -> Found:
+    """Ask, showing progress, and tell what was found; say what is wrong where something is.
 
-    On Ctrl-C say what is kept.
+    On Ctrl-C tell what was found until then, and what is kept.
     """
     from headrace import show  # noqa: PLC0415 - rich takes longer to load than --help may
 
-    for output in outputs:
-        if output is not None and (output.is_dir() or not output.parent.is_dir()):
-            why = "is a folder" if output.is_dir() else f"cannot be written: there is no folder {output.parent}"
-            raise typer.BadParameter(f"{output} {why}", param_hint="--report")
+    if page is not None and (page.is_dir() or not page.parent.is_dir()):
+        why = "is a folder" if page.is_dir() else f"cannot be written: there is no folder {page.parent}"
+        raise typer.BadParameter(f"{page} {why}", param_hint="--report")
     try:
         with show.tasks(quiet=as_json) as watch:
-            yield watch
+            found = ask(watch)
     except ScenarioError as error:
         refuse(error, as_json)
-    except KeyboardInterrupt:
-        told = (
-            f"what is done is kept in {kept}: the same command goes on from there"
-            if kept
-            else "nothing was kept: see --store"
-        )
-        print(f"interrupted; {told}", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        if isinstance(stopped, rounds.Interrupted) and stopped.found is not None:
+            tell(stopped.found)
+        going_on = f"what is done is kept in {kept}: the same command goes on from there"
+        print(f"interrupted; {going_on if kept else 'nothing was kept: see --store'}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
+    tell(found)
+    return found
 
 
 @experiments.command("sweep")
@@ -182,22 +189,29 @@ def sweep_command(
 ) -> None:
     """Run FILE (a scenario, or an experiment) at every combination of values, and print what differs."""
     wanted, axes, shard = _precision(precision, budget), _vary(vary), _shard(array_index)
-    with _told(as_json, store, report) as watch:
-        if _is_experiment(file):
-            if axes:
-                raise typer.BadParameter("what varies stands in the experiment's own file", param_hint="--vary")
-            experiment = design.read(file, changes(sets))
-        elif axes:
-            experiment = design.varied(load(file).with_(changes(sets)), axes)
-        else:
-            raise typer.BadParameter("say what varies, such as `--vary system.tds.disks=4,8`", param_hint="--vary")
-        experiment = experiment.with_replications(replications, wanted)
+
+    def ask(watch: rounds.Watch | None) -> Table:
+        experiment = _experiment(file, axes, sets).with_replications(replications, wanted)
         with _engine(engine, workers, scheduler, jobs) as chosen:
-            found = rounds.run(experiment, store=store, engine=chosen, watch=watch, shard=shard)
-    _print_table(found, as_json, report)
+            return rounds.run(experiment, store=store, engine=chosen, watch=watch, shard=shard)
+
+    found = _answered(ask, lambda found: _print_table(found, as_json, report), as_json=as_json, kept=store, page=report)
+    if not found.complete:
+        raise typer.Exit(CUT_SHORT)
 
 
-def _print_table(found: Table, as_json: bool, report: Path | None) -> None:
+def _experiment(file: Path, axes: dict[str, Any], sets: list[str] | None) -> design.Experiment:
+    """Return the experiment that a file is, or that varies places of the scenario that it is."""
+    if _is_experiment(file):
+        if axes:
+            raise typer.BadParameter("what varies stands in the experiment's own file", param_hint="--vary")
+        return design.read(file, changes(sets))
+    if not axes:
+        raise typer.BadParameter("say what varies, such as `--vary system.tds.disks=4,8`", param_hint="--vary")
+    return design.varied(load(file).with_(changes(sets)), axes)
+
+
+def _print_table(found: Table, as_json: bool, report: Path | None = None) -> None:
     from headrace import show  # noqa: PLC0415
 
     if as_json:
@@ -206,8 +220,16 @@ def _print_table(found: Table, as_json: bool, report: Path | None) -> None:
         show.table(found)
     if report:
         write(found.report, report)
-    if not found.complete:
-        raise typer.Exit(CUT_SHORT)
+
+
+def _print_rows(as_json: bool, told: Json, columns: list[str], cells: list[list[str]]) -> None:
+    """Print an answer above its table, or as JSON."""
+    from headrace import show  # noqa: PLC0415
+
+    if as_json:
+        print(json.dumps(told, indent=2))
+    else:
+        show.rows(columns, cells, answer=told["answer"])
 
 
 def as_json_table(found: Table) -> Json:
@@ -233,7 +255,10 @@ def results_command(
 
     try:
         if sql is None:
-            _print_table(Table.stored(folder), as_json, None)
+            found = Table.stored(folder)
+            _print_table(found, as_json)
+            if not found.complete:
+                raise typer.Exit(CUT_SHORT)
             return
         columns, rows = stores.query(folder, sql)
     except ScenarioError as error:
@@ -283,21 +308,22 @@ def compare_command(
     sets: Sets = None,
 ) -> None:
     """Run two scenarios under the same luck, and say what differs and how surely."""
-    from headrace import show  # noqa: PLC0415
     from headrace.experiment import compare  # noqa: PLC0415
 
     if b is None and not other:
         raise typer.BadParameter("name another scenario, or what it has different", param_hint="--with")
-    with _told(as_json, store) as watch:
+
+    def ask(watch: rounds.Watch | None) -> compare.Comparison:
         first = load(a).with_(changes(sets))
         second = (load(b).with_(changes(sets)) if b else first).with_(changes(other))
-        found = compare.compare(
+        return compare.compare(
             first, second, replications=replications, engine=engines.Local(workers), store=store, watch=watch
         )
-    if as_json:
-        print(json.dumps(compare.as_json(found), indent=2))
-    else:
-        show.rows(*compare.rows(found, every=every), answer=found.answer)
+
+    def tell(found: compare.Comparison) -> None:
+        _print_rows(as_json, compare.as_json(found), *compare.rows(found, every=every))
+
+    _answered(ask, tell, as_json=as_json, kept=store)
 
 
 @experiments.command("capacity")
@@ -323,7 +349,6 @@ def capacity_command(
     sets: Sets = None,
 ) -> None:
     """Seek the largest load that FILE carries within objectives, and what is busiest there."""
-    from headrace import show  # noqa: PLC0415
     from headrace.experiment import capacity  # noqa: PLC0415
 
     ends = [None if one is None else design.scalar(one) for one in (least, most)]
@@ -331,8 +356,9 @@ def capacity_command(
         share = _percent(within)
     except ValueError:
         raise typer.BadParameter(f"`{within}` is no share such as 2%", param_hint="--within") from None
-    with _told(as_json, store) as watch:
-        found = capacity.capacity(
+
+    def ask(watch: rounds.Watch | None) -> capacity.Capacity:
+        return capacity.capacity(
             load(file).with_(changes(sets)),
             increase,
             until,
@@ -345,10 +371,11 @@ def capacity_command(
             store=store,
             watch=watch,
         )
-    if as_json:
-        print(json.dumps(capacity.as_json(found), indent=2))
-    else:
-        show.rows(*capacity.rows(found), answer=found.answer)
+
+    def tell(found: capacity.Capacity) -> None:
+        _print_rows(as_json, capacity.as_json(found), *capacity.rows(found))
+
+    found = _answered(ask, tell, as_json=as_json, kept=store)
     if found.carried is None or found.exceeded is None:
         raise typer.Exit(CUT_SHORT)
 
@@ -375,12 +402,12 @@ def optimise_command(
     report: ReportFile = None,
 ) -> None:
     """Seek the best design within constraints; with several goals, those that none beats in every respect."""
-    from headrace import show  # noqa: PLC0415
     from headrace.experiment import optimise  # noqa: PLC0415
 
     axes = _wanted(vary)
-    with _told(as_json, store, report) as watch:
-        found = optimise.optimise(
+
+    def ask(watch: rounds.Watch | None) -> optimise.Optimum:
+        return optimise.optimise(
             load(file).with_(changes(sets)),
             axes,
             minimise=minimise or (),
@@ -392,14 +419,15 @@ def optimise_command(
             store=store,
             watch=watch,
         )
-    if report:
-        from headrace.experiment import report as reports  # noqa: PLC0415
 
-        write(lambda page: reports.write_optimum(found, page, title=file.stem), report)
-    if as_json:
-        print(json.dumps(optimise.as_json(found), indent=2))
-    else:
-        show.rows(*optimise.rows(found), answer=found.answer)
+    def tell(found: optimise.Optimum) -> None:
+        _print_rows(as_json, optimise.as_json(found), *optimise.rows(found))
+        if report:
+            from headrace.experiment import report as reports  # noqa: PLC0415
+
+            write(lambda page: reports.write_optimum(found, page, title=file.stem), report)
+
+    found = _answered(ask, tell, as_json=as_json, kept=store, page=report)
     if not found.front:
         raise typer.Exit(CUT_SHORT)
 
@@ -419,12 +447,12 @@ def sensitivity_command(
     sets: Sets = None,
 ) -> None:
     """Say which of several ranges matters for a metric, and how much."""
-    from headrace import show  # noqa: PLC0415
     from headrace.experiment import sensitivity  # noqa: PLC0415
 
     axes = _wanted(vary)
-    with _told(as_json, store) as watch:
-        found = sensitivity.sensitivity(
+
+    def ask(watch: rounds.Watch | None) -> sensitivity.Sensitivity:
+        return sensitivity.sensitivity(
             load(file).with_(changes(sets)),
             axes,
             metric,
@@ -434,10 +462,11 @@ def sensitivity_command(
             store=store,
             watch=watch,
         )
-    if as_json:
-        print(json.dumps(sensitivity.as_json(found), indent=2))
-    else:
-        show.rows(*sensitivity.rows(found), answer=found.answer)
+
+    def tell(found: sensitivity.Sensitivity) -> None:
+        _print_rows(as_json, sensitivity.as_json(found), *sensitivity.rows(found))
+
+    _answered(ask, tell, as_json=as_json, kept=store)
 
 
 def _wanted(vary: list[str] | None) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
-from headrace.experiment.rounds import Watch, run
+from headrace.experiment.rounds import Interrupted, Watch, run
 from headrace.experiment.table import Table, interval
+from headrace.experiment.task import Record
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
 
@@ -96,17 +97,38 @@ def compare(
     """Run two scenarios with the same seeds, and return the paired differences of B from A.
 
     Requests of streams that both have are the same in both, so what differs is what the systems make of them. With
-    `store` the records lie in its folders `a` and `b`. Raises `ScenarioError` where either cannot be run.
+    `store` the records lie in its folders `a` and `b`. Raises `ScenarioError` where either cannot be run. Ctrl-C raises
+    `Interrupted` with what the pairs until then tell.
     """
     first, second = (one if isinstance(one, Scenario) else load(one) for one in (a, b))
     seed = first.check()["run"]["seed"]
-    tables = []
-    for name, scenario in (("a", first), ("b", second.with_({"run.seed": seed}))):
-        experiment = Experiment(scenario, (Point({}),), max(replications, 2))
-        folder = Path(store) / name if store else None
-        tables.append(_whole(run(experiment, engine=engine, store=folder, watch=watch)))
     names = _name(first, "A", second.changes), _name(second, "B", first.changes)
-    return Comparison(*names, max(replications, 2), _differences(*tables), _saturated(*tables))
+    tables: list[Table] = []
+    try:
+        for name, scenario in (("a", first), ("b", second.with_({"run.seed": seed}))):
+            experiment = Experiment(scenario, (Point({}),), max(replications, 2))
+            folder = Path(store) / name if store is not None else None
+            tables.append(_whole(run(experiment, engine=engine, store=folder, watch=watch)))
+    except Interrupted as stopped:
+        raise Interrupted(_compared(names, [*tables, stopped.found])) from None
+    found = _compared(names, tables)
+    assert found is not None
+    return found
+
+
+def _compared(names: tuple[str, str], tables: list[Table]) -> Comparison | None:
+    """Return what pairs of replications tell: nothing where there are fewer than two."""
+    records = [{record["replication"]: record for record in _records(table)} for table in tables]
+    pairs = sorted(set.intersection(*map(set, records)))
+    if len(tables) < 2 or len(pairs) < 2:
+        return None
+    a, b = ([found[pair] for pair in pairs] for found in records)
+    return Comparison(*names, len(pairs), _differences(a, b, tables[1].experiment.scenario.file), _saturated(a, b))
+
+
+def _records(table: Table) -> list[Record]:
+    [point] = table.experiment.points
+    return [record for record in table.of(point) if record["ok"]]
 
 
 def _name(scenario: Scenario, otherwise: str, known: Mapping[str, object]) -> str:
@@ -124,18 +146,19 @@ def _whole(table: Table) -> Table:
     return table
 
 
-def _differences(a: Table, b: Table) -> list[Difference]:
+def _differences(a: list[Record], b: list[Record], file: str) -> list[Difference]:
     import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
     from scipy.special import stdtrit  # noqa: PLC0415
 
-    shared = [metric for metric in a.metrics if metric in b.metrics]
+    shared = [
+        metric for metric in a[0]["metrics"] if metric in b[0]["metrics"] and not metric.endswith("half_width_ms")
+    ]
     said = sum(metric.endswith((".mean_ms", ".p99_ms")) for metric in shared)
     if not said:
-        file = b.experiment.scenario.file
         raise refusal(file, "the two have no stream in common", "give streams that are to be compared one name")
     found = []
     for metric in shared:
-        columns = [_column(table, metric) for table in (a, b)]
+        columns = [[record["metrics"].get(metric) for record in records] for records in (a, b)]
         if any(value is None for column in columns for value in column):
             continue
         ours, theirs = (np.array(column, float) for column in columns)
@@ -148,19 +171,9 @@ def _differences(a: Table, b: Table) -> list[Difference]:
     return found
 
 
-def _saturated(a: Table, b: Table) -> tuple[str, ...]:
+def _saturated(a: list[Record], b: list[Record]) -> tuple[str, ...]:
     """Return which of the two has runs in which a component was never idle."""
-    found = {"A": a, "B": b}
-    return tuple(
-        name
-        for name, table in found.items()
-        if any(r["saturated"] for p in table.experiment.points for r in table.of(p))
-    )
-
-
-def _column(table: Table, metric: str) -> list[float | None]:
-    [point] = table.experiment.points
-    return [record["metrics"].get(metric) for record in table.of(point)]
+    return tuple(name for name, records in {"A": a, "B": b}.items() if any(record["saturated"] for record in records))
 
 
 def as_json(found: Comparison) -> Json:

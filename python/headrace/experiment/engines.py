@@ -12,6 +12,11 @@ from headrace.mistakes import refusal
 class Engine(Protocol):
     """Does tasks."""
 
+    @property
+    def workers(self) -> int:
+        """How many it does at once."""
+        ...
+
     def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
         """Give the record of each task, as soon as it is done."""
         ...
@@ -21,7 +26,12 @@ class Local:
     """Threads of this process: a run does not hold the interpreter's lock."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or os.cpu_count() or 1
+        self._workers = workers or os.cpu_count() or 1
+
+    @property
+    def workers(self) -> int:
+        """How many threads there are."""
+        return self._workers
 
     def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
         """Give the record of each task, as soon as it is done; who stops asking stops the tasks."""
@@ -79,7 +89,7 @@ class Dask:
     def workers(self) -> int:
         """How many threads there are now: jobs come and go."""
         threads = self.client.nthreads().values()
-        return max(sum(int(many) for many in threads), self._asked or 1)
+        return sum(int(many) for many in threads)
 
     def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
         """Give the record of each task, as soon as it is done."""
@@ -98,7 +108,7 @@ class Dask:
 
     def _fill(self, waiting: Iterator[Task], under_way: Any) -> None:
         """Have a few tasks for each worker under way."""
-        while len(under_way.futures) < 4 * self.workers:
+        while len(under_way.futures) < 4 * max(self.workers, self._asked or 1):
             if (task := next(waiting, None)) is None:
                 return
             under_way.add(self.client.submit(Task.run, task, pure=False, retries=3))

@@ -14,7 +14,7 @@ from headrace._core import ScenarioError
 from headrace.experiment.design import Experiment, Point, Value, short, values_of
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import TIMES, Objective, objective
-from headrace.experiment.rounds import Watch, run
+from headrace.experiment.rounds import Interrupted, Watch, run
 from headrace.experiment.table import Table, interval
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
@@ -127,7 +127,8 @@ def optimise(
     `vary` as for a sweep: what is tried are its values. Where there are no more than `trials` designs, all are tried;
     else one goal is sought by TPE, several by NSGA-II (both Optuna's, always from the same seed). `price(system)`,
     `power(system)` and `rack_units(system)` are sums over the devices, where their files have them. Every design meets
-    the same luck: the best of many owes a little of it to that, and is worth a run with another seed.
+    the same luck: the best of many owes a little of it to that, and is worth a run with another seed. Ctrl-C raises
+    `Interrupted` with what the designs tried until then tell.
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     sides = ((minimise, False), (maximise, True))
@@ -152,11 +153,14 @@ def optimise(
                 tried[point.key] = _trial(table, point, goals, constraints)
         return tried[point.key]
 
-    if math.prod(map(len, levels.values())) <= trials:
-        for row in itertools.product(*levels.values()):
-            attempt(Point(dict(zip(levels, row, strict=True))))
-    else:
-        _search(levels, goals, constraints, trials, attempt)
+    try:
+        if math.prod(map(len, levels.values())) <= trials:
+            for row in itertools.product(*levels.values()):
+                attempt(Point(dict(zip(levels, row, strict=True))))
+        else:
+            _search(levels, goals, constraints, trials, attempt)
+    except KeyboardInterrupt:
+        raise Interrupted(Optimum(goals, constraints, tuple(tried.values())) if tried else None) from None
     failures = [trial.error for trial in tried.values() if trial.error is not None]
     if len(failures) == len(tried):
         raise failures[0]

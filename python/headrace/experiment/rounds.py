@@ -3,7 +3,7 @@
 import difflib
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,25 @@ from headrace.experiment.task import Record, Task
 from headrace.mistakes import is_overload, refusal
 from headrace.scenario import Scenario, load
 
-Watch = Callable[[Record, int, int], object]
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a round is: its tasks, and how many of them are done, and run just now."""
+
+    done: int
+    running: int
+    wanted: int
+
+
+Watch = Callable[[Record, Standing], object]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in the middle of an experiment. `found` is what was found until then; none where that tells nothing."""
+
+    def __init__(self, found: Any) -> None:
+        super().__init__()
+        self.found = found
 
 
 def sweep(
@@ -62,8 +80,8 @@ def run(
 ) -> Table:
     """Run an experiment, and return what was found. See `sweep`.
 
-    Of `shard` (i, n) only every n-th point, from the i-th. `watch` is called after each task with its record, how many
-    tasks of the round are done, and how many it has. Ctrl-C ends it; what is in the store stays.
+    Of `shard` (i, n) only every n-th point, from the i-th. `watch` is called after each task with its record and how
+    far the round is. Ctrl-C raises `Interrupted` with the table so far; what is in the store stays.
     """
     _refuse_hopeless(experiment)
     mine = replace(experiment, points=experiment.points[shard[0] :: shard[1]])
@@ -72,15 +90,31 @@ def run(
     counts: dict[str, int] = {}
     try:
         for wanted in _rounds(mine, records, counts):
-            done = sum(task.key in records.records for task in wanted)
-            for record in engine.do(_left(wanted, records)):
+            for record, standing in _followed(wanted, records, engine):
                 records.add(record)
-                done += 1
                 if watch:
-                    watch(record, min(done, len(wanted)), len(wanted))
+                    watch(record, standing)
+    except KeyboardInterrupt:
+        raise Interrupted(Table(mine, records.records.values(), counts)) from None
     finally:
         records.compact()
     return Table(mine, records.records.values(), counts)
+
+
+def _followed(wanted: list[Task], records: Memory, engine: Engine) -> Iterator[tuple[Record, Standing]]:
+    """Have the tasks of a round done that nobody has done yet; give each record, and how far the round is."""
+    done = sum(task.key in records.records for task in wanted)
+    begun = 0
+
+    def left() -> Iterator[Task]:
+        nonlocal begun
+        for task in _left(wanted, records):
+            begun += 1
+            yield task
+
+    for ended, record in enumerate(engine.do(left()), 1):
+        running = min(begun - ended, engine.workers)
+        yield record, Standing(min(done + ended, len(wanted)), running, len(wanted))
 
 
 def _refuse_hopeless(experiment: Experiment) -> None:

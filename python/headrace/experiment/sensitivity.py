@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.experiment.design import Experiment, Point, Value, values_of
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import objective
-from headrace.experiment.rounds import Watch, run
+from headrace.experiment.rounds import Interrupted, Watch, run
 from headrace.experiment.table import half_width, interval
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
@@ -85,7 +85,10 @@ def sensitivity(
     shares = at / [len(values) - 1 for values in levels]
     points = [Point({place: values[i] for place, values, i in zip(vary, levels, row, strict=True)}) for row in at]
     unique = tuple({point.key: point for point in points}.values())
-    table = run(Experiment(loaded, unique, 1, places=tuple(vary)), engine=engine, store=store, watch=watch)
+    try:
+        table = run(Experiment(loaded, unique, 1, places=tuple(vary)), engine=engine, store=store, watch=watch)
+    except Interrupted:
+        raise Interrupted(None) from None  # Effects are reckoned from all points together.
     for point, reason in table.failed:
         raise refusal(loaded.file, f"at {point}: {reason}", "narrow the ranges: every point must run")
     name = asked.metric(table.metrics)

@@ -57,6 +57,7 @@ class Store(Memory):
     def __init__(self, folder: str | Path, experiment: Experiment) -> None:
         super().__init__()
         self.folder = Path(folder)
+        _refuse_foreign(self.folder)
         try:
             (self.folder / "journal").mkdir(parents=True, exist_ok=True)
             self._agree(experiment)
@@ -80,8 +81,6 @@ class Store(Memory):
         with self._locked():
             file = self.folder / "manifest.json"
             if not file.exists():
-                if (self.folder / "records.parquet").exists() or any((self.folder / "journal").iterdir()):
-                    raise refusal(self.folder, f"{self.folder} has records and no manifest", "name another folder")
                 made = {"host": socket.gethostname(), "made": datetime.now(UTC).isoformat(), "places": []}
                 told = {"file": experiment.scenario.file, "resolved": _resolved(experiment)}
                 write_whole(file, json.dumps(wanted | told | made, indent=1))
@@ -139,6 +138,17 @@ class Store(Memory):
                 journal.unlink(missing_ok=True)
                 self._read.pop(journal, None)
             self._journal.close()
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder with files of someone else; another process may just be making a store of it."""
+    # Whoever has a journal has made the manifest before.
+    journals = sorted(f"journal/{journal.name}" for journal in folder.glob("journal/*"))
+    names = sorted(file.name for file in folder.glob("*"))
+    others = journals + [name for name in names if name[0] != "." and name != "journal"]
+    if others and "manifest.json" not in names:
+        message = f"{folder} is no store: it has {', '.join(others[:3])}, and no manifest.json"
+        raise refusal(folder, message, "name a new folder")
 
 
 OTHERS = {
@@ -212,7 +222,9 @@ def manifest(folder: str | Path) -> Json:
     """Return what a store says of itself; raise `ScenarioError` where there is none."""
     file = Path(folder) / "manifest.json"
     if not file.exists():
-        raise refusal(folder, f"{folder} holds no records of a sweep", "name the folder that `--store` named")
+        within = ", ".join(str(store.parent) for store in sorted(Path(folder).glob("*/manifest.json")))
+        help_ = f"name one of the stores in it: {within}" if within else "name the folder that `--store` named"
+        raise refusal(folder, f"{folder} holds no records of a sweep", help_)
     try:
         told = dict(json.loads(file.read_text(encoding="utf-8")))
     except ValueError as error:

@@ -41,6 +41,7 @@ class Table:
 
     def __init__(self, experiment: Experiment, records: Iterable[Record], counts: Mapping[str, int]) -> None:
         self.experiment = experiment
+        self._counts = dict(counts)
         self._by_point: dict[str, list[Record]] = {point.key: [] for point in experiment.points}
         for record in sorted(records, key=lambda record: record["replication"]):
             # A store may have more points, and more of each, than were asked for now.
@@ -134,8 +135,16 @@ class Table:
 
     @property
     def complete(self) -> bool:
-        """Whether every point was run and none failed."""
-        return not self.failed and all(self.of(point) for point in self.experiment.points)
+        """Whether every point was run as often as was asked, and none failed."""
+        return not self.failed and not self._missing() and not self._short()
+
+    def _missing(self) -> int:
+        """Return how many points have no run."""
+        return sum(not self.of(point) for point in self.experiment.points)
+
+    def _short(self) -> int:
+        """Return how many points have some of their runs, but not all."""
+        return sum(0 < len(self.of(point)) < self._counts[point.key] for point in self.experiment.points)
 
     def best(self, metric: str, *, most: bool = False) -> tuple[Point, float, float | None] | None:
         """Return the point at which a metric is least, or most, with its interval."""
@@ -153,9 +162,10 @@ class Table:
         failed, asked = self.failed, len(self.experiment.points)
         if failed:
             said.append(f"{len(failed)} of {asked} points failed.")
-        missing = sum(not self.of(point) for point in self.experiment.points)
-        if missing:
+        if missing := self._missing():
             said.append(f"{missing} of {asked} points were not run.")
+        if short := self._short():
+            said.append(f"{short} of {asked} points have fewer runs than were asked for.")
         precision = self.experiment.precision
         vague = [point for point in self.experiment.points if self.of(point) and not self.reason(point)]
         vague = [point for point in vague if self.is_precise(point) is False]

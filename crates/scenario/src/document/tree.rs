@@ -101,7 +101,7 @@ impl Tree {
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), Problem> {
         let wrong = |message: String| Problem::at(Path::default(), message);
         let mut value = Self::parse(text, "")
-            .map_err(|problem| wrong(format!("--set {path}: {}", problem.message)))?
+            .map_err(|problem| wrong(format!("`{path}`: {}", problem.message)))?
             .root;
         value.forget_spans();
         let mut node = &mut self.root;
@@ -109,11 +109,11 @@ impl Tree {
         let names_one = matches!(path.split('.').collect::<Vec<_>>()[..], ["system" | "workload", _]);
         for (depth, step) in path.split('.').enumerate() {
             if let Some(near) = node.nearly(step).filter(|_| !(names_one && depth == 1)) {
-                return Err(wrong(format!("--set {path}: there is no `{step}`; did you mean `{near}`?")));
+                return Err(wrong(format!("`{path}`: there is no `{step}`; did you mean `{near}`?")));
             }
             node = node.child_to_set(step).ok_or_else(|| {
                 wrong(format!(
-                    "--set {path}: `{step}` cannot be set, for what should contain it has no such place"
+                    "`{path}`: `{step}` cannot be set, for what should contain it has no such place"
                 ))
             })?;
         }
