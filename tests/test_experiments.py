@@ -259,6 +259,37 @@ def test_a_cluster_that_is_not_there_is_said(headrace: Run, clerk: Path) -> None
     assert "there are slurm, htcondor" in ran.stderr
 
 
+SBATCH = """\
+#!/bin/sh
+# Stands in for Slurm: a job is a process of this machine.
+sh "$1" > /dev/null 2>&1 &
+echo "Submitted batch job $!"
+"""
+
+
+def test_workers_are_started_as_jobs(clerk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [
+        str(Path(sys.executable).with_name("headrace")),
+        "sweep",
+        str(clerk),
+        "--vary",
+        f"{RATE}=20 /s,40 /s",
+        "--json",
+    ]
+    command += ["--engine", "dask", "--jobs", "slurm", "--workers", "2"]
+    for name, text in {"sbatch": SBATCH, "scancel": '#!/bin/sh\nkill "$@"\n'}.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    unsaid = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert unsaid.returncode == 2
+    assert "under `jobqueue.slurm`: cores, memory" in json.loads(unsaid.stdout)["problems"][0]["help"]
+    monkeypatch.setenv("DASK_JOBQUEUE__SLURM__CORES", "1")
+    monkeypatch.setenv("DASK_JOBQUEUE__SLURM__MEMORY", "1GB")
+    by_jobs = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(by_jobs.stdout)["points"] == shown(sweep(clerk, {RATE: ["20 /s", "40 /s"]}))
+
+
 def test_a_comparison_does_not_overclaim(headrace: Run, clerk: Path) -> None:
     same = compare(clerk, clerk, replications=4)
     assert all(one.difference == 0 and not one.shown for one in same.differences)

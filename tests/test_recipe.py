@@ -52,7 +52,7 @@ def test_the_recipe_makes_a_component_that_agrees_with_theory(tmp_path: Path) ->
         inserted = f"{anchor}\n{lines}" if where == "after" else f"{lines}{anchor}\n"
         (tmp_path / file).write_text(text.replace(anchor + "\n", inserted))
     (tmp_path / "crates" / "scenario" / "tests" / "flash.rs").write_text(TEST)
-    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target" / "recipe")}
+    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
     command = ["cargo", "test", "--quiet", "-p", "headrace-scenario", "--test", "flash"]
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -128,6 +128,10 @@ def _jobs(system: str, workers: int) -> Any:
 
     if system not in SYSTEMS:
         raise refusal(system, f"`{system}` is no batch system", f"there are {', '.join(SYSTEMS)}")
-    cluster = getattr(dask_jobqueue, SYSTEMS[system])()
+    try:
+        cluster = getattr(dask_jobqueue, SYSTEMS[system])()
+    except ValueError as error:
+        help_ = f"say what a job asks for in dask's configuration, under `jobqueue.{system}`: cores, memory"
+        raise refusal(system, f"no jobs can be started: {str(error).splitlines()[0]}", help_) from None
     cluster.scale(jobs=workers)
     return cluster
