@@ -3,6 +3,9 @@
 The first half of the trace is fitted, the second judges. Where the trace keeps the platter's phase, single requests are
 fitted (by the measured clock, spindle speed and phase too); elsewhere the distributions of reads and of writes, after a
 read and after a write, since there the rotational wait of a single request is a lottery.
+
+Before that, how the drive reads ahead is sought (`cached`); and where requests nearby keep the phase, but distant ones
+do not, where its tracks really begin (`survey`).
 """
 
 import copy
@@ -13,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import device_file, devices, trace, validation
+from headrace import cached, device_file, devices, survey, trace, validation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,12 +50,14 @@ def calibrate(device: str, file: str | Path, *, beside: str | Path = ".", tell: 
     numbers = _complete(devices.numbers(device, beside))
     with _halves(Path(file)) as (first, second):
         tell("looking for the platter's phase")
-        keeps = validation.of(numbers, first, clock="measured")["keeps_phase"] or _find_speed(numbers, first)
+        numbers, keeps = _phased(numbers, first)
         tell("fitting")
-        known = _set_by_cached(numbers, first)
+        told = cached.fit_read_ahead(numbers, first)
+        told += cached.fit_rates(numbers, first)
+        known = {row["parameter"] for row in told}
         parameters = [p for p in _parameters(numbers, keeps_phase=keeps) if p.name not in known]
         fitted, found, spread = _fit_single(numbers, parameters, first) if keeps else _fit(numbers, parameters, first)
-        told = [
+        told += [
             {"parameter": p.name, "was": p.start, "is": float(value), "standard_error": float(error)}
             for p, value, error in zip(parameters, found, spread, strict=True)
         ]
@@ -69,6 +74,27 @@ def calibrate(device: str, file: str | Path, *, beside: str | Path = ".", tell: 
         f"{overall['mean_error_percent']:+.2f} %, demerit {overall['demerit_percent']:.2f} % of the mean"
     )
     return {"device": device, "numbers": fitted, "parameters": told, "keeps_phase": keeps, **judged}
+
+
+def _phased(numbers: Json, file: Path) -> tuple[Json, bool]:
+    """Return the numbers with what tells the platter's phase, and whether the trace keeps it.
+
+    That is the spindle's speed; and, where think times keep the phase to the next request nearby but not further off,
+    where tracks begin.
+    """
+    if _keeps(numbers, file):
+        return numbers, True
+    if turning := _with_speed(numbers, file):
+        return turning, True
+    if validation.thinks_keep_phase(numbers, file):
+        surveyed = survey.surveyed(numbers, file)
+        if surveyed is not None and _keeps(surveyed, file):
+            return surveyed, True
+    return numbers, False
+
+
+def _keeps(numbers: Json, file: Path) -> bool:
+    return bool(validation.of(numbers, file, clock="measured")["keeps_phase"])
 
 
 @contextmanager
@@ -89,73 +115,10 @@ def _complete(numbers: Json) -> Json:
     """Return the numbers with all that is fitted written out."""
     numbers = copy.deepcopy(numbers)
     interface = numbers.setdefault("interface", {})
-    overhead = _as_time(_in_ms(numbers["overhead"]))
+    overhead = devices.time_of(devices.in_ms(numbers["overhead"]))
     for kind in ("read_hit", "read_miss", "write_hit", "write_miss"):
         interface.setdefault(kind, {"after_read": overhead, "after_write": overhead})
     return numbers
-
-
-def _in_ms(time: Any) -> float:
-    return devices.quantity("time", time) / 1e6
-
-
-def _sector_ms(rate: Any) -> float:
-    return 512_000 / devices.quantity("data rate", rate)
-
-
-def _as_time(ms: float) -> str:
-    return f"{max(round(ms * 1e6), 0)} ns"
-
-
-def _as_rate(sector_ms: float) -> str:
-    return f"{512_000 / sector_ms:.3f} B/s"
-
-
-def _set_by_cached(numbers: Json, file: Path) -> set[str]:
-    """Set the interface's rates, and the overheads of what the cache answers, by the requests that only meet those.
-
-    A cached request takes overhead + sectors × time a sector: the slope is the median of those between the medians of
-    sizes (Theil and Sen), the overhead the median of what is left. Returns what is known then.
-    """
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-
-    replayed = validation.Replayed(numbers, file, "simulated", [0.5])
-    cached = replayed.way[0] == validation.WAYS.index("cache")
-    before_write = np.concatenate([[False], replayed.write[:-1]])
-    ends = np.concatenate([[0], (replayed.address + replayed.bytes)[:-1]])
-    follows = (replayed.address == ends) & (before_write == replayed.write)
-    interface, sectors = numbers["interface"], replayed.bytes / 512
-    known = set()
-    for op in ("read", "write"):
-        which = cached & (replayed.write == (op == "write"))
-        each = _slope(sectors[which], replayed.measured[which])
-        if each is None or each <= 0:
-            continue
-        interface[f"{op}_rate"] = _as_rate(each)
-        known.add(f"{op}_rate, ms a sector")
-        left = replayed.measured - sectors * each - _in_ms(interface.get(f"{op}_completion", "0 ms"))
-        # A cached read is a hit, whether it follows or not.
-        hits = {"hit": which} if op == "read" else {"hit": which & follows, "miss": which & ~follows}
-        for kind, mine in hits.items():
-            for after, those in (("after_read", mine & ~before_write), ("after_write", mine & before_write)):
-                if those.sum() >= ENOUGH:
-                    interface[f"{op}_{kind}"][after] = _as_time(float(np.median(left[those])))
-                    known.add(f"{op}_{kind} {after}, ms")
-    return known
-
-
-# So many requests tell a median.
-ENOUGH = 20
-
-
-def _slope(sizes: "np.ndarray[Any, Any]", times: "np.ndarray[Any, Any]") -> float | None:
-    import numpy as np  # noqa: PLC0415
-
-    medians = [
-        (size, float(np.median(times[sizes == size]))) for size in np.unique(sizes) if (sizes == size).sum() >= ENOUGH
-    ]
-    slopes = [(b - a) / (y - x) for i, (x, a) in enumerate(medians) for y, b in medians[i + 1 :]]
-    return float(np.median(slopes)) if slopes else None
 
 
 def _parameters(numbers: Json, *, keeps_phase: bool) -> list[Parameter]:
@@ -167,27 +130,37 @@ def _parameters(numbers: Json, *, keeps_phase: bool) -> list[Parameter]:
             place = into[section]
             for key in keys[:-1]:
                 place = place[key]
-            place[keys[-1]] = _as_time(value)
+            place[keys[-1]] = devices.time_of(value)
 
         return put
 
     def rate(key: str) -> Callable[[Json, float], None]:
-        return lambda into, value: into["interface"].__setitem__(key, _as_rate(value))
+        return lambda into, value: into["interface"].__setitem__(key, devices.rate_of_sectors(value))
+
+    def share(key: str) -> Callable[[Json, float], None]:
+        return lambda into, value: into["interface"].__setitem__(key, round(float(value), 4))
 
     found = [
         Parameter(
-            f"{kind} {after}, ms", time("interface", kind, after), _in_ms(interface[kind][after]), 0.05, 0.0, 10.0
+            f"{kind} {after}, ms",
+            time("interface", kind, after),
+            devices.in_ms(interface[kind][after]),
+            0.05,
+            0.0,
+            10.0,
         )
         for kind in ("read_hit", "read_miss", "write_hit", "write_miss")
         for after in ("after_read", "after_write")
     ]
     # After the data, or before the command: only where the platter's phase is known does it make a difference.
     for key in ("read_completion", "write_completion") if keeps_phase else ():
-        start = _in_ms(interface.setdefault(key, "0 ms"))
+        start = devices.in_ms(interface.setdefault(key, "0 ms"))
         found.append(Parameter(f"{key}, ms", time("interface", key), start, 0.05, 0.0, 5.0))
+    for key in ("read_watermark", "write_watermark") if keeps_phase else ():
+        found.append(Parameter(key, share(key), interface.get(key) or 0.0, 0.05, 0.0, 1.0))
     for key in ("read_rate", "write_rate"):
         if key in interface:
-            start = _sector_ms(interface[key])
+            start = devices.sector_ms(interface[key])
             found.append(Parameter(f"{key}, ms a sector", rate(key), start, 0.01 * start, 0.1 * start, 10 * start))
     if mechanics is None:
         return found
@@ -195,19 +168,19 @@ def _parameters(numbers: Json, *, keeps_phase: bool) -> list[Parameter]:
         Parameter(
             "write settle, ms",
             time("mechanics", "write_settle"),
-            _in_ms(mechanics.get("write_settle", "0 ms")),
+            devices.in_ms(mechanics.get("write_settle", "0 ms")),
             0.05,
             0.0,
             5.0,
         )
     )
-    inward, outward = (_in_ms(mechanics.get(f"{way}_more", "0 ms")) for way in ("inward", "outward"))
+    inward, outward = (devices.in_ms(mechanics.get(f"{way}_more", "0 ms")) for way in ("inward", "outward"))
     began = abs(inward - outward)
     if keeps_phase:
         # Whether a seek just makes its sector depends on where it comes from; distributions do not tell.
         found.append(Parameter("seek inwards longer by, ms", _biased, inward - outward, 0.05, -3.0, 3.0))
     if mechanics.get("seek"):
-        curve = [(distance, _in_ms(time)) for distance, time in mechanics["seek"]]
+        curve = [(distance, devices.in_ms(time)) for distance, time in mechanics["seek"]]
         found += [
             Parameter(
                 f"seek near {round(curve[-1][0] * knot**2)} cylinders, ms",
@@ -224,8 +197,8 @@ def _parameters(numbers: Json, *, keeps_phase: bool) -> list[Parameter]:
 
 def _biased(into: Json, value: float) -> None:
     """Make seeks inwards slower by so many ms than those outwards; `_bent` keeps their mean as it is."""
-    into["mechanics"]["inward_more"] = _as_time(value)
-    into["mechanics"]["outward_more"] = _as_time(-value)
+    into["mechanics"]["inward_more"] = devices.time_of(value)
+    into["mechanics"]["outward_more"] = devices.time_of(-value)
     into["_bias"] = abs(value)
 
 
@@ -245,7 +218,9 @@ def _bent(curve: list[tuple[int, float]], knot: float, began: float) -> Callable
         bends = into.setdefault("_bends", dict.fromkeys(KNOTS, 0.0))
         bends[knot] = value
         more = np.interp([(d / longest) ** 0.5 for d, _ in curve], KNOTS, list(bends.values()))
-        into["mechanics"]["seek"] = [[d, _as_time(t + float(m) - shift)] for (d, t), m in zip(curve, more, strict=True)]
+        into["mechanics"]["seek"] = [
+            [d, devices.time_of(t + float(m) - shift)] for (d, t), m in zip(curve, more, strict=True)
+        ]
 
     return put
 
@@ -269,6 +244,7 @@ def _fit(numbers: Json, parameters: list[Parameter], file: Path) -> tuple[Json, 
     from scipy import optimize  # noqa: PLC0415
 
     phases = [(at + 0.5) / PHASES for at in range(PHASES)]
+    clock = validation.clock_for(numbers, file)
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
 
     steps = np.array([p.step for p in parameters])
@@ -279,7 +255,7 @@ def _fit(numbers: Json, parameters: list[Parameter], file: Path) -> tuple[Json, 
         return start + steps * (scaled - ZERO)
 
     def residuals(scaled: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-        replayed = validation.Replayed(_with(numbers, parameters, value(scaled)), file, "simulated", phases)
+        replayed = validation.Replayed(_with(numbers, parameters, value(scaled)), file, clock, phases)
         parts = []
         for which in _classes(replayed):
             apart = np.quantile(replayed.simulated[:, which], shares) - np.quantile(replayed.measured[which], shares)
@@ -330,17 +306,14 @@ def _spread(jacobian: "np.ndarray[Any, Any]", residuals: "np.ndarray[Any, Any]")
     return np.asarray(np.sqrt(np.clip(np.diag(covariance), 0, None)))
 
 
-def _find_speed(numbers: Json, file: Path) -> bool:
-    """Seek the spindle speed, to parts per million, at which the trace keeps the platter's phase; set it if any."""
+def _with_speed(numbers: Json, file: Path) -> Json | None:
+    """Return the numbers with the spindle speed, to parts per million, at which the trace keeps the platter's phase."""
     rpm, share = _rpm(numbers), 0.0
     # A tenth of a turn over minutes of trace is a few parts per million: the first search is wide, the last fine.
     for width, steps, phases in ((1e-3, 50, 24), (2e-5, 20, 24), (2e-6, 20, 64), (4e-7, 20, 256)):
         tried = [rpm * (1 + width * at / steps) for at in range(-steps, steps + 1)]
         (share, _), rpm = max((_agreement(_turning(numbers, speed), file, phases), speed) for speed in tried)
-    if share < validation.KEPT:
-        return False
-    numbers["rotation"] = _turning(numbers, rpm)["rotation"]
-    return True
+    return None if share < validation.KEPT else _turning(numbers, rpm)
 
 
 def _agreement(numbers: Json, file: Path, phases: int) -> tuple[float, float]:
@@ -368,35 +341,59 @@ def _turning(numbers: Json, rpm: float) -> Json:
 
 
 def _fit_single(numbers: Json, parameters: list[Parameter], file: Path) -> tuple[Json, Any, Any]:
-    """Fit single requests by the measured clock: as few turns off as may be, and the rest as near as may be."""
+    """Fit single requests: as few turns off as may be, and the rest as near as may be.
+
+    Each is issued the trace's think time after its predecessor's simulated completion: completions lock to the platter,
+    so an error is of its own request, and neither the speed's last digit nor a jump of the clock spoils the rest.
+    """
     import numpy as np  # noqa: PLC0415
 
-    phase = validation.of(numbers, file, clock="measured")["phase"]
-
-    def cost(values: "np.ndarray[Any, Any]", phase: float) -> float:
-        replayed = validation.Replayed(_with(numbers, parameters, values), file, "measured", [phase])
-        return float(np.minimum(np.abs(replayed.errors[0]), replayed.turn_ms / 4).mean())
+    def apart(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+        replayed = validation.Replayed(_with(numbers, parameters, values), file, "simulated", [0.5])
+        return np.asarray(np.minimum(np.abs(replayed.errors[0]), replayed.turn_ms / 4))
 
     values = np.array([p.start for p in parameters])
     steps = np.array([p.step for p in parameters]) * 4
     low, high = map(np.array, _bounds(parameters))
-    best, turn = cost(values, phase), 0.01
-    for _ in range(40):
+    best = apart(values).mean()
+    for _ in range(ROUNDS):
         moved = False
-        for at in [*range(len(values)), -1]:
+        for at in range(len(values)):
             for sign in (1, -1):
-                tried, turned = values.copy(), phase
-                if at < 0:
-                    turned = phase + sign * turn
-                else:
-                    tried[at] = np.clip(values[at] + sign * steps[at], low[at], high[at])
-                if (reached := cost(tried, turned)) < best:
-                    values, phase, best, moved = tried, turned, reached, True
+                tried = values.copy()
+                tried[at] = np.clip(values[at] + sign * steps[at], low[at], high[at])
+                if (reached := apart(tried).mean()) < best:
+                    values, best, moved = tried, reached, True
                     break
-        if not moved:
-            steps, turn = steps / 2, turn / 2
-    spread = steps * 2
-    return _with(numbers, parameters, values), values, spread
+        steps = steps if moved else steps / 2
+    spread = [_untold(apart, values, at, parameter) for at, parameter in enumerate(parameters)]
+    return _with(numbers, parameters, values), values, np.array(spread)
+
+
+# So often all parameters are tried in turn; steps halve where none brings anything.
+ROUNDS = 40
+
+
+def _untold(
+    apart: "Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]",
+    values: "np.ndarray[Any, Any]",
+    at: int,
+    parameter: Parameter,
+) -> float:
+    """Return how far a parameter may be moved before requests tell: until they are off by a standard error more."""
+    best = apart(values)
+    reached = []
+    for sign in (1, -1):
+        step = parameter.step / 16
+        while step < parameter.most - parameter.least:
+            tried = values.copy()
+            tried[at] += sign * step
+            worse = apart(tried) - best
+            if worse.mean() > worse.std() / len(worse) ** 0.5 > 0:
+                break
+            step *= 2
+        reached.append(step)
+    return sum(reached) / 2
 
 
 def in_words(found: Json) -> str:
@@ -421,6 +418,11 @@ def file_text(found: Json) -> str:
         f"{found['device']}, fitted by `headrace calibrate disk`: each parameter as it was, is, ± standard error"
     ]
     for row in found["parameters"]:
-        was, error = (("—" if row[key] is None else f"{row[key]:.4g}") for key in ("was", "standard_error"))
-        remarks.append(f"  {row['parameter']}: {was} → {row['is']:.7g} ± {error}")
+        was, now, error = (_shown(row[key]) for key in ("was", "is", "standard_error"))
+        remarks.append(f"  {row['parameter']}: {was} → {now} ± {error}")
     return device_file.text(found["numbers"], remarks)
+
+
+def _shown(value: Any) -> str:
+    """Return a number in digits enough, a word as it is."""
+    return "—" if value is None else f"{value:.7g}" if isinstance(value, float) else str(value)

@@ -304,11 +304,12 @@ def _extracted(mechanics: Block) -> list[tuple[int, float]]:
 def _cache(disk: Block) -> dict[str, Any]:
     continuous = disk.whole("Buffer continuous read", 0)
     passing = disk.whole("Read any free blocks", 0) == 1
-    always = continuous in {1, 2, 3} or (continuous == 4 and passing)
+    always = continuous in {2, 3} or (continuous == 4 and passing)
+    how = "never" if continuous == 0 else "track" if continuous == 1 else "always" if always else "sequential"
     return {
         "segments": disk.whole("Number of buffer segments"),
         "segment_size": f"{disk.whole('Segment size (in blks)') * SECTOR} B",
-        "read_ahead": "never" if continuous == 0 else "always" if always else "sequential",
+        "read_ahead": how,
         "read_ahead_most": f"{disk.whole('Maximum read-ahead (blks)') * SECTOR} B",
         "keeps_passing": passing,
         "writes": "back" if disk.whole("Fast write level", 0) else "through",

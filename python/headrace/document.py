@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -289,7 +289,7 @@ class CacheSpec(TypedDict):
     drain: NotRequired[Scheduling]
     """With `writes: back`: which of them goes to the platter next."""
 
-ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential']"
+ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track']"
 """When a drive reads on behind what was asked for."""
 
 Writes: TypeAlias = "Literal['through'] | Literal['back']"
@@ -328,6 +328,8 @@ class InterfaceSpec(TypedDict):
     """Before a write that follows the one before it."""
     write_miss: NotRequired[Command | None]
     """Before any other write."""
+    elsewhere: NotRequired[Elsewhere | None]
+    """By how much longer a command takes, unless the cache answers it or it follows the one before it, whose data is elsewhere: its place is worked out anew."""
     write_data_delay: NotRequired[str]
     """From the command to the data of a write, where the drive lets go of the bus in between."""
     write_watermark: NotRequired[float | None]
@@ -346,6 +348,16 @@ class Command(TypedDict):
     """After a read."""
     after_write: str
     """After a write."""
+
+class Elsewhere(TypedDict):
+    """What a command takes longer whose first sector is not where the last one of the command before was. What applies adds up."""
+
+    other_track: NotRequired[str]
+    """On another track."""
+    other_cylinder: NotRequired[str]
+    """In another cylinder."""
+    other_zone: NotRequired[str]
+    """In another zone."""
 
 class QueueSpec(TypedDict):
     """The commands that wait in a drive, and what it makes of them."""

@@ -20,6 +20,9 @@ WORST = 12
 # by chance a fifth would.
 KEPT = 0.5
 
+# So few requests tell nothing.
+ENOUGH = 20
+
 
 def validate(
     device: str, trace: str | Path, *, clock: str = "simulated", beside: str | Path = ".", phases: int = PHASES
@@ -27,9 +30,10 @@ def validate(
     """Replay a measured trace on a device; return how far off it is, as docs/results.md describes it.
 
     With the `simulated` clock each request follows its predecessor's simulated completion by the trace's think time;
-    the platter's initial place is not known, so that many `phases` are pooled. With the `measured` clock each is
-    issued at the instant at which it really was, and the phase that agrees best is sought: where the trace keeps the
-    platter's phase, single requests can be held against each other.
+    the platter's initial place is not known, so that many `phases` are pooled. Where think times do not keep the
+    platter's phase even from one request to the next, it is drawn for every request of each. With the `measured` clock
+    each is issued at the instant at which it really was, and the phase that agrees best is sought: where the trace
+    keeps the platter's phase, single requests can be held against each other.
 
     Raises `ScenarioError` where the device or the trace cannot be used.
     """
@@ -41,9 +45,10 @@ def of(numbers: Json, trace: str | Path, *, clock: str = "simulated", phases: in
     """Do what `validate` does with the numbers of a device."""
     if clock == "measured":
         return _by_request(numbers, trace)
-    replayed = Replayed(numbers, trace, clock, [(at + 0.5) / phases for at in range(phases)])
+    drawn = clock_for(numbers, trace)
+    replayed = Replayed(numbers, trace, drawn, [(at + 0.5) / phases for at in range(phases)])
     return (
-        {"clock": clock, "phases": phases, "turn_ms": replayed.turn_ms}
+        {"clock": clock, "phases": phases, "turn_ms": replayed.turn_ms, "thinks_keep_phase": drawn == "simulated"}
         | replayed.parts()
         | {"worst": replayed.worst(0)}
     )
@@ -66,8 +71,35 @@ def _by_request(numbers: Json, trace: str | Path) -> Json:
     )
 
 
+def thinks_keep_phase(numbers: Json, trace: str | Path) -> bool:
+    """Return whether think times tell where the platter is at a request, from where it was after the one before.
+
+    Then errors of requests to a cylinder where the arm already is are whole turns, or next to nothing, even where the
+    trace as a whole does not keep the phase. Where there are few such requests, all that go to the platter are asked.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    replayed = Replayed(numbers, trace, "simulated", [0.5])
+    platter = replayed.way[0] == WAYS.index("platter")
+    follows = platter & np.concatenate([[False], platter[:-1]])
+    stays = follows & (replayed.moved[0] == 0)
+    asked = stays if stays.sum() >= ENOUGH else follows
+    if asked.sum() < ENOUGH:
+        return True
+    angles = np.exp(2j * np.pi * replayed.errors[0][asked] / replayed.turn_ms)
+    return bool(abs(angles.mean()) > KEPT)
+
+
+def clock_for(numbers: Json, trace: str | Path) -> str:
+    """Return by which clock a trace is replayed from several phases: `drawn` where it keeps none, else `simulated`."""
+    return "simulated" if thinks_keep_phase(numbers, trace) else "drawn"
+
+
 class Replayed:
-    """A trace replayed on a drive from several phases: `measured` by request, `simulated` by phase and request."""
+    """A trace replayed on a drive from several phases: `measured` by request, `simulated` by phase and request.
+
+    Clocks are `simulated`, `measured`, and `drawn`: as simulated, but where the platter is at each request is drawn.
+    """
 
     def __init__(self, numbers: Json, trace: str | Path, clock: str, phases: list[float]) -> None:
         import numpy as np  # noqa: PLC0415
@@ -78,9 +110,11 @@ class Replayed:
         self.write = columns[0] == 1
         self.address, self.bytes = columns[1], columns[2]
         self.measured = columns[3] / 1e6
-        by_phase = [column.reshape(len(phases), -1) for column in columns[4:]]
+        self.apart = columns[4]
+        by_phase = [column.reshape(len(phases), -1) for column in columns[5:]]
         self.simulated, self.way = by_phase[0] / 1e6, by_phase[1]
         self.moved, self.waited = by_phase[2] / 1e6, by_phase[3] / 1e6
+        self.issued = by_phase[4][0] / 1e6
         self.errors = self.simulated - self.measured
 
     def parts(self) -> Json:

@@ -132,9 +132,11 @@ mod _core {
         Ok(numbers.map(|numbers| json(&numbers)))
     }
 
-    /// Replays a trace on a drive of these `numbers` (a device file's text), once for each of `phases`. `clock` is `simulated`
-    /// or `measured`. Returns columns of 64-bit numbers as bytes: write (1 or 0), address, bytes, measured ns, and, phase
-    /// after phase, simulated ns, way (0 cache, 1 read-ahead, 2 platter), ns moved, ns waited.
+    /// Replays a trace on a drive of these `numbers` (a device file's text), once for each of `phases`. `clock` is `simulated`,
+    /// `drawn` (the same, but where the platter is at each request is drawn) or `measured`. Returns columns of 64-bit numbers as bytes: write (1 or 0), address, bytes, measured ns, how far apart from
+    /// the request before (0 on its track, 1 in its cylinder, 2 in its zone, 3 further), and, phase
+    /// after phase, simulated ns, way (0 cache, 1 read-ahead, 2 platter), ns moved, ns waited, ns when
+    /// it was issued.
     #[pyfunction]
     fn replay_on_drive(
         py: Python<'_>,
@@ -146,8 +148,7 @@ mod _core {
         let numbers: DiskNumbers = document::read_text(numbers, "device")
             .and_then(|numbers| catalog::sound(numbers, "device"))
             .map_err(|problems| refused(&problems))?;
-        let timing = if clock == "measured" { Timing::Timestamps } else { Timing::Think };
-        let columns = py.detach(|| replayed(&numbers, &path, timing, &phases))?;
+        let columns = py.detach(|| replayed(&numbers, &path, clock, &phases))?;
         Ok(columns.iter().map(|column| PyBytes::new(py, column).unbind()).collect())
     }
 
@@ -205,17 +206,19 @@ fn understood<T>(result: Result<T, Problems>, onlooker: &Onlooker) -> PyResult<T
 }
 
 /// The columns of `replay_on_drive`.
-fn replayed(numbers: &DiskNumbers, path: &Path, timing: Timing, phases: &[f64]) -> PyResult<Vec<Vec<u8>>> {
+fn replayed(numbers: &DiskNumbers, path: &Path, clock: &str, phases: &[f64]) -> PyResult<Vec<Vec<u8>>> {
+    let timing = if clock == "measured" { Timing::Timestamps } else { Timing::Think };
     let spec = ReplaySpec { timing: Some(timing), ..ReplaySpec::of(&path.display().to_string()) };
     let replay = Replay::plan(path, &spec, numbers.capacity.get().0, &|_| true);
     let told = |problem: ReplayProblem| {
         refused(&Problems::file(&path.display().to_string(), problem.to_string(), "name another trace"))
     };
     let replay = replay.map_err(told)?;
-    let mut columns: Vec<Vec<u8>> = vec![Vec::new(); 8];
+    let mut columns: Vec<Vec<u8>> = vec![Vec::new(); 10];
     for (number, phase) in phases.iter().enumerate() {
         let due = traced(replay.due(), path)?;
-        let pairs = traced(validation::replay(numbers, *phase, due), path)?;
+        let luck = (clock == "drawn").then_some(number as u64);
+        let pairs = traced(validation::replay(numbers, *phase, luck, due), path)?;
         let put = |column: &mut Vec<u8>, of: fn(&Pair) -> u64| {
             pairs.iter().for_each(|pair| column.extend(of(pair).to_le_bytes()));
         };
@@ -224,11 +227,13 @@ fn replayed(numbers: &DiskNumbers, path: &Path, timing: Timing, phases: &[f64]) 
             put(&mut columns[1], |pair| pair.request.address);
             put(&mut columns[2], |pair| pair.request.bytes);
             put(&mut columns[3], |pair| pair.measured.0);
+            put(&mut columns[4], |pair| pair.apart as u64);
         }
-        put(&mut columns[4], |pair| pair.simulated.0);
-        put(&mut columns[5], |pair| pair.way as u64);
-        put(&mut columns[6], |pair| pair.moved_ns as u64);
-        put(&mut columns[7], |pair| pair.waited_ns as u64);
+        put(&mut columns[5], |pair| pair.simulated.0);
+        put(&mut columns[6], |pair| pair.way as u64);
+        put(&mut columns[7], |pair| pair.moved_ns as u64);
+        put(&mut columns[8], |pair| pair.waited_ns as u64);
+        put(&mut columns[9], |pair| pair.issued.0);
     }
     Ok(columns)
 }

@@ -2,6 +2,7 @@
 
 use headrace_kernel::Stream;
 use headrace_storage::DiskNumbers;
+use headrace_storage::disk::layout::Apart;
 use headrace_storage::disk::{Drive, Way};
 use headrace_units::Nanos;
 use headrace_workload::Request;
@@ -12,6 +13,8 @@ use headrace_workload::trace::{Due, Start, TraceError};
 pub struct Pair {
     /// What was asked.
     pub request: Request,
+    /// When it was issued to the simulated drive.
+    pub issued: Nanos,
     /// How long it took on the real drive.
     pub measured: Nanos,
     /// How long it took on the simulated one, from when it was issued.
@@ -22,36 +25,53 @@ pub struct Pair {
     pub moved_ns: f64,
     /// How long it then waited for the platter, in ns.
     pub waited_ns: f64,
+    /// How far its data is from that of the request before.
+    pub apart: Apart,
 }
 
 /// Replays a trace on a drive of these numbers whose platter begins at `phase`. Requests without a measured response are
 /// asked, and not told.
+///
+/// Where think times do not tell where the platter was, the luck of this number moves each by up to half a turn either way
+/// (a shorter one by no more than it is, and up to a turn), so that every request meets it anywhere.
 pub fn replay(
     numbers: &DiskNumbers,
     phase: f64,
+    luck: Option<u64>,
     trace: impl Iterator<Item = Result<Due, TraceError>>,
 ) -> Result<Vec<Pair>, TraceError> {
     let mut drive = Drive::of(numbers, phase, Stream::named(0, "drive", "retries"));
+    let mut luck = luck.map(|number| Stream::named(number, "platter", "phase").draws());
+    let turn = 1e9 / numbers.rotation.get().get();
+    let mut moved = |think: Nanos| match &mut luck {
+        Some(draws) => {
+            Nanos((think.0 as f64 - (turn / 2.0).min(think.0 as f64) + turn * draws.uniform()) as u64)
+        }
+        None => think,
+    };
     let mut done = Nanos::ZERO;
     let mut pairs = Vec::new();
     for due in trace {
         let Due { start, request, measured } = due?;
         let issued = match start {
             Start::At(time) => time,
-            Start::After(think) => done + think,
+            Start::After(think) => done + moved(think),
         };
         // One command at a time: what is issued while another is under way waits for it.
+        let apart = drive.apart_from_last(&request);
         done = drive.serve(issued.max(done), &request).done;
         let story = drive.story();
         if let Some(measured) = measured {
             let (simulated, way) = (done - issued, story.way);
             pairs.push(Pair {
                 request,
+                issued,
                 measured,
                 simulated,
                 way,
                 moved_ns: story.moved_ns,
                 waited_ns: story.waited_ns,
+                apart,
             });
         }
     }

@@ -100,9 +100,8 @@ impl Tree {
     /// Puts `text`, read as YAML, in the place of what `path` (`workload.users.size`) names, or adds it there.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), Problem> {
         let wrong = |message: String| Problem::at(Path::default(), message);
-        let mut value = Self::parse(text, "")
-            .map_err(|problem| wrong(format!("`{path}`: {}", problem.message)))?
-            .root;
+        let mut value =
+            Self::parse(text, "").map_err(|problem| wrong(format!("`{path}`: {}", problem.message)))?.root;
         value.forget_spans();
         let mut node = &mut self.root;
         // Names of components and streams are free: one more may well resemble another.

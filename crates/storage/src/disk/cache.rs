@@ -54,6 +54,8 @@ pub enum ReadAhead {
     Always,
     /// After a read that begins where the one before it ended.
     Sequential,
+    /// After every read, to the end of its track.
+    Track,
 }
 
 /// When a write counts as done.

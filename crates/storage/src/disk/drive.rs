@@ -10,7 +10,7 @@ use headrace_workload::{Op, Request};
 
 use super::cache::{CacheSpec, ReadAhead, Writes};
 use super::electronics::Electronics;
-use super::layout::{SECTOR, Track};
+use super::layout::{Apart, SECTOR, Track};
 use super::platter::{Access, Platter};
 use super::schedule::{Chooser, Scheduling, Waiting};
 use super::{DiskNumbers, Mechanism, Positioning};
@@ -156,7 +156,7 @@ impl Drive {
             Op::Write if self.writes_back() => return self.until_room_ns(now, end - first),
             _ => {}
         }
-        let begin = (now + self.overhead(request.op, true)).max(self.free_at);
+        let begin = (now + self.overhead_of_miss(request.op, first)).max(self.free_at);
         begin - now + self.platter.positioning_ns(begin, self.arm, first, request.op, self.margin)
     }
 
@@ -170,13 +170,36 @@ impl Drive {
             Op::Read => self.read(now, first, end),
             Op::Write => self.write(now, first, end),
         };
+        match request.op {
+            Op::Read => self.read_end = end,
+            Op::Write => self.write_end = end,
+        }
         self.before = request.op;
         let whole = |time: f64| Nanos((time + 0.5) as u64);
         Served { ready: whole(ready.min(done)), done: whole(done) }
     }
 
+    /// What a command takes that the cache does not answer, and that does not follow the one before.
+    fn overhead_of_miss(&self, op: Op, first: u64) -> f64 {
+        let anew = self.electronics.elsewhere.map_or(0.0, |elsewhere| elsewhere[self.apart(first) as usize]);
+        self.overhead(op, true) + anew
+    }
+
     fn overhead(&self, op: Op, miss: bool) -> f64 {
         self.electronics.overhead[op as usize][usize::from(miss)][self.before as usize]
+    }
+
+    /// How far `sector` is apart from the last one of the command before.
+    fn apart(&self, sector: u64) -> Apart {
+        let end = if self.before == Op::Read { self.read_end } else { self.write_end };
+        // Before the first command the arm is where the disk begins.
+        let last = if end == u64::MAX { 0 } else { end - 1 };
+        self.platter.apart(last, sector)
+    }
+
+    /// How far the data of `request` is apart from that of the command before.
+    pub fn apart_from_last(&self, request: &Request) -> Apart {
+        self.apart(request.address / SECTOR)
     }
 
     /// Does what the drive does by itself until `now`: brings written data to the platter, reads on.
@@ -239,7 +262,6 @@ impl Drive {
     /// When the next command can come, and when all data has gone to the host.
     fn read(&mut self, now: f64, first: u64, end: u64) -> (f64, f64) {
         let sequential = first == self.read_end;
-        self.read_end = end;
         let begins = |segment: &Segment| segment.first <= first && first < segment.end;
         let at = self.segments.iter().rposition(begins);
         let newest = at.is_some_and(|at| at + 1 == self.segments.len());
@@ -300,19 +322,20 @@ impl Drive {
 
     /// What is read ahead moves on with what is asked for.
     fn extend_reading(&mut self, end: u64, sequential: bool) {
-        let (Some(most), Some(ahead)) = (self.reads_ahead(sequential), &mut self.ahead) else { return };
-        ahead.limit = ahead.limit.max((end + most).min(self.platter.sectors()));
+        let (Some(limit), Some(ahead)) = (self.reads_on_to(end, sequential), &mut self.ahead) else { return };
+        ahead.limit = ahead.limit.max(limit);
     }
 
-    /// How far the drive reads on behind a read, if it does.
-    fn reads_ahead(&self, sequential: bool) -> Option<u64> {
+    /// Where the drive stops that reads on behind a read to `end`, if it does.
+    fn reads_on_to(&self, end: u64, sequential: bool) -> Option<u64> {
         let cache = self.cache.as_ref()?;
-        let reads = match cache.read_ahead {
-            ReadAhead::Never => false,
-            ReadAhead::Always => true,
-            ReadAhead::Sequential => sequential,
+        let most = match cache.read_ahead {
+            ReadAhead::Never => 0,
+            ReadAhead::Sequential if !sequential => 0,
+            ReadAhead::Always | ReadAhead::Sequential => self.platter.sectors() - end,
+            ReadAhead::Track => self.platter.on_track_after(end - 1),
         };
-        reads.then(|| cache.read_ahead_most.unwrap_or(cache.segment_size).0 / SECTOR)
+        (most > 0).then(|| end + most.min(cache.read_ahead_most.unwrap_or(cache.segment_size).0 / SECTOR))
     }
 
     /// Answers a read whose sectors from `missing` on are on the platter only.
@@ -324,7 +347,7 @@ impl Drive {
         missing: u64,
         sequential: bool,
     ) -> (f64, f64) {
-        let access = self.access(now + self.overhead(Op::Read, true), missing, end, Op::Read);
+        let access = self.access(now + self.overhead_of_miss(Op::Read, first), missing, end, Op::Read);
         self.tell(Way::Platter, &access);
         let held = self
             .segments
@@ -333,8 +356,7 @@ impl Drive {
             .map_or(first, |segment| segment.first);
         let first_kept = held.min(first) - self.passed(&access, missing).min(held.min(first));
         self.keep(Segment { first: first_kept, end });
-        let limit = |most: u64| (end + most).min(self.platter.sectors());
-        self.ahead = self.reads_ahead(sequential).map(|most| Ahead { next: end, limit: limit(most) });
+        self.ahead = self.reads_on_to(end, sequential).map(|limit| Ahead { next: end, limit });
         let Electronics { read_sector, reselect, completion, .. } = self.electronics;
         let sent = self.over_bus(self.transferred(&access, end - first), end - first, read_sector);
         (access.end(), sent + reselect + completion[0])
@@ -379,8 +401,12 @@ impl Drive {
 
     /// When the next command can come, and when this one is done.
     fn write(&mut self, now: f64, first: u64, end: u64) -> (f64, f64) {
-        let begin = (now + self.overhead(Op::Write, first != self.write_end)).max(self.bus_free_at);
-        self.write_end = end;
+        let overhead = if first == self.write_end {
+            self.overhead(Op::Write, false)
+        } else {
+            self.overhead_of_miss(Op::Write, first)
+        };
+        let begin = (now + overhead).max(self.bus_free_at);
         self.ahead = None;
         self.segments.retain(|segment| segment.end <= first || end <= segment.first);
         if self.writes_back() {

@@ -34,6 +34,10 @@ pub struct InterfaceSpec {
     /// Before any other write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_miss: Option<Command>,
+    /// By how much longer a command takes, unless the cache answers it or it follows the one before it, whose data is elsewhere:
+    /// its place is worked out anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Elsewhere>,
     /// From the command to the data of a write, where the drive lets go of the bus in between.
     pub write_data_delay: Nanos,
     /// How much of a write must be in the cache before its data goes to the platter. In any case so much that the rest keeps up
@@ -58,6 +62,18 @@ pub struct Command {
     pub after_write: Nanos,
 }
 
+/// What a command takes longer whose first sector is not where the last one of the command before was. What applies adds up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Elsewhere {
+    /// On another track.
+    pub other_track: Nanos,
+    /// In another cylinder.
+    pub other_cylinder: Nanos,
+    /// In another zone.
+    pub other_zone: Nanos,
+}
+
 /// Overheads and rates in nanoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Electronics {
@@ -68,6 +84,8 @@ pub(super) struct Electronics {
     pub write_data_delay: f64,
     /// By operation, hit or miss, operation before.
     pub overhead: [[[f64; 2]; 2]; 2],
+    /// What is worked out anew, by how far the data is [apart](super::layout::Apart) from that of the command before.
+    pub elsewhere: Option<[f64; 4]>,
     pub reselect: f64,
     pub completion: [f64; 2],
 }
@@ -90,6 +108,11 @@ impl Electronics {
                 [command(spec.read_hit), command(spec.read_miss)],
                 [command(spec.write_hit), command(spec.write_miss)],
             ],
+            elsewhere: spec.elsewhere.map(|Elsewhere { other_track, other_cylinder, other_zone }| {
+                let in_cylinder = other_track.0 as f64;
+                let in_zone = in_cylinder + other_cylinder.0 as f64;
+                [0.0, in_cylinder, in_zone, in_zone + other_zone.0 as f64]
+            }),
             reselect: spec.reselect.0 as f64,
             completion: [spec.read_completion.0 as f64, spec.write_completion.0 as f64],
         }

@@ -125,6 +125,20 @@ pub struct Track {
     pub surface: u32,
 }
 
+/// How far two sectors are apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Apart {
+    /// They lie on one track,
+    #[default]
+    Track,
+    /// in one cylinder,
+    Cylinder,
+    /// in one zone,
+    Zone,
+    /// or in different zones.
+    Zones,
+}
+
 /// Finds where sectors lie.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -300,6 +314,21 @@ impl Layout {
         }
     }
 
+    /// How far two sectors are apart. The next zone is further than another cylinder, and so on.
+    pub fn apart(&self, one: u64, other: u64) -> Apart {
+        let (a, b) = (self.run(one).track, self.run(other).track);
+        let zone = |sector: u64| self.zones.partition_point(|zone| zone.first_sector <= sector);
+        if zone(one) != zone(other) {
+            Apart::Zones
+        } else if a.cylinder != b.cylinder {
+            Apart::Zone
+        } else if a != b {
+            Apart::Cylinder
+        } else {
+            Apart::Track
+        }
+    }
+
     /// How many sectors hold data.
     pub fn sectors(&self) -> u64 {
         self.zones.last().map_or(0, |zone| zone.first_sector + zone.capacity)
@@ -402,6 +431,14 @@ mod tests {
         assert!((layout.run(5).angle - 0.6).abs() < 1e-12);
         assert_eq!(layout.run(28).track, Track { cylinder: 1, surface: 0 });
         assert_eq!(layout.run(28).sectors, 10, "the next cylinder is whole again");
+    }
+
+    #[test]
+    fn sectors_are_apart_by_track_cylinder_and_zone() {
+        let layout = Layout::new(&layout(Spares::None, vec![zone(0, 4, 10, 0, &[]), zone(5, 9, 7, 0, &[])]));
+        let from_the_first = [9, 10, 30, 150].map(|sector| layout.apart(0, sector));
+        assert_eq!(from_the_first, [Apart::Track, Apart::Cylinder, Apart::Zone, Apart::Zones]);
+        assert_eq!(layout.apart(150, 0), Apart::Zones);
     }
 
     #[test]

@@ -30,7 +30,7 @@ use crate::site::Place;
 
 pub use cache::{CacheSpec, ReadAhead, Writes};
 pub use drive::{Drive, Served, Story, Way};
-pub use electronics::{Command, InterfaceSpec};
+pub use electronics::{Command, Elsewhere, InterfaceSpec};
 pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
 pub use platter::MechanicsSpec;
 pub use schedule::{QueueSpec, Scheduling};

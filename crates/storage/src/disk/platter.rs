@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::layout::{Layout, LayoutSpec, Track};
+use super::layout::{Apart, Layout, LayoutSpec, Track};
 
 /// What is known of the mechanics beyond a data sheet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -186,17 +186,18 @@ impl Platter {
     /// How many sectors lie before this one on its track.
     pub fn on_track_before(&self, sector: u64) -> u64 {
         let track = self.layout.run(sector).track;
-        let (mut low, mut high) = (0, sector.min(MOST_ON_TRACK));
-        // The furthest back that is still on the track.
-        while low < high {
-            let middle = (low + high).div_ceil(2);
-            if self.layout.run(sector - middle).track == track {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        low
+        furthest(sector, |back| self.layout.run(sector - back).track == track)
+    }
+
+    /// How many sectors lie behind this one on its track.
+    pub fn on_track_after(&self, sector: u64) -> u64 {
+        let track = self.layout.run(sector).track;
+        furthest(self.sectors() - 1 - sector, |on| self.layout.run(sector + on).track == track)
+    }
+
+    /// How far two sectors are apart.
+    pub fn apart(&self, one: u64, other: u64) -> Apart {
+        self.layout.apart(one, other)
     }
 
     /// How long a sector takes to pass under the head, in ns.
@@ -311,6 +312,16 @@ impl Platter {
     }
 }
 
+/// The largest step, up to `most`, that stays on a track.
+fn furthest(most: u64, stays: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, most.min(MOST_ON_TRACK));
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        (low, high) = if stays(middle) { (middle, high) } else { (low, middle - 1) };
+    }
+    low
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::layout::{Spares, TrackOrder, ZoneSpec};
@@ -349,6 +360,14 @@ mod tests {
     }
 
     const HOME: Track = Track { cylinder: 0, surface: 0 };
+
+    #[test]
+    fn a_sector_knows_what_lies_before_and_behind_it_on_its_track() {
+        let platter = platter();
+        assert_eq!((platter.on_track_before(13), platter.on_track_after(13)), (3, 6));
+        let last = platter.sectors() - 1;
+        assert_eq!((platter.on_track_before(last), platter.on_track_after(last)), (9, 0));
+    }
 
     #[test]
     fn the_wait_follows_from_where_the_platter_is() {
