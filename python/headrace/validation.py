@@ -238,6 +238,8 @@ def in_a_sentence(found: Json) -> str:
             if found["keeps_phase"]
             else "; the trace does not keep the platter's phase, so single requests tell nothing"
         )
+    elif not found["thinks_keep_phase"]:
+        said += "; think times do not keep the platter's phase, so it is drawn for each request"
     return said + "."
 
 
