@@ -9,6 +9,7 @@ do not, where its tracks really begin (`survey`).
 """
 
 import copy
+import math
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -50,9 +51,10 @@ def calibrate(device: str, file: str | Path, *, beside: str | Path = ".", tell: 
     numbers = _complete(devices.numbers(device, beside))
     with _halves(Path(file)) as (first, second):
         tell("looking for the platter's phase")
+        given = numbers
         numbers, keeps = _phased(numbers, first)
         tell("fitting")
-        told = cached.fit_read_ahead(numbers, first)
+        told = survey.changes(given, numbers) + cached.fit_read_ahead(numbers, first)
         told += cached.fit_rates(numbers, first)
         known = {row["parameter"] for row in told}
         parameters = [p for p in _parameters(numbers, keeps_phase=keeps) if p.name not in known]
@@ -410,17 +412,26 @@ def in_words(found: Json) -> str:
     return said + "."
 
 
+def rows(found: Json) -> Iterator[tuple[str, str, str, str]]:
+    """Give what was found of each parameter as words: as it was, is, and its standard error."""
+    for row in found["parameters"]:
+        error = row["standard_error"]
+        was, now = (_shown(row[key], error) for key in ("was", "is"))
+        yield row["parameter"], was, now, "—" if error is None else f"{error:.2g}"
+
+
+def _shown(value: Any, error: float | None) -> str:
+    """Return a number in as many digits as its error bears, a word as it is."""
+    if not isinstance(value, float) or not error:
+        return "—" if value is None else f"{value:.8g}" if isinstance(value, float) else str(value)
+    return f"{value:.{max(1 - math.floor(math.log10(error)), 2)}f}"
+
+
 def file_text(found: Json) -> str:
     """Return the fitted device as the text of a device file, what was fitted told above it."""
     remarks = [
         f"{found['device']}, fitted by `headrace calibrate disk`: each parameter as it was, is, ± standard error"
     ]
-    for row in found["parameters"]:
-        was, now, error = (_shown(row[key]) for key in ("was", "is", "standard_error"))
-        remarks.append(f"  {row['parameter']}: {was} → {now} ± {error}")
+    for parameter, was, now, error in rows(found):
+        remarks.append(f"  {parameter}: {was} → {now}{'' if error == '—' else f' ± {error}'}")
     return device_file.text(found["numbers"], remarks)
-
-
-def _shown(value: Any) -> str:
-    """Return a number in digits enough, a word as it is."""
-    return "—" if value is None else f"{value:.7g}" if isinstance(value, float) else str(value)

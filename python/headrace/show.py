@@ -280,11 +280,8 @@ def calibration(found: Json) -> None:
     console.print()
     console.print(_table(*validations.rows(found["judged"]["simulated"]), title="on the half that was not fitted"))
     console.print()
-    rows = [
-        (row["parameter"], *(_shown(row[column], digits=7) for column in ("was", "is", "standard_error")))
-        for row in found["parameters"]
-    ]
-    console.print(_table(("parameter", "was", "is", "standard error"), rows, words=("parameter",)))
+    columns = ("parameter", "was", "is", "standard error")
+    console.print(_table(columns, calibrations.rows(found), words=("parameter",)))
 
 
 def validation(found: Json) -> None:

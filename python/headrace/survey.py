@@ -64,6 +64,23 @@ def surveyed(numbers: Json, file: str | Path) -> Json | None:
     return plain
 
 
+def changes(before: Json, after: Json) -> list[Json]:
+    """Return what a survey changed of the layout, zone by zone."""
+    if before is after or "layout" not in (before.get("mechanics") or {}):
+        return []
+    zones = zip(*(numbers["mechanics"]["layout"]["zones"] for numbers in (before, after)), strict=True)
+    rows: list[Json] = []
+    for number, (was, now) in enumerate(zones, 1):
+        for key in ("track_skew", "cylinder_skew", "offset"):
+            old, new = (float(zone.get(key, 0.0)) for zone in (was, now))
+            rows.append({"parameter": f"zone {number}: {key}, sectors", "was": old, "is": new, "standard_error": None})
+        fewer, more = (float(len(zone.get("slips", []))) for zone in (was, now))
+        rows.append(
+            {"parameter": f"zone {number}: tracks passed over", "was": fewer, "is": more, "standard_error": None}
+        )
+    return [row for row in rows if row["was"] != row["is"]]
+
+
 @dataclass(frozen=True)
 class Sightings:
     """Requests that went to the platter: where, when they ended, and at which angle their track begins, in turns."""
