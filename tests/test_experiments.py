@@ -261,8 +261,9 @@ def test_a_cluster_that_is_not_there_is_said(headrace: Run, clerk: Path) -> None
 
 SBATCH = """\
 #!/bin/sh
-# Stands in for Slurm: a job is a process of this machine.
-sh "$1" > /dev/null 2>&1 &
+# Stands in for Slurm: a job is a process of this machine. The script is removed as soon as it is handed in.
+script=$(cat "$1")
+sh -c "$script" > /dev/null 2>&1 &
 echo "Submitted batch job $!"
 """
 
@@ -286,7 +287,7 @@ def test_workers_are_started_as_jobs(clerk: Path, tmp_path: Path, monkeypatch: p
     assert "under `jobqueue.slurm`: cores, memory" in json.loads(unsaid.stdout)["problems"][0]["help"]
     monkeypatch.setenv("DASK_JOBQUEUE__SLURM__CORES", "1")
     monkeypatch.setenv("DASK_JOBQUEUE__SLURM__MEMORY", "1GB")
-    by_jobs = subprocess.run(command, capture_output=True, text=True, check=True)
+    by_jobs = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert json.loads(by_jobs.stdout)["points"] == shown(sweep(clerk, {RATE: ["20 /s", "40 /s"]}))
 
 

@@ -24,7 +24,7 @@ Json = dict[str, Any]
 # So far, in turns, a track's beginning is told by one request; and so many times that costs one that tells nothing.
 NEAR, LOST = 0.02, 5.0
 
-# What a track that is passed over costs: as much as several requests that are half a turn astray.
+# What a track that is passed over costs: more than one request that tells nothing, less than two.
 SLIP = 6.0
 
 # At most so many tracks of a zone are passed over; skews are at most so many sectors other than the file has them.
@@ -57,8 +57,10 @@ def surveyed(numbers: Json, file: str | Path) -> Json | None:
     found = [_zone(zone, layout["surfaces"], seen, at) for at, zone in enumerate(zones)]
     # One of all angles is free: that of the first zone that is told stays.
     free = next((one.offset for one in found if one is not None), 0.0)
-    for zone, one in zip(zones, found, strict=True):
-        if one is not None:
+    for zone, one, given in zip(zones, found, layout["zones"], strict=True):
+        if one is None:
+            zone["slips"] = given.get("slips", [])
+        else:
             zone |= {"track_skew": one.track_skew, "cylinder_skew": one.cylinder_skew, "slips": one.slips}
             zone["offset"] = round(zone.get("offset", 0.0) + (one.offset - free) * zone["sectors"], 3)
     return plain
