@@ -263,7 +263,7 @@ SBATCH = """\
 #!/bin/sh
 # Stands in for Slurm: a job is a process of this machine. The script is removed as soon as it is handed in.
 script=$(cat "$1")
-sh -c "$script" > /dev/null 2>&1 &
+setsid sh -c "$script" > /dev/null 2>&1 &
 echo "Submitted batch job $!"
 """
 
@@ -278,7 +278,7 @@ def test_workers_are_started_as_jobs(clerk: Path, tmp_path: Path, monkeypatch: p
         "--json",
     ]
     command += ["--engine", "dask", "--jobs", "slurm", "--workers", "2"]
-    for name, text in {"sbatch": SBATCH, "scancel": '#!/bin/sh\nkill "$@"\n'}.items():
+    for name, text in {"sbatch": SBATCH, "scancel": '#!/bin/sh\nkill -- "-$1"\n'}.items():
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
