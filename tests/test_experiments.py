@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -547,8 +546,7 @@ def test_plain_numbers_bound_what_is_counted(headrace: Run, clerk: Path, tmp_pat
     assert page.read_text().count("<svg") == 4
 
 
-@contextmanager
-def interrupted_at(at: int) -> Iterator[Callable[..., None]]:
+def interrupted_at(at: int) -> Callable[..., None]:
     """Give a watch that has someone press Ctrl-C as soon as so many runs are done."""
     seen = 0
 
@@ -558,12 +556,12 @@ def interrupted_at(at: int) -> Iterator[Callable[..., None]]:
         if seen == at:
             os.kill(os.getpid(), signal.SIGINT)
 
-    yield watch
+    return watch
 
 
 def test_ctrl_c_keeps_what_a_sweep_has_found(clerk: Path) -> None:
-    with interrupted_at(4) as watch, pytest.raises(Interrupted) as stopped:
-        sweep(clerk, {RATE: ["20 /s", "80 /s", "100 /s"]}, replications=3, watch=watch)
+    with pytest.raises(Interrupted) as stopped:
+        sweep(clerk, {RATE: ["20 /s", "80 /s", "100 /s"]}, replications=3, watch=interrupted_at(4))
     found = stopped.value.found
     assert not found.complete
     # The signal is seen a run or two later.
@@ -573,28 +571,28 @@ def test_ctrl_c_keeps_what_a_sweep_has_found(clerk: Path) -> None:
 
 def test_ctrl_c_keeps_what_a_search_has_found(clerk: Path) -> None:
     rates = {RATE: ["20 /s", "60 /s", "100 /s"]}
-    with interrupted_at(8) as watch, pytest.raises(Interrupted) as stopped:
-        optimise(clerk, rates, minimise=["mean(users)"], replications=3, watch=watch)
+    with pytest.raises(Interrupted) as stopped:
+        optimise(clerk, rates, minimise=["mean(users)"], replications=3, watch=interrupted_at(8))
     assert len(stopped.value.found.trials) == 2
     assert "2 designs tried" in stopped.value.found.answer
-    with interrupted_at(8) as watch, pytest.raises(Interrupted) as stopped:
-        capacity(clerk, RATE, "mean(users) > 1 s", watch=watch)
+    with pytest.raises(Interrupted) as stopped:
+        capacity(clerk, RATE, "mean(users) > 1 s", watch=interrupted_at(8))
     bracket = stopped.value.found
     assert (bracket.carried.load, bracket.exceeded) == ("50 /s", None)
     assert "more was not tried yet" in bracket.answer
-    with interrupted_at(2) as watch, pytest.raises(Interrupted) as stopped:
-        sensitivity(clerk, rates | {"run.requests": [10000, 20000]}, "mean(users)", watch=watch)
+    with pytest.raises(Interrupted) as stopped:
+        sensitivity(clerk, rates | {"run.requests": [10000, 20000]}, "mean(users)", watch=interrupted_at(2))
     assert stopped.value.found is None
 
 
 def test_ctrl_c_keeps_the_pairs_that_are_whole(clerk: Path) -> None:
     faster = load(clerk).with_({"system.clerk.service.exponential": "4 ms"})
-    with interrupted_at(20) as watch, pytest.raises(Interrupted) as stopped:
-        compare(clerk, faster, replications=12, watch=watch)
+    with pytest.raises(Interrupted) as stopped:
+        compare(clerk, faster, replications=12, watch=interrupted_at(20))
     assert 8 <= stopped.value.found.replications < 12
     assert "faster for users" in stopped.value.found.answer
-    with interrupted_at(6) as watch, pytest.raises(Interrupted) as stopped:
-        compare(clerk, faster, replications=12, watch=watch)
+    with pytest.raises(Interrupted) as stopped:
+        compare(clerk, faster, replications=12, watch=interrupted_at(6))
     assert stopped.value.found is None
 
 
