@@ -156,18 +156,18 @@ def _set_elsewhere(
         medians = np.array([np.median(left[which]) for which in classes])
         many = np.array([which.sum() for which in classes])
         level, weight = level + (medians - medians[0]) * many, weight + many
+    told = interface.get("elsewhere") or {}
+    before = [devices.in_ms(told.get(place, "0 ms")) for place in PLACES]
     if not weight.all():
-        return np.zeros(len(left))
+        return np.asarray(np.cumsum([0.0, *before])[apart])
     level = isotonic_regression(level / weight, weights=weight).x
-    level -= level[0]
-    was = interface.get("elsewhere") or {}
-    interface["elsewhere"] = {
-        place: devices.time_of(float(more)) for place, more in zip(PLACES, np.diff(level), strict=True)
-    }
-    for place, more in zip(PLACES, np.diff(level), strict=True):
-        before = devices.in_ms(was.get(place, "0 ms"))
-        rows.append({"parameter": f"elsewhere: {place}, ms", "was": before, "is": float(more), "standard_error": None})
-    return np.asarray(level[apart])
+    now = [float(more) for more in np.diff(level)]
+    interface["elsewhere"] = {place: devices.time_of(more) for place, more in zip(PLACES, now, strict=True)}
+    rows += [
+        {"parameter": f"elsewhere: {place}, ms", "was": was, "is": more, "standard_error": None}
+        for place, was, more in zip(PLACES, before, now, strict=True)
+    ]
+    return np.asarray((level - level[0])[apart])
 
 
 # How far data may be from that of the command before, each further than the one before.
