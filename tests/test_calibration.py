@@ -74,10 +74,11 @@ def test_where_tracks_begin_is_found_where_the_file_is_wrong(tmp_path: Path) -> 
     trace = traced(true, tmp_path / "small.trace", anywhere(true))
     # The trace keeps the phase, but a drive whose tracks lie elsewhere sees nothing of that.
     assert validation.thinks_keep_phase(true, trace)
-    assert not calibration._keeps(told, trace)
-    found, keeps = calibration._phased(told, trace)
+    assert not validation.of(told, trace, clock="measured")["keeps_phase"]
+    found, keeps = survey.phased(told, trace)
     assert keeps
-    assert calibration._rpm(found) == pytest.approx(5397.3, abs=0.02)
+    assert devices.quantity("frequency", found["rotation"]) * 60 == pytest.approx(5397.3, abs=0.02)
+    assert survey.changes(told, found)[-1]["parameter"] == "rotation, rpm"
     pairs = zip(true["mechanics"]["layout"]["zones"], found["mechanics"]["layout"]["zones"], strict=True)
     for zone, surveyed in pairs:
         assert (surveyed["track_skew"], surveyed["cylinder_skew"]) == (zone["track_skew"], zone["cylinder_skew"])

@@ -19,6 +19,8 @@ MEASURED = {
 }
 # Where nothing is fitted, this one is not under it yet, by 28 %. The bound keeps it where it is.
 NOT_YET = {"hp_c2247a": 0.125}
+# Nor is the mean of this one within one percent and two standard errors, by 1.1 %.
+MEAN_NOT_YET = {"cheetah4LP": 2.7}
 
 
 def trace_of(folder: Path, disk: str) -> Path:
@@ -30,7 +32,8 @@ def test_nothing_fitted_and_nearer_than_disksim(measured_data: Path, disk: str) 
     device, disksims = MEASURED[disk]
     found = validation.validate(device, trace_of(measured_data, disk))
     assert found["overall"]["demerit_ms"] < NOT_YET.get(disk, disksims)
-    assert abs(found["overall"]["mean_error_percent"]) < 2.8
+    target = 1.0 + 2 * found["overall"]["standard_error_percent"]
+    assert abs(found["overall"]["mean_error_percent"]) < MEAN_NOT_YET.get(disk, target)
     assert found["reads"]["n"] + found["writes"]["n"] == found["overall"]["n"]
 
 

@@ -2,10 +2,11 @@
 
 import copy
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import devices, validation
+from headrace import devices, fitted, validation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,9 +15,6 @@ Json = dict[str, Any]
 
 # So many requests tell a median.
 ENOUGH = 20
-
-# Replays by which a setting is judged where the platter's phase is drawn.
-PHASES = 4
 
 # By so many standard errors single reads must come nearer on average before a setting counts as the drive's: many are
 # tried, and one of them is always the best by chance.
@@ -45,7 +43,7 @@ def fit_read_ahead(numbers: Json, file: str | Path) -> list[Json]:
             break
         best, numbers["cache"] = apart, cache
     return [
-        {"parameter": f"cache: {key}", "was": before.get(key), "is": value, "standard_error": None}
+        fitted.row(f"cache: {key}", before.get(key), value)
         for key, value in numbers["cache"].items()
         if before.get(key) != value
     ]
@@ -72,10 +70,32 @@ def _apart(numbers: Json, file: str | Path, clock: str) -> "np.ndarray[Any, Any]
     """Return how far each read is off, in ms; a quarter of a turn at most."""
     import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
-    phases = [0.5] if clock == "simulated" else [(at + 0.5) / PHASES for at in range(PHASES)]
-    replayed = validation.Replayed(numbers, file, clock, phases)
+    # Where it is not drawn, one initial phase is as good as many.
+    replayed = validation.Replayed(numbers, file, clock, [0.5] if clock == "simulated" else validation.pooled())
     reads = np.abs(replayed.errors[:, ~replayed.write])
     return np.asarray(np.minimum(reads, replayed.turn_ms / 4).mean(axis=0))
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """Reads or writes that the cache answered."""
+
+    took: "np.ndarray[Any, Any]"
+    sectors: "np.ndarray[Any, Any]"
+    after_write: "np.ndarray[Any, Any]"
+    follows: "np.ndarray[Any, Any]"
+    """Which of them begin where one of their kind has just ended."""
+    apart: "np.ndarray[Any, Any]"
+
+    @classmethod
+    def of(cls, replayed: validation.Replayed, op: str) -> "_Answered":
+        import numpy as np  # noqa: PLC0415
+
+        which = replayed.went("cache")[0] & (replayed.write == (op == "write"))
+        ends = np.concatenate([[0], (replayed.address + replayed.bytes)[:-1]])
+        follows = (replayed.address == ends) & (replayed.after_write == replayed.write)
+        columns = (replayed.measured, replayed.bytes / 512, replayed.after_write, follows, replayed.apart)
+        return cls(*(column[which] for column in columns))
 
 
 def fit_rates(numbers: Json, file: str | Path) -> list[Json]:
@@ -85,39 +105,32 @@ def fit_rates(numbers: Json, file: str | Path) -> list[Json]:
     the time to work out its place. The slope is the median of those between the medians of sizes (Theil and Sen), the
     times for places lie between medians of what is left, the overheads in its middle.
     """
-    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-
     replayed = validation.Replayed(numbers, file, "simulated", [0.5])
-    answered = replayed.way[0] == validation.WAYS.index("cache")
-    after_write = np.concatenate([[False], replayed.write[:-1]])
-    ends = np.concatenate([[0], (replayed.address + replayed.bytes)[:-1]])
-    follows = (replayed.address == ends) & (after_write == replayed.write)
-    rows: list[Json] = []
-    for op in ("read", "write"):
-        mine = answered & (replayed.write == (op == "write"))
-        each = _slope(replayed.bytes[mine] / 512, replayed.measured[mine])
-        if each is None or each <= 0:
-            continue
-        rows.append(_set_rate(numbers["interface"], f"{op}_rate", each))
-        left = replayed.measured - replayed.bytes / 512 * each
-        left -= devices.in_ms(numbers["interface"].get(f"{op}_completion", "0 ms"))
-        # A cached read is a hit, whether it follows or not.
-        misses = mine & ~follows if op == "write" else np.zeros_like(mine)
-        if misses.any():
-            left[misses] -= _set_elsewhere(numbers["interface"], left, misses, after_write, replayed.apart, rows)[
-                misses
-            ]
-        for kind, those in ((f"{op}_hit", mine & ~misses), (f"{op}_miss", misses)):
-            for after, these in (("after_read", those & ~after_write), ("after_write", those & after_write)):
-                if these.sum() >= ENOUGH:
-                    rows.append(_set_overhead(numbers["interface"], kind, after, left[these]))
-    return rows
+    return [row for op in ("read", "write") for row in _fit_op(numbers["interface"], op, _Answered.of(replayed, op))]
+
+
+def _fit_op(interface: Json, op: str, seen: _Answered) -> Iterator[Json]:
+    import numpy as np  # noqa: PLC0415
+
+    each = _slope(seen.sectors, seen.took)
+    if each is None or each <= 0:
+        return
+    yield _set_rate(interface, f"{op}_rate", each)
+    left = seen.took - seen.sectors * each - devices.in_ms(interface.get(f"{op}_completion", "0 ms"))
+    # A cached read is a hit, whether it follows or not.
+    misses = ~seen.follows if op == "write" else np.zeros_like(seen.follows)
+    yield from _set_elsewhere(interface, left[misses], seen.after_write[misses], seen.apart[misses])
+    left[misses] -= np.cumsum([0.0, *_elsewhere(interface)])[seen.apart[misses]]
+    for kind, those in ((f"{op}_hit", ~misses), (f"{op}_miss", misses)):
+        for after, these in (("after_read", those & ~seen.after_write), ("after_write", those & seen.after_write)):
+            if these.sum() >= ENOUGH:
+                yield _set_overhead(interface, kind, after, left[these])
 
 
 def _set_rate(interface: Json, key: str, each: float) -> Json:
     was = devices.sector_ms(interface[key]) if key in interface else None
     interface[key] = devices.rate_of_sectors(each)
-    return {"parameter": f"{key}, ms a sector", "was": was, "is": each, "standard_error": None}
+    return fitted.row(f"{key}, ms a sector", was, each)
 
 
 def _set_overhead(interface: Json, kind: str, after: str, times: "np.ndarray[Any, Any]") -> Json:
@@ -126,52 +139,46 @@ def _set_overhead(interface: Json, kind: str, after: str, times: "np.ndarray[Any
     # A write that took very long (the drive had other things to do) counts as long, not as more; of reads some were not
     # answered from the cache as the model thinks, so theirs is the median.
     low, middle, high = np.quantile(times, [0.01, 0.5, 0.99])
-    now = float(middle) if kind == "read_hit" else float(np.clip(times, low, high).mean())
-    error = float(np.clip(times, low, high).std()) / len(times) ** 0.5
+    usual = np.clip(times, low, high)
+    now = float(middle if kind == "read_hit" else usual.mean())
     was = devices.in_ms(interface[kind][after])
     interface[kind][after] = devices.time_of(now)
-    return {"parameter": f"{kind} {after}, ms", "was": was, "is": now, "standard_error": error}
+    return fitted.row(f"{kind} {after}, ms", was, now, float(usual.std()) / len(times) ** 0.5)
+
+
+# How far data may be from that of the command before, each further than the one before.
+PLACES = ("other_track", "other_cylinder", "other_zone")
+
+
+def _elsewhere(interface: Json) -> list[float]:
+    """Return how much longer commands take whose data is elsewhere, in ms, each beyond the one before."""
+    told = interface.get("elsewhere") or {}
+    return [devices.in_ms(told.get(place, "0 ms")) for place in PLACES]
 
 
 def _set_elsewhere(
     interface: Json,
     left: "np.ndarray[Any, Any]",
-    misses: "np.ndarray[Any, Any]",
     after_write: "np.ndarray[Any, Any]",
     apart: "np.ndarray[Any, Any]",
-    rows: list[Json],
-) -> "np.ndarray[Any, Any]":
-    """Set how much longer commands take whose data is elsewhere, as what is further away never takes less.
-
-    Returns that time by request.
-    """
+) -> list[Json]:
+    """Set those times by what is left of commands, as far as there are enough; what is further never takes less."""
     import numpy as np  # noqa: PLC0415
     from scipy.optimize import isotonic_regression  # noqa: PLC0415
 
     level, weight = np.zeros(len(PLACES) + 1), np.zeros(len(PLACES) + 1)
     for after in (after_write, ~after_write):
-        classes = [misses & after & (apart == far) for far in range(len(level))]
-        if min(which.sum() for which in classes) < ENOUGH:
-            continue
-        medians = np.array([np.median(left[which]) for which in classes])
-        many = np.array([which.sum() for which in classes])
-        level, weight = level + (medians - medians[0]) * many, weight + many
-    told = interface.get("elsewhere") or {}
-    before = [devices.in_ms(told.get(place, "0 ms")) for place in PLACES]
+        classes = [left[after & (apart == far)] for far in range(len(level))]
+        if min(map(len, classes)) >= ENOUGH:
+            medians, many = np.array([np.median(times) for times in classes]), np.array([len(one) for one in classes])
+            level, weight = level + (medians - medians[0]) * many, weight + many
     if not weight.all():
-        return np.asarray(np.cumsum([0.0, *before])[apart])
-    level = isotonic_regression(level / weight, weights=weight).x
-    now = [float(more) for more in np.diff(level)]
+        return []
+    before = _elsewhere(interface)
+    now = [float(more) for more in np.diff(isotonic_regression(level / weight, weights=weight).x)]
     interface["elsewhere"] = {place: devices.time_of(more) for place, more in zip(PLACES, now, strict=True)}
-    rows += [
-        {"parameter": f"elsewhere: {place}, ms", "was": was, "is": more, "standard_error": None}
-        for place, was, more in zip(PLACES, before, now, strict=True)
-    ]
-    return np.asarray((level - level[0])[apart])
-
-
-# How far data may be from that of the command before, each further than the one before.
-PLACES = ("other_track", "other_cylinder", "other_zone")
+    told = zip(PLACES, before, now, strict=True)
+    return [fitted.row(f"elsewhere: {place}, ms", was, more) for place, was, more in told]
 
 
 def _slope(sizes: "np.ndarray[Any, Any]", times: "np.ndarray[Any, Any]") -> float | None:

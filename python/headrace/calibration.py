@@ -1,15 +1,12 @@
 """Fit what data sheets do not say of a disk to a measured trace: overheads, rates, settling, seeks; speed and phase.
 
-The first half of the trace is fitted, the second judges. Where the trace keeps the platter's phase, single requests are
-fitted (by the measured clock, spindle speed and phase too); elsewhere the distributions of reads and of writes, after a
-read and after a write, since there the rotational wait of a single request is a lottery.
-
-Before that, how the drive reads ahead is sought (`cached`); and where requests nearby keep the phase, but distant ones
-do not, where its tracks really begin (`survey`).
+The first half of the trace is fitted, the second judges. First the spindle's speed is sought, and where tracks really
+begin (`survey`), how the drive reads ahead, and what is told by requests that its cache answers (`cached`). Then, where
+the trace keeps the platter's phase, single requests are fitted; elsewhere the distributions of reads and of writes,
+after a read and after a write, since there the rotational wait of a single request is a lottery.
 """
 
 import copy
-import math
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import cached, device_file, devices, survey, trace, validation
+from headrace import cached, device_file, devices, fitted, survey, trace, validation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +22,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Tell = Callable[[str], object]
 
-# Phases that are pooled while fitting, and quantiles of each class that are held against each other.
-PHASES = 12
+# So many quantiles of each class of requests are held against each other.
 QUANTILES = 60
 
 
@@ -52,51 +48,29 @@ def calibrate(device: str, file: str | Path, *, beside: str | Path = ".", tell: 
     with _halves(Path(file)) as (first, second):
         tell("looking for the platter's phase")
         given = numbers
-        numbers, keeps = _phased(numbers, first)
+        numbers, keeps = survey.phased(numbers, first)
         tell("fitting")
         told = survey.changes(given, numbers) + cached.fit_read_ahead(numbers, first)
         told += cached.fit_rates(numbers, first)
         known = {row["parameter"] for row in told}
         parameters = [p for p in _parameters(numbers, keeps_phase=keeps) if p.name not in known]
-        fitted, found, spread = _fit_single(numbers, parameters, first) if keeps else _fit(numbers, parameters, first)
+        best, found, spread = _fit_single(numbers, parameters, first) if keeps else _fit(numbers, parameters, first)
         told += [
-            {"parameter": p.name, "was": p.start, "is": float(value), "standard_error": float(error)}
+            fitted.row(p.name, p.start, float(value), float(error))
             for p, value, error in zip(parameters, found, spread, strict=True)
         ]
         tell("judging")
         clocks = ("simulated", "measured") if keeps else ("simulated",)
         judged = {
-            half: {clock: validation.of(fitted, part, clock=clock) | {"device": device} for clock in clocks}
+            half: {clock: validation.of(best, part, clock=clock) | {"device": device} for clock in clocks}
             for half, part in (("fitted", first), ("judged", second))
         }
-    told += [{"parameter": "rotation, rpm", "was": None, "is": _rpm(fitted), "standard_error": None}] if keeps else []
     overall = judged["judged"]["simulated"]["overall"]
-    fitted["validation"] = (
+    best["validation"] = (
         f"fitted to the first half of {Path(file).name}; on its second half {overall['n']} requests, mean "
         f"{overall['mean_error_percent']:+.2f} %, demerit {overall['demerit_percent']:.2f} % of the mean"
     )
-    return {"device": device, "numbers": fitted, "parameters": told, "keeps_phase": keeps, **judged}
-
-
-def _phased(numbers: Json, file: Path) -> tuple[Json, bool]:
-    """Return the numbers with what tells the platter's phase, and whether the trace keeps it.
-
-    That is the spindle's speed; and, where think times keep the phase to the next request nearby but not further off,
-    where tracks begin.
-    """
-    if _keeps(numbers, file):
-        return numbers, True
-    if turning := _with_speed(numbers, file):
-        return turning, True
-    if validation.thinks_keep_phase(numbers, file):
-        surveyed = survey.surveyed(numbers, file)
-        if surveyed is not None and _keeps(surveyed, file):
-            return surveyed, True
-    return numbers, False
-
-
-def _keeps(numbers: Json, file: Path) -> bool:
-    return bool(validation.of(numbers, file, clock="measured")["keeps_phase"])
+    return {"device": device, "numbers": best, "parameters": told, "keeps_phase": keeps, **judged}
 
 
 @contextmanager
@@ -125,76 +99,58 @@ def _complete(numbers: Json) -> Json:
 
 def _parameters(numbers: Json, *, keeps_phase: bool) -> list[Parameter]:
     """Return what is fitted of a disk, in ms."""
-    interface, mechanics = numbers["interface"], numbers.get("mechanics")
+    found = [*_overheads(numbers["interface"]), *_transfers(numbers["interface"], keeps_phase=keeps_phase)]
+    mechanics = numbers.get("mechanics")
+    return found if mechanics is None else found + list(_mechanics(mechanics, keeps_phase=keeps_phase))
 
-    def time(section: str, *keys: str) -> Callable[[Json, float], None]:
-        def put(into: Json, value: float) -> None:
-            place = into[section]
-            for key in keys[:-1]:
-                place = place[key]
-            place[keys[-1]] = devices.time_of(value)
 
-        return put
+def _into(told: Callable[[float], Any], *keys: str) -> Callable[[Json, float], None]:
+    """Return what puts a number into the numbers of a device, in the place of these keys, as a device file tells it."""
 
-    def rate(key: str) -> Callable[[Json, float], None]:
-        return lambda into, value: into["interface"].__setitem__(key, devices.rate_of_sectors(value))
+    def put(into: Json, value: float) -> None:
+        place = into
+        for key in keys[:-1]:
+            place = place[key]
+        place[keys[-1]] = told(value)
 
-    def share(key: str) -> Callable[[Json, float], None]:
-        return lambda into, value: into["interface"].__setitem__(key, round(float(value), 4))
+    return put
 
-    found = [
-        Parameter(
-            f"{kind} {after}, ms",
-            time("interface", kind, after),
-            devices.in_ms(interface[kind][after]),
-            0.05,
-            0.0,
-            10.0,
-        )
-        for kind in ("read_hit", "read_miss", "write_hit", "write_miss")
-        for after in ("after_read", "after_write")
-    ]
+
+def _overheads(interface: Json) -> Iterator[Parameter]:
+    for kind in ("read_hit", "read_miss", "write_hit", "write_miss"):
+        for after in ("after_read", "after_write"):
+            put, start = _into(devices.time_of, "interface", kind, after), devices.in_ms(interface[kind][after])
+            yield Parameter(f"{kind} {after}, ms", put, start, 0.05, 0.0, 10.0)
+
+
+def _transfers(interface: Json, *, keeps_phase: bool) -> Iterator[Parameter]:
     # After the data, or before the command: only where the platter's phase is known does it make a difference.
     for key in ("read_completion", "write_completion") if keeps_phase else ():
-        start = devices.in_ms(interface.setdefault(key, "0 ms"))
-        found.append(Parameter(f"{key}, ms", time("interface", key), start, 0.05, 0.0, 5.0))
+        put, start = _into(devices.time_of, "interface", key), devices.in_ms(interface.get(key, "0 ms"))
+        yield Parameter(f"{key}, ms", put, start, 0.05, 0.0, 5.0)
     for key in ("read_watermark", "write_watermark") if keeps_phase else ():
-        found.append(Parameter(key, share(key), interface.get(key) or 0.0, 0.05, 0.0, 1.0))
+        put = _into(lambda share: round(share, 4), "interface", key)
+        yield Parameter(key, put, interface.get(key) or 0.0, 0.05, 0.0, 1.0)
     for key in ("read_rate", "write_rate"):
         if key in interface:
-            start = devices.sector_ms(interface[key])
-            found.append(Parameter(f"{key}, ms a sector", rate(key), start, 0.01 * start, 0.1 * start, 10 * start))
-    if mechanics is None:
-        return found
-    found.append(
-        Parameter(
-            "write settle, ms",
-            time("mechanics", "write_settle"),
-            devices.in_ms(mechanics.get("write_settle", "0 ms")),
-            0.05,
-            0.0,
-            5.0,
-        )
-    )
+            put, start = _into(devices.rate_of_sectors, "interface", key), devices.sector_ms(interface[key])
+            yield Parameter(f"{key}, ms a sector", put, start, 0.01 * start, 0.1 * start, 10 * start)
+
+
+def _mechanics(mechanics: Json, *, keeps_phase: bool) -> Iterator[Parameter]:
+    settle = devices.in_ms(mechanics.get("write_settle", "0 ms"))
+    put = _into(devices.time_of, "mechanics", "write_settle")
+    yield Parameter("write settle, ms", put, settle, 0.05, 0.0, 5.0)
     inward, outward = (devices.in_ms(mechanics.get(f"{way}_more", "0 ms")) for way in ("inward", "outward"))
-    began = abs(inward - outward)
     if keeps_phase:
         # Whether a seek just makes its sector depends on where it comes from; distributions do not tell.
-        found.append(Parameter("seek inwards longer by, ms", _biased, inward - outward, 0.05, -3.0, 3.0))
-    if mechanics.get("seek"):
-        curve = [(distance, devices.in_ms(time)) for distance, time in mechanics["seek"]]
-        found += [
-            Parameter(
-                f"seek near {round(curve[-1][0] * knot**2)} cylinders, ms",
-                _bent(curve, knot, began),
-                0.0,
-                0.05,
-                -3.0,
-                3.0,
-            )
-            for knot in KNOTS
-        ]
-    return found
+        yield Parameter("seek inwards longer by, ms", _biased, inward - outward, 0.05, -3.0, 3.0)
+    if not mechanics.get("seek"):
+        return
+    curve = [(distance, devices.in_ms(time)) for distance, time in mechanics["seek"]]
+    for knot in KNOTS:
+        name = f"seek near {round(curve[-1][0] * knot**2)} cylinders, ms"
+        yield Parameter(name, _bent(curve, knot, abs(inward - outward)), 0.0, 0.05, -3.0, 3.0)
 
 
 def _biased(into: Json, value: float) -> None:
@@ -245,7 +201,6 @@ def _fit(numbers: Json, parameters: list[Parameter], file: Path) -> tuple[Json, 
     import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
     from scipy import optimize  # noqa: PLC0415
 
-    phases = [(at + 0.5) / PHASES for at in range(PHASES)]
     clock = validation.clock_for(numbers, file)
     shares = (np.arange(QUANTILES) + 0.5) / QUANTILES
 
@@ -257,7 +212,7 @@ def _fit(numbers: Json, parameters: list[Parameter], file: Path) -> tuple[Json, 
         return start + steps * (scaled - ZERO)
 
     def residuals(scaled: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-        replayed = validation.Replayed(_with(numbers, parameters, value(scaled)), file, clock, phases)
+        replayed = validation.Replayed(_with(numbers, parameters, value(scaled)), file, clock, validation.pooled())
         parts = []
         for which in _classes(replayed):
             apart = np.quantile(replayed.simulated[:, which], shares) - np.quantile(replayed.measured[which], shares)
@@ -289,12 +244,11 @@ def _classes(replayed: validation.Replayed) -> "Iterator[np.ndarray[Any, Any]]":
     """Give reads and writes, after a read and after a write, small and large, as far as there are enough of each."""
     import numpy as np  # noqa: PLC0415
 
-    after_write = np.concatenate([[False], replayed.write[:-1]])
     large = replayed.bytes > np.median(replayed.bytes)
     for write in (False, True):
         for after in (False, True):
             for size in (False, True):
-                which = (replayed.write == write) & (after_write == after) & (large == size)
+                which = (replayed.write == write) & (replayed.after_write == after) & (large == size)
                 if which.sum() >= QUANTILES:
                     yield which
 
@@ -306,38 +260,6 @@ def _spread(jacobian: "np.ndarray[Any, Any]", residuals: "np.ndarray[Any, Any]")
     freedom = max(len(residuals) - jacobian.shape[1], 1)
     covariance = np.linalg.pinv(jacobian.T @ jacobian) * (residuals @ residuals) / freedom
     return np.asarray(np.sqrt(np.clip(np.diag(covariance), 0, None)))
-
-
-def _with_speed(numbers: Json, file: Path) -> Json | None:
-    """Return the numbers with the spindle speed, to parts per million, at which the trace keeps the platter's phase.
-
-    A request that goes to the platter ends when its last sector has passed, at whatever turn. So at the right speed all
-    are, but for whole turns, equally early or late; at another they drift.
-    """
-    import numpy as np  # noqa: PLC0415
-
-    replayed = validation.Replayed(numbers, file, "measured", [0.5])
-    platter = replayed.way[0] == validation.WAYS.index("platter")
-    late = replayed.errors[0][platter] / replayed.turn_ms
-    ended_min = (replayed.issued + replayed.measured)[platter] / 60_000
-    # From step to step the last of them drifts by a hundredth of a turn.
-    step = 0.01 / max(float(ended_min.max(initial=0.0)), 1e-9)
-    drifts = step * np.arange(-int(SPEED * _rpm(numbers) / step), int(SPEED * _rpm(numbers) / step) + 1)
-    agree = [abs(np.exp(2j * np.pi * (late - ended_min * drift)).sum()) for drift in drifts]
-    turning = _turning(numbers, _rpm(numbers) + float(drifts[int(np.argmax(agree))]))
-    return turning if _keeps(turning, file) else None
-
-
-# So far, as a share, a spindle's speed may be from what its data sheet says.
-SPEED = 1e-3
-
-
-def _rpm(numbers: Json) -> float:
-    return devices.quantity("frequency", numbers["rotation"]) * 60
-
-
-def _turning(numbers: Json, rpm: float) -> Json:
-    return numbers | {"rotation": {"value": f"{rpm:.4f} rpm", "source": "fitted"}}
 
 
 def _fit_single(numbers: Json, parameters: list[Parameter], file: Path) -> tuple[Json, Any, Any]:
@@ -382,18 +304,22 @@ def _untold(
 ) -> float:
     """Return how far a parameter may be moved before requests tell: until they are off by a standard error more."""
     best = apart(values)
-    reached = []
-    for sign in (1, -1):
+
+    def untold(sign: int, room: float) -> float:
         step = parameter.step / 16
-        while step < parameter.most - parameter.least:
+        while step < room:
             tried = values.copy()
             tried[at] += sign * step
             worse = apart(tried) - best
             if worse.mean() > worse.std() / len(worse) ** 0.5 > 0:
                 break
             step *= 2
-        reached.append(step)
-    return sum(reached) / 2
+        return min(step, room)
+
+    rooms = {-1: values[at] - parameter.least, 1: parameter.most - values[at]}
+    # Where it stands at its bound it can move one way only.
+    reached = [untold(sign, float(room)) for sign, room in rooms.items() if room > 0]
+    return sum(reached) / len(reached)
 
 
 def in_words(found: Json) -> str:
@@ -412,26 +338,11 @@ def in_words(found: Json) -> str:
     return said + "."
 
 
-def rows(found: Json) -> Iterator[tuple[str, str, str, str]]:
-    """Give what was found of each parameter as words: as it was, is, and its standard error."""
-    for row in found["parameters"]:
-        error = row["standard_error"]
-        was, now = (_shown(row[key], error) for key in ("was", "is"))
-        yield row["parameter"], was, now, "—" if error is None else f"{error:.2g}"
-
-
-def _shown(value: Any, error: float | None) -> str:
-    """Return a number in as many digits as its error bears, a word as it is."""
-    if not isinstance(value, float) or not error:
-        return "—" if value is None else f"{value:.8g}" if isinstance(value, float) else str(value)
-    return f"{value:.{max(1 - math.floor(math.log10(error)), 2)}f}"
-
-
 def file_text(found: Json) -> str:
     """Return the fitted device as the text of a device file, what was fitted told above it."""
     remarks = [
         f"{found['device']}, fitted by `headrace calibrate disk`: each parameter as it was, is, ± standard error"
     ]
-    for parameter, was, now, error in rows(found):
+    for parameter, was, now, error in map(fitted.words, found["parameters"]):
         remarks.append(f"  {parameter}: {was} → {now}{'' if error == '—' else f' ± {error}'}")
     return device_file.text(found["numbers"], remarks)

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headrace import calibration as calibrations
-from headrace import devices
+from headrace import devices, fitted
 from headrace import trace as traces
 from headrace import validation as validations
 
@@ -281,7 +281,7 @@ def calibration(found: Json) -> None:
     console.print(_table(*validations.rows(found["judged"]["simulated"]), title="on the half that was not fitted"))
     console.print()
     columns = ("parameter", "was", "is", "standard error")
-    console.print(_table(columns, calibrations.rows(found), words=("parameter",)))
+    console.print(_table(columns, map(fitted.words, found["parameters"]), words=("parameter",)))
 
 
 def validation(found: Json) -> None:

@@ -1,4 +1,4 @@
-"""Where the tracks of a drive really begin, as a trace tells that keeps the platter's phase.
+"""What a trace that keeps the platter's phase tells of it: the spindle's speed, and where tracks really begin.
 
 Requests end where their last sector has passed. So each that goes to the platter tells at which angle its track begins,
 once the spindle's speed is known; from many of them follow the skews and the offset of each zone, and which tracks are
@@ -7,11 +7,12 @@ skews, and leave out defects: then a request to a distant track is a lottery, th
 """
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import validation
+from headrace import devices, fitted, validation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +37,68 @@ OFFSETS = 48
 # Fewer requests than that tell nothing of a zone.
 ENOUGH = 20
 
+# So far, as a share, a spindle's speed may be from what its data sheet says.
+SPEED = 1e-3
+
+
+def phased(numbers: Json, file: str | Path) -> tuple[Json, bool]:
+    """Return the numbers with what tells the platter's phase, and whether the trace keeps it.
+
+    That is the spindle's speed; and, where think times keep the phase to the next request nearby but not further off,
+    where tracks begin.
+    """
+    for told in _tellings(numbers, file):
+        if validation.of(told, file, clock="measured")["keeps_phase"]:
+            return told, True
+    return numbers, False
+
+
+def _tellings(numbers: Json, file: str | Path) -> Iterator[Json]:
+    """Give the numbers as they are, with the speed found, and where tracks begin, which takes longest."""
+    yield numbers
+    yield _with_speed(numbers, file)
+    if validation.thinks_keep_phase(numbers, file) and (found := surveyed(numbers, file)):
+        yield found
+
+
+def _with_speed(numbers: Json, file: str | Path) -> Json:
+    """Return the numbers with the spindle speed, to parts per million, at which requests end as if it were theirs.
+
+    A request that goes to the platter ends when its last sector has passed, at whatever turn. So at the right speed all
+    are, but for whole turns, equally early or late; at another they drift.
+    """
+    import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+    ends = _Ends(numbers, file)
+    speeds = _speeds_about(ends.rpm, ends.minutes)
+    agree = [abs(np.exp(2j * np.pi * (ends.late - ends.minutes * (rpm - ends.rpm))).sum()) for rpm in speeds]
+    return _turning(numbers, float(speeds[int(np.argmax(agree))]))
+
+
+def _speeds_about(rpm: float, minutes: "Floats") -> "Floats":
+    """Return speeds around one: from each to the next the longest time drifts by half of what counts as near."""
+    import numpy as np  # noqa: PLC0415
+
+    step = NEAR / 2 / max(float(minutes.max(initial=0.0)), 1e-9)
+    steps = int(rpm * SPEED / step)
+    return np.asarray(rpm + step * np.arange(-steps, steps + 1))
+
+
+def _turning(numbers: Json, rpm: float) -> Json:
+    return numbers | {"rotation": {"value": f"{rpm:.4f} rpm", "source": "fitted"}}
+
+
+class _Ends:
+    """When requests to the platter ended, issued when they really were, and how late the model is, in turns."""
+
+    def __init__(self, numbers: Json, file: str | Path) -> None:
+        replayed = validation.Replayed(numbers, file, "measured", [0.5])
+        platter = replayed.went("platter")[0]
+        self.rpm = 60_000 / replayed.turn_ms
+        self.behind = (replayed.address + replayed.bytes)[platter]
+        self.late = replayed.errors[0][platter] / replayed.turn_ms
+        self.minutes = (replayed.issued + replayed.measured)[platter] / 60_000
+
 
 def surveyed(numbers: Json, file: str | Path) -> Json | None:
     """Return the numbers with the speed, the skews, offsets and passed-over tracks that a measured trace tells.
@@ -53,7 +116,6 @@ def surveyed(numbers: Json, file: str | Path) -> Json | None:
     if len(seen.track) < ENOUGH:
         return None
     seen = seen.turning(_speed(seen))
-    plain["rotation"] = {"value": f"{seen.rpm:.4f} rpm", "source": "fitted"}
     found = [_zone(zone, layout["surfaces"], seen, at) for at, zone in enumerate(zones)]
     # One of all angles is free: that of the first zone that is told stays.
     free = next((one.offset for one in found if one is not None), 0.0)
@@ -63,23 +125,25 @@ def surveyed(numbers: Json, file: str | Path) -> Json | None:
         else:
             zone |= {"track_skew": one.track_skew, "cylinder_skew": one.cylinder_skew, "slips": one.slips}
             zone["offset"] = round(zone.get("offset", 0.0) + (one.offset - free) * zone["sectors"], 3)
-    return plain
+    return _turning(plain, seen.rpm)
 
 
 def changes(before: Json, after: Json) -> list[Json]:
-    """Return what a survey changed of the layout, zone by zone."""
-    if before is after or "layout" not in (before.get("mechanics") or {}):
+    """Return what a survey changed: of the layout, zone by zone, and of the speed."""
+    if before is after:
         return []
+    speeds = [devices.quantity("frequency", numbers["rotation"]) * 60 for numbers in (before, after)]
+    if "layout" not in (before.get("mechanics") or {}):
+        return [fitted.row("rotation, rpm", *speeds)]
     zones = zip(*(numbers["mechanics"]["layout"]["zones"] for numbers in (before, after)), strict=True)
     rows: list[Json] = []
     for number, (was, now) in enumerate(zones, 1):
         for key in ("track_skew", "cylinder_skew", "offset"):
             old, new = (float(zone.get(key, 0.0)) for zone in (was, now))
-            rows.append({"parameter": f"zone {number}: {key}, sectors", "was": old, "is": new, "standard_error": None})
+            rows.append(fitted.row(f"zone {number}: {key}, sectors", old, new))
         fewer, more = (float(len(zone.get("slips", []))) for zone in (was, now))
-        rows.append(
-            {"parameter": f"zone {number}: tracks passed over", "was": fewer, "is": more, "standard_error": None}
-        )
+        rows.append(fitted.row(f"zone {number}: tracks passed over", fewer, more))
+    rows.append(fitted.row("rotation, rpm", *speeds))
     return [row for row in rows if row["was"] != row["is"]]
 
 
@@ -90,24 +154,22 @@ class Sightings:
     zone: "Ints"
     track: "Ints"
     """Of the zone, none passed over."""
-    ended_min: "Floats"
+    minutes: "Floats"
     begins: "Floats"
     rpm: float
 
     def turning(self, rpm: float) -> "Sightings":
         """Return the same, had the spindle that speed."""
-        begins = (self.begins + self.ended_min * (rpm - self.rpm)) % 1.0
-        return Sightings(self.zone, self.track, self.ended_min, begins, rpm)
+        begins = (self.begins + self.minutes * (rpm - self.rpm)) % 1.0
+        return Sightings(self.zone, self.track, self.minutes, begins, rpm)
 
 
 def _sighted(numbers: Json, file: str | Path) -> Sightings:
     """Replay a trace at the instants at which it was; how late the model is tells where the track begins."""
     import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
-    replayed = validation.Replayed(numbers, file, "measured", [0.5])
-    platter = replayed.way[0] == validation.WAYS.index("platter")
-    layout = numbers["mechanics"]["layout"]
-    last = (replayed.address + replayed.bytes)[platter].astype(np.int64) // 512 - 1
+    ends, layout = _Ends(numbers, file), numbers["mechanics"]["layout"]
+    last = ends.behind.astype(np.int64) // 512 - 1
     sizes = [_capacity(zone, layout["surfaces"]) for zone in layout["zones"]]
     firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     zone = np.searchsorted(firsts, last, side="right") - 1
@@ -116,9 +178,7 @@ def _sighted(numbers: Json, file: str | Path) -> Sightings:
     modelled = np.array(
         [_begins(layout["zones"][z], layout["surfaces"], t, 0, 0) for z, t in zip(zone, track, strict=True)]
     )
-    late = replayed.errors[0][platter] / replayed.turn_ms
-    ended = (replayed.issued + replayed.measured)[platter] / 60_000
-    return Sightings(zone, track, ended, (modelled - late) % 1.0, 60_000 / replayed.turn_ms)
+    return Sightings(zone, track, ends.minutes, (modelled - ends.late) % 1.0, ends.rpm)
 
 
 def _capacity(zone: Json, surfaces: int) -> int:
@@ -137,15 +197,14 @@ def _speed(seen: Sightings) -> float:
     """Return the spindle's speed at which most requests see a track begin where it began the last time."""
     import numpy as np  # noqa: PLC0415
 
-    order = np.lexsort((seen.ended_min, seen.track, seen.zone))
+    order = np.lexsort((seen.minutes, seen.track, seen.zone))
     same = (np.diff(seen.track[order]) == 0) & (np.diff(seen.zone[order]) == 0)
-    begins, ended = (np.diff(column[order])[same] for column in (seen.begins, seen.ended_min))
-    # From step to step the longest of all times moves by half of what counts as near.
-    step = NEAR / 2 / max(float(ended.max(initial=0.0)), 1e-9)
-    steps = int(seen.rpm * 1e-3 / step)
-    tried = seen.rpm + step * np.arange(-steps, steps + 1)
-    agree = [(np.abs(_wrapped(begins + ended * (rpm - seen.rpm))) < NEAR).sum() for rpm in tried]
-    return float(tried[int(np.argmax(agree))]) if len(ended) else seen.rpm
+    begins, minutes = (np.diff(column[order])[same] for column in (seen.begins, seen.minutes))
+    if not len(minutes):
+        return seen.rpm
+    speeds = _speeds_about(seen.rpm, minutes)
+    agree = [(np.abs(_wrapped(begins + minutes * (rpm - seen.rpm))) < NEAR).sum() for rpm in speeds]
+    return float(speeds[int(np.argmax(agree))])
 
 
 def _wrapped(turns: Any) -> Any:

@@ -46,12 +46,17 @@ def of(numbers: Json, trace: str | Path, *, clock: str = "simulated", phases: in
     if clock == "measured":
         return _by_request(numbers, trace)
     drawn = clock_for(numbers, trace)
-    replayed = Replayed(numbers, trace, drawn, [(at + 0.5) / phases for at in range(phases)])
+    replayed = Replayed(numbers, trace, drawn, pooled(phases))
     return (
         {"clock": clock, "phases": phases, "turn_ms": replayed.turn_ms, "thinks_keep_phase": drawn == "simulated"}
         | replayed.parts()
         | {"worst": replayed.worst(0)}
     )
+
+
+def pooled(many: int = PHASES) -> list[float]:
+    """Return so many initial phases, evenly over a turn."""
+    return [(at + 0.5) / many for at in range(many)]
 
 
 def _by_request(numbers: Json, trace: str | Path) -> Json:
@@ -80,7 +85,7 @@ def thinks_keep_phase(numbers: Json, trace: str | Path) -> bool:
     import numpy as np  # noqa: PLC0415
 
     replayed = Replayed(numbers, trace, "simulated", [0.5])
-    platter = replayed.way[0] == WAYS.index("platter")
+    platter = replayed.went("platter")[0]
     follows = platter & np.concatenate([[False], platter[:-1]])
     stays = follows & (replayed.moved[0] == 0)
     asked = stays if stays.sum() >= ENOUGH else follows
@@ -116,6 +121,13 @@ class Replayed:
         self.moved, self.waited = by_phase[2] / 1e6, by_phase[3] / 1e6
         self.issued = by_phase[4][0] / 1e6
         self.errors = self.simulated - self.measured
+        self.after_write = np.concatenate([[False], self.write[:-1]])
+
+    def went(self, way: str) -> "np.ndarray[Any, Any]":
+        """Return which requests the drive answered in this way (of `WAYS`), by phase and request."""
+        import numpy as np  # noqa: PLC0415
+
+        return np.asarray(self.way == WAYS.index(way))
 
     def parts(self) -> Json:
         """Return how far off all requests, reads and writes are; none where there are none of a kind."""
@@ -165,7 +177,7 @@ class Replayed:
         """
         import numpy as np  # noqa: PLC0415
 
-        errors, slow = self.errors[0], self.way[0] == WAYS.index("platter")
+        errors, slow = self.errors[0], self.went("platter")[0]
         off = np.abs(errors) > self.turn_ms / 2
         near = np.abs(errors[slow]) < self.turn_ms / 10
         return {

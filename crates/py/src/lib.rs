@@ -132,11 +132,11 @@ mod _core {
         Ok(numbers.map(|numbers| json(&numbers)))
     }
 
-    /// Replays a trace on a drive of these `numbers` (a device file's text), once for each of `phases`. `clock` is `simulated`,
-    /// `drawn` (the same, but where the platter is at each request is drawn) or `measured`. Returns columns of 64-bit numbers as bytes: write (1 or 0), address, bytes, measured ns, how far apart from
-    /// the request before (0 on its track, 1 in its cylinder, 2 in its zone, 3 further), and, phase
-    /// after phase, simulated ns, way (0 cache, 1 read-ahead, 2 platter), ns moved, ns waited, ns when
-    /// it was issued.
+    /// Replays a trace on a drive of these `numbers` (a device file's text), once for each of `phases`. `clock` is
+    /// `simulated`, `drawn` (the same, but where the platter is at each request is drawn) or `measured`. Returns columns of
+    /// 64-bit numbers as bytes: write (1 or 0), address, bytes, measured ns, how far apart from the request before (0 on its
+    /// track, 1 in its cylinder, 2 in its zone, 3 further), and, phase after phase, simulated ns, way (0 cache, 1
+    /// read-ahead, 2 platter), ns moved, ns waited, ns when it was issued.
     #[pyfunction]
     fn replay_on_drive(
         py: Python<'_>,
@@ -148,6 +148,7 @@ mod _core {
         let numbers: DiskNumbers = document::read_text(numbers, "device")
             .and_then(|numbers| catalog::sound(numbers, "device"))
             .map_err(|problems| refused(&problems))?;
+        let clock = Clock::named(clock)?;
         let columns = py.detach(|| replayed(&numbers, &path, clock, &phases))?;
         Ok(columns.iter().map(|column| PyBytes::new(py, column).unbind()).collect())
     }
@@ -205,9 +206,31 @@ fn understood<T>(result: Result<T, Problems>, onlooker: &Onlooker) -> PyResult<T
     })
 }
 
+/// When the requests of a trace are issued to a drive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clock {
+    /// The trace's think time after the simulated completion of the one before.
+    Simulated,
+    /// The same, but where the platter is at each is drawn.
+    Drawn,
+    /// When they really were.
+    Measured,
+}
+
+impl Clock {
+    fn named(name: &str) -> PyResult<Self> {
+        match name {
+            "simulated" => Ok(Self::Simulated),
+            "drawn" => Ok(Self::Drawn),
+            "measured" => Ok(Self::Measured),
+            _ => Err(PyValueError::new_err(format!("there is no clock `{name}`"))),
+        }
+    }
+}
+
 /// The columns of `replay_on_drive`.
-fn replayed(numbers: &DiskNumbers, path: &Path, clock: &str, phases: &[f64]) -> PyResult<Vec<Vec<u8>>> {
-    let timing = if clock == "measured" { Timing::Timestamps } else { Timing::Think };
+fn replayed(numbers: &DiskNumbers, path: &Path, clock: Clock, phases: &[f64]) -> PyResult<Vec<Vec<u8>>> {
+    let timing = if clock == Clock::Measured { Timing::Timestamps } else { Timing::Think };
     let spec = ReplaySpec { timing: Some(timing), ..ReplaySpec::of(&path.display().to_string()) };
     let replay = Replay::plan(path, &spec, numbers.capacity.get().0, &|_| true);
     let told = |problem: ReplayProblem| {
@@ -217,7 +240,7 @@ fn replayed(numbers: &DiskNumbers, path: &Path, clock: &str, phases: &[f64]) -> 
     let mut columns: Vec<Vec<u8>> = vec![Vec::new(); 10];
     for (number, phase) in phases.iter().enumerate() {
         let due = traced(replay.due(), path)?;
-        let luck = (clock == "drawn").then_some(number as u64);
+        let luck = (clock == Clock::Drawn).then_some(number as u64);
         let pairs = traced(validation::replay(numbers, *phase, luck, due), path)?;
         let put = |column: &mut Vec<u8>, of: fn(&Pair) -> u64| {
             pairs.iter().for_each(|pair| column.extend(of(pair).to_le_bytes()));

@@ -109,13 +109,12 @@ def capacity(
     end = search.number(most, like=begin) if most is not None else None
     texts = tuple(one.text for one in asked)
     try:
-        low, high = search.bracket(begin, end)
-        if low and high:
-            low, high = search.narrowed(low, high, within)
+        search.bracket(begin, end)
+        search.narrow(within)
     except KeyboardInterrupt:
         found = Capacity(increase, texts, *search.ends(), search.probes, interrupted=True) if search.probes else None
         raise Interrupted(found) from None
-    return Capacity(increase, texts, low, high, search.probes)
+    return Capacity(increase, texts, *search.ends(), search.probes)
 
 
 @dataclass
@@ -171,41 +170,37 @@ class _Search:
         by_load = attrgetter("number")
         return max(carried, key=by_load, default=None), min(exceeded, key=by_load, default=None)
 
-    def bracket(self, begin: float, most: float | None) -> tuple[Probe | None, Probe | None]:
+    def bracket(self, begin: float, most: float | None) -> None:
         """Find a load that is carried and one that is not, by halving or doubling from where it begins."""
-        low = high = None
         number = begin
         for _ in range(STEPS):
             probe = self.probe(number)
-            if probe.carried:
-                low = probe
-            elif probe.carried is False:
-                high = probe
+            low, high = self.ends()
             at_its_end = (probe.carried is not False and number == most) or (self.whole and number <= 1 and high)
             if (low and high) or at_its_end:
                 break
             # What cannot be told is passed over upwards, unless something above is known to be too much.
             number = number / 2 if high else number * 2
             number = min(number, most) if most is not None else number
-        return low, high
 
-    def narrowed(self, low: Probe, high: Probe, within: float) -> tuple[Probe, Probe]:
+    def narrow(self, within: float) -> None:
         """Halve a bracket until it is narrow, or all that is left within is what replications do not tell."""
-        below, above = high, low  # What is between the two is not known.
-        while not (self.is_narrow(low, below, within) and self.is_narrow(above, high, within)):
-            lower = not self.is_narrow(low, below, within)
-            ends = (low, below) if lower else (above, high)
-            probe = self.probe((ends[0].number * ends[1].number) ** 0.5)
-            if probe in ends:
-                break  # Loads are whole, or differ in so few digits, that there is none between.
-            if probe.carried:
-                low, above = probe, max(above, probe, key=lambda one: one.number)
-            elif probe.carried is False:
-                high, below = probe, min(below, probe, key=lambda one: one.number)
-            else:
-                below = min(below, probe, key=lambda one: one.number)
-                above = max(above, probe, key=lambda one: one.number)
-        return low, high
+        while all(self.ends()):
+            ends = next((gap for gap in self.gaps() if not self.is_narrow(*gap, within)), None)
+            # Loads are whole, or differ in so few digits, that there may be none between.
+            if ends is None or self.probe((ends[0].number * ends[1].number) ** 0.5) in ends:
+                return
+
+    def gaps(self) -> list[tuple[Probe, Probe]]:
+        """Return what is not tried within the bracket: below and above those loads of which nothing is known."""
+        low, high = self.ends()
+        assert low
+        assert high
+        unknown = [one for one in self.probes if one.carried is None and low.number < one.number < high.number]
+        if not unknown:
+            return [(low, high)]
+        by_load = attrgetter("number")
+        return [(low, min(unknown, key=by_load)), (max(unknown, key=by_load), high)]
 
     def probe(self, number: float) -> Probe:
         """Try a load, with as many replications as tell, within the budget."""

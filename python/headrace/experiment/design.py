@@ -136,6 +136,17 @@ def _combined(vary: Mapping[str, Any], design: str | Json) -> list[Json]:
     return [dict(zip(vary, row, strict=True)) for row in rows]
 
 
+def levels(file: str, vary: Mapping[str, Any]) -> dict[str, list[Value]]:
+    """Return the values of every axis; refuse one that has none."""
+    found = {}
+    for place, axis in vary.items():
+        try:
+            found[place] = values_of(axis)
+        except ValueError as error:
+            raise refusal(file, f"`{place}`: {error}", "correct its range") from None
+    return found
+
+
 def values_of(axis: Any) -> list[Value]:
     """Return the values of an axis: those listed, or as many as its range has points."""
     if not isinstance(axis, Mapping):

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace._core import ScenarioError
-from headrace.experiment.design import Experiment, Point, Value, short, values_of
+from headrace.experiment import design
+from headrace.experiment.design import Experiment, Point, Value, short
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import TIMES, Objective, objective
 from headrace.experiment.rounds import Interrupted, Watch, run
@@ -136,10 +137,7 @@ def optimise(
     if not goals:
         raise refusal(loaded.file, "nothing is minimised or maximised", "say `--minimise 'p99(reads)'`, for example")
     constraints = tuple(objective(text, bounded=True) for text in subject_to)
-    try:
-        levels = {place: values_of(axis) for place, axis in vary.items()}
-    except ValueError as error:
-        raise refusal(loaded.file, str(error), "correct its range") from None
+    levels = design.levels(loaded.file, vary)
     tried: dict[str, Trial] = {}
 
     def attempt(point: Point) -> Trial:

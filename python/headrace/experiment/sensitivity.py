@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace.experiment.design import Experiment, Point, Value, values_of
+from headrace.experiment import design
+from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import objective
 from headrace.experiment.rounds import Interrupted, Watch, run
@@ -78,7 +79,10 @@ def sensitivity(
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     asked = objective(metric, bounded=False)
     problem = {"num_vars": len(vary), "names": list(vary), "bounds": [[0.0, 1.0]] * len(vary)}
-    levels = [_levels(loaded.file, place, axis) for place, axis in vary.items()]
+    levels = list(design.levels(loaded.file, vary).values())
+    for place, values in zip(vary, levels, strict=True):
+        if len(values) < 2:
+            raise refusal(loaded.file, f"`{place}` has one value, and no effect", "give it two or more, or a range")
     drawn = _samples(method, problem, samples, loaded.file)
     # Each share of a range stands for the nearest of its values; what is analysed is where that lies.
     at = np.rint(drawn * [len(values) - 1 for values in levels]).astype(int)
@@ -93,8 +97,8 @@ def sensitivity(
         raise refusal(loaded.file, f"at {point}: {reason}", "narrow the ranges: every point must run")
     name = asked.metric(table.metrics)
     means = {point.key: mean[0] for point in unique if (mean := table.mean(point, name))}
-    values = np.array([means[point.key] for point in points])
-    return Sensitivity(name, method, len(unique), _effects(method, problem, shares, values))
+    found = np.array([means[point.key] for point in points])
+    return Sensitivity(name, method, len(unique), _effects(method, problem, shares, found))
 
 
 def _samples(method: str, problem: Json, samples: int, file: str) -> "np.ndarray[Any, Any]":
@@ -114,16 +118,6 @@ def _samples(method: str, problem: Json, samples: int, file: str) -> "np.ndarray
 def _power_of_two(samples: int) -> int:
     """Return the next power of two: Sobol's sequence is even only then."""
     return 1 << (max(samples, 2) - 1).bit_length()
-
-
-def _levels(file: str, place: str, axis: Any) -> list[Value]:
-    try:
-        values = values_of(axis)
-    except ValueError as error:
-        raise refusal(file, f"`{place}`: {error}", "correct its range") from None
-    if len(values) < 2:
-        raise refusal(file, f"`{place}` has one value, and no effect", "give it two or more, or a range")
-    return values
 
 
 def _effects(

@@ -113,13 +113,11 @@ class Task:
 # Ends that another machine, or another day, may not come to.
 OF_THE_MACHINE = ("too_long", "trace_lost", "cancelled")
 
-# A component this busy, in an open system, has not had a moment's rest.
-SATURATED = 0.995
-
 
 def _is_saturated(found: Json) -> bool:
+    # In a closed system a component that never rests is no mistake: its load is what it answers.
     bottleneck = found["bottleneck"]
-    return bool(bottleneck and bottleneck["saturates_at"] is not None and bottleneck["utilisation"] > SATURATED)
+    return bool(bottleneck and bottleneck["saturates_at"] is not None and bottleneck["saturated"])
 
 
 def metrics(found: Json) -> dict[str, float | None]:

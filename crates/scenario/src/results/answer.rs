@@ -2,7 +2,7 @@
 
 use headrace_units::{BytesPerSecond, Nanos};
 
-use super::{Results, SATURATED, StreamResults, group};
+use super::{Results, StreamResults, group};
 
 /// What the results say, stream by stream, and what limits them.
 pub fn in_words(results: &Results) -> String {
@@ -11,11 +11,11 @@ pub fn in_words(results: &Results) -> String {
         let busiest = group(&bottleneck.component);
         let busy = format!("{busiest} is the busiest at {:.0} %", bottleneck.utilisation * 100.0);
         sentences.push(match bottleneck.saturates_at {
-            Some(times) if bottleneck.utilisation < SATURATED => {
+            Some(times) if !bottleneck.saturated => {
                 format!("{busy} and would saturate at {times:.2} times this load.")
             }
             Some(times) => format!("{busy}: it is saturated, and bears {times:.2} times this load at most."),
-            None if bottleneck.utilisation >= SATURATED => format!("{busy}: it is saturated."),
+            None if bottleneck.saturated => format!("{busy}: it is saturated."),
             None => format!("{busy}."),
         });
     }

@@ -176,6 +176,8 @@ pub struct Bottleneck {
     pub component: String,
     /// How busy it is.
     pub utilisation: f64,
+    /// Whether it was so busy that it never rested.
+    pub saturated: bool,
     /// At how many times the load it saturates, if nothing else does before; below one where it was never idle, by how much of
     /// the load was answered. None where a stream waits for answers.
     pub saturates_at: Option<f64>,
@@ -376,14 +378,14 @@ fn bottleneck(plan: &Plan, streams: &[StreamResults], components: &[ComponentRes
         by(a).total_cmp(&by(b))
     })?;
     let utilisation = busiest.utilisation.filter(|utilisation| *utilisation > 0.0)?;
+    let saturated = utilisation >= SATURATED;
     let open = plan.streams.iter().all(StreamPlan::is_open);
     // A server that is never idle does not tell how much less it could bear; what was left undone at the end does.
     let (made, answered) =
         streams.iter().fold((0, 0), |(made, answered), of| (made + of.made, answered + of.answered));
-    let bears =
-        if utilisation < SATURATED { 1.0 / utilisation } else { answered as f64 / made.max(1) as f64 };
+    let bears = if saturated { answered as f64 / made.max(1) as f64 } else { 1.0 / utilisation };
     let saturates_at = open.then_some(bears);
-    Some(Bottleneck { component: busiest.path.clone(), utilisation, saturates_at })
+    Some(Bottleneck { component: busiest.path.clone(), utilisation, saturated, saturates_at })
 }
 
 fn points(outcome: &Outcome) -> Vec<PointResults> {

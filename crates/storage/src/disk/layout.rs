@@ -126,10 +126,9 @@ pub struct Track {
 }
 
 /// How far two sectors are apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Apart {
     /// They lie on one track,
-    #[default]
     Track,
     /// in one cylinder,
     Cylinder,
@@ -314,7 +313,7 @@ impl Layout {
         }
     }
 
-    /// How far two sectors are apart. The next zone is further than another cylinder, and so on.
+    /// How far two sectors are apart.
     pub fn apart(&self, one: u64, other: u64) -> Apart {
         let (a, b) = (self.run(one).track, self.run(other).track);
         let zone = |sector: u64| self.zones.partition_point(|zone| zone.first_sector <= sector);

@@ -136,6 +136,32 @@ const fn no_overhead() -> Sourced<Nanos> {
     Sourced::Plain(Nanos::ZERO)
 }
 
+impl SeekTimes {
+    /// What cannot be of seeks over so many cylinders.
+    fn problem(&self, cylinders: u32) -> Option<String> {
+        let (track, full) = (self.track_to_track.get(), self.full_stroke.get());
+        if track > full {
+            return Some(format!("track_to_track ({track}) is longer than full_stroke ({full})"));
+        }
+        let (least, most) = means(self, f64::from(cylinders.saturating_sub(1)));
+        let average = self.average.as_ref().map(Sourced::get)?;
+        let (least_ns, most_ns) = (Nanos(least as u64), Nanos(most as u64));
+        (!(least..=most).contains(&(average.0 as f64))).then(|| {
+            format!("an average of {average} is not between {least_ns} and {most_ns}, as it is on any curve from {track} to {full}")
+        })
+    }
+}
+
+/// What cannot be of the mechanics of a disk of this capacity: the field and what is wrong.
+fn mechanics_problem(mechanics: &MechanicsSpec, capacity: Bytes) -> Option<(&'static str, String)> {
+    mechanics.problem().or_else(|| {
+        let (holds, needs) = (mechanics.layout.as_ref()?.sectors(), capacity.0 / SECTOR);
+        (holds * SECTOR < capacity.0).then(|| {
+            ("mechanics", format!("its layout holds {holds} sectors, less than the capacity of {needs}"))
+        })
+    })
+}
+
 impl DiskNumbers {
     /// What cannot be, as (field, what was found, what would do).
     pub fn problems(&self) -> Vec<(&'static str, String)> {
@@ -162,23 +188,7 @@ impl DiskNumbers {
             ),
         ));
         for (field, seek) in [("seek_read", &self.seek_read), ("seek_write", &self.seek_write)] {
-            let (track, full) = (seek.track_to_track.get(), seek.full_stroke.get());
-            problems.extend(check(
-                track <= full,
-                field,
-                format!("track_to_track ({track}) is longer than full_stroke ({full})"),
-            ));
-            let (least, most) = means(seek, f64::from(cylinders.saturating_sub(1)));
-            if let Some(average) = seek.average.as_ref().map(Sourced::get)
-                && track <= full
-                && !(least..=most).contains(&(average.0 as f64))
-            {
-                let (least, most) = (Nanos(least as u64), Nanos(most as u64));
-                let message = format!(
-                    "an average of {average} is not between {least} and {most}, as it is on any curve from {track} to {full}"
-                );
-                problems.push((field, message));
-            }
+            problems.extend(seek.problem(cylinders).map(|problem| (field, problem)));
         }
         let track = inner.get() / self.rotation.get().get();
         problems.extend(check(
@@ -188,18 +198,7 @@ impl DiskNumbers {
                 "at this rate and speed the innermost track holds {track:.0} bytes, less than one sector of 512"
             ),
         ));
-        if let Some((field, problem)) = self.mechanics.as_ref().and_then(MechanicsSpec::problem) {
-            problems.push((field, problem));
-        } else if let Some(layout) = self.mechanics.as_ref().and_then(|mechanics| mechanics.layout.as_ref())
-            && layout.sectors() * SECTOR < capacity.0
-        {
-            let holds = layout.sectors();
-            let message = format!(
-                "its layout holds {holds} sectors, less than the capacity of {}",
-                capacity.0 / SECTOR
-            );
-            problems.push(("mechanics", message));
-        }
+        problems.extend(self.mechanics.as_ref().and_then(|mechanics| mechanics_problem(mechanics, capacity)));
         problems
     }
 
