@@ -3,6 +3,7 @@
 #   make test     everything: style, types, Rust, Python, the site and its snippets, examples, studies at a small size
 #   make studies  the studies whole
 #   make bench    the figures, as a table and in target/bench.json
+#   make coverage the coverage of confidence intervals, added to the same file; 15 minutes
 #   make wheel    an abi3 wheel in dist/, which installs without Rust
 #   make docs     the site in target/site, offline; the Rust reference in target/doc
 
@@ -11,7 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test parts types rust-docs style rust-test python-test studies bench wheel docs clean
+.PHONY: demo test parts types rust-docs style rust-test python-test studies bench coverage wheel docs clean
 
 demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
@@ -40,7 +41,7 @@ parts:
 	fi
 
 style: $(VENV)/tools
-	cargo fmt --check
+	rustfmt --check $(shell find crates benches -name '*.rs')
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -57,8 +58,11 @@ studies: $(VENV)/built
 	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all
 
 bench: $(VENV)/built
-	cargo run --release --quiet -p headrace-bench -- $(BIN)/headrace
+	cargo run --release --quiet -p headrace-bench -- --startup $(BIN)/headrace
 	$(BIN)/python benches/sweep.py target/bench.json
+
+coverage:
+	cargo run --release --quiet -p headrace-bench -- coverage
 
 wheel: $(VENV)/tools
 	. $(BIN)/activate && maturin build --release --quiet --out dist

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headrace import Scenario, sweep
 from headrace.experiment.engines import Local
-from headrace.experiment.store import query
+from headrace.experiment.query import query
 
 CLERK = Scenario(
     """

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from headrace import cached, calibration, devices, survey, validation
+from headrace import devices
+from headrace.devices import cached, calibration, survey, validation
+from headrace.devices.parameters import parameters_of
 
 Json = dict[str, Any]
 Ask = Callable[[random.Random, int], tuple[str, int, int]]
@@ -159,8 +161,8 @@ def test_a_fit_says_how_surely_it_knows_each_parameter(tmp_path: Path) -> None:
     true, told = small_drive(), small_drive()
     true["interface"]["write_miss"] = {"after_read": "4.1 ms", "after_write": "3.4 ms"}
     trace = traced(true, tmp_path / "small.trace", anywhere(true), many=2400)
-    found = calibration._fit_single(told, calibration._parameters(told, keeps_phase=True), trace)
-    by_name = {p.name: at for at, p in enumerate(calibration._parameters(told, keeps_phase=True))}
+    found = calibration._fit_single(told, parameters_of(told, keeps_phase=True), trace)
+    by_name = {p.name: at for at, p in enumerate(parameters_of(told, keeps_phase=True))}
     # Overhead and settling do the same before a write; together they are what they were.
     before = validation.of(told, trace, clock="measured")["off_by_a_turn_percent"]
     assert validation.of(found[0], trace, clock="measured")["off_by_a_turn_percent"] < before / 4

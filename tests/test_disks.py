@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
-from headrace import Scenario, ScenarioError, calibration, devices, disksim, load, survey, validation
+from headrace import Scenario, ScenarioError, devices, load
+from headrace.devices import calibration, disksim, survey, validation
 
 # The device of each measured disk, and DiskSim 4's demerit on its trace (ms), overall: the mark to be under.
 MEASURED = {
@@ -244,12 +245,12 @@ def test_an_array_in_lockstep_of_drives_that_choose_is_run_by_events() -> None:
     array = {
         "type": "array",
         "level": "raid0",
-        "of": "spindle",
+        "of": {"type": "disk", "device": "samsung-hd103uj", "positioning": "mechanical"},
         "disks": 2,
         "queueing": "split_merge",
         "stripe_unit": "64 KiB",
     }
-    both = disk(system__spindle__device="samsung-hd103uj", system__volume=array, workload__users__to="volume")
+    both = disk(system__volume=array, workload__users__to="volume")
     assert (
         both.with_({"run.requests": 500, "workload.users.arrivals.poisson": "20 /s"}).run().data["engine"] == "events"
     )

@@ -19,8 +19,9 @@ from headrace.experiment.capacity import capacity
 from headrace.experiment.compare import compare
 from headrace.experiment.engines import Dask, Local
 from headrace.experiment.optimise import optimise
+from headrace.experiment.query import query
 from headrace.experiment.sensitivity import sensitivity
-from headrace.experiment.store import everything, query
+from headrace.experiment.stored import everything
 
 CLERK = """\
 system: {clerk: {type: station, service: {exponential: 8 ms}}}
@@ -164,7 +165,7 @@ def test_failing_points_are_told_and_stop_no_other(headrace: Run, clerk: Path) -
     found = json.loads(ran.stdout)
     assert ran.returncode == 3
     assert [bool(point["failed"]) for point in found["points"]] == [False, False, True, True]
-    assert "cannot keep up" in found["points"][2]["failed"]
+    assert "is overloaded" in found["points"][2]["failed"]
     assert "2 of 4 points failed" in found["answer"]
     # A mistake in what varies is no result.
     refused = headrace("sweep", clerk, "--vary", "system.clrk.servers=1,2")

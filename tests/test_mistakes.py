@@ -8,13 +8,16 @@ import pytest
 from conftest import Run
 
 SOUND = """\
-system:
+parts:
   spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}
+system:
   tds: {type: array, level: raid0, of: spindle, disks: 3, stripe_unit: 128 KiB}
 workload:
   users: {to: tds, arrivals: {poisson: 10 /s}, size: 128 KiB}
 run: {requests: 1000}
 """
+
+OLD = "system:\n  spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}\n"
 
 INLINE = (
     "{capacity: 500 GB, cylinders: 60801, rotation: 7200 rpm, media_rate_outer: 80 MB/s, media_rate_inner: 40 MB/s, "
@@ -24,22 +27,22 @@ INLINE = (
 MISTAKES = {
     "unknown field": (
         ("stripe_unit", "strip_unit"),
-        ["3:59", "`tds` has no field `strip_unit`", "did you mean `stripe_unit`?"],
+        ["4:59", "`tds` has no field `strip_unit`", "did you mean `stripe_unit`?"],
     ),
     "wrong unit": (
         ("128 KiB}\nworkload", "128 ms}\nworkload"),
-        ["3:72", "`ms` is no unit of size", "KiB"],
+        ["4:72", "`ms` is no unit of size", "KiB"],
     ),
-    "no unit": (("10 /s", "10"), ["5:40", "`10` has no unit", "50 /s"]),
-    "ambiguous unit": (("size: 128 KiB", "size: 128 KB"), ["5:54", "could mean 1000 or 1024", "KiB"]),
+    "no unit": (("10 /s", "10"), ["6:40", "`10` has no unit", "50 /s"]),
+    "ambiguous unit": (("size: 128 KiB", "size: 128 KB"), ["6:54", "could mean 1000 or 1024", "KiB"]),
     "missing device": (
         ("seagate-st3500630ns", "segate-st3500630ns"),
         ["2:33", "no device `segate-st3500630ns`", "did you mean `seagate-st3500630ns`?"],
     ),
-    "missing component": (("to: tds", "to: tsd"), ["5:15", "no component `tsd`", "did you mean `tds`?"]),
+    "missing component": (("to: tds", "to: tsd"), ["6:15", "no component `tsd`", "did you mean `tds`?"]),
     "impossible geometry": (
         ("seagate-st3500630ns", INLINE.replace("cylinders: 60801", "cylinders: 1")),
-        ["this disk cannot be", "1 cylinders", "give at least 2"],
+        ["invalid disk parameters", "1 cylinders", "give at least 2"],
     ),
     "zones inside out": (
         ("seagate-st3500630ns", INLINE.replace("80 MB/s", "30 MB/s")),
@@ -47,16 +50,53 @@ MISTAKES = {
     ),
     "unstable load": (
         ("poisson: 10 /s", "poisson: 300 /s"),
-        ["5:30", "`tds` cannot keep up", "utilisation of", "must stay below 1", "lower the rate below"],
+        ["6:30", "`tds` is overloaded", "% utilisation", "must stay below", "lower the rate below"],
     ),
     "two definitions of one name": (
-        ("  tds:", "  spindle: {type: station, service: 1 ms}\n  tds:"),
-        ["3:3", "`spindle` is defined twice; the first definition is on line 2"],
+        ("  tds:", "  tds: {type: station, service: 1 ms}\n  tds:"),
+        ["5:3", "`tds` is defined twice; the first definition is on line 4"],
     ),
-    "an array of itself": (("of: spindle", "of: tds"), ["3:40", "would contain itself"]),
+    "the old form, with parts in `system`": (
+        ("parts:\n  spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}\nsystem:\n", OLD),
+        ["3:40", "`spindle` stands in `system`", "move `spindle` from `system:` to `parts:`", "`of: [spindle]`"],
+    ),
+    "an array of an array of system": (("of: spindle", "of: tds"), ["4:40", "`tds` stands in `system`"]),
+    "an array that uses itself": (("of: spindle, disks: 3", "of: [tds]"), ["a circle of references: tds → tds"]),
+    "a part that contains itself": (
+        ("parts:\n", "parts:\n  shelf: {type: array, level: raid0, of: shelf, disks: 2, stripe_unit: 1 MiB}\n"),
+        ["2:42", "`shelf` would contain itself: shelf → shelf"],
+    ),
+    "no such part": (("of: spindle", "of: spindel"), ["there is no part `spindel`", "did you mean `spindle`?"]),
+    "no number of copies": (("disks: 3, ", ""), ["an array of copies needs a field `disks`"]),
+    "a stream to a part": (("to: tds", "to: spindle"), ["6:15", "`spindle` is a part", "under `system:`"]),
+    "a stream to a link": (
+        (
+            "  tds: {type: array, level: raid0, of: spindle, disks: 3, stripe_unit: 128 KiB}",
+            "  tds: {type: link, rate: 1 Gb/s}",
+        ),
+        ["`tds` holds no data"],
+    ),
+    "an array of links": (("of: spindle", "of: {type: link, rate: 1 Gb/s}"), ["components that hold data"]),
+    "a disk for a link": (
+        ("stripe_unit: 128 KiB}\n", "stripe_unit: 128 KiB, via: one}\n  one: {type: station, service: 1 ms}\n"),
+        ["`one` is no link: it holds data"],
+    ),
+    "a disk listed twice": (("of: spindle, disks: 3", "of: [one, one]"), ["a disk is listed twice"]),
+    "too many copies": (
+        (
+            "of: spindle, disks: 3",
+            "of: {type: array, level: raid0, of: spindle, disks: 9999, stripe_unit: 1 MiB}, disks: 11",
+        ),
+        ["at most 100000 can be simulated"],
+    ),
+    "closed and limited": (
+        ("arrivals: {poisson: 10 /s}", "arrivals: {closed: {depth: 4}}, outstanding: 4"),
+        ["a closed stream has `depth` requests in flight"],
+    ),
+    "full without a limit": (("size: 128 KiB", "size: 128 KiB, when_full: drop"), ["is never full", "outstanding: 32"]),
     "too large a stripe unit": (("stripe_unit: 128 KiB", "stripe_unit: 2 TB"), ["stripe unit of 2 TB does not fit"]),
     "too large a request": (("size: 128 KiB", "size: 3 TB"), ["does not fit into"]),
-    "a word for a map": (("{poisson: 10 /s}", "poisson"), ["5:30", "`poisson` needs more than its name"]),
+    "a word for a map": (("{poisson: 10 /s}", "poisson"), ["6:30", "`poisson` needs more than its name"]),
     "out of bounds": (("disks: 3", "disks: 0"), ["`disks` is 0", "at least 1"]),
     "no YAML": (("{poisson: 10 /s}", "{poisson: 10 /s"), ["this is no YAML", "scenario.yaml:"]),
     "nothing to do": (
@@ -95,7 +135,7 @@ def test_the_sound_scenario_is_sound(headrace: Run, tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
     file.write_text(SOUND)
     assert headrace("run", file).returncode == 0
-    assert "is in order: 1 stream(s), 2 component(s)" in headrace("check", file).stdout
+    assert "is valid: 1 stream, 4 components" in headrace("check", file).stdout
 
 
 def test_several_mistakes_are_told_together_in_the_order_of_the_file(headrace: Run, tmp_path: Path) -> None:
@@ -148,8 +188,8 @@ LINES = "R Hit 2992396 4 13670.0 35942.0\nW Hit 3865568 8 1971.0 29108.0\n"
     [
         ("", "is empty"),
         (LINES[:-10], "truncated"),
-        (LINES + "R Hit x 4 1.0 1.0\n", "line 3: `x` is no sector number"),
-        (LINES + "R Hit 9999999999 4 1.0 1.0\n", "the trace reaches byte 5120000001536"),
+        (LINES + "R Hit x 4 1.0 1.0\n", "line 3: `x` is not a valid sector number"),
+        (LINES + "R Hit 9999999999 4 1.0 1.0\n", "the trace extends to byte 5120000001536"),
     ],
 )
 def test_a_bad_trace_is_told_with_its_line(headrace: Run, tmp_path: Path, trace: str, says: str) -> None:
@@ -172,7 +212,7 @@ def test_bad_lines_can_be_passed_over_and_are_counted(headrace: Run, tmp_path: P
     (tmp_path / "some.trace").write_text(LINES * 50 + "nonsense\n")
     ran = headrace("run", tmp_path / "scenario.yaml")
     assert ran.returncode == 0, ran.stderr
-    assert "1 bad lines of the trace were passed over" in ran.stdout
+    assert "1 bad line(s) of the trace skipped" in ran.stdout
 
 
 def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
@@ -204,4 +244,4 @@ def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path
     ran = headrace("run", file)
     assert ran.returncode == 3
     assert "INCOMPLETE" in ran.stdout
-    assert "more than 2000 requests were under way at once (limits.in_flight)" in " ".join(ran.stdout.split())
+    assert "more than 2000 requests were in flight (limits.in_flight)" in " ".join(ran.stdout.split())

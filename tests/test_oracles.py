@@ -66,9 +66,7 @@ def fork_join_by_simpy(disks: int, rate_per_ms: float, mean_ms: float) -> float:
 
 def test_simpy_agrees_on_fork_join() -> None:
     theirs = fork_join_by_simpy(4, 0.06, 10)
-    system = (
-        "{leaf: {type: station, service: {uniform: {from: 0 ms, to: 20 ms}}},"
-        " target: {type: array, level: raid0, of: leaf, disks: 4, stripe_unit: 1 KiB}}"
-    )
+    leaf = "{type: station, service: {uniform: {from: 0 ms, to: 20 ms}}}"
+    system = f"{{target: {{type: array, level: raid0, of: {leaf}, disks: 4, stripe_unit: 1 KiB}}}}"
     mine = ours(system, "{poisson: 60 /s}", stream="size: 4 KiB")
     assert mine == pytest.approx(theirs, rel=0.04)

@@ -33,7 +33,7 @@ def test_a_notebook_shows_the_answer(results: Results) -> None:
     shown = results._repr_html_()
     assert results.answer in shown
     assert "tds/spindle[2]" in shown
-    assert repr(results).startswith("<Results: readers gets")
+    assert repr(results).startswith("<Results: readers: ")
 
 
 def test_results_are_kept_whole_or_not_at_all(results: Results, tmp_path: Path) -> None:

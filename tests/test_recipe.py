@@ -12,7 +12,7 @@ NEW_FILE = re.compile(r"<!-- recipe: (\S+) -->\n+```rust\n(.*?)```", re.DOTALL)
 INSERTION = re.compile(r'<!-- insert in (\S+) (after|before) "(.*?)" -->\n+```rust\n(.*?)```', re.DOTALL)
 
 TEST = """
-use headrace_scenario::{run::Onlooker, simulate};
+use headrace_scenario::{progress::Progress, run::Options, simulate};
 
 const TEXT: &str = "
 system: {drive: {type: flash, capacity: 1 TB, read: 80 us, write: 20 us, depth: 1}}
@@ -22,17 +22,26 @@ run: {requests: 300000}
 
 #[test]
 fn the_new_component_agrees_with_theory() {
-    let results = simulate(TEXT, "flash.yaml", &[], 1, &Onlooker::default()).unwrap();
+    let results = simulate(TEXT, "flash.yaml", &[], &Options::default(), &Progress::default()).unwrap().results;
     let (found, theory) = (results.streams[0].response.mean_ms, results.theory[0].mean_ms.unwrap());
     assert!(results.theory[0].exact);
     assert!((found / theory - 1.0).abs() < 0.01, "{found} {theory}");
+    let (drive, writes) = (&results.components[0], results.streams[0].writes.as_ref().unwrap().count);
+    assert_eq!(drive.kind, "flash");
+    assert!(drive.meters["writes"].unwrap().max(writes as f64) - writes as f64 <= 1.0);
+    assert!(results.bottleneck.unwrap().estimate, "what a room does not say of itself is the cautious answer");
 }
 
 #[test]
 fn its_mistakes_are_told() {
-    let text = TEXT.replace("depth: 1", "dept: 1");
-    let message = simulate(&text, "flash.yaml", &[], 1, &Onlooker::default()).unwrap_err().rendered();
-    assert!(message.contains("did you mean `depth`?"), "{message}");
+    for (right, wrong, says) in [
+        ("depth: 1", "dept: 1", "did you mean `depth`?"),
+        ("read: 80 us", "read: 0 s", "an operation takes some time"),
+    ] {
+        let (text, options) = (TEXT.replace(right, wrong), Options::default());
+        let message = simulate(&text, "flash.yaml", &[], &options, &Progress::default()).unwrap_err().rendered();
+        assert!(message.contains(says), "{message}");
+    }
 }
 """
 
@@ -45,7 +54,7 @@ def test_the_recipe_makes_a_component_that_agrees_with_theory(tmp_path: Path) ->
     [(name, content)] = NEW_FILE.findall(recipe)
     (tmp_path / name).write_text(content)
     insertions = INSERTION.findall(recipe)
-    assert len(insertions) >= 10
+    assert len(insertions) == 1, "one line"
     for file, where, anchor, lines in insertions:
         text = (tmp_path / file).read_text()
         assert text.count(anchor + "\n") == 1, f"{file} has no single line `{anchor}`"

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Run, real_program
-from headrace import Results, figures, load
+from headrace import Results, load
+from headrace.view.pictures import chart
+from headrace.view.pictures.run import export
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
@@ -45,7 +47,7 @@ def test_the_page_needs_no_network_and_no_script(page: Path) -> None:
 
 def test_pictures_follow_the_colours_of_the_page(page: Path) -> None:
     text = page.read_text()
-    assert not any(placeholder in text for placeholder in figures.VARIABLES)
+    assert not any(placeholder in text for placeholder in chart.VARIABLES)
     assert "var(--theory)" in text
     assert "prefers-color-scheme: dark" in text
 
@@ -66,7 +68,7 @@ def test_a_report_that_cannot_be_written_is_told_and_leaves_nothing(headrace: Ru
 
 
 def test_figures_export_as_svg_and_png(results: Results, tmp_path: Path) -> None:
-    files = figures.export(results, tmp_path)
+    files = export(results.data, tmp_path)
     assert {file.name for file in files} == {
         f"{name}.{kind}"
         for name in ("response_series", "utilisation_series", "response_cdf_readers")

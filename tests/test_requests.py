@@ -26,8 +26,11 @@ def test_the_log_is_the_run_request_by_request(tmp_path: Path) -> None:
     rows = requests_of(tmp_path / "recursion")
     assert rows["op"].unique().to_list() == ["read"]
     assert rows["stream"].unique().to_list() == ["readers"]
-    legs = [name for name in rows.columns if name.endswith(("waiting_ns", "service_ns"))]
-    assert len(legs) == 2 * 4
+    legs = [name for name in rows.columns if name.endswith((" waiting_ns", " service_ns", " blocked_ns"))]
+    assert legs == [
+        f"{group} {leg}_ns" for group in ("tds", "tds/spindle") for leg in ("waiting", "service", "blocked")
+    ]
+    assert set(rows["last"]) == {f"tds/spindle[{disk}]" for disk in range(3)}
     spent = rows.select(polars.sum_horizontal(legs).alias("spent"))["spent"]
     assert (spent == rows["answered_ns"] - rows["born_ns"]).all()
     assert rows.equals(requests_of(tmp_path / "events", engine="events"))

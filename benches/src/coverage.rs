@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use headrace_scenario::run::Onlooker;
+use headrace_scenario::progress::Progress;
+use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 
 const MM1: &str = "
@@ -41,9 +42,9 @@ pub fn raid0(utilisation: f64) -> Coverage {
 }
 
 fn exact_mean_ms(text: &str, sets: &[(String, String)]) -> f64 {
-    let results = simulate(text, "bench.yaml", sets, 1, &Onlooker::default());
-    let results = results.unwrap_or_else(|problems| panic!("{}", problems.rendered()));
-    let theory = &results.theory[0];
+    let found = simulate(text, "bench.yaml", sets, &Options::default(), &Progress::default());
+    let found = found.unwrap_or_else(|problems| panic!("{}", problems.rendered()));
+    let theory = &found.results.theory[0];
     assert!(theory.exact, "coverage wants an exact mean: {:?}", theory.fails);
     theory.mean_ms.expect("what is exact has a mean")
 }
@@ -81,10 +82,10 @@ fn coverage(text: &str, place: &str, rate: &str) -> Coverage {
 
 /// Whether the interval of a run contains the exact mean, and whether it calls itself trusted.
 fn one(text: &str, sets: &[(String, String)], run: u64, exact: f64) -> (bool, bool) {
-    let onlooker = Onlooker { from: run, without_theory: true, ..Onlooker::default() };
-    let results = simulate(text, "bench.yaml", sets, 1, &onlooker)
+    let options = Options { from: run, theory: false, ..Options::default() };
+    let found = simulate(text, "bench.yaml", sets, &options, &Progress::default())
         .unwrap_or_else(|problems| panic!("{}", problems.rendered()));
-    let response = &results.streams[0].response;
+    let response = &found.results.streams[0].response;
     let half = response.half_width_ms.unwrap_or(0.0);
     let trusted = response.interval.as_ref().is_some_and(|interval| interval.trusted);
     ((response.mean_ms - exact).abs() <= half, trusted)

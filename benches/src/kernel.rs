@@ -3,27 +3,29 @@
 use std::cell::RefCell;
 
 use cpu_time::ProcessTime;
-use headrace_kernel::{EventQueue, Resource, Sim, Stream};
+use headrace_kernel::{Crew, Draws, EventQueue, Resource, Sim, Stream};
 use headrace_stats::Series;
 use headrace_units::Nanos;
 
-/// M/M/1 at λ = 0.8, μ = 1, each of `n` customers a process. Gives the mean response in ns.
+/// M/M/1 at λ = 0.8, μ = 1, each of `n` customers a job of a crew. Gives the mean response in ns.
 pub fn mm1(n: u64) -> f64 {
     let sim = Sim::new();
     let server = Resource::fcfs(&sim, 1);
     let responses = RefCell::new(Series::default());
     let services = RefCell::new(Stream::named(1, "server", "services").draws());
     let (sim, server, responses, services) = (&sim, &server, &responses, &services);
+    let customers = Crew::new(sim, move |()| async move {
+        let born = sim.now();
+        let service = Nanos::from_secs(services.borrow_mut().exponential());
+        server.serve(service).await;
+        responses.borrow_mut().record(sim.now() - born);
+    });
+    let customers = &customers;
     sim.spawn(async move {
         let mut arrivals = Stream::named(1, "source", "arrivals").draws();
         for _ in 0..n {
             sim.delay(Nanos::from_secs(arrivals.exponential() / 0.8)).await;
-            sim.spawn(async move {
-                let born = sim.now();
-                let service = Nanos::from_secs(services.borrow_mut().exponential());
-                server.serve(service).await;
-                responses.borrow_mut().record(sim.now() - born);
-            });
+            customers.start(());
         }
     });
     sim.run(Nanos::MAX, u64::MAX);
@@ -47,6 +49,12 @@ pub fn mm1_recursion(n: u64) -> f64 {
     responses.tally().mean_ns()
 }
 
+/// One service of the disks of [`fork_join`].
+pub fn disk_service(u: &mut Draws) -> Nanos {
+    let seek = 1.0 + 0.08 * (1e4 * (u.uniform() - u.uniform()).abs()).sqrt();
+    Nanos::from_ms(seek + 6.0 * u.uniform() + 0.3)
+}
+
 /// Jobs of four parts, each to a disk of its own: service ms = 1 + 0.08·√(10⁴·|U−U′|) + 6·U″ + 0.3, λ = 0.07 /ms. Gives
 /// the mean response in ns; it is 19.84 ms.
 pub fn fork_join(n: u64) -> f64 {
@@ -55,20 +63,19 @@ pub fn fork_join(n: u64) -> f64 {
     let draws = RefCell::new(Stream::named(1, "disks", "services").draws());
     let responses = RefCell::new(Series::default());
     let (sim, disks, draws, responses) = (&sim, &disks, &draws, &responses);
-    let service = move || {
-        let mut u = draws.borrow_mut();
-        let seek = 1.0 + 0.08 * (1e4 * (u.uniform() - u.uniform()).abs()).sqrt();
-        Nanos::from_ms(seek + 6.0 * u.uniform() + 0.3)
-    };
+    let parts = Crew::new(sim, |disk: usize| disks[disk].serve(disk_service(&mut draws.borrow_mut())));
+    let parts = &parts;
+    let jobs = Crew::new(sim, move |()| async move {
+        let born = sim.now();
+        parts.all(0..disks.len()).await;
+        responses.borrow_mut().record(sim.now() - born);
+    });
+    let jobs = &jobs;
     sim.spawn(async move {
         let mut arrivals = Stream::named(1, "source", "arrivals").draws();
         for _ in 0..n {
             sim.delay(Nanos::from_ms(arrivals.exponential() / 0.07)).await;
-            sim.spawn(async move {
-                let born = sim.now();
-                sim.join_all(disks.iter().map(|disk| disk.serve(service()))).await;
-                responses.borrow_mut().record(sim.now() - born);
-            });
+            jobs.start(());
         }
     });
     sim.run(Nanos::MAX, u64::MAX);
@@ -83,7 +90,7 @@ pub fn hold_ns(pending: u32) -> f64 {
     let mut queue = EventQueue::default();
     let mut draws = Stream::named(1, "hold", "delays").draws();
     for task in 0..pending {
-        queue.push(Nanos::from_secs(draws.exponential()), task);
+        queue.push(Nanos::from_secs(draws.exponential()), task.into());
     }
     let start = ProcessTime::now();
     for _ in 0..holds {

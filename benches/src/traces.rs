@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use headrace_workload::trace::Reader;
+use headrace_trace::Reader;
 
 use crate::cpu_seconds;
 

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use cpu_time::ProcessTime;
-use headrace_scenario::run::Onlooker;
+use headrace_scenario::progress::Progress;
+use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 
 use crate::cpu_seconds;
@@ -19,18 +20,40 @@ const RAID0: &str = include_str!("../../examples/raid0-split-merge.yaml");
 fn run(text: &str, sets: &[(&str, &str)]) {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
-    let results = simulate(text, "bench.yaml", &sets, 1, &Onlooker::default());
-    std::hint::black_box(results.unwrap_or_else(|problems| panic!("{}", problems.rendered())));
+    let found = simulate(text, "bench.yaml", &sets, &Options::default(), &Progress::default());
+    std::hint::black_box(found.unwrap_or_else(|problems| panic!("{}", problems.rendered())));
 }
 
-/// Customers a CPU second, everything included that a user waits for: statistics, theory, results.
-pub fn mm1(engine: &str) -> f64 {
-    5e6 / cpu_seconds(|| run(MM1, &[("run.engine", engine)]))
+/// M/M/1 as a scenario, everything included that a user waits for: statistics, theory, results.
+pub fn mm1(engine: &str) {
+    run(MM1, &[("run.engine", engine)]);
 }
 
 /// CPU seconds for one configuration of the RAID 0 study, 4·10⁶ requests.
 pub fn raid0_s(engine: &str) -> f64 {
     cpu_seconds(|| run(RAID0, &[("run.engine", engine)]))
+}
+
+const ARRAYS: &str = "
+parts:
+  spindle: {type: disk, device: seagate-st3500630ns}
+  shelf: {type: array, level: raid0, of: spindle, disks: 9998, stripe_unit: 64 KiB}
+system: {volume: {type: array, level: raid0, of: shelf, disks: 10, stripe_unit: 1 MiB}}
+workload: {users: {to: volume, arrivals: {poisson: 100000 /s}, size: 4 KiB}}
+run: {requests: 200000}
+";
+
+/// What 99,991 components take: CPU seconds, and the peak of memory in MiB, of a whole run beyond that of the same requests on
+/// twenty-one components.
+pub fn components() -> (f64, f64) {
+    let of = |disks: &str| {
+        let start = ProcessTime::now();
+        run(ARRAYS, &[("parts.shelf.disks", disks), ("workload.users.arrivals.poisson", "100 /s")]);
+        start.elapsed().as_secs_f64()
+    };
+    let few = of("1");
+    let before = peak_memory_mib();
+    (of("9998") - few, peak_memory_mib() - before)
 }
 
 const DISK: &str = "

@@ -14,10 +14,19 @@
 True
 """
 
-from headrace import trace
+from headrace import reports, trace
 from headrace._core import ScenarioError, __version__
 from headrace.experiment import sweep
 from headrace.results import Results
 from headrace.scenario import Scenario, check, load, run, schema
 
 __all__ = ["Results", "Scenario", "ScenarioError", "__version__", "check", "load", "run", "schema", "sweep", "trace"]
+
+
+def _pages() -> reports.Pages:
+    from headrace.view import pages  # noqa: PLC0415 - pictures take longer to load than tables
+
+    return pages
+
+
+reports.made_by(_pages)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "WarmUp", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
 
+    parts: NotRequired[dict[str, ComponentSpec]]
+    """Templates, each under a name of its own: arrays are made of copies of them."""
     system: dict[str, ComponentSpec]
-    """The components, each under a name of its own."""
+    """The components, each under a name of its own. Each exists once; whoever names it shares it."""
     workload: dict[str, StreamSpec]
     """The streams of requests, each under a name of its own."""
     run: NotRequired[RunSpec]
@@ -39,31 +41,44 @@ class ComponentSpecStation(TypedDict):
 
     type: Literal['station']
     servers: NotRequired[int]
-    """How many requests are served at once."""
+    """Number of requests served at once."""
     service: TimeSpec
-    """How long each is served."""
+    """Service time of each."""
+    order: NotRequired[Order]
+    """Which of the waiting requests is served next."""
     capacity: NotRequired[str]
-    """How many bytes can be addressed."""
+    """Addressable bytes."""
 
 class ComponentSpecArray(TypedDict):
-    """Several devices of one kind that answer as one."""
+    """Several devices that answer as one."""
 
     type: Literal['array']
     level: Level
     """How data is laid out over the disks."""
-    of: str
-    """What it is made of, by its name in `system`. Each disk is one of its own."""
-    disks: int
-    """How many there are."""
+    of: Copies
+    """What it is made of: copies of a part, named or written out, or a list of components of `system`."""
+    disks: NotRequired[int | None]
+    """Number of copies."""
     stripe_unit: str
-    """How many bytes lie on one disk before the next has its turn."""
+    """Bytes that lie on one disk before the next has its turn."""
     queueing: NotRequired[Queueing]
     """Whether requests overlap."""
     first_unit: NotRequired[FirstUnit]
     """On which disk a request begins."""
+    via: NotRequired[str | None]
+    """A link of `system` between the array and its disks. Default: data takes no time on the way."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray"
-"""The one list of component kinds."""
+class ComponentSpecLink(TypedDict):
+    """A link that carries one transfer at a time."""
+
+    type: Literal['link']
+    rate: str
+    """Transfer rate."""
+    latency: NotRequired[str]
+    """Delay from the last byte sent to the last byte received; the next transfer may begin in the meantime."""
+
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink"
+"""A component, by its kind."""
 
 DeviceRef: TypeAlias = "str | DiskNumbers"
 """A drive by name, or its numbers."""
@@ -234,12 +249,12 @@ TrackOrder: TypeAlias = "Literal['conventional'] | Literal['serpentine'] | Liter
 """In which order the tracks of a cylinder follow each other."""
 
 class SparesCylinders(TypedDict):
-    """At the end of so many cylinders each."""
+    """At the end of each group of this many cylinders."""
 
     cylinders: int
 
 Spares: TypeAlias = "Literal['none'] | Literal['zone_tracks'] | Literal['track_end'] | Literal['cylinder_end'] | Literal['cylinder_front'] | SparesCylinders | Literal['zone_end']"
-"""Where spare sectors lie. How many each zone's `spares` says."""
+"""Where spare sectors lie. Each zone's `spares` says how many."""
 
 class ZoneSpec(TypedDict):
     """A zone: cylinders whose tracks hold equally much."""
@@ -299,7 +314,7 @@ class SchedulingAgedSptfAgedSptf(TypedDict):
     """SchedulingAgedSptfAgedSptf"""
 
     weight: float
-    """For each unit of time waited, so much less positioning time is reckoned."""
+    """By how much each unit of waiting time shortens the estimate of positioning time."""
 
 class SchedulingAgedSptf(TypedDict):
     """The same, but what has waited long is preferred."""
@@ -333,7 +348,7 @@ class InterfaceSpec(TypedDict):
     write_data_delay: NotRequired[str]
     """From the command to the data of a write, where the drive lets go of the bus in between."""
     write_watermark: NotRequired[float | None]
-    """How much of a write must be in the cache before its data goes to the platter. In any case so much that the rest keeps up with the platter."""
+    """How much of a write must be in the cache before its data goes to the platter; always enough for the rest to keep up with the platter."""
     reselect: NotRequired[str]
     """To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write."""
     read_completion: NotRequired[str]
@@ -367,11 +382,11 @@ class QueueSpec(TypedDict):
     scheduling: NotRequired[Scheduling]
     """Which of the waiting commands is served next."""
     depth: NotRequired[int]
-    """Among so many at most it chooses; those behind them wait outside."""
+    """The largest number among which it chooses; those behind them wait outside."""
     batch: NotRequired[int]
-    """So many at most it does before it says of all of them that they are done; sooner where nothing waits. Default: it says so of each."""
+    """The largest number that it serves before it completes all of them together; it completes fewer where nothing waits. Default: it completes each alone."""
     margin: NotRequired[str | float | None]
-    """By so much longer than it is the arm's way is reckoned, where commands are chosen by positioning time: a sector missed by a hair costs a turn, and long ways are less sure than short ones. Default: 0 %."""
+    """By how much, as a share, a choice by positioning time overestimates a seek: a sector missed by a hair costs a turn, and long seeks are less sure than short ones. Default: 0 %."""
 
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How the places on the platter are sampled."""
@@ -407,8 +422,14 @@ class DrawnTimeUniform(TypedDict):
 DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUniform"
 """A law of time."""
 
+Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
+"""Which of the waiting requests is served next."""
+
 Level: TypeAlias = "Literal['raid0']"
 """How data is laid out over the disks."""
+
+Copies: TypeAlias = "str | list[str] | ComponentSpec"
+"""What a component is made of."""
 
 Queueing: TypeAlias = "Literal['fork_join'] | Literal['split_merge']"
 """Whether requests overlap."""
@@ -433,6 +454,14 @@ class StreamSpec(TypedDict):
     """Addresses are multiples of this. Default: the smallest size that occurs."""
     footprint: NotRequired[str | None]
     """Only the first so many bytes are addressed. Default: the whole component."""
+    outstanding: NotRequired[int | None]
+    """Maximum number of its requests in flight, for an open stream. Default: no limit."""
+    when_full: NotRequired[WhenFull]
+    """What happens to a request that comes while `outstanding` are in flight."""
+    timeout: NotRequired[str | None]
+    """A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait."""
+    priority: NotRequired[int]
+    """Smaller numbers are more urgent, where a component has priorities."""
 
 class ArrivalSpecPoisson(TypedDict):
     """At random at this rate, whatever happened before."""
@@ -505,72 +534,72 @@ BatchSize: TypeAlias = "int | BatchSizeGeometric"
 """How many requests come at once."""
 
 class ReplaySpec(TypedDict):
-    """A trace to be replayed."""
+    """A trace to replay."""
 
     trace: str
-    """The file, relative to the scenario's; plain, or compressed with gzip, zstd or bzip2."""
+    """Path of the file, relative to the scenario. Plain, or compressed with gzip, zstd or bzip2."""
     format: NotRequired[TraceFormat | None]
-    """How it is written. Default: as its first lines tell."""
+    """Format of the file. Default: detected from its first lines."""
     timing: NotRequired[Timing | None]
-    """When requests are sent. Default: by think time where the trace has think times, else at their timestamps."""
+    """When requests are issued. Default: by think times if the trace has them, otherwise at its timestamps."""
     speed: NotRequired[float]
-    """So many times as fast as recorded: times between requests are divided by it."""
+    """Replay speed relative to the recording: times between requests are divided by it."""
     devices: NotRequired[list[str]]
-    """Of a trace of several devices, those replayed; several are laid end to end, in this order."""
+    """Devices of the trace to replay. Required if there is more than one; several are concatenated in this order."""
     fit: NotRequired[Fit]
-    """What becomes of addresses beyond the end of the component."""
+    """Handling of addresses beyond the end of the component."""
     first: NotRequired[int | None]
-    """Only the first so many requests."""
+    """Replay only the first N requests."""
     skip_bad: NotRequired[bool]
-    """Pass over lines that cannot be read, and count them, instead of refusing the file."""
+    """Skip and count bad lines instead of refusing the file."""
 
 class TraceFormatCsv(TypedDict):
-    """CSV whose first line names the columns."""
+    """CSV with a header line."""
 
     csv: CsvColumns
 
 TraceFormat: TypeAlias = "Literal['validate'] | Literal['ascii'] | Literal['msr'] | Literal['spc'] | Literal['blkparse'] | Literal['blkparse_queued'] | Literal['fio_latency'] | Literal['fio_bandwidth'] | Literal['headrace'] | TraceFormatCsv"
-"""How a trace file is written."""
+"""The format of a trace file."""
 
 class CsvColumns(TypedDict):
-    """Which column of a CSV file is what. The first line names the columns."""
+    """The columns of a CSV file, by their names in the header line."""
 
     time: NotRequired[TimeColumn | None]
-    """When a request came, since any instant."""
+    """Arrival time, from any origin."""
     op: str
-    """`R…` or `0` for reads, `W…` or `1` for writes, as the column of this name says."""
+    """Name of the operation column: `r`, `read` or `0` for a read; `w`, `write` or `1` for a write, in either case."""
     address: ByteColumn
-    """Its first byte."""
+    """Address of the first byte."""
     size: ByteColumn
-    """How many bytes."""
+    """Size."""
     response: NotRequired[TimeColumn | None]
-    """How long it took."""
+    """Response time."""
     think: NotRequired[TimeColumn | None]
-    """From its completion to the next request."""
+    """Think time: from the completion of this request to the next."""
     device: NotRequired[str | None]
-    """Which device it went to."""
+    """Name of the device column."""
 
 class TimeColumn(TypedDict):
-    """A column of times."""
+    """A time column."""
 
     column: str
-    """Its name."""
+    """Name of the column."""
     unit: str
-    """What 1 means there: `1 s`, `100 ns`."""
+    """Unit of its values: `1 s`, `100 ns`."""
 
 class ByteColumn(TypedDict):
-    """A column of places or sizes."""
+    """A column of addresses or sizes."""
 
     column: str
-    """Its name."""
+    """Name of the column."""
     unit: str
-    """What 1 means there: `1 B`, `512 B`."""
+    """Unit of its values: `1 B`, `512 B`."""
 
 Timing: TypeAlias = "Literal['timestamps'] | Literal['think']"
-"""When the requests of a trace are sent."""
+"""When the requests of a trace are issued."""
 
 Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
-"""What becomes of addresses beyond the end of the component."""
+"""Handling of addresses beyond the end of the component."""
 
 class OpSpecReads(TypedDict):
     """This share of reads, the rest writes; drawn for each request."""
@@ -633,6 +662,9 @@ class PatternSpecRuns(TypedDict):
 PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
 """Which addresses are asked for."""
 
+WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
+"""What happens to a request that comes while as many as may be are in flight."""
+
 class RunSpec(TypedDict):
     """How long to run, and from which seed."""
 
@@ -661,8 +693,8 @@ class Limits(TypedDict):
     """What ends a run before its time; what was found until then is kept and marked."""
 
     in_flight: NotRequired[int]
-    """So many requests under way at once: the system does not keep up. A run by recursion keeps none under way."""
+    """Maximum number of requests in flight: beyond it the system does not keep up. A run by recursion has none in flight."""
     events: NotRequired[int]
-    """So many events."""
+    """Maximum number of events."""
     wall_time: NotRequired[str]
-    """So much real time."""
+    """Maximum real time."""

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace import reports
 from headrace.files import write_whole
 
 if TYPE_CHECKING:
@@ -106,9 +107,7 @@ class Results:
 
     def report(self, path: str | Path) -> None:
         """Write the results as one HTML page, which needs no network: whole, or not at all."""
-        from headrace import report  # noqa: PLC0415 - pictures take longer to load than tables
-
-        report.write(self, path)
+        reports.pages().write_run(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> "Results":

@@ -110,6 +110,10 @@ class Scenario:
         """Return the scenario with its defaults filled in; raise `ScenarioError` with every mistake found."""
         return dict(json.loads(_core.check(self.text, self.file, _sets(self.changes))))
 
+    def graph(self) -> Json:
+        """Return its components by number (`path`, `group`, `kind`), and the names of the groups."""
+        return dict(json.loads(_core.graph(self.text, self.file, _sets(self.changes))))
+
     def run(
         self,
         *,
@@ -137,18 +141,22 @@ class Scenario:
         asked = {"run.seed": seed, "run.replications": replications}
         changes = self.changes | {path: value for path, value in asked.items() if value is not None}
         processors = threads or os.cpu_count() or 1
-        log = RequestLog(requests, Scenario(self.text, self.file, changes).check()) if requests else None
+        log = _request_log(requests, Scenario(self.text, self.file, changes)) if requests else None
         followed = first if timeline else 0
         found, journeys = _core.run(
             self.text, self.file, _sets(changes), processors, watch, log, followed, theory, replication
         )
         results = Results(json.loads(found))
         if timeline:
-            write_timeline(json.loads(journeys), [stream["name"] for stream in results.data["streams"]], timeline)
+            write_timeline(results.data, json.loads(journeys), timeline)
         return results
 
     def __repr__(self) -> str:
         return f"<Scenario {self.file}{' with ' + str(self.changes) if self.changes else ''}>"
+
+
+def _request_log(folder: str | Path, scenario: Scenario) -> RequestLog:
+    return RequestLog(folder, list(scenario.check()["workload"]), scenario.graph())
 
 
 def load(path: str | Path) -> Scenario:

@@ -13,25 +13,27 @@ from headrace.files import write_whole
 Json = dict[str, Any]
 
 
-def events(journeys: Json, streams: list[str]) -> list[Json]:
+def events(results: Json, journeys: list[Json]) -> list[Json]:
     """Return the trace events of the journeys of a run (see `Scenario.run`)."""
+    streams = [stream["name"] for stream in results["streams"]]
+    components = [component["path"] for component in results["components"]]
     drawn: list[Json] = []
-    for at, path in enumerate(["requests", *journeys["components"]]):
+    for at, path in enumerate(["requests", *components]):
         drawn.append({"ph": "M", "name": "process_name", "pid": at, "args": {"name": path}})
         drawn.append({"ph": "M", "name": "process_sort_index", "pid": at, "args": {"sort_index": at}})
     lanes = _Lanes()
-    for number, journey in enumerate(journeys["requests"]):
+    for number, journey in enumerate(journeys):
         if journey["answered_ns"] is not None:
             drawn += _request(number, journey, streams[journey["stream"]])
-    visits = [(visit, number) for number, journey in enumerate(journeys["requests"]) for visit in journey["visits"]]
+    visits = [(visit, number) for number, journey in enumerate(journeys) for visit in journey["visits"]]
     for visit, number in sorted(visits, key=lambda pair: (pair[0]["began_ns"], pair[0]["component"])):
         drawn += _visit(number, visit, lanes)
     return drawn
 
 
-def write(journeys: Json, streams: list[str], file: str | Path) -> None:
+def write(results: Json, journeys: list[Json], file: str | Path) -> None:
     """Write the journeys of a run to a file: whole, or not at all."""
-    write_whole(file, json.dumps({"displayTimeUnit": "ms", "traceEvents": events(journeys, streams)}))
+    write_whole(file, json.dumps({"displayTimeUnit": "ms", "traceEvents": events(results, journeys)}))
 
 
 def _us(ns: int) -> float:

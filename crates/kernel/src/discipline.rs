@@ -1,4 +1,4 @@
-//! Who is served next: first come first served, by priority, or the shortest by a key chosen at service time.
+//! Who is served next: first come, first served, or by priority.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -52,33 +52,5 @@ impl Discipline for Priority {
 
     fn pop(&mut self) -> Option<u32> {
         self.heap.pop().map(|Reverse((_, _, waiter))| waiter)
-    }
-}
-
-/// The waiter whose cost is smallest at the moment of choosing: the nearest cylinder from where the arm is now, say.
-/// `pop` is O(n), for the costs may all have changed since the last.
-#[derive(Debug)]
-pub struct ShortestFirst<K, C> {
-    queue: Vec<(u32, K)>,
-    cost: C,
-}
-
-impl<K, C: Fn(&K) -> u64> ShortestFirst<K, C> {
-    /// Chooses by `cost`, which is asked about every waiter each time a server becomes free.
-    pub fn by(cost: C) -> Self {
-        Self { queue: Vec::new(), cost }
-    }
-}
-
-impl<K, C: Fn(&K) -> u64> Discipline for ShortestFirst<K, C> {
-    type Key = K;
-
-    fn push(&mut self, waiter: u32, key: K) {
-        self.queue.push((waiter, key));
-    }
-
-    fn pop(&mut self) -> Option<u32> {
-        let (at, _) = self.queue.iter().enumerate().min_by_key(|(_, (_, key))| (self.cost)(key))?;
-        Some(self.queue.remove(at).0)
     }
 }

@@ -1,77 +1,120 @@
-//! Doing several things at once and going on when the last is done.
+//! The joins of a crew: how many jobs each still waits for, and who waits.
 
-use std::cell::RefCell;
-use std::future::Future;
-use std::pin::Pin;
-use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
 use crate::queue::TaskId;
-use crate::sim::{NOBODY, Sim};
+use crate::tasks::NOBODY;
 
-/// What the branches of a join share.
-struct Scope<T> {
+/// The number of no join: nobody waits for the job.
+pub(crate) const NO_JOIN: u32 = u32::MAX;
+
+/// A slab of joins; those that are over are used again.
+pub(crate) struct Joins<T> {
+    joins: Vec<State<T>>,
+    free: Vec<u32>,
+}
+
+struct State<T> {
+    /// How many more jobs must be done.
+    wanted: usize,
+    /// How many jobs are under way.
     pending: usize,
     parent: TaskId,
+    /// The output of the last wanted job.
     last: Option<T>,
+    /// The members that began a job, each by a wake that is stale once the job is done.
+    members: Vec<TaskId>,
+    /// Whether the [`Join`](crate::Join) still exists.
+    open: bool,
 }
 
-impl<'m> Sim<'m> {
-    /// Runs all `branches` at once and gives, when the last is done, what that last one gave: it is the branch the
-    /// others waited for. `None` where there are no branches.
-    ///
-    /// Each branch is a process of its own, so an event of one does not touch the others. A join dropped before it is
-    /// over drops its branches.
-    pub fn join_all<T: 'm, B: Future<Output = T> + 'm>(
-        &'m self,
-        branches: impl IntoIterator<Item = B>,
-    ) -> JoinAll<'m, T> {
-        let scope = Rc::new(RefCell::new(Scope { pending: 0, parent: self.current(), last: None }));
-        let mut newest = NOBODY;
-        for branch in branches {
-            scope.borrow_mut().pending += 1;
-            newest = self.spawn_branch(Box::pin(arrive(self, Rc::clone(&scope), branch)), newest);
-        }
-        JoinAll { sim: self, scope, newest }
+impl<T> Default for Joins<T> {
+    fn default() -> Self {
+        Self { joins: Vec::new(), free: Vec::new() }
     }
 }
 
-async fn arrive<'m, T, B: Future<Output = T>>(sim: &'m Sim<'m>, scope: Rc<RefCell<Scope<T>>>, branch: B) {
-    let output = branch.await;
-    let mut scope = scope.borrow_mut();
-    scope.last = Some(output);
-    scope.pending -= 1;
-    if scope.pending == 0 {
-        sim.wake(scope.parent);
+impl<T> Joins<T> {
+    /// A join that waits for `wanted` jobs.
+    #[inline]
+    pub fn open(&mut self, wanted: usize) -> u32 {
+        let join = self.free.pop().unwrap_or_else(|| self.add());
+        let state = &mut self.joins[join as usize];
+        (state.wanted, state.parent, state.open) = (wanted, NOBODY, true);
+        join
     }
-}
 
-/// A join under way: see [`Sim::join_all`].
-#[must_use = "branches are waited for only when the join is awaited"]
-pub struct JoinAll<'m, T> {
-    sim: &'m Sim<'m>,
-    scope: Rc<RefCell<Scope<T>>>,
-    /// The branch started last; each names the one before it.
-    newest: TaskId,
-}
+    #[cold]
+    fn add(&mut self) -> u32 {
+        let members = Vec::new();
+        self.joins.push(State { wanted: 0, pending: 0, parent: NOBODY, last: None, members, open: false });
+        (self.joins.len() - 1) as u32
+    }
 
-impl<T> Future for JoinAll<'_, T> {
-    type Output = Option<T>;
+    #[inline]
+    pub fn job_begins(&mut self, join: u32, member: TaskId) {
+        let state = &mut self.joins[join as usize];
+        state.pending += 1;
+        state.members.push(member);
+    }
 
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<T>> {
-        let mut scope = self.scope.borrow_mut();
-        if scope.pending == 0 {
-            return Poll::Ready(scope.last.take());
+    /// Has the join wait for all jobs that are not done.
+    #[inline]
+    pub fn wait_for_all(&mut self, join: u32) {
+        let state = &mut self.joins[join as usize];
+        state.wanted = state.pending;
+    }
+
+    /// Counts a job as done. Gives the parent if its wait is over, and an output that nobody wants.
+    #[inline]
+    pub fn job_done(&mut self, join: u32, output: T) -> (Option<TaskId>, Option<T>) {
+        let state = &mut self.joins[join as usize];
+        state.pending -= 1;
+        if state.wanted == 0 {
+            self.free_if_over(join);
+            return (None, Some(output));
         }
-        scope.parent = self.sim.current();
+        state.wanted -= 1;
+        let unwanted = state.last.replace(output);
+        let ends = state.wanted == 0 && state.parent != NOBODY;
+        (ends.then_some(state.parent), unwanted)
+    }
+
+    #[inline]
+    pub fn poll(&mut self, join: u32, parent: TaskId) -> Poll<Option<T>> {
+        let state = &mut self.joins[join as usize];
+        if state.wanted == 0 {
+            return Poll::Ready(state.last.take());
+        }
+        state.parent = parent;
         Poll::Pending
     }
-}
 
-impl<T> Drop for JoinAll<'_, T> {
-    fn drop(&mut self) {
-        if !self.sim.is_finished() {
-            self.sim.end_branches(self.newest);
+    /// Notes that nobody waits any more. Gives whether the join is over, and the output that was not taken.
+    #[inline]
+    pub fn close(&mut self, join: u32) -> (bool, Option<T>) {
+        let state = &mut self.joins[join as usize];
+        let (over, unused) = (state.wanted == 0, state.last.take());
+        state.open = !over;
+        self.free_if_over(join);
+        (over, unused)
+    }
+
+    /// Forgets a join that is not over. Gives the members to be ended.
+    pub fn cancel(&mut self, join: u32) -> Vec<TaskId> {
+        let state = &mut self.joins[join as usize];
+        let members = std::mem::take(&mut state.members);
+        (state.wanted, state.pending, state.open) = (0, 0, false);
+        self.free_if_over(join);
+        members
+    }
+
+    #[inline]
+    fn free_if_over(&mut self, join: u32) {
+        let state = &mut self.joins[join as usize];
+        if state.pending == 0 && !state.open {
+            state.members.clear();
+            self.free.push(join);
         }
     }
 }

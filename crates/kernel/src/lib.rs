@@ -1,32 +1,33 @@
 //! Virtual time, and processes that live in it.
 //!
 //! A model is a set of components that outlive every process, and processes written as `async fn`s that wait for time to
-//! pass and for each other. There are six primitives, and everything else is built of them:
+//! pass and for each other. Everything is built of these primitives:
 //!
 //! | primitive | waits for |
 //! |---|---|
 //! | [`Sim::delay`], [`Sim::until`] | time to pass |
-//! | [`Resource`] | a server, by a [`Discipline`]: [`Fcfs`], [`Priority`], [`ShortestFirst`] |
-//! | [`Link`] | a transfer at a rate |
-//! | [`Channel`] | an item, or room for one |
-//! | [`Gate`] | permission |
-//! | [`Sim::join_all`] | the last of several branches |
+//! | [`Sim::within`] | anything, up to a deadline |
+//! | [`Resource`] | a server, by a [`Discipline`]: [`Fcfs`], [`Priority`] |
+//! | [`Pool`] | so many bytes, tokens or credits |
+//! | [`Round`] | the end of a round |
+//! | [`Crew`] | all of several jobs, or the first `k` |
 //!
-//! Each records its own statistics. Here is a queue with one server, its customers arriving every 2 ms and served in 3:
+//! Resources and pools record their own statistics. A wait of any kind that is dropped before it is over leaves nothing
+//! behind: no place in a queue, no server held, no timer. Here is a queue with one server, its customers arriving every
+//! 2 ms and served in 3:
 //!
 //! ```
-//! use headrace_kernel::{Resource, Sim};
+//! use headrace_kernel::{Crew, Resource, Sim};
 //! use headrace_units::Nanos;
 //!
 //! let sim = Sim::new();
 //! let server = Resource::fcfs(&sim, 1);
 //! let (sim, server) = (&sim, &server);
+//! let customers = &Crew::new(sim, |service| server.serve(service));
 //! sim.spawn(async move {
 //!     for _ in 0..10 {
 //!         sim.delay(Nanos::from_ms(2.0)).await;
-//!         sim.spawn(async move {
-//!             server.serve(Nanos::from_ms(3.0)).await;
-//!         });
+//!         customers.start(Nanos::from_ms(3.0));
 //!     }
 //! });
 //! sim.run(Nanos::MAX, u64::MAX);
@@ -35,29 +36,33 @@
 //! sim.finish();
 //! ```
 //!
-//! Events at the same instant happen in the order in which they were caused. Nothing here reads a clock or hashes an
+//! Events at the same instant happen in the order in which they were caused. A process that is spawned comes after all that
+//! is due already; a crew's job begins at once, within the process that starts it. Nothing here reads a clock or hashes an
 //! address, so a run depends on its seed alone ([`Stream`]).
 
-mod channel;
+mod buckets;
+mod crew;
+mod delay;
 mod discipline;
-mod gate;
 mod join;
-mod link;
+mod pool;
 mod queue;
 mod random;
 mod resource;
 mod round;
+mod serve;
 mod signal;
 mod sim;
+mod tasks;
 
-pub use channel::Channel;
-pub use discipline::{Discipline, Fcfs, Priority, ShortestFirst};
-pub use gate::Gate;
-pub use join::JoinAll;
-pub use link::Link;
+pub use crew::{Crew, Join};
+pub use delay::{Delay, Settled};
+pub use discipline::{Discipline, Fcfs, Priority};
+pub use pool::Pool;
 pub use queue::{EventQueue, TaskId};
-pub use random::{Draws, Stream};
+pub use random::{Draws, Stream, subkey};
 pub use resource::{Acquire, Pass, Resource, Server, Usage};
 pub use round::Round;
+pub use serve::Serve;
 pub use signal::Waits;
-pub use sim::{Delay, Pause, Process, Sim};
+pub use sim::{Pause, Process, Sim};

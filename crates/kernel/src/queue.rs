@@ -1,58 +1,40 @@
 //! The event queue: what is due next, and among equals what was scheduled first.
 //!
 //! A few events are kept in a sorted list, where a handful of comparisons beats any structure. When they become many they
-//! move to a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, 1990), until none is left. Virtual time never runs backwards,
-//! so an event lies in the bucket of the highest bit in which its time differs from now; as now advances, the lowest
-//! bucket is dealt out to the buckets beneath it. Each event moves to lower buckets only: [`push`](EventQueue::push) costs
-//! O(1) and [`pop`](EventQueue::pop) O(log(span / ns)) amortised, independent of how many events wait, and the moves run
-//! through memory in sequence. Both keep the order of arrival, so equal times are first in, first out without a sequence
-//! number.
+//! move to a radix heap, until none is left. Virtual time never runs backwards. Each event moves to lower buckets only:
+//! [`push`](EventQueue::push) costs O(1) and [`pop`](EventQueue::pop) O(log(span / ns)) amortised, independent of how
+//! many events wait, and the moves run through memory in sequence. Both keep the order of arrival, so equal times are
+//! first in, first out without a sequence number.
+//!
+//! [`give_up`](EventQueue::give_up) costs O(log n) amortised. At most half of the events kept are given-up ones, beside
+//! a few.
 
 use headrace_units::Nanos;
 
-/// Names a process to be polled. What a process waits for it checks itself, so a stale wake does no harm.
-pub type TaskId = u32;
+use crate::buckets::{Buckets, Event};
 
-#[derive(Clone, Copy, Debug)]
-struct Event {
-    time: u64,
-    task: TaskId,
-}
+/// Names a wake: the process to be polled, and which of its wakes this is. Those of a process that has ended are known
+/// from those of the process that has its place now.
+pub type TaskId = u64;
 
 /// A monotone priority queue of wakes, ordered by (time, order of arrival).
 #[derive(Debug)]
 pub struct EventQueue {
     now: u64,
-    /// Due now, in order; those before `taken` were given out.
-    due: Vec<TaskId>,
+    /// What has its turn now, in order; those before `taken` had it. An event of a later time is scheduled then.
+    due: Vec<Event>,
     taken: usize,
     /// The latest first, while there are few.
     few: Vec<Event>,
-    /// Bucket b holds the events whose time first differs from now, seen from the top, in bit b.
-    later: [Vec<Event>; 64],
-    /// Bit b is set where bucket b is not empty.
-    occupied: u64,
+    many: Buckets,
 }
 
 /// So many events are few.
 const FEW: usize = 16;
 
-/// The bucket of an event at `time`, seen from `now`: the highest bit in which they differ; none where it is due.
-#[inline]
-fn bucket_of(time: u64, now: u64) -> Option<usize> {
-    (time ^ now).checked_ilog2().map(|bit| bit as usize)
-}
-
 impl Default for EventQueue {
     fn default() -> Self {
-        Self {
-            now: 0,
-            due: Vec::new(),
-            taken: 0,
-            few: Vec::with_capacity(FEW),
-            later: std::array::from_fn(|_| Vec::new()),
-            occupied: 0,
-        }
+        Self { now: 0, due: Vec::new(), taken: 0, few: Vec::with_capacity(FEW), many: Buckets::default() }
     }
 }
 
@@ -71,89 +53,111 @@ impl EventQueue {
     pub fn push(&mut self, time: Nanos, task: TaskId) {
         assert!(time.0 >= self.now, "an event in the past: {} ns, and it is {} ns", time.0, self.now);
         if time.0 == self.now {
-            self.due.push(task);
-        } else if self.occupied == 0 && self.few.len() < FEW {
-            // Before its equals, which came first and lie nearer to the end, where events are taken.
-            let place = self.few.partition_point(|event| event.time > time.0);
-            self.few.insert(place, Event { time: time.0, task });
+            self.due.push(Event { time: time.0, task });
+        } else if self.few.len() < FEW && self.many.is_empty() {
+            self.push_to_few(Event { time: time.0, task });
         } else {
-            self.push_to_bucket(Event { time: time.0, task });
+            self.push_to_many(Event { time: time.0, task });
         }
     }
 
-    fn push_to_bucket(&mut self, event: Event) {
-        while let Some(earlier) = self.few.pop() {
-            self.place(earlier);
-        }
-        self.place(event);
-    }
-
+    /// Sorts an event in: before its equals, which came first and lie nearer to the end, where events are taken.
     #[inline]
-    fn place(&mut self, event: Event) {
-        let bucket = bucket_of(event.time, self.now).expect("what is due now is in no bucket");
-        self.later[bucket].push(event);
-        self.occupied |= 1 << bucket;
+    fn push_to_few(&mut self, event: Event) {
+        let mut place = self.few.len();
+        self.few.push(event);
+        while place > 0 && self.few[place - 1].time <= event.time {
+            self.few[place] = self.few[place - 1];
+            place -= 1;
+        }
+        self.few[place] = event;
+    }
+
+    #[inline(never)]
+    fn push_to_many(&mut self, event: Event) {
+        while let Some(earlier) = self.few.pop() {
+            self.many.push(earlier, self.now);
+        }
+        self.many.push(event, self.now);
+    }
+
+    /// Schedules a wake of `task` at `time`, after all that is due now has had its turn.
+    #[inline]
+    pub(crate) fn put_off(&mut self, time: Nanos, task: TaskId) {
+        self.due.push(Event { time: time.0, task });
+    }
+
+    /// Takes back a wake that was put off. If it is not scheduled yet, `task` is woken at this instant instead.
+    pub(crate) fn give_up_put_off(&mut self, time: Nanos, task: TaskId) {
+        let mut turns = self.due[self.taken..].iter_mut();
+        match turns.find(|event| event.task == task && event.time > self.now) {
+            Some(event) => event.time = self.now,
+            None => self.give_up(time, task),
+        }
+    }
+
+    /// Takes back the wake of `task` at `time`: it will not happen, and time does not run on to it. Exactly one pending
+    /// event must have this id and time. A wake that is due now is not taken back.
+    pub fn give_up(&mut self, time: Nanos, task: TaskId) {
+        if time.0 <= self.now {
+            return;
+        }
+        if self.many.is_empty() {
+            self.few.retain(|event| event.task != task);
+        } else {
+            self.many.give_up(Event { time: time.0, task }, self.now);
+        }
     }
 
     /// Takes the next wake that is due at `limit` or before, and advances now to its time.
     #[inline]
     pub fn pop(&mut self, limit: Nanos) -> Option<TaskId> {
-        if self.taken == self.due.len() && !self.advance(limit.0) {
-            return None;
+        while let Some(&Event { time, task }) = self.due.get(self.taken) {
+            self.taken += 1;
+            if time == self.now {
+                return Some(task);
+            }
+            self.push(Nanos(time), task);
         }
-        let task = self.due[self.taken];
-        self.taken += 1;
-        Some(task)
-    }
-
-    /// Moves now to the earliest pending time, unless that lies beyond `limit` or nothing pends.
-    #[inline]
-    fn advance(&mut self, limit: u64) -> bool {
         self.due.clear();
         self.taken = 0;
-        if self.occupied == 0 { self.advance_to_few(limit) } else { self.advance_to_bucket(limit) }
+        if self.many.is_empty() { self.pop_of_few(limit.0) } else { self.pop_of_many(limit.0) }
     }
 
     #[inline]
-    fn advance_to_few(&mut self, limit: u64) -> bool {
-        let Some(first) = self.few.pop_if(|first| first.time <= limit) else { return false };
+    fn pop_of_few(&mut self, limit: u64) -> Option<TaskId> {
+        let first = self.few.pop_if(|first| first.time <= limit)?;
         self.now = first.time;
-        self.due.push(first.task);
-        while let Some(equal) = self.few.pop_if(|event| event.time == first.time) {
-            self.due.push(equal.task);
+        if self.few.last().is_some_and(|event| event.time == first.time) {
+            self.move_equals();
         }
-        true
+        Some(first.task)
     }
 
-    /// Deals the events of the lowest bucket out to those beneath it, in their order.
-    fn advance_to_bucket(&mut self, limit: u64) -> bool {
-        let bucket = self.occupied.trailing_zeros() as usize;
-        let earliest = self.later[bucket]
-            .iter()
-            .map(|event| event.time)
-            .min()
-            .expect("an occupied bucket holds an event");
-        if earliest > limit {
-            return false;
+    /// Moves the events that are due among the few.
+    #[cold]
+    fn move_equals(&mut self) {
+        while let Some(equal) = self.few.pop_if(|event| event.time == self.now) {
+            self.due.push(equal);
         }
-        self.now = earliest;
-        self.occupied &= !(1 << bucket);
-        let (lower, rest) = self.later.split_at_mut(bucket);
-        for event in rest[0].drain(..) {
-            match bucket_of(event.time, earliest) {
-                None => self.due.push(event.task),
-                Some(bucket) => {
-                    lower[bucket].push(event);
-                    self.occupied |= 1 << bucket;
-                }
-            }
-        }
-        true
     }
 
-    /// How many wakes are pending.
+    #[inline(never)]
+    fn pop_of_many(&mut self, limit: u64) -> Option<TaskId> {
+        self.now = self.many.advance(limit, &mut self.due)?;
+        self.taken = 1;
+        self.due.first().map(|event| event.task)
+    }
+
+    /// Whether more has its turn at this instant.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.taken < self.due.len()
+    }
+
+    /// How many wakes are pending, without those given up.
     pub fn len(&self) -> usize {
-        self.due.len() - self.taken + self.few.len() + self.later.iter().map(Vec::len).sum::<usize>()
+        self.due.len() - self.taken + self.few.len() + self.many.len()
     }
 
     /// Whether nothing is pending.
@@ -201,16 +205,53 @@ mod tests {
         queue.push(Nanos(9), 1);
     }
 
+    #[test]
+    fn what_is_given_up_does_not_happen_and_does_not_pile_up() {
+        let mut queue = EventQueue::default();
+        (0..100).for_each(|task| queue.push(Nanos(1 << 40), task));
+        for task in 100..100_000 {
+            let time = Nanos((1 << 30) + task * 1000);
+            queue.push(time, task);
+            queue.give_up(time, task);
+            assert!(queue.many.kept() < 300, "{} events are kept", queue.many.kept());
+        }
+        assert_eq!((queue.len(), queue.pop(Nanos((1 << 40) - 1)), queue.now()), (100, None, Nanos(0)));
+        (0..100).for_each(|task| queue.give_up(Nanos(1 << 40), task));
+        assert!(queue.is_empty());
+        assert_eq!((queue.pop(Nanos::MAX), queue.now()), (None, Nanos(0)));
+    }
+
+    #[test]
+    fn what_was_put_off_is_scheduled_at_its_turn() {
+        let mut queue = EventQueue::default();
+        queue.put_off(Nanos(5), 0);
+        queue.push(Nanos(0), 1);
+        queue.put_off(Nanos(0), 2);
+        queue.put_off(Nanos(7), 3);
+        queue.push(Nanos(5), 4); // Before the first has had its turn.
+        queue.give_up_put_off(Nanos(7), 3);
+        assert_eq!(queue.len(), 5);
+        let all: Vec<_> = std::iter::from_fn(|| queue.pop(Nanos::MAX)).collect();
+        assert_eq!(all, [1, 2, 3, 4, 0]);
+    }
+
     proptest! {
-        /// Against a map ordered by (time, sequence), pushes and pops interleaved as they come.
+        /// Against a map ordered by (time, sequence): pushes, pops and what is given up, interleaved as they come.
         #[test]
-        fn agrees_with_a_sorted_map(steps in prop::collection::vec((0u64..2000, any::<bool>(), any::<bool>()), 1..400)) {
+        fn agrees_with_a_sorted_map(
+            steps in prop::collection::vec((0u64..2000, any::<bool>(), any::<bool>(), 0usize..40), 1..400)
+        ) {
             let (mut queue, mut sorted) = (EventQueue::default(), BTreeMap::new());
-            for (sequence, (ahead, pop, again)) in steps.into_iter().enumerate() {
+            for (sequence, (ahead, pop, again, given_up)) in steps.into_iter().enumerate() {
                 // Squares spread the delays over many buckets, zero among them.
                 let time = queue.now().0 + ahead * ahead / 64;
                 queue.push(Nanos(time), sequence as TaskId);
                 sorted.insert((time, sequence), sequence as TaskId);
+                let later = sorted.iter().filter(|((time, _), _)| *time > queue.now().0).nth(given_up);
+                if let Some((&(time, sequence), &task)) = later {
+                    queue.give_up(Nanos(time), task);
+                    sorted.remove(&(time, sequence));
+                }
                 // Twice as often as not, so that few become many and none again.
                 for _ in 0..u32::from(pop) + u32::from(pop && again) {
                     let first = sorted.pop_first().map(|(_, task)| task);

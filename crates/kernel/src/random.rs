@@ -30,6 +30,12 @@ fn scatter(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// The `n`-th of the keys derived from `key`, each as good as drawn.
+#[inline]
+pub fn subkey(key: u64, n: u64) -> u64 {
+    scatter(key ^ scatter(n.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+}
+
 impl Stream {
     /// The stream of `purpose` at `path` in a simulation of this seed.
     pub fn named(seed: u64, path: &str, purpose: &str) -> Self {

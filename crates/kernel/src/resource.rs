@@ -19,29 +19,31 @@ use crate::sim::Sim;
 /// [`acquire`](Resource::acquire) waits for a server and holds it until its guard drops;
 /// [`serve`](Resource::serve) holds one for a span. Every wait and every service is recorded.
 pub struct Resource<'m, D: Discipline = Fcfs> {
-    sim: &'m Sim<'m>,
-    state: RefCell<State<D>>,
+    pub(crate) sim: &'m Sim<'m>,
+    pub(crate) state: RefCell<State<D>>,
 }
 
-struct State<D> {
+pub(crate) struct State<D> {
     servers: u64,
     /// When each server that was used is free again, for those who pass without events; the longest free first.
     free_at: BinaryHeap<Reverse<Nanos>>,
     queue: D,
-    waiters: Vec<Waiter>,
-    free: Vec<u32>,
+    pub waiters: Vec<Waiter>,
+    pub free: Vec<u32>,
     usage: Usage,
 }
 
 #[derive(Clone, Copy)]
-struct Waiter {
-    task: TaskId,
-    since: Nanos,
-    stage: Stage,
+pub(crate) struct Waiter {
+    pub task: TaskId,
+    pub since: Nanos,
+    /// How long after the grant its process is to be woken; when that is, once it is granted.
+    pub end: Nanos,
+    pub stage: Stage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub(crate) enum Stage {
     Waiting,
     Granted,
     /// Its process gave up; the queue still names it and will pass it over.
@@ -102,13 +104,6 @@ impl<'m> Resource<'m, Fcfs> {
         state.usage.record_pass(start - now, end - start);
         Pass { start, end }
     }
-
-    /// Waits for a server, holds it for `service`, and returns how long the wait was.
-    pub async fn serve(&'m self, service: Nanos) -> Nanos {
-        let server = self.acquire(()).await;
-        self.sim.delay(service).await;
-        server.waited
-    }
 }
 
 impl<'m, D: Discipline> Resource<'m, D> {
@@ -151,20 +146,21 @@ impl<'m, D: Discipline> Resource<'m, D> {
         Ref::map(self.state.borrow(), |state| &state.usage)
     }
 
-    fn release(&self, held_since: Nanos) {
+    #[inline]
+    pub(crate) fn release(&self, held_since: Nanos) {
         if self.sim.is_finished() {
             return;
         }
         let now = self.sim.now();
-        let mut state = self.state.borrow_mut();
-        state.usage.services.record(now - held_since);
-        match state.next_waiter() {
-            Some(waiter) => {
-                let task = state.grant(waiter, now);
-                self.sim.wake(task);
-            }
-            None => state.usage.busy.down(now, 1),
+        if let Some((time, task)) = self.state.borrow_mut().release(held_since, now) {
+            self.sim.put_off(time, task);
         }
+    }
+
+    /// Has a waiter leave before it was polled with its server: the queue, or what was granted to it, which is given
+    /// then.
+    pub(crate) fn leave(&self, waiter: u32) -> Option<Waiter> {
+        self.state.borrow_mut().leave(waiter, self.sim.now())
     }
 }
 
@@ -181,18 +177,37 @@ impl<D: Discipline> State<D> {
         }
     }
 
+    /// Takes a server that is free.
     #[inline]
-    fn grant(&mut self, waiter: u32, now: Nanos) -> TaskId {
-        let waiter = &mut self.waiters[waiter as usize];
-        waiter.stage = Stage::Granted;
-        self.usage.queue.down(now, 1);
-        self.usage.waits.record(now - waiter.since);
-        waiter.task
+    pub fn take_server(&mut self, now: Nanos) -> bool {
+        if self.usage.busy.value() >= self.servers {
+            return false;
+        }
+        self.usage.busy.up(now, 1);
+        self.usage.waits.record(Nanos::ZERO);
+        true
     }
 
+    /// Ends a service and grants the server to the next waiter. Gives when that is to be woken.
     #[inline]
-    fn enqueue(&mut self, task: TaskId, since: Nanos, key: D::Key) -> u32 {
-        let entry = Waiter { task, since, stage: Stage::Waiting };
+    pub fn release(&mut self, held_since: Nanos, now: Nanos) -> Option<(Nanos, TaskId)> {
+        self.usage.services.record(now - held_since);
+        let Some(waiter) = self.next_waiter() else {
+            self.usage.busy.down(now, 1);
+            return None;
+        };
+        self.usage.queue.down(now, 1);
+        let waiter = &mut self.waiters[waiter as usize];
+        self.usage.waits.record(now - waiter.since);
+        waiter.stage = Stage::Granted;
+        waiter.end = now + waiter.end;
+        Some((waiter.end, waiter.task))
+    }
+
+    /// Queues a request that comes at `since`. Once it is granted, its process is woken after `hold`.
+    #[inline]
+    pub fn enqueue(&mut self, task: TaskId, since: Nanos, hold: Nanos, key: D::Key) -> u32 {
+        let entry = Waiter { task, since, end: hold, stage: Stage::Waiting };
         let waiter = match self.free.pop() {
             Some(free) => {
                 self.waiters[free as usize] = entry;
@@ -206,6 +221,18 @@ impl<D: Discipline> State<D> {
         self.usage.queue.up(since, 1);
         self.queue.push(waiter, key);
         waiter
+    }
+
+    fn leave(&mut self, number: u32, now: Nanos) -> Option<Waiter> {
+        let waiter = &mut self.waiters[number as usize];
+        if waiter.stage == Stage::Granted {
+            self.free.push(number);
+            return Some(*waiter);
+        }
+        waiter.stage = Stage::Gone;
+        self.usage.queue.down(now, 1);
+        self.usage.given_up.record(now - waiter.since);
+        None
     }
 }
 
@@ -230,12 +257,10 @@ impl<'m, D: Discipline> Future for Acquire<'m, D> {
         let mut state = resource.state.borrow_mut();
         let Some(waiter) = this.waiter else {
             let key = this.key.take().expect("an acquired server is not acquired again");
-            if state.usage.busy.value() < state.servers {
-                state.usage.busy.up(now, 1);
-                state.usage.waits.record(Nanos::ZERO);
+            if state.take_server(now) {
                 return Poll::Ready(Server { resource, since: now, waited: Nanos::ZERO });
             }
-            this.waiter = Some(state.enqueue(resource.sim.current(), now, key));
+            this.waiter = Some(state.enqueue(resource.sim.current(), now, Nanos::ZERO, key));
             return Poll::Pending;
         };
         let Waiter { stage, since, .. } = state.waiters[waiter as usize];
@@ -251,22 +276,12 @@ impl<'m, D: Discipline> Future for Acquire<'m, D> {
 impl<D: Discipline> Drop for Acquire<'_, D> {
     #[inline]
     fn drop(&mut self) {
-        let Some(waiter) = self.waiter else { return };
-        if self.resource.sim.is_finished() {
-            return;
-        }
-        let now = self.resource.sim.now();
-        let mut state = self.resource.state.borrow_mut();
-        let Waiter { stage, since, .. } = state.waiters[waiter as usize];
-        if stage == Stage::Granted {
-            // Granted and never polled again: hand the server on.
-            state.free.push(waiter);
-            drop(state);
-            self.resource.release(now);
-        } else {
-            state.waiters[waiter as usize].stage = Stage::Gone;
-            state.usage.queue.down(now, 1);
-            state.usage.given_up.record(now - since);
+        if let Some(waiter) = self.waiter
+            && !self.resource.sim.is_finished()
+            && self.resource.leave(waiter).is_some()
+        {
+            // Granted and never polled again: the server is for the next.
+            self.resource.release(self.resource.sim.now());
         }
     }
 }

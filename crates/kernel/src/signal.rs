@@ -1,5 +1,5 @@
-//! The waiting room that [`Gate`](crate::Gate) and [`Channel`](crate::Channel) share: processes that wait, in order, to
-//! be told to look again.
+//! The waiting room that [`Pool`](crate::Pool) and [`Round`](crate::Round) share: processes that wait, in order, to be
+//! told to look again.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,13 +13,15 @@ use headrace_units::Nanos;
 use crate::queue::TaskId;
 use crate::sim::Sim;
 
-/// What a waiting room records: how many wait, and how long those waited that went on.
+/// What a waiting room records: how many wait, and how long.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waits {
     /// Processes waiting.
     pub queue: Level,
     /// Waits that ended by going on, zero where there was none.
     pub waits: Tally,
+    /// The time waited by those that gave up.
+    pub given_up: Tally,
 }
 
 #[derive(Default)]
@@ -51,18 +53,21 @@ impl<'m> Signal<'m> {
         }
     }
 
+    /// Whether somebody waits.
+    pub fn is_awaited(&self) -> bool {
+        !self.room.borrow().queue.is_empty()
+    }
+
     pub fn waits(&self) -> Waits {
         self.room.borrow().waits
     }
 }
 
 impl Room {
-    /// Leaves the queue, wherever in it.
+    /// Leaves the queue, wherever in it. Tickets are in order.
     fn leave(&mut self, ticket: u64, now: Nanos) {
-        if self.is_first(Some(ticket)) {
-            self.queue.pop_front();
-        } else {
-            self.queue.retain(|&(waiting, _)| waiting != ticket);
+        if let Ok(place) = self.queue.binary_search_by_key(&ticket, |&(waiting, _)| waiting) {
+            self.queue.remove(place);
         }
         self.waits.queue.down(now, 1);
     }
@@ -116,7 +121,10 @@ impl<A> Drop for Attempt<'_, A> {
             && !signal.sim.is_finished()
         {
             let now = signal.sim.now();
-            signal.room.borrow_mut().leave(ticket, now);
+            let mut room = signal.room.borrow_mut();
+            room.leave(ticket, now);
+            room.waits.given_up.record(now - self.since);
+            drop(room);
             signal.notify_first();
         }
     }

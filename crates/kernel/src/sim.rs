@@ -9,41 +9,33 @@ use std::task::{Context, Poll, Waker};
 use headrace_units::Nanos;
 
 use crate::queue::{EventQueue, TaskId};
+use crate::tasks::{NEXT_WAKE, NOBODY, Tasks};
 
 /// A process: a future that lives at most as long as the model `'m` it acts on.
 pub type Process<'m> = Pin<Box<dyn Future<Output = ()> + 'm>>;
-
-/// No task: the end of a list, or nobody running.
-pub(crate) const NOBODY: TaskId = TaskId::MAX;
 
 /// One simulation: virtual time, the event queue, and the processes that live in it.
 ///
 /// Processes borrow the simulation and the model's components for `'m`, so both are made before the first process and
 /// outlive the last. A process is polled when something it waits for may have happened, and checks for itself.
 pub struct Sim<'m> {
+    now: Cell<Nanos>,
     queue: RefCell<EventQueue>,
     /// Without drop glue, for its processes borrow what may be gone when the simulation drops; [`Sim::finish`] drops them.
     tasks: ManuallyDrop<RefCell<Tasks<'m>>>,
+    /// What makes new members of crews, kept here as the processes are.
+    hirers: ManuallyDrop<RefCell<Vec<Hirer<'m>>>>,
+    /// Processes that have not ended, without members of crews that rest.
+    live: Cell<usize>,
+    /// The next wake of the process being polled.
     current: Cell<TaskId>,
     events: Cell<u64>,
     finished: Cell<bool>,
     stopped: Cell<bool>,
 }
 
-/// A slab of processes; free slots form a list.
-struct Tasks<'m> {
-    slots: Vec<Slot<'m>>,
-    free: TaskId,
-    live: usize,
-}
-
-struct Slot<'m> {
-    process: Option<Process<'m>>,
-    /// In a free slot, the next free one; in a branch's, the branch before it.
-    next: TaskId,
-    /// A branch's slot is kept until its join is over: another's process in it would be taken for the branch.
-    branch: bool,
-}
+/// Makes a new member of a crew.
+type Hirer<'m> = Box<dyn Fn() -> Process<'m> + 'm>;
 
 /// Why [`Sim::run`] came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +60,11 @@ impl<'m> Sim<'m> {
     /// A simulation at time zero, with no processes.
     pub fn new() -> Self {
         Self {
+            now: Cell::default(),
             queue: RefCell::default(),
-            tasks: ManuallyDrop::new(RefCell::new(Tasks { slots: Vec::new(), free: NOBODY, live: 0 })),
+            tasks: ManuallyDrop::default(),
+            hirers: ManuallyDrop::default(),
+            live: Cell::new(0),
             current: Cell::new(NOBODY),
             events: Cell::new(0),
             finished: Cell::new(false),
@@ -80,61 +75,76 @@ impl<'m> Sim<'m> {
     /// The present instant.
     #[inline]
     pub fn now(&self) -> Nanos {
-        self.queue.borrow().now()
+        self.now.get()
     }
 
-    /// How many events have happened.
+    /// How many events have happened. What a process starts at once is part of the event that it runs in.
     pub fn events(&self) -> u64 {
         self.events.get()
     }
 
-    /// How many processes are alive.
+    /// How many processes are alive. A crew's members count while they have a job.
     pub fn processes(&self) -> usize {
-        self.tasks.borrow().live
+        self.live.get()
     }
 
     /// Starts a process at the present instant, after everything already due.
     pub fn spawn(&self, process: impl Future<Output = ()> + 'm) {
-        self.start(Box::pin(process), None);
-    }
-
-    /// Starts a branch of a join. Its slot stays taken after its end, and remembers `older`, the branch before it,
-    /// until [`Sim::end_branches`] frees them all.
-    pub(crate) fn spawn_branch(&self, process: Process<'m>, older: TaskId) -> TaskId {
-        self.start(process, Some(older))
-    }
-
-    fn start(&self, process: Process<'m>, older: Option<TaskId>) -> TaskId {
-        let task = self.tasks.borrow_mut().insert(process, older);
+        let task = self.tasks.borrow_mut().insert(Box::pin(process));
+        self.rouse();
         self.wake(task);
-        task
-    }
-
-    /// Drops the branches from `newest` back to the first, wherever they are, and frees their slots.
-    pub(crate) fn end_branches(&self, newest: TaskId) {
-        let mut branch = newest;
-        while branch != NOBODY {
-            let (process, older) = self.tasks.borrow_mut().end_branch(branch);
-            drop(process); // With the slab released: a guard that drops may wake others.
-            branch = older;
-        }
     }
 
     /// Has `task` polled at the present instant, after everything already due.
     #[inline]
     pub(crate) fn wake(&self, task: TaskId) {
-        let mut queue = self.queue.borrow_mut();
-        let now = queue.now();
-        queue.push(now, task);
+        self.queue.borrow_mut().push(self.now(), task);
     }
 
-    /// Has `task` polled at `time`.
+    /// Whether nothing more is due at this instant.
     #[inline]
-    pub(crate) fn wake_at(&self, time: Nanos, task: TaskId) {
-        self.queue.borrow_mut().push(time, task);
+    pub fn is_settled(&self) -> bool {
+        !self.queue.borrow().is_due()
     }
 
-    /// The process being polled.
+    /// Has `task` woken at `time`. This is scheduled after everything already due has happened, as if `task` were polled
+    /// then and asked for it.
+    #[inline]
+    pub(crate) fn put_off(&self, time: Nanos, task: TaskId) {
+        self.queue.borrow_mut().put_off(time, task);
+    }
+
+    /// Has the process being polled woken at `time`. Gives the wake, by which it can be given up.
+    #[inline]
+    pub(crate) fn schedule(&self, time: Nanos) -> TaskId {
+        let wake = self.reserve();
+        self.queue.borrow_mut().push(time, wake);
+        wake
+    }
+
+    /// A wake of the process being polled that no other wait uses.
+    #[inline]
+    pub(crate) fn reserve(&self) -> TaskId {
+        let wake = self.current.get();
+        self.current.set(wake.wrapping_add(NEXT_WAKE));
+        wake
+    }
+
+    /// Takes back a scheduled wake, unless it is due.
+    #[cold]
+    pub(crate) fn give_up(&self, time: Nanos, wake: TaskId) {
+        if !self.is_finished() {
+            self.queue.borrow_mut().give_up(time, wake);
+        }
+    }
+
+    /// Takes back a wake that was put off. At its turn the process is polled, which does no harm.
+    #[cold]
+    pub(crate) fn give_up_put_off(&self, time: Nanos, wake: TaskId) {
+        self.queue.borrow_mut().give_up_put_off(time, wake);
+    }
+
+    /// A wake of the process being polled.
     #[inline]
     pub(crate) fn current(&self) -> TaskId {
         self.current.get()
@@ -144,18 +154,6 @@ impl<'m> Sim<'m> {
     #[inline]
     pub(crate) fn is_finished(&self) -> bool {
         self.finished.get()
-    }
-
-    /// Waits for `span`.
-    #[inline]
-    pub fn delay(&'m self, span: Nanos) -> Delay<'m> {
-        self.until(self.now() + span)
-    }
-
-    /// Waits until `time`; not at all where that has passed.
-    #[inline]
-    pub fn until(&'m self, time: Nanos) -> Delay<'m> {
-        Delay { sim: self, until: time, scheduled: false }
     }
 
     /// Makes [`Sim::run`] come back after the present event.
@@ -171,7 +169,7 @@ impl<'m> Sim<'m> {
                 self.events.set(self.events.get() + done);
                 return Pause::Stopped;
             }
-            let Some(task) = self.queue.borrow_mut().pop(until) else {
+            let Some(task) = self.next(until) else {
                 self.events.set(self.events.get() + done);
                 return if self.queue.borrow().is_empty() { Pause::Idle } else { Pause::Time };
             };
@@ -182,98 +180,80 @@ impl<'m> Sim<'m> {
     }
 
     #[inline]
-    fn poll(&self, task: TaskId) {
-        let Some(mut process) = self.tasks.borrow_mut().take(task) else {
-            return; // It ended, or was cancelled, before a wake meant for it.
-        };
-        self.current.set(task);
+    fn next(&self, until: Nanos) -> Option<TaskId> {
+        let mut queue = self.queue.borrow_mut();
+        let task = queue.pop(until)?;
+        self.now.set(queue.now());
+        Some(task)
+    }
+
+    /// Polls a process, within the poll of another where there is one. Stale wakes do nothing.
+    #[inline]
+    pub(crate) fn poll(&self, wake: TaskId) {
+        let Some((mut process, next)) = self.tasks.borrow_mut().take(wake) else { return };
+        let outer = self.current.replace(next);
         let state = process.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        self.current.set(NOBODY);
+        let next = self.current.replace(outer);
         match state {
-            Poll::Pending => self.tasks.borrow_mut().put_back(task, process),
-            Poll::Ready(()) => self.tasks.borrow_mut().ended(task),
+            Poll::Pending => {
+                let doomed = self.tasks.borrow_mut().put_back(next, process);
+                drop(doomed);
+            }
+            Poll::Ready(()) => {
+                let by_itself = self.tasks.borrow_mut().ended(next);
+                self.live.set(self.live.get() - usize::from(by_itself));
+            }
         }
+    }
+
+    /// Ends a process before its time, unless the wake is stale; gives whether it did. Nothing is borrowed while the
+    /// process drops, so its guards may wake others.
+    pub(crate) fn end(&self, wake: TaskId) -> bool {
+        let ended = self.tasks.borrow_mut().end(wake);
+        self.live.set(self.live.get() - usize::from(ended.is_some()));
+        ended.is_some()
     }
 
     /// Ends the simulation: drops every process. Their guards do nothing any more.
     pub fn finish(&self) {
         self.finished.set(true);
-        let slots = std::mem::take(&mut self.tasks.borrow_mut().slots);
-        drop(slots);
+        let processes = self.tasks.borrow_mut().take_all();
+        drop(processes);
+        self.live.set(0);
+        let hirers = std::mem::take(&mut *self.hirers.borrow_mut());
+        drop(hirers);
     }
 }
 
-impl<'m> Tasks<'m> {
-    #[inline]
-    fn insert(&mut self, process: Process<'m>, older: Option<TaskId>) -> TaskId {
-        self.live += 1;
-        let slot = Slot { process: Some(process), next: older.unwrap_or(NOBODY), branch: older.is_some() };
-        let task = self.free;
-        if let Some(free) = self.slots.get_mut(task as usize) {
-            self.free = free.next;
-            *free = slot;
-            return task;
-        }
-        assert!(self.slots.len() < NOBODY as usize, "more than {NOBODY} processes at once");
-        self.slots.push(slot);
-        (self.slots.len() - 1) as TaskId
+/// Members of crews.
+impl<'m> Sim<'m> {
+    /// Keeps what makes the members of a crew. Gives the crew's number.
+    pub(crate) fn found_crew(&self, hirer: impl Fn() -> Process<'m> + 'm) -> usize {
+        let mut hirers = self.hirers.borrow_mut();
+        hirers.push(Box::new(hirer));
+        hirers.len() - 1
     }
 
-    #[inline]
-    fn take(&mut self, task: TaskId) -> Option<Process<'m>> {
-        self.slots.get_mut(task as usize)?.process.take()
+    /// A new member of a crew, which rests.
+    #[cold]
+    pub(crate) fn hire(&self, crew: usize) -> TaskId {
+        let member = self.hirers.borrow()[crew]();
+        self.tasks.borrow_mut().insert(member)
     }
 
+    /// Counts a process as alive that is new, or that rested.
     #[inline]
-    fn put_back(&mut self, task: TaskId, process: Process<'m>) {
-        self.slots[task as usize].process = Some(process);
+    pub(crate) fn rouse(&self) {
+        self.live.set(self.live.get() + 1);
     }
 
+    /// The process being polled ends a job: wakes meant for that are stale. Gives the wake for its next job, `None`
+    /// where the process was ended while it was polled.
     #[inline]
-    fn ended(&mut self, task: TaskId) {
-        self.live -= 1;
-        if !self.slots[task as usize].branch {
-            self.free(task);
-        }
-    }
-
-    /// Frees the slot of a branch; gives its process, where it has not ended, and the branch before it.
-    fn end_branch(&mut self, task: TaskId) -> (Option<Process<'m>>, TaskId) {
-        let process = self.take(task);
-        self.live -= usize::from(process.is_some());
-        let older = self.slots[task as usize].next;
-        self.free(task);
-        (process, older)
-    }
-
-    #[inline]
-    fn free(&mut self, task: TaskId) {
-        let slot = &mut self.slots[task as usize];
-        slot.next = self.free;
-        self.free = task;
-    }
-}
-
-/// A wait in virtual time: see [`Sim::delay`].
-#[must_use = "a delay passes only when it is awaited"]
-pub struct Delay<'m> {
-    sim: &'m Sim<'m>,
-    until: Nanos,
-    scheduled: bool,
-}
-
-impl Future for Delay<'_> {
-    type Output = ();
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        if self.sim.now() >= self.until {
-            return Poll::Ready(());
-        }
-        if !self.scheduled {
-            self.scheduled = true;
-            self.sim.wake_at(self.until, self.sim.current());
-        }
-        Poll::Pending
+    pub(crate) fn rest(&self) -> Option<TaskId> {
+        let next = self.tasks.borrow_mut().rest(self.current.get())?;
+        self.current.set(next);
+        self.live.set(self.live.get() - 1);
+        Some(next)
     }
 }

@@ -1,23 +1,27 @@
 //! `headrace._core`: the only crate that knows Python. Documents go in as text, results come out as JSON, so that Python and
 //! `--json` read the same contract.
 
+mod watch;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use headrace_scenario::document::{self, Problems};
 use headrace_scenario::experiment::ExperimentFile;
-use headrace_scenario::run::{Onlooker, Part, Sink};
+use headrace_scenario::progress::Progress;
+use headrace_scenario::run::Options;
 use headrace_scenario::validation::{self, Pair};
 use headrace_scenario::{catalog, devices, prepare};
-use headrace_storage::DiskNumbers;
-use headrace_workload::Op;
-use headrace_workload::trace::{self, Replay, ReplayProblem, ReplaySpec, Timing, TraceError, TraceFormat};
+use headrace_storage::disk::DiskNumbers;
+use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing, TraceError, TraceFormat};
+use headrace_work::Op;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+use watch::{sink, watched};
 
 create_exception!(
     _core,
@@ -31,9 +35,6 @@ fn refused(problems: &Problems) -> PyErr {
     Python::attach(|py| error.value(py).setattr("problems", problems.to_json().to_string()))
         .map_or_else(|e| e, |()| error)
 }
-
-/// How often the watcher looks.
-const LOOK: Duration = Duration::from_millis(50);
 
 #[pymodule]
 mod _core {
@@ -61,9 +62,9 @@ mod _core {
     /// Reads and checks a scenario; returns it with its defaults filled in, as JSON.
     #[pyfunction]
     fn check(py: Python<'_>, text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-        let onlooker = Onlooker::default();
-        let plan = watched(py, &onlooker, None, &Mutex::new(None), || prepare(text, file, &sets, &onlooker))?;
-        Ok(json(&understood(plan, &onlooker)?.spec))
+        let progress = Progress::default();
+        let plan = watched(py, &progress, None, &Mutex::new(None), || prepare(text, file, &sets, &progress))?;
+        Ok(json(&understood(plan, &progress)?.spec))
     }
 
     /// Reads and checks an experiment; returns it with its defaults filled in, as JSON.
@@ -95,10 +96,23 @@ mod _core {
         Ok(device.map(|device| json(&device)))
     }
 
+    /// The components of a scenario by number, as JSON: path, group, kind; and the names of the groups.
+    #[pyfunction]
+    fn graph(py: Python<'_>, text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+        let progress = Progress::default();
+        let plan = watched(py, &progress, None, &Mutex::new(None), || prepare(text, file, &sets, &progress))?;
+        let graph = understood(plan, &progress)?.graph;
+        let nodes = graph.ids().map(|id| {
+            let view = graph.view(id);
+            serde_json::json!({ "path": view.path(), "group": graph.group(id), "kind": view.kind() })
+        });
+        Ok(serde_json::json!({ "components": nodes.collect::<Vec<_>>(), "groups": graph.groups }).to_string())
+    }
+
     /// Runs a scenario without the interpreter's lock; returns its results, and the journeys of its `first` requests, as
     /// JSON. `watch` is called a few times a second with (requests answered, requests wanted, longest queues), before the run
     /// with (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part,
-    /// columns, legs). Without `theory` nothing is said of it. Replications are counted from `from`. Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
+    /// columns, for each group of components waiting, service and blocked time). Without `theory` nothing is said of it. Replications are counted from `from`. Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
     #[pyfunction]
     #[expect(clippy::too_many_arguments, reason = "they are what the Python side names")]
     fn run(
@@ -115,13 +129,12 @@ mod _core {
     ) -> PyResult<(String, String)> {
         let lost = Arc::new(Mutex::new(None));
         let sink = requests.map(|take| sink(take, Arc::clone(&lost)));
-        let onlooker =
-            Onlooker { requests: sink, first, without_theory: !theory, from, ..Onlooker::default() };
-        let simulate = || headrace_scenario::simulate(text, file, &sets, threads, &onlooker);
-        let results = watched(py, &onlooker, watch.as_ref(), &lost, simulate)?;
-        let results = understood(results, &onlooker)?;
-        let journeys = onlooker.journeys.into_inner().expect("no thread panicked with it");
-        Ok((json(&results), json(&journeys)))
+        let options = Options { threads, from, first, requests: sink, theory };
+        let progress = Progress::default();
+        let simulate = || headrace_scenario::simulate(text, file, &sets, &options, &progress);
+        let found = watched(py, &progress, watch.as_ref(), &lost, simulate)?;
+        let found = understood(found, &progress)?;
+        Ok((json(&found.results), json(&found.journeys)))
     }
 
     /// The numbers of a device as they stand in its file, as JSON; `None` where there is no such device.
@@ -163,14 +176,14 @@ mod _core {
         watch: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let format = format.map(|text| trace_format(text, "--format")).transpose()?;
-        let onlooker = Onlooker::default();
+        let progress = Progress::default();
         let read = || {
-            let go_on = onlooker.reads_traces();
-            let mut reader = trace::from_the_earliest(&path, format.as_ref(), skip_bad, &go_on)?;
-            let info = trace::characterise(&mut reader, &go_on)?;
+            let go_on = progress.reads_traces();
+            let mut reader = headrace_trace::from_the_earliest(&path, format.as_ref(), skip_bad, &go_on)?;
+            let info = headrace_trace::characterise(&mut reader, &go_on)?;
             Ok((reader.format().clone(), info))
         };
-        let (format, info) = traced(watched(py, &onlooker, watch.as_ref(), &Mutex::new(None), read)?, &path)?;
+        let (format, info) = traced(watched(py, &progress, watch.as_ref(), &Mutex::new(None), read)?, &path)?;
         Ok(serde_json::json!({ "format": format, "info": info }).to_string())
     }
 
@@ -187,20 +200,20 @@ mod _core {
     ) -> PyResult<String> {
         let format = format.map(|text| trace_format(text, "--format")).transpose()?;
         let to_format = trace_format(to_format, "--to")?;
-        let onlooker = Onlooker::default();
+        let progress = Progress::default();
         let write = || {
-            let go_on = onlooker.reads_traces();
-            let mut reader = trace::from_the_earliest(&path, format.as_ref(), skip_bad, &go_on)?;
-            trace::convert(&mut reader, &to, &to_format, &go_on)
+            let go_on = progress.reads_traces();
+            let mut reader = headrace_trace::from_the_earliest(&path, format.as_ref(), skip_bad, &go_on)?;
+            headrace_trace::convert(&mut reader, &to, &to_format, &go_on)
         };
-        let written = traced(watched(py, &onlooker, watch.as_ref(), &Mutex::new(None), write)?, &path)?;
+        let written = traced(watched(py, &progress, watch.as_ref(), &Mutex::new(None), write)?, &path)?;
         Ok(json(&written))
     }
 }
 
 /// What a scenario gave; its mistakes where it made any, unless they are that someone lost patience.
-fn understood<T>(result: Result<T, Problems>, onlooker: &Onlooker) -> PyResult<T> {
-    result.map_err(|problems| match onlooker.cancelled.load(Ordering::Relaxed) {
+fn understood<T>(result: Result<T, Problems>, progress: &Progress) -> PyResult<T> {
+    result.map_err(|problems| match progress.cancelled.load(Ordering::Relaxed) {
         true => PyKeyboardInterrupt::new_err(()),
         false => refused(&problems),
     })
@@ -253,7 +266,7 @@ fn replayed(numbers: &DiskNumbers, path: &Path, clock: Clock, phases: &[f64]) ->
             put(&mut columns[4], |pair| pair.apart as u64);
         }
         put(&mut columns[5], |pair| pair.simulated.0);
-        put(&mut columns[6], |pair| pair.way as u64);
+        put(&mut columns[6], |pair| pair.from as u64);
         put(&mut columns[7], |pair| pair.moved_ns as u64);
         put(&mut columns[8], |pair| pair.waited_ns as u64);
         put(&mut columns[9], |pair| pair.issued.0);
@@ -280,84 +293,4 @@ fn traced<T>(read: Result<T, TraceError>, path: &Path) -> PyResult<T> {
             "`--help` tells the formats",
         )),
     })
-}
-
-/// Does `work` on a thread of its own, without the interpreter's lock: passes Ctrl-C on to it, and tells `watch` how far it
-/// is. An error of `watch`, or one kept in `lost`, ends it.
-fn watched<T: Send>(
-    py: Python<'_>,
-    onlooker: &Onlooker,
-    watch: Option<&Py<PyAny>>,
-    lost: &Mutex<Option<PyErr>>,
-    work: impl FnOnce() -> T + Send,
-) -> PyResult<T> {
-    let (done, told) = py.detach(|| {
-        std::thread::scope(|scope| {
-            // The sender goes with the work, however that ends.
-            let (working, ended) = mpsc::channel::<()>();
-            let worker = scope.spawn(move || {
-                let _working = working;
-                work()
-            });
-            let told = look_on(&ended, onlooker, watch, lost);
-            (worker.join(), told)
-        })
-    });
-    told?;
-    Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-}
-
-fn look_on(
-    ended: &mpsc::Receiver<()>,
-    onlooker: &Onlooker,
-    watch: Option<&Py<PyAny>>,
-    lost: &Mutex<Option<PyErr>>,
-) -> PyResult<()> {
-    let mut told = Ok(());
-    while ended.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
-        if onlooker.cancelled.load(Ordering::Relaxed) {
-            continue;
-        }
-        if lost.lock().is_ok_and(|lost| lost.is_some()) {
-            onlooker.cancelled.store(true, Ordering::Relaxed);
-            continue;
-        }
-        let seen = Python::attach(|py| match watch {
-            _ if py.check_signals().is_err() => Ok(false),
-            Some(watch) => tell(py, watch, onlooker).map(|()| true),
-            None => Ok(true),
-        });
-        onlooker.cancelled.store(!matches!(seen, Ok(true)), Ordering::Relaxed);
-        told = told.and(seen.map(drop));
-    }
-    lost.lock().map_or(Ok(()), |mut lost| lost.take().map_or(Ok(()), Err)).and(told)
-}
-
-fn tell(py: Python<'_>, watch: &Py<PyAny>, onlooker: &Onlooker) -> PyResult<()> {
-    let wanted = onlooker.wanted.load(Ordering::Relaxed);
-    let so_far = if wanted == 0 { &onlooker.traced } else { &onlooker.answered };
-    let queues = onlooker.queues.lock().map(|queues| queues.clone()).unwrap_or_default();
-    onlooker.wants_queues.store(true, Ordering::Relaxed);
-    watch.call1(py, (so_far.load(Ordering::Relaxed), wanted, queues)).map(drop)
-}
-
-/// Hands the parts of a request log to `take`, a column at a time as the bytes of 64-bit numbers; keeps the first error.
-fn sink(take: Py<PyAny>, lost: Arc<Mutex<Option<PyErr>>>) -> Sink {
-    Box::new(move |part: Part| {
-        let mut lost = lost.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if lost.is_none() {
-            *lost = Python::attach(|py| hand_over(py, &take, &part)).err();
-        }
-    })
-}
-
-fn hand_over(py: Python<'_>, take: &Py<PyAny>, part: &Part) -> PyResult<()> {
-    let bytes = |column: &[u64]| {
-        let raw: Vec<u8> = column.iter().flat_map(|number| number.to_le_bytes()).collect();
-        PyBytes::new(py, &raw)
-    };
-    let columns = [&part.stream, &part.write, &part.address, &part.bytes, &part.born_ns, &part.answered_ns];
-    let plain: Vec<_> = columns.into_iter().map(|column| bytes(column)).collect();
-    let legs: Vec<_> = part.legs.iter().map(|[waiting, service]| (bytes(waiting), bytes(service))).collect();
-    take.call1(py, (part.replication, part.number, plain, legs)).map(drop)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use headrace_storage::DiskNumbers;
+use headrace_storage::disk::DiskNumbers;
 
 use crate::document::{self, Problems};
 

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use headrace_storage::disk::Mechanism;
-use headrace_storage::{DiskNumbers, Positioning};
-use headrace_workload::Op;
+use headrace_storage::disk::{DiskNumbers, Mechanism, Positioning};
+use headrace_work::Op;
 use serde::Serialize;
 
 use crate::catalog;

@@ -4,12 +4,13 @@
 //! computed; [`run::run`] runs its replications; [`results::of`] draws up what they say. Or all of it:
 //!
 //! ```
-//! use headrace_scenario::{results, run};
+//! use headrace_scenario::{progress::Progress, run::Options};
 //! let text = "
 //!   system: {clerk: {type: station, service: {exponential: 8 ms}}}
 //!   workload: {customers: {to: clerk, arrivals: {poisson: 100 /s}}}
 //! ";
-//! let results = headrace_scenario::simulate(text, "bank.yaml", &[], 1, &run::Onlooker::default()).unwrap();
+//! let (options, progress) = (Options::default(), Progress::default());
+//! let results = headrace_scenario::simulate(text, "bank.yaml", &[], &options, &progress).unwrap().results;
 //! let response = &results.streams[0].response;
 //! let theory = &results.theory[0];
 //! assert_eq!(theory.model, "M/G/1");
@@ -17,10 +18,12 @@
 //! ```
 
 pub mod catalog;
+mod checks;
 pub mod devices;
 pub mod document;
 pub mod experiment;
 pub mod plan;
+pub mod progress;
 pub mod results;
 pub mod run;
 pub mod spec;
@@ -28,15 +31,29 @@ pub mod theory;
 pub mod validation;
 
 use document::{Problems, Tree};
+use headrace_storage::Journey;
+use progress::Progress;
+use run::Options;
+
+/// What a run found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What it says.
+    pub results: results::Results,
+    /// What its first requests did, where that was wanted.
+    pub journeys: Vec<Journey>,
+}
 
 /// Reads and plans the scenario `source`, which came from `file` and whose own files lie beside it; refuses what cannot work,
-/// an unbearable load among it. `sets` are values to put in the place of what the text has: (`run.seed`, `7`). The onlooker sees how
-/// far traces were read.
+/// an overload among it. `sets` are values to put in the place of what the text has: (`run.seed`, `7`).
+///
+/// # Errors
+/// Every mistake in it.
 pub fn prepare(
     source: &str,
     file: &str,
     sets: &[(String, String)],
-    onlooker: &run::Onlooker,
+    progress: &Progress,
 ) -> Result<plan::Plan, Problems> {
     let mut tree = Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
     for (path, text) in sets {
@@ -44,34 +61,41 @@ pub fn prepare(
     }
     let all = |problems| Problems::of(&tree, problems);
     let spec = document::read(&tree).map_err(all)?;
-    let plan = plan::of(spec, std::path::Path::new(file), onlooker).map_err(all)?;
+    let plan = plan::of(spec, std::path::Path::new(file), progress).map_err(all)?;
     let unstable = theory::unstable(&plan);
     if unstable.is_empty() { Ok(plan) } else { Err(all(unstable)) }
 }
 
-/// Reads, plans and runs a scenario, on at most `threads` threads. See [`prepare`] for `file` and `sets`.
+/// Reads, plans and runs a scenario. See [`prepare`] for `file` and `sets`.
+///
+/// # Errors
+/// Every mistake in it.
 pub fn simulate(
     source: &str,
     file: &str,
     sets: &[(String, String)],
-    threads: usize,
-    onlooker: &run::Onlooker,
-) -> Result<results::Results, Problems> {
-    run_plan(&prepare(source, file, sets, onlooker)?, file, threads, onlooker)
+    options: &Options,
+    progress: &Progress,
+) -> Result<Found, Problems> {
+    run_plan(&prepare(source, file, sets, progress)?, file, options, progress)
 }
 
-/// Runs a plan made of the scenario in `file`, on at most `threads` threads.
+/// Runs a plan made of the scenario in `file`.
+///
+/// # Errors
+/// An engine is asked for that does not apply, or the program has a defect.
 pub fn run_plan(
     plan: &plan::Plan,
     file: &str,
-    threads: usize,
-    onlooker: &run::Onlooker,
-) -> Result<results::Results, Problems> {
+    options: &Options,
+    progress: &Progress,
+) -> Result<Found, Problems> {
     let engine = run::engine(plan).map_err(|why| {
         let help = "leave `run.engine` out, or choose `events`";
         Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
     })?;
-    let outcomes = run::run(plan, engine, threads, onlooker);
-    results::of(plan, engine, &outcomes, !onlooker.without_theory)
-        .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))
+    let (outcomes, journeys) = run::run(plan, engine, options, progress);
+    let results = results::of(plan, engine, &outcomes, options.theory)
+        .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))?;
+    Ok(Found { results, journeys })
 }

@@ -1,6 +1,6 @@
 //! What a user may write: the scenario.
 
-use headrace_storage::{ArraySpec, DiskSpec, StationSpec};
+use headrace_storage::ComponentSpec;
 use headrace_units::Nanos;
 use headrace_workload::StreamSpec;
 use indexmap::IndexMap;
@@ -11,25 +11,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioSpec {
-    /// The components, each under a name of its own.
+    /// Templates, each under a name of its own: arrays are made of copies of them.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub parts: IndexMap<String, ComponentSpec>,
+    /// The components, each under a name of its own. Each exists once; whoever names it shares it.
     pub system: IndexMap<String, ComponentSpec>,
     /// The streams of requests, each under a name of its own.
     pub workload: IndexMap<String, StreamSpec>,
     /// How long to run, and from which seed.
     #[serde(default)]
     pub run: RunSpec,
-}
-
-/// The one list of component kinds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum ComponentSpec {
-    /// A disk drive.
-    Disk(DiskSpec),
-    /// Servers with a service time by law.
-    Station(StationSpec),
-    /// Several devices of one kind that answer as one.
-    Array(ArraySpec),
 }
 
 /// How long to run, and from which seed.
@@ -95,13 +86,13 @@ pub enum Engine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// So many requests under way at once: the system does not keep up. A run by recursion keeps none under way.
+    /// Maximum number of requests in flight: beyond it the system does not keep up. A run by recursion has none in flight.
     #[schemars(range(min = 1))]
     pub in_flight: u64,
-    /// So many events.
+    /// Maximum number of events.
     #[schemars(range(min = 1))]
     pub events: u64,
-    /// So much real time.
+    /// Maximum real time.
     pub wall_time: Nanos,
 }
 

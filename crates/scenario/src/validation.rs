@@ -1,18 +1,18 @@
 //! A measured trace replayed on a drive alone, request by request: what a drive is validated and calibrated by.
 
 use headrace_kernel::Stream;
-use headrace_storage::DiskNumbers;
+use headrace_storage::disk::DiskNumbers;
 use headrace_storage::disk::layout::Apart;
-use headrace_storage::disk::{Drive, Way};
+use headrace_storage::disk::{Drive, Source};
+use headrace_trace::{Due, Start, TraceError};
 use headrace_units::Nanos;
-use headrace_workload::Request;
-use headrace_workload::trace::{Due, Start, TraceError};
+use headrace_work::Block;
 
 /// One request, measured and simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// What was asked.
-    pub request: Request,
+    pub request: Block,
     /// When it was issued to the simulated drive.
     pub issued: Nanos,
     /// How long it took on the real drive.
@@ -20,7 +20,7 @@ pub struct Pair {
     /// How long it took on the simulated one, from when it was issued.
     pub simulated: Nanos,
     /// Where the simulated drive found the data, or put it.
-    pub way: Way,
+    pub from: Source,
     /// What its arm took, in ns.
     pub moved_ns: f64,
     /// How long it then waited for the platter, in ns.
@@ -52,7 +52,7 @@ pub fn replay(
     let mut done = Nanos::ZERO;
     let mut pairs = Vec::new();
     for due in trace {
-        let Due { start, request, measured } = due?;
+        let Due { start, block: request, measured, .. } = due?;
         let issued = match start {
             Start::At(time) => time,
             Start::After(think) => done + moved(think),
@@ -60,17 +60,17 @@ pub fn replay(
         // One command at a time: what is issued while another is under way waits for it.
         let apart = drive.apart_from_last(&request);
         done = drive.serve(issued.max(done), &request).done;
-        let story = drive.story();
+        let handled = drive.handled();
         if let Some(measured) = measured {
-            let (simulated, way) = (done - issued, story.way);
+            let (simulated, from) = (done - issued, handled.from);
             pairs.push(Pair {
                 request,
                 issued,
                 measured,
                 simulated,
-                way,
-                moved_ns: story.moved_ns,
-                waited_ns: story.waited_ns,
+                from,
+                moved_ns: handled.moved_ns,
+                waited_ns: handled.waited_ns,
                 apart,
             });
         }

@@ -1,16 +1,19 @@
 //! Whole scenarios, from text to results: engines against each other, threads against each other, results against
 //! closed forms, and laws that hold of every run.
 
+use headrace_scenario::progress::Progress;
 use headrace_scenario::results::Results;
-use headrace_scenario::run::Onlooker;
+use headrace_scenario::run::Options;
 use headrace_scenario::{prepare, simulate};
 use proptest::prelude::*;
 
 fn with(text: &str, sets: &[(&str, &str)], threads: usize) -> Results {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
-    simulate(text, "test.yaml", &sets, threads, &Onlooker::default())
+    let options = Options { threads, ..Options::default() };
+    simulate(text, "test.yaml", &sets, &options, &Progress::default())
         .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
+        .results
 }
 
 fn json(results: &Results) -> serde_json::Value {
@@ -18,9 +21,11 @@ fn json(results: &Results) -> serde_json::Value {
 }
 
 const ARRAY: &str = "
-system:
+parts:
   spindle: {type: disk, device: seagate-st3500630ns}
+system:
   tds: {type: array, level: raid0, of: spindle, disks: 3, stripe_unit: 128 KiB}
+  single: {type: disk, device: seagate-st3500630ns}
 workload:
   users: {to: tds, arrivals: {poisson: 20 /s}, op: {reads: 60 %}, size: 640 KiB}
 run: {requests: 30000}
@@ -32,8 +37,8 @@ run: {requests: 30000}
 fn both_engines_give_the_same_results() {
     for sets in [
         [("system.tds.queueing", "split_merge"), ("workload.users.pattern", "{hot_spot: {skew: 1.1}}")],
-        [("system.tds.queueing", "fork_join"), ("system.spindle.positioning", "independent")],
-        [("workload.users.to", "spindle"), ("workload.users.pattern", "{runs: {length: 4}}")],
+        [("system.tds.queueing", "fork_join"), ("parts.spindle.positioning", "independent")],
+        [("workload.users.to", "single"), ("workload.users.pattern", "{runs: {length: 4}}")],
         [
             ("workload.users.arrivals", "{batches: {rate: 3 /s, size: {geometric: 4}}}"),
             ("run.warm_up", "none"),
@@ -66,14 +71,72 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(one, five);
 }
 
+const SPINDLE: &str = "{type: disk, device: samsung-hd103uj, positioning: mechanical}";
+
+/// One scenario of each kind: sampled, mechanical, closed, replayed, arrays of arrays.
+fn of_each_kind() -> Vec<(&'static str, String)> {
+    let trace = std::env::temp_dir().join(format!("headrace-golden-{}.csv", std::process::id()));
+    let lines = (0..400u64).map(|i| {
+        format!(
+            "{},{},{},4096,,,\n",
+            i * 7_000_000,
+            if i % 3 == 0 { "write" } else { "read" },
+            i * 7919 % 1000 * 4096
+        )
+    });
+    std::fs::write(
+        &trace,
+        format!("time_ns,op,address,bytes,response_ns,think_ns,device\n{}", lines.collect::<String>()),
+    )
+    .unwrap();
+    let one = |part: &str, users: &str| {
+        format!("system: {{one: {part}}}\nworkload: {{users: {{to: one, {users}}}}}\nrun: {{requests: 4000}}")
+    };
+    let shelf = format!(
+        "{{type: array, level: raid0, of: {SPINDLE}, disks: 2, stripe_unit: 16 KiB, queueing: split_merge}}"
+    );
+    let nested = format!("{{type: array, level: raid0, of: {shelf}, disks: 3, stripe_unit: 64 KiB}}");
+    vec![
+        ("sampled", ARRAY.to_owned()),
+        (
+            "mechanical",
+            one(
+                SPINDLE,
+                "arrivals: {poisson: 40 /s}, op: {reads: 60 %}, size: 16 KiB, pattern: {runs: {length: 3}}",
+            ),
+        ),
+        (
+            "closed",
+            one(SPINDLE, "arrivals: {closed: {depth: 6, think: {exponential: 5 ms}}}, op: {reads: 60 %}"),
+        ),
+        (
+            "replayed",
+            one(
+                SPINDLE,
+                &format!("arrivals: {{replay: {{trace: {}, timing: timestamps}}}}", trace.display()),
+            ),
+        ),
+        ("nested", one(&nested, "arrivals: {poisson: 25 /s}, op: {reads: 60 %}, size: 200 KiB")),
+    ]
+}
+
 /// Another machine, compiler or release must give these bits, or saved seeds lose their meaning.
 #[test]
 fn golden_bits() {
-    let response = &with(ARRAY, &[("run.engine", "events")], 1).streams[0].response;
-    assert_eq!([response.mean_ms.to_bits(), response.sd_ms.to_bits(), response.max_ms.to_bits()], GOLDEN);
+    let found = of_each_kind().into_iter().map(|(kind, text)| {
+        let response = &with(&text, &[("run.engine", "events")], 1).streams[0].response;
+        (kind, [response.mean_ms.to_bits(), response.sd_ms.to_bits(), response.max_ms.to_bits()])
+    });
+    assert_eq!(found.collect::<Vec<_>>(), GOLDEN);
 }
 
-const GOLDEN: [u64; 3] = [4627665997726395815, 4622269911657162157, 4637849280345917406];
+const GOLDEN: [(&str, [u64; 3]); 5] = [
+    ("sampled", [4627665997726395815, 4622269911657162157, 4637849280345917406]),
+    ("mechanical", [4619661247197049055, 4622332717706715371, 4638400746472132644]),
+    ("closed", [4634497831242064332, 4628112702919862841, 4639705922823007494]),
+    ("replayed", [4613938136409127826, 4615974829224208272, 4625760122484341313]),
+    ("nested", [4624854641884625176, 4623463735966007155, 4636509850214411102]),
+];
 
 /// A change of scheduling never changes the workload: requests are drawn by their numbers.
 #[test]
@@ -173,7 +236,7 @@ fn theory_names_the_assumption_that_fails() {
             "every address is equally likely",
         ),
         ([("workload.users.size", "100 KiB"), ("run.requests", "500")], "or stay within one"),
-        ([("workload.users.to", "spindle"), ("run.requests", "500")], "service times are independent"),
+        ([("workload.users.to", "single"), ("run.requests", "500")], "service times are independent"),
     ] {
         let theory = &with(ARRAY, &sets, 1).theory[0];
         assert!(!theory.exact);
@@ -197,9 +260,10 @@ fn an_interval_that_cannot_be_trusted_says_so() {
 #[test]
 fn arrays_of_arrays_need_nothing_new() {
     let text = "
-system:
+parts:
   spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}
   shelf: {type: array, level: raid0, of: spindle, disks: 2, stripe_unit: 64 KiB}
+system:
   volume: {type: array, level: raid0, of: shelf, disks: 3, stripe_unit: 256 KiB}
 workload:
   users: {to: volume, arrivals: {closed: {depth: 4}}, size: 1 MiB, op: {reads: 50 %}}
@@ -239,8 +303,9 @@ run: {requests: 200000, replications: 8}
 fn four_stations(queueing: &str, users: &str) -> Results {
     let text = format!(
         "
-system:
+parts:
   leaf: {{type: station, service: {{exponential: 8 ms}}}}
+system:
   tds: {{type: array, level: raid0, of: leaf, disks: 4, stripe_unit: 64 KiB, queueing: {queueing}}}
 workload: {{users: {{to: tds, {users}}}}}
 run: {{requests: 300000}}
@@ -360,10 +425,12 @@ fn what_cannot_work_is_refused() {
         (still.as_str(), users, ""),
     ] {
         let text = format!(
-            "system:\n  x: {system}\n  y: {{type: array, level: raid0, of: z, disks: 10000, stripe_unit: 1 KiB}}\n  \
+            "system:\n  x: {system}\nparts:\n  y: {{type: array, level: raid0, of: z, disks: 10000, stripe_unit: 1 KiB}}\n  \
              z: {{type: station, service: 1 ms}}\nworkload: {{users: {users}}}\nrun: {{requests: 500}}"
         );
-        match simulate(&text, "test.yaml", &[], 1, &Onlooker::default()) {
+        match simulate(&text, "test.yaml", &[], &Options::default(), &Progress::default())
+            .map(|found| found.results)
+        {
             Err(problems) => {
                 assert!(problems.rendered().contains(says) && !says.is_empty(), "{}", problems.rendered())
             }
@@ -399,7 +466,7 @@ proptest! {
         let start = ARRAY.floor_char_boundary(at.min(ARRAY.len()));
         let end = ARRAY.floor_char_boundary((start + cut).min(ARRAY.len()));
         let mangled = format!("{}{put}{}", &ARRAY[..start], &ARRAY[end..]);
-        if let Err(problems) = prepare(&mangled, "test.yaml", &[], &Onlooker::default()) {
+        if let Err(problems) = prepare(&mangled, "test.yaml", &[], &Progress::default()) {
             prop_assert!(!problems.problems.is_empty());
             prop_assert!(problems.rendered().contains("error"), "{}", problems.rendered());
         }

@@ -1,55 +1,36 @@
 //! The distribution of response times, in segments of which the first can be left out as warm-up.
 
-use hdrhistogram::Histogram;
 use headrace_units::Nanos;
 
-/// A run's histograms are kept in at most so many segments.
+use crate::buckets::Buckets;
+
+/// A run's histograms are kept in at most this many segments.
 pub const SEGMENTS: usize = 64;
 
 /// The largest relative error of a quantile: half the width of a bucket.
 pub const QUANTILE_ERROR: f64 = 0.0005;
 
-/// Three significant digits, which [`QUANTILE_ERROR`] states.
-fn empty() -> Histogram<u64> {
-    let mut histogram = Histogram::new_with_bounds(1, 1 << 40, 3).expect("the bounds are in order");
-    histogram.auto(true);
-    histogram
-}
-
 /// Counts of values: pairs of (value in nanoseconds, how many), by value. Each stands for the middle of its bucket.
 type Counts = Vec<(u64, u64)>;
 
 /// Response times in successive segments. The one being filled is a histogram; those closed keep only what they hold.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Segments {
     closed: Vec<Counts>,
-    filling: Histogram<u64>,
-}
-
-impl Default for Segments {
-    fn default() -> Self {
-        Self { closed: Vec::new(), filling: empty() }
-    }
+    filling: Buckets,
 }
 
 impl Segments {
     /// Adds one observation.
     #[inline]
     pub fn record(&mut self, value: Nanos) {
-        // With `auto` on, recording fails only beyond u64::MAX, which no span reaches.
-        self.filling.record(value.0).expect("an auto-resizing histogram takes every span");
+        self.filling.record(value.0);
     }
 
     /// Ends the segment being filled and begins the next.
     pub fn close(&mut self) {
-        let counts = self.filling_counts().collect();
-        self.closed.push(counts);
+        self.closed.push(self.filling.counts().collect());
         self.filling.clear();
-    }
-
-    fn filling_counts(&self) -> impl Iterator<Item = (u64, u64)> {
-        let middle = |at: u64| self.filling.median_equivalent(at);
-        self.filling.iter_recorded().map(move |at| (middle(at.value_iterated_to()), at.count_at_value()))
     }
 
     /// Merges neighbouring closed segments, two into one.
@@ -60,19 +41,15 @@ impl Segments {
     /// What was recorded from segment `first` on.
     pub fn from(&self, first: usize) -> Distribution {
         let closed = self.closed.iter().skip(first).flatten().copied();
-        Distribution { counts: merged(closed.chain(self.filling_counts())) }
+        Distribution { counts: merged(closed.chain(self.filling.counts())) }
     }
 }
 
+/// All of them together: counts of one value become one.
 fn merged(counts: impl Iterator<Item = (u64, u64)>) -> Counts {
-    let mut merged: Counts = counts.collect();
-    merged.sort_unstable();
-    merged.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        kept.1 += if same { next.1 } else { 0 };
-        same
-    });
-    merged
+    let mut all = Buckets::default();
+    counts.for_each(|(value, count)| all.record_times(value, count));
+    all.counts().collect()
 }
 
 /// A distribution of response times, accurate to [`QUANTILE_ERROR`].

@@ -10,6 +10,7 @@
 //! Memory is flat: a series keeps at most [`batches::MOST`] batches and [`histogram::SEGMENTS`] segments, whatever its length.
 
 pub mod batches;
+mod buckets;
 pub mod histogram;
 mod interval;
 mod level;

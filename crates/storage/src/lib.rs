@@ -1,27 +1,37 @@
-//! Block devices: what answers an I/O in virtual time.
+//! Components: what answers requests in virtual time.
 //!
-//! Every component here is a [`Device`]: it takes a request (op, address, bytes) and some time later is done with it. A
-//! disk does so itself, an array by asking the devices behind it, so an array of arrays needs no code of its own.
+//! A document is [lowered](graph::Lowering) into a [`Graph`] of nodes; each node has a [`Plan`], which knows everything that
+//! can be known before time runs. A plan builds a [`Room`] in an [`Arena`], and whoever uses a node there shares it.
 //!
-//! A component lives in one room, its file or folder: its specification (what a user writes), its state, its behaviour
-//! with events ([`Device::io`]) and, where it serves first come, first served, without them ([`Device::pass`]), and
-//! what theory says of it ([`Blueprint::service_law`]).
+//! A component lives in one room, its file or folder: what a user may write ([`Spec`]), what is known of it ([`Plan`]: its
+//! formulas, whether it keeps order), and what it does ([`Room`]). What a room does not say of itself is the cautious answer.
 
-pub mod array;
-mod device;
-pub mod disk;
-mod passage;
-mod site;
-pub mod station;
+mod arena;
+pub mod graph;
+mod kinds;
+mod meter;
+mod place;
+mod room;
+mod theory;
 mod timeline;
 
-pub use array::{ArraySpec, FirstUnit, Level, Queueing};
-pub use device::{Blueprint, Device, Recorded};
-pub use disk::{
-    CacheSpec, DiskNumbers, DiskSpec, InterfaceSpec, MechanicsSpec, Positioning, QueueSpec, Scheduling,
-    SeekTimes, Sourced,
-};
-pub use passage::{Leg, Passage};
-pub use site::Site;
-pub use station::StationSpec;
+pub use arena::{Arena, Slots};
+pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, lower};
+pub use meter::{Activity, Meter};
+pub use place::{Edge, Flow, Place, Site};
+pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
+pub use theory::{Load, Model};
 pub use timeline::{Journey, Timeline, Visit};
+
+use headrace_work::{Ask, Block, Spent};
+
+kinds::rooms! {
+    /// A disk drive.
+    Disk = disk::{DiskSpec, DiskPlan, Disk},
+    /// Servers with a service time by law.
+    Station = station::{StationSpec, StationSpec, Station},
+    /// Several devices that answer as one.
+    Array = array::{ArraySpec, ArrayPlan, Array},
+    /// A link that carries one transfer at a time.
+    Link = link::{LinkSpec, LinkSpec, Link},
+}

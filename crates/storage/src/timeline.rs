@@ -4,14 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use headrace_units::Nanos;
-use headrace_workload::{Op, Request};
+use headrace_work::{Ask, Block, NodeId, Op, Spent, What};
 use serde::Serialize;
-
-use crate::passage::Leg;
 
 /// The journeys of the first requests of a run.
 #[derive(Debug, Default)]
 pub struct Timeline {
+    wanted: bool,
     /// So many requests are still to be followed.
     free: Cell<u64>,
     /// Those under way and followed: their numbers by their keys.
@@ -41,7 +40,7 @@ pub struct Journey {
 /// What one component did for a request, or for a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Visit {
-    /// The component, by its place on the site.
+    /// The component, by its number in the graph.
     pub component: u32,
     /// The first byte asked of it.
     pub address: u64,
@@ -58,43 +57,44 @@ pub struct Visit {
 impl Timeline {
     /// A timeline of the first `many` requests.
     pub fn of_first(many: u64) -> Self {
-        Self { free: Cell::new(many), ..Self::default() }
+        Self { wanted: many > 0, free: Cell::new(many), ..Self::default() }
+    }
+
+    /// Whether any request is followed.
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        self.wanted
     }
 
     /// A request of `stream` is born; it is followed if it is one of the first.
     #[inline]
-    pub fn born(&self, stream: usize, now: Nanos, request: &Request) {
+    pub fn born(&self, stream: usize, now: Nanos, ask: &Ask<Block>) {
         if self.free.get() == 0 {
             return;
         }
         self.free.set(self.free.get() - 1);
         let mut journeys = self.journeys.borrow_mut();
-        self.followed.borrow_mut().insert(request.key, journeys.len());
-        let Request { op, address, bytes, .. } = *request;
+        self.followed.borrow_mut().insert(ask.root, journeys.len());
+        let Block { op, address, bytes } = ask.work;
         let born_ns = now.0;
         journeys.push(Journey { stream, op, address, bytes, born_ns, answered_ns: None, visits: Vec::new() });
     }
 
-    /// A component is done with a request: it came at `came`, and its leg says how long it waited.
-    #[inline]
-    pub fn visited(&self, request: &Request, came: Nanos, left: Nanos, leg: Option<&Leg>) {
-        if let Some(leg) = leg
-            && let Some(journey) = self.followed.borrow().get(&request.key)
-        {
-            let Request { address, bytes, .. } = *request;
-            let (came_ns, began_ns, left_ns) = (came.0, (came + leg.waiting).0, left.0);
-            let visit = Visit { component: leg.component, address, bytes, came_ns, began_ns, left_ns };
-            self.journeys.borrow_mut()[*journey].visits.push(visit);
+    /// A component is done with a request, or with a part of one, whose account had `before` legs when it came.
+    #[inline(never)]
+    pub fn visited(&self, at: NodeId, ask: &Ask<Block>, spent: &Spent, before: usize) {
+        if let Some(journey) = self.followed.borrow().get(&ask.root) {
+            self.journeys.borrow_mut()[*journey].visits.push(visit(at, ask, spent, before));
         }
     }
 
     /// A request is answered.
     #[inline]
-    pub fn answered(&self, request: &Request, now: Nanos) {
-        if self.journeys.borrow().is_empty() {
+    pub fn answered(&self, ask: &Ask<Block>, now: Nanos) {
+        if !self.wanted {
             return;
         }
-        if let Some(journey) = self.followed.borrow_mut().remove(&request.key) {
+        if let Some(journey) = self.followed.borrow_mut().remove(&ask.root) {
             self.journeys.borrow_mut()[journey].answered_ns = Some(now.0);
         }
     }
@@ -103,4 +103,14 @@ impl Timeline {
     pub fn journeys(&self) -> Vec<Journey> {
         self.journeys.borrow().clone()
     }
+}
+
+fn visit(at: NodeId, ask: &Ask<Block>, spent: &Spent, before: usize) -> Visit {
+    let Block { address, bytes, .. } = ask.work;
+    let (earlier, own) = spent.legs().split_at(before);
+    let came = earlier.last().map_or(spent.began(), |leg| leg.until);
+    let waited = own.first().filter(|leg| leg.at == at && leg.what == What::Waiting);
+    let began = waited.map_or(came, |leg| leg.until);
+    let (came_ns, began_ns, left_ns) = (came.0, began.0, spent.until().0);
+    Visit { component: at.0, address, bytes, came_ns, began_ns, left_ns }
 }

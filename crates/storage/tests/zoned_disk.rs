@@ -1,17 +1,17 @@
 //! The zoned disk of the split-merge paper: theory against the corrected formulas, sampling against theory, and the
 //! recursion against events.
 
-use std::cell::RefCell;
+mod common;
 
+use common::{Coming, by_events, by_recursion, graph};
 use headrace_analytic::{Law, Mg1};
-use headrace_kernel::{Sim, Stream};
-use headrace_storage::disk::DeviceRef;
-use headrace_storage::{
-    ArraySpec, Blueprint, Device, DiskNumbers, DiskSpec, FirstUnit, Level, Positioning, Queueing, SeekTimes,
-    Site, Sourced, Timeline,
-};
+use headrace_kernel::Stream;
+use headrace_storage::array::{ArraySpec, FirstUnit, Level, Queueing};
+use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning, SeekTimes, Sourced};
+use headrace_storage::graph::Copies;
+use headrace_storage::{ComponentSpec, Graph, Load, Model};
 use headrace_units::{Bytes, Nanos};
-use headrace_workload::{Op, Request};
+use headrace_work::{Block, Op};
 
 const BLOCK: u64 = 128 * 1024;
 
@@ -44,30 +44,44 @@ fn numbers() -> DiskNumbers {
     }
 }
 
-fn disk(positioning: Positioning) -> Blueprint {
-    disk_of(numbers(), positioning)
-}
-
-fn disk_of(numbers: DiskNumbers, positioning: Positioning) -> Blueprint {
+fn disk_spec(positioning: Positioning) -> ComponentSpec {
     let device = DeviceRef::Named("the paper's".to_owned());
-    let spec = DiskSpec { device, positioning, scheduling: None, queue_depth: None, phase: None };
-    Blueprint::Disk(Box::new(numbers), Box::new(spec))
+    ComponentSpec::Disk(DiskSpec { device, positioning, scheduling: None, queue_depth: None, phase: None })
 }
 
-fn array(disks: u32, queueing: Queueing) -> Blueprint {
+fn disk(positioning: Positioning) -> Graph {
+    graph(&[("tds", disk_spec(positioning))], &numbers())
+}
+
+fn array(disks: u32, queueing: Queueing) -> Graph {
     let spec = ArraySpec {
         level: Level::Raid0,
-        of: "spindle".to_owned(),
-        disks,
+        of: Copies::Written(Box::new(disk_spec(Positioning::Independent))),
+        disks: Some(disks),
         stripe_unit: Bytes(BLOCK),
         queueing,
         first_unit: FirstUnit::FirstDisk,
+        via: None,
     };
-    Blueprint::Array(spec, Box::new(disk(Positioning::Independent)))
+    graph(&[("tds", ComponentSpec::Array(spec))], &numbers())
 }
 
-fn law(blueprint: &Blueprint, op: Op, blocks: u64) -> Law {
-    blueprint.service_law(op, blocks * BLOCK).unwrap()
+/// How long a request holds what is named `tds`.
+fn law(graph: &Graph, op: Op, blocks: u64) -> Law {
+    let bytes = blocks * BLOCK;
+    let load = Load {
+        stream: "users".to_owned(),
+        kinds: vec![(1.0, op, bytes)],
+        sizes: (Bytes(bytes), Bytes(bytes)),
+        align: Bytes(BLOCK),
+        uniform: true,
+        traced: false,
+        alone: false,
+    };
+    match graph.view(graph.named("tds").unwrap()).model(&load) {
+        Ok(Model::Single { law, .. }) => law,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// `found` differs from `expected` by at most `percent` of it.
@@ -117,77 +131,46 @@ fn the_largest_part_has_the_mean_of_the_table() {
     }
 }
 
-/// Runs `n` Poisson requests of `blocks` reads through events; gives their response times.
-fn by_events(blueprint: &Blueprint, blocks: u64, rate_per_ms: f64, n: usize) -> Vec<Nanos> {
-    let sim = Sim::new();
-    let site = Site::new(&sim, 1, Timeline::default());
-    let device = blueprint.build(&site, "tds");
-    let responses = RefCell::new(vec![Nanos::ZERO; n]);
-    let (s, d, r) = (&sim, &device, &responses);
-    s.spawn(async move {
-        let mut draws = Stream::named(1, "users", "arrivals").draws();
-        for i in 0..n {
-            s.delay(Nanos::from_ms(draws.exponential() / rate_per_ms)).await;
-            s.spawn(async move {
-                let born = s.now();
-                let passage = d.io(request(i as u64, blocks)).await;
-                assert_eq!(passage.total(), s.now() - born, "the legs add up to the response");
-                r.borrow_mut()[i] = s.now() - born;
-            });
-        }
-    });
-    s.run(Nanos::MAX, u64::MAX);
-    s.finish();
-    responses.take()
-}
-
-fn by_recursion(device: &Device, blocks: u64, rate_per_ms: f64, n: usize) -> Vec<Nanos> {
+/// `n` Poisson requests of `blocks` reads.
+fn poisson(blocks: u64, rate_per_ms: f64, n: u64) -> Vec<Coming> {
     let mut draws = Stream::named(1, "users", "arrivals").draws();
     let mut now = Nanos::ZERO;
-    (0..n)
-        .map(|i| {
-            now += Nanos::from_ms(draws.exponential() / rate_per_ms);
-            let (end, passage) = device.pass(now, &request(i as u64, blocks));
-            assert_eq!(passage.total(), end - now);
-            end - now
-        })
-        .collect()
-}
-
-fn request(number: u64, blocks: u64) -> Request {
-    let place = Stream::named(1, "users", "addresses").of(number).below(3_800_000);
-    Request { key: number, op: Op::Read, address: place * BLOCK, bytes: blocks * BLOCK }
+    let block = |i| {
+        let place = Stream::named(1, "users", "addresses").of(i).below(3_800_000);
+        Block { op: Op::Read, address: place * BLOCK, bytes: blocks * BLOCK }
+    };
+    let coming = |i| {
+        now += Nanos::from_ms(draws.exponential() / rate_per_ms);
+        (now, 0, block(i))
+    };
+    (0..n).map(coming).collect()
 }
 
 #[test]
 fn the_recursion_gives_what_events_give_request_by_request() {
-    for blueprint in [
+    for graph in [
         disk(Positioning::Addressed),
         disk(Positioning::Independent),
         array(3, Queueing::SplitMerge),
         array(3, Queueing::ForkJoin),
     ] {
-        let sim = Sim::new();
-        let site = Site::new(&sim, 1, Timeline::default());
-        let passed = by_recursion(&blueprint.build(&site, "tds"), 7, 0.02, 3000);
-        assert_eq!(by_events(&blueprint, 7, 0.02, 3000), passed, "{blueprint:?}");
+        let requests = poisson(7, 0.02, 3000);
+        assert_eq!(by_events(&graph, &["tds"], &requests), by_recursion(&graph, "tds", &requests));
     }
 }
 
 /// Sampling agrees with the law it samples, and the queue with Pollaczek and Khinchine, over 10⁶ requests.
 #[test]
 fn a_million_requests_agree_with_theory() {
-    for (blueprint, blocks) in [
+    for (graph, blocks) in [
         (disk(Positioning::Independent), 5),
         (disk(Positioning::Coupled), 10),
         (disk(Positioning::Addressed), 5),
         (array(3, Queueing::SplitMerge), 5),
     ] {
-        let sim = Sim::new();
-        let site = Site::new(&sim, 1, Timeline::default());
-        let responses = by_recursion(&blueprint.build(&site, "tds"), blocks, 0.01, 1_000_000);
-        let mean = responses.iter().map(|response| response.ms()).sum::<f64>() / 1e6;
-        let queue = Mg1::new(0.01, law(&blueprint, Op::Read, blocks)).unwrap();
+        let accounts = by_recursion(&graph, "tds", &poisson(blocks, 0.01, 1_000_000));
+        let mean = accounts.iter().map(|spent| spent.total().ms()).sum::<f64>() / 1e6;
+        let queue = Mg1::new(0.01, law(&graph, Op::Read, blocks)).unwrap();
         close(mean, queue.mean_response(), 0.5, "mean response");
     }
 }
@@ -197,7 +180,7 @@ fn a_million_requests_agree_with_theory() {
 fn writes_seek_longer_and_uniform_tracks_work() {
     let mut flat = numbers();
     flat.media_rate_inner = flat.media_rate_outer.clone();
-    let flat = disk_of(flat, Positioning::Coupled);
+    let flat = graph(&[("tds", disk_spec(Positioning::Coupled))], &flat);
     let (read, write) = (law(&flat, Op::Read, 1).mean(), law(&flat, Op::Write, 1).mean());
     assert!(write > read + 0.3, "{read} {write}");
     // E√|x − y| = 8/15 for uniform x, y: 0.734 + 16.266·8/15 of seek, half a turn, and 256 sectors.

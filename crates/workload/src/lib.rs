@@ -5,16 +5,11 @@
 //! the workload. [`Arrivals`] says when open streams bear them.
 
 mod arrivals;
-mod drawn;
 mod pattern;
-mod request;
 mod requests;
 mod spec;
-pub mod trace;
 
 pub use arrivals::Arrivals;
-pub use drawn::{DrawnSize, DrawnTime, Share, SizeSpec, TimeSpec};
-pub use pattern::{Pattern, common_divisor};
-pub use request::{Op, Request};
+pub use pattern::Pattern;
 pub use requests::Requests;
-pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, StreamSpec};
+pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, StreamSpec, WhenFull};

@@ -12,6 +12,9 @@ pub struct Pattern {
     footprint: u64,
     /// … and are multiples of this.
     align: u64,
+    /// The size of the last request, and how many places there are for one of that size: most streams have one size, and a
+    /// division costs as much as a draw.
+    places: (u64, u64),
 }
 
 #[derive(Clone, Debug)]
@@ -37,13 +40,16 @@ impl Pattern {
             }
             PatternSpec::Runs { length } => Rule::Runs { length, left: 0, next: 0 },
         };
-        Self { rule, footprint, align }
+        Self { rule, footprint, align, places: (0, footprint / align + 1) }
     }
 
     /// The address of the next request, which is `bytes` long and ends within the footprint.
     #[inline]
     pub fn address(&mut self, bytes: u64, draws: &mut Draws) -> u64 {
-        let places = self.footprint.saturating_sub(bytes) / self.align + 1;
+        if self.places.0 != bytes {
+            self.places = (bytes, self.footprint.saturating_sub(bytes) / self.align + 1);
+        }
+        let places = self.places.1;
         match &mut self.rule {
             Rule::Uniform => draws.below(places) * self.align,
             Rule::Sequential { next } => advance(next, bytes, self.footprint, self.align),

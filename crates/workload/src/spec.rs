@@ -1,11 +1,10 @@
 //! What a user writes of a stream of requests.
 
+use headrace_trace::ReplaySpec;
 use headrace_units::{Bytes, Fraction, Nanos, PerSecond};
+use headrace_work::{SizeSpec, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::drawn::{SizeSpec, TimeSpec};
-use crate::trace::ReplaySpec;
 
 /// A stream of requests to one component.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +29,20 @@ pub struct StreamSpec {
     /// Only the first so many bytes are addressed. Default: the whole component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Bytes>,
+    /// Maximum number of its requests in flight, for an open stream. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub outstanding: Option<u32>,
+    /// What happens to a request that comes while `outstanding` are in flight.
+    #[serde(default)]
+    pub when_full: WhenFull,
+    /// A request not answered within this time is given up by its host and counted as expired; the system still finishes
+    /// it. Default: hosts wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Nanos>,
+    /// Smaller numbers are more urgent, where a component has priorities.
+    #[serde(default)]
+    pub priority: u8,
 }
 
 impl StreamSpec {
@@ -50,6 +63,17 @@ impl StreamSpec {
     pub fn is_everywhere(&self) -> bool {
         self.pattern == PatternSpec::Uniform && self.footprint.is_none()
     }
+}
+
+/// What happens to a request that comes while as many as may be are in flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenFull {
+    /// The source is blocked until one is answered, and makes no others in the meantime.
+    #[default]
+    Wait,
+    /// It is dropped, and counted.
+    Drop,
 }
 
 fn four_kib() -> SizeSpec {

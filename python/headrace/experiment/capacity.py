@@ -11,7 +11,7 @@ from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, objective
 from headrace.experiment.rounds import Interrupted, Watch, run
-from headrace.experiment.table import Table, interval
+from headrace.experiment.table import Table
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
 
@@ -251,21 +251,6 @@ def _busiest(table: Table, point: Point) -> tuple[str, float] | None:
         if metric.endswith(".utilisation") and (mean := table.mean(point, metric))
     }
     return max(used.items(), key=lambda one: one[1]) if used else None
-
-
-def rows(found: Capacity) -> tuple[list[str], list[list[str]]]:
-    """Return the loads that were tried, in order."""
-    words = {True: "carried", False: "too much", None: "not known"}
-    table = [
-        [
-            str(probe.load),
-            *(interval(*probe.found[text]) if text in probe.found else "—" for text in found.until),
-            f"{probe.busiest[0]} {probe.busiest[1]:.0%}" if probe.busiest else "",
-            words[probe.carried] + (f": {probe.why}" if probe.why else ""),
-        ]
-        for probe in sorted(found.probes, key=lambda probe: probe.number)
-    ]
-    return [found.path, *found.until, "busiest", ""], table
 
 
 def as_json(found: Capacity) -> Json:

@@ -180,24 +180,3 @@ def as_json(found: Comparison) -> Json:
     """Return a comparison as `--json` prints it."""
     rows = [vars(one) | {"percent": one.percent and list(one.percent)} for one in found.differences]
     return {"answer": found.answer, "a": found.a, "b": found.b, "replications": found.replications, "differences": rows}
-
-
-def rows(found: Comparison, *, every: bool = False) -> tuple[list[str], list[list[str]]]:
-    """Return the table of differences: mean responses and rates, or every metric."""
-    chosen: Mapping[str, bool] = {
-        one.metric: every or one.metric.endswith((".mean_ms", ".p99_ms", "_per_s", ".utilisation"))
-        for one in found.differences
-    }
-    table = [
-        [
-            one.metric,
-            f"{one.a:.4g}",
-            f"{one.b:.4g}",
-            interval(one.difference, one.half_width),
-            f"{interval(*one.percent)} %" if one.percent else "—",
-            "yes" if one.shown else "not shown",
-        ]
-        for one in found.differences
-        if chosen[one.metric]
-    ]
-    return ["", "A", "B", "difference", "in percent", "differs"], table

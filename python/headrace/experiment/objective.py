@@ -1,5 +1,6 @@
 """What is asked of a run in words: `p99(reads) > 20 ms`, `mean(users)`, `utilisation(tds) > 80 %`."""
 
+import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -53,6 +54,12 @@ class Objective:
         return value > self.bound if self.above else value < self.bound
 
 
+def _may_exist(what: str) -> bool:
+    """Whether runs may have it: components have meters of their own, whose names only a run tells."""
+    slip = re.fullmatch(r"p\d.*", what) or difflib.get_close_matches(what, WHATS, cutoff=0.7)
+    return what in WHATS or not slip
+
+
 def objective(text: str, *, bounded: bool) -> Objective:
     """Read what is asked; raise `ScenarioError` where it is not understood, or lacks a bound that is wanted.
 
@@ -60,7 +67,7 @@ def objective(text: str, *, bounded: bool) -> Objective:
     (20.0, 0.8)
     """
     found = ASKED.fullmatch(text)
-    if found is None or found["what"] not in WHATS:
+    if found is None or not _may_exist(found["what"]):
         what = f"there is no `{found['what']}`; there are {', '.join(WHATS)}" if found else "it is not understood"
         raise refusal(text, f"`{text}`: {what}", EXAMPLE)
     if bounded != (found["bound"] is not None):

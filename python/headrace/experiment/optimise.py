@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from headrace._core import ScenarioError
 from headrace.experiment import design
-from headrace.experiment.design import Experiment, Point, Value, short
+from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
-from headrace.experiment.objective import TIMES, Objective, objective
+from headrace.experiment.objective import Objective, objective
 from headrace.experiment.rounds import Interrupted, Watch, run
 from headrace.experiment.table import Table, interval
 from headrace.mistakes import refusal
@@ -223,18 +223,6 @@ def _trial(
     # `p99(reads) < 20 ms` is what is to hold: here the bound is kept where it is passed.
     passed = tuple(one.text for one in constraints if not one.passes(values[one.text][0]))
     return Trial(point, values, passed)
-
-
-def rows(found: Optimum) -> tuple[list[str], list[list[str]]]:
-    """Return the table of the front."""
-    places = list(found.front[0].point.values) if found.front else []
-    asked = [goal.text for goal, _ in found.goals] + [one.text for one in found.constraints]
-    units = [f"{goal.text}{', ms' if goal.what in TIMES else ''}" for goal, _ in found.goals]
-    table = [
-        [*(str(trial.point.values[place]) for place in places), *(interval(*trial.values[text]) for text in asked)]
-        for trial in found.front
-    ]
-    return [*(short(place, places) for place in places), *units, *asked[len(units) :]], table
 
 
 def as_json(found: Optimum) -> Json:

@@ -154,16 +154,6 @@ def _morris(names: list[str], shares: "np.ndarray[Any, Any]", values: "np.ndarra
         yield Effect(name, (float(np.mean(sizes)), half_width(sizes) or 0.0), (float(np.std(effects)), None))
 
 
-HEADINGS = {"morris": ("effect over its range", "differs by"), "sobol": ("share it takes part in", "share of its own")}
-
-
-def rows(found: Sensitivity) -> tuple[list[str], list[list[str]]]:
-    """Return the table of effects, the largest first."""
-    by_size = sorted(found.effects, key=lambda effect: -effect.effect[0])
-    table = [[one.place, interval(*one.effect), interval(*one.alone)] for one in by_size]
-    return ["", *HEADINGS[found.method]], table
-
-
 def as_json(found: Sensitivity) -> Json:
     """Return it as `--json` prints it."""
     return {"answer": found.answer, "metric": found.metric, "method": found.method, "runs": found.runs} | {

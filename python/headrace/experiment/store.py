@@ -12,26 +12,21 @@ import os
 import re
 import secrets
 import socket
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headrace._core import ScenarioError, __version__
+from headrace.experiment import stored
 from headrace.experiment.design import Experiment
 from headrace.experiment.task import Record
 from headrace.files import whole, write_whole
 from headrace.mistakes import refusal
 
-if TYPE_CHECKING:
-    import polars
-
 Json = dict[str, Any]
 Key = tuple[str, int]
-
-PLAIN = ("point", "replication", "ok", "reason", "overloaded", "saturated", "final", "trusted", "seconds", "host")
 
 
 class Memory:
@@ -84,10 +79,10 @@ class Store(Memory):
                 made = {"host": socket.gethostname(), "made": datetime.now(UTC).isoformat(), "places": []}
                 told = {"file": experiment.scenario.file, "resolved": _resolved(experiment)}
                 write_whole(file, json.dumps(wanted | told | made, indent=1))
-            self.manifest = manifest(self.folder)
+            self.manifest = stored.manifest(self.folder)
             for what, value in wanted.items():
                 if self.manifest[what] != value:
-                    message = f"{self.folder} holds records of {OTHERS[what]}"
+                    message = f"{self.folder} holds records of {stored.OTHERS[what]}"
                     raise refusal(self.folder, message, "name another folder, or remove it")
             places = dict.fromkeys([*self.manifest["places"], *experiment.places])
             if list(places) != self.manifest["places"]:
@@ -115,14 +110,14 @@ class Store(Memory):
         for journal in sorted((self.folder / "journal").glob("*.jsonl")):
             if journal == self._own:
                 continue
-            records, self._read[journal] = _lines(journal, self._read.get(journal, 0))
+            records, self._read[journal] = stored.appended(journal, self._read.get(journal, 0))
             for record in records:
                 super().add(record)
 
     def _take_compacted(self) -> None:
         """Learn what is in `records.parquet`; after the journals, since one may just have gone into it."""
         if (self.folder / "records.parquet").exists():
-            for record in _unflattened(_parquet(self.folder)):
+            for record in stored.unflattened(stored.compacted(self.folder)):
                 super().add(record)
 
     def compact(self) -> None:
@@ -133,7 +128,7 @@ class Store(Memory):
             self._take_compacted()
             if kept := [record for record in self.records.values() if record["final"]]:
                 with whole(self.folder / "records.parquet") as file:
-                    flattened(kept).write_parquet(file)
+                    stored.flattened(kept).write_parquet(file)
             for journal in (*gone, self._own):
                 journal.unlink(missing_ok=True)
                 self._read.pop(journal, None)
@@ -149,14 +144,6 @@ def _refuse_foreign(folder: Path) -> None:
     if others and "manifest.json" not in names:
         message = f"{folder} is no store: it has {', '.join(others[:3])}, and no manifest.json"
         raise refusal(folder, message, "name a new folder")
-
-
-OTHERS = {
-    "headrace": "another version of headrace",
-    "scenario": "another scenario",
-    "changes": "another scenario",
-    "beside": "other devices or traces beside the scenario",
-}
 
 
 def _identity(experiment: Experiment) -> Json:
@@ -200,138 +187,3 @@ def _is_free(journal: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _lines(journal: Path, begin: int) -> tuple[list[Record], int]:
-    """Return the records from a place in a journal on, and where the last whole line ends."""
-    try:
-        with open(journal, "rb") as file:
-            file.seek(begin)
-            text = file.read()
-    except FileNotFoundError:
-        return [], begin  # Its process has just put it into `records.parquet`.
-    end = text.rfind(b"\n") + 1
-    try:
-        records = [json.loads(line) for line in text[:end].splitlines()]
-    except ValueError as error:
-        raise refusal(journal, f"{journal} has a line that is no record: {error}", "remove that line") from None
-    return records, begin + end
-
-
-def manifest(folder: str | Path) -> Json:
-    """Return what a store says of itself; raise `ScenarioError` where there is none."""
-    file = Path(folder) / "manifest.json"
-    if not file.exists():
-        within = ", ".join(str(store.parent) for store in sorted(Path(folder).glob("*/manifest.json")))
-        help_ = f"name one of the stores in it: {within}" if within else "name the folder that `--store` named"
-        raise refusal(folder, f"{folder} holds no records of a sweep", help_)
-    try:
-        told = dict(json.loads(file.read_text(encoding="utf-8")))
-    except ValueError as error:
-        raise refusal(file, f"{file} is damaged: {error}", "restore it, or name another folder") from None
-    if not {*OTHERS, "file", "places"} <= told.keys():
-        raise refusal(file, f"{file} is damaged: it lacks what a store says of itself", "name another folder")
-    return told
-
-
-def frame(folder: str | Path) -> "polars.DataFrame":
-    """Return all records of a store, one a row: point, replication, …, the places varied, the metrics."""
-    import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-
-    folder = Path(folder)
-    manifest(folder)
-    frames = []
-    for journal in sorted((folder / "journal").glob("*.jsonl")):
-        if records := _lines(journal, 0)[0]:
-            frames.append(flattened(records))
-    # After the journals, since one may just have gone into it.
-    if (folder / "records.parquet").exists():
-        frames.append(_parquet(folder))
-    if not frames:
-        raise refusal(folder, f"{folder} holds no records yet", "wait for the first")
-    together = polars.concat(frames, how="diagonal_relaxed")
-    return together.unique(["point", "replication"], keep="first", maintain_order=True)
-
-
-def everything(folder: str | Path) -> tuple[Json, list[Record]]:
-    """Return what a store says of itself, and all its records."""
-    told = manifest(folder)
-    return told, list(_unflattened(frame(folder)))
-
-
-def query(folder: str | Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Ask a store by SQL (DuckDB's): the table `records` has all of them, `points` their means by point.
-
-    Returns the names of the columns and the rows. Raises `ScenarioError` with DuckDB's words where it does not
-    understand.
-    """
-    import duckdb  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-
-    with _as_parquet(Path(folder)) as file, duckdb.connect() as database:
-        try:
-            database.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet('{_quoted(file)}')")
-            database.execute(f"CREATE VIEW points AS {_by_point(database, manifest(folder)['places'])}")
-            found = database.execute(sql)
-            if found is None or not found.description:
-                raise refusal(sql, "there is no question", "such as `select * from points`")
-            return [column[0] for column in found.description], found.fetchall()
-        except duckdb.Error as error:
-            help_ = 'the tables are `records` and `points`; names with dots stand in "…"'
-            raise refusal(sql, str(error), help_) from None
-
-
-@contextmanager
-def _as_parquet(folder: Path) -> Iterator[Path]:
-    """Give one Parquet file with all records: the store's own where no journal has more."""
-    file = folder / "records.parquet"
-    if file.exists() and not any((folder / "journal").glob("*.jsonl")):
-        yield file
-        return
-    with tempfile.TemporaryDirectory(prefix="headrace-") as made:
-        frame(folder).write_parquet(Path(made) / "records.parquet")
-        yield Path(made) / "records.parquet"
-
-
-def _quoted(file: Path) -> str:
-    return str(file).replace("'", "''")
-
-
-def _by_point(database: Any, places: list[str]) -> str:
-    """Return the query that takes the mean of every metric by point."""
-    columns = {name: kind for name, kind, *_ in database.execute("DESCRIBE records").fetchall()}
-    by = ", ".join(f'"{name}"' for name in ("point", *places) if name in columns)
-    means = [f'avg("{name}") AS "{name}"' for name, kind in columns.items() if kind == "DOUBLE" and name not in places]
-    about = ["count(*) AS runs", "bool_and(ok) AS ok", "any_value(reason) AS reason"]
-    return f"SELECT {by}, {', '.join(about + means)} FROM records GROUP BY {by}"
-
-
-def _parquet(folder: Path) -> "polars.DataFrame":
-    import polars  # noqa: PLC0415
-
-    try:
-        return polars.read_parquet(folder / "records.parquet")
-    except (polars.exceptions.PolarsError, OSError) as error:
-        message = f"{folder / 'records.parquet'} is damaged: {str(error).splitlines()[0]}"
-        raise refusal(folder, message, "remove it: its runs are done again") from None
-
-
-def flattened(records: list[Record]) -> "polars.DataFrame":
-    """Return records as a frame: a column for each place that varies, and for each metric.
-
-    A column has one type, values may have several: as they were told they stand in the column `values`, as JSON.
-    """
-    import polars  # noqa: PLC0415
-
-    rows: list[Json] = []
-    for record in records:
-        plain: Json = {name: value for name, value in record.items() if name in PLAIN}
-        rows.append(plain | {"values": json.dumps(record["values"])} | record["values"] | record["metrics"])
-    return polars.DataFrame(rows, infer_schema_length=None, strict=False)
-
-
-def _unflattened(rows: "polars.DataFrame") -> Iterator[Record]:
-    for row in rows.iter_rows(named=True):
-        plain = {name: row.pop(name) for name in PLAIN}
-        values = json.loads(row.pop("values"))
-        metrics = {name: value for name, value in row.items() if isinstance(value, float) and name not in values}
-        yield Record(values=values, metrics=metrics, **plain)  # type: ignore[typeddict-item]

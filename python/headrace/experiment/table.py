@@ -6,7 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace.experiment import store
+from headrace import reports
+from headrace.experiment import stored
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.formula import quantity
 from headrace.experiment.task import Record
@@ -51,7 +52,7 @@ class Table:
     @classmethod
     def stored(cls, folder: str | Path) -> "Table":
         """Return all that a store has; raise `ScenarioError` where there is none."""
-        told, records = store.everything(folder)
+        told, records = stored.everything(folder)
         places = list(told["places"])
         points = {record["point"]: Point(record["values"]) for record in records}
         ordered = sorted(points.values(), key=lambda point: [_rank(point.values.get(place)) for place in places])
@@ -207,10 +208,11 @@ class Table:
         return f"<p><strong>{html.escape(self.answer)}</strong></p>{self.frame._repr_html_()}"
 
     def report(self, file: str | Path, *, runs: bool = False) -> None:
-        """Write it as one HTML page with pictures: see `headrace.experiment.report`."""
-        from headrace.experiment import report  # noqa: PLC0415 - pictures take longer to load than tables
+        """Write it as one HTML page with pictures; with `runs`, the first run of each point to a page of its own.
 
-        report.write(self, file, runs=runs)
+        Those pages lie in a folder beside the file, named after it. They are made by running each point once more.
+        """
+        reports.pages().write_experiment(self, file, runs=runs)
 
 
 def interval(middle: float, half: float | None) -> str:

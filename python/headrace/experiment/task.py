@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TypedDict
 
 from headrace import devices
@@ -129,13 +130,27 @@ def metrics(found: Json) -> dict[str, float | None]:
         numbers |= _response(name, stream["response"])
         for op in ("reads", "writes"):
             numbers |= _response(f"{name}.{op}", stream[op]) if stream[op] else {}
-    for part in found["components"]:
-        # Of what is alike, the busiest.
+    for group, members in alike(found["components"]).items():
         for number in ("utilisation", "queue"):
-            busiest = numbers.get(f"{part['group']}.{number}")
-            if part[number] is not None:
-                numbers[f"{part['group']}.{number}"] = max(part[number], busiest or 0.0)
+            of_each = [member[number] for member in members if member[number] is not None]
+            numbers |= {f"{group}.{number}": max(of_each)} if of_each else {}
+        numbers |= {f"{group}.{name}": fmean(of_each) for name, of_each in _meters(members).items()}
     return numbers
+
+
+def alike(components: list[Json]) -> dict[str, list[Json]]:
+    """Return the components by group: copies of one part together."""
+    groups: dict[str, list[Json]] = {}
+    for component in components:
+        groups.setdefault(component["group"], []).append(component)
+    return groups
+
+
+def _meters(members: list[Json]) -> dict[str, list[float]]:
+    """Return the meters of alike components: the values of those that have one, by name."""
+    names = dict.fromkeys(name for member in members for name in member["meters"])
+    values = {name: [member["meters"][name] for member in members] for name in names}
+    return {name: known for name, of in values.items() if (known := [one for one in of if one is not None])}
 
 
 COSTS = ("price", "power", "rack_units")
@@ -143,14 +158,23 @@ COSTS = ("price", "power", "rack_units")
 
 def costs(found: Json, beside: Path) -> dict[str, float | None]:
     """Return what the disks of a system cost together (`system.price` …), as far as each of them says so."""
-    system = found["scenario"]["system"]
-    disks = [part["group"].rpartition("/")[2] for part in found["components"] if part["kind"] == "disk"]
-    numbers = [_numbers(system[name]["device"], beside) for name in disks]
+    disks = [part["written"] for part in found["components"] if part["kind"] == "disk"]
+    numbers = [_numbers(_written(found["scenario"], disk)["device"], beside) for disk in disks]
     return {
         f"system.{cost}": sum(_plain(one[cost]) for one in numbers)
         for cost in COSTS
         if numbers and all(one.get(cost) is not None for one in numbers)
     }
+
+
+def _written(scenario: Json, place: str) -> Json:
+    """Return what is written at a place of the document, such as `parts.spindle`; a name may hold dots itself."""
+    for key, inner in scenario.items():
+        if place == key:
+            return dict(inner)
+        if place.startswith(f"{key}.") and isinstance(inner, dict):
+            return _written(inner, place.removeprefix(f"{key}."))
+    raise KeyError(place)
 
 
 def _numbers(device: str | Json, beside: Path) -> Json:

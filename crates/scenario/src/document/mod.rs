@@ -3,12 +3,14 @@
 //! The text is parsed to a [`Tree`] that knows where everything stands, held against the schema (which comes from the
 //! Rust types) with every mistake collected, and only then read into the types.
 
+mod path;
 mod problem;
 mod schema;
 mod tree;
 
+pub use path::{Path, Step};
 pub use problem::{Problem, Problems};
-pub use tree::{Node, Path, Step, Tree};
+pub use tree::{Node, Tree};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

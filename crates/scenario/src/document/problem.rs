@@ -3,7 +3,8 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde::Serialize;
 
-use super::tree::{Path, Span, Tree};
+use super::path::Path;
+use super::tree::{Span, Tree};
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq)]

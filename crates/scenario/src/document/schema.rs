@@ -5,8 +5,9 @@
 
 use serde_json::Value as Json;
 
+use super::path::Path;
 use super::problem::Problem;
-use super::tree::{Key, Node, Path, Tree, Value};
+use super::tree::{Key, Node, Tree, Value};
 
 /// Every way in which `tree` differs from `schema`.
 pub fn check(tree: &Tree, schema: &Json) -> Vec<Problem> {

@@ -7,19 +7,7 @@ use serde_json::Value as Json;
 use serde_saphyr::{DuplicateKeyPolicy, Location, Spanned};
 
 use super::Problem;
-
-/// A place in a document: `workload` → `users` → `arrivals`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path(pub Vec<Step>);
-
-/// One step of a [`Path`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Into a map.
-    Key(String),
-    /// Into a list.
-    Index(usize),
-}
+use super::path::{Path, Step};
 
 /// Where a piece of text stands. Lines and columns count from one; bytes are a range of the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,40 +130,6 @@ impl Tree {
     /// The document without its places.
     pub fn to_json(&self) -> Json {
         self.root.to_json()
-    }
-}
-
-impl Path {
-    /// This path and one more step, into a map.
-    pub fn key(&self, name: impl Into<String>) -> Self {
-        let mut steps = self.0.clone();
-        steps.push(Step::Key(name.into()));
-        Self(steps)
-    }
-
-    /// This path and one more step, into a list.
-    pub fn index(&self, index: usize) -> Self {
-        let mut steps = self.0.clone();
-        steps.push(Step::Index(index));
-        Self(steps)
-    }
-
-    /// The path of these keys.
-    pub fn of(keys: &[&str]) -> Self {
-        Self(keys.iter().map(|key| Step::Key((*key).to_owned())).collect())
-    }
-}
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, step) in self.0.iter().enumerate() {
-            match step {
-                Step::Key(name) if at == 0 => write!(f, "{name}")?,
-                Step::Key(name) => write!(f, ".{name}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
-            }
-        }
-        Ok(())
     }
 }
 

@@ -2,27 +2,30 @@
 
 use headrace_units::{BytesPerSecond, Nanos};
 
-use super::{Results, StreamResults, group};
+use super::{Bottleneck, Results, StreamResults};
 
 /// What the results say, stream by stream, and what limits them.
 pub fn in_words(results: &Results) -> String {
     let mut sentences: Vec<String> = results.streams.iter().map(stream).collect();
     if let Some(bottleneck) = &results.bottleneck {
-        let busiest = group(&bottleneck.component);
-        let busy = format!("{busiest} is the busiest at {:.0} %", bottleneck.utilisation * 100.0);
-        sentences.push(match bottleneck.saturates_at {
-            Some(times) if !bottleneck.saturated => {
-                format!("{busy} and would saturate at {times:.2} times this load.")
-            }
-            Some(times) => format!("{busy}: it is saturated, and bears {times:.2} times this load at most."),
-            None if bottleneck.saturated => format!("{busy}: it is saturated."),
-            None => format!("{busy}."),
-        });
+        sentences.push(limit(bottleneck));
     }
     if !results.complete {
         sentences.insert(0, "INCOMPLETE.".to_owned());
     }
     sentences.join(" ")
+}
+
+/// What limits the system, and how far away that is.
+fn limit(bottleneck: &Bottleneck) -> String {
+    let busy = format!("Bottleneck: {}, {:.0} % busy", bottleneck.group, bottleneck.utilisation * 100.0);
+    let about = if bottleneck.estimate { " (estimate)" } else { "" };
+    match bottleneck.saturates_at {
+        Some(times) if !bottleneck.saturated => format!("{busy}; headroom {times:.2}×{about}."),
+        Some(times) => format!("{busy}: saturated, sustains {times:.2}× this load."),
+        None if bottleneck.saturated => format!("{busy}: saturated."),
+        None => format!("{busy}."),
+    }
 }
 
 fn stream(stream: &StreamResults) -> String {
@@ -33,7 +36,7 @@ fn stream(stream: &StreamResults) -> String {
     let response = &stream.response;
     let sure = match (response.half_width_ms, &response.interval) {
         (Some(half), Some(interval)) if interval.trusted => {
-            format!(" (± {:.2} %)", Significant(half / response.mean_ms * 100.0))
+            format!(" ± {:.2} %", Significant(half / response.mean_ms * 100.0))
         }
         _ => String::new(),
     };
@@ -43,18 +46,17 @@ fn stream(stream: &StreamResults) -> String {
         .find(|quantile| quantile.share == 0.99)
         .map_or(0.0, |quantile| quantile.ms);
     let said = format!(
-        "{} gets {:.4} answers a second ({}) from {}, in {}{sure} on average and 99 % within {}.",
+        "{}: {:.4} requests/s ({}), mean {}{sure}, p99 {}.",
         stream.name,
         Significant(stream.requests_per_s),
         BytesPerSecond(stream.bytes_per_s),
-        stream.to,
         time(response.mean_ms),
         time(slow),
     );
     match &stream.measured {
         None => said,
         Some(measured) => format!(
-            "{said} Measured were {} on average: the simulation is {:+.1} % off, with a demerit of {:.1} %.",
+            "{said} Measured: mean {}; the simulation is {:+.1} % off, demerit {:.1} %.",
             time(measured.all.measured_mean_ms),
             measured.all.mean_error_percent,
             measured.all.demerit_percent

@@ -1,6 +1,6 @@
 //! What a reader must know before trusting results.
 
-use headrace_workload::trace::Replay;
+use headrace_trace::Replay;
 
 use super::{SATURATED, StreamResults, is_complete};
 use crate::plan::{Plan, StreamPlan};
@@ -14,7 +14,8 @@ pub(super) fn of(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -
     notes.extend(steadiness(plan, outcomes));
     notes.extend(streams.iter().filter_map(untrusted));
     notes.extend(overload(plan, outcomes));
-    notes.extend(bare_disks(plan));
+    notes.extend(of_components(plan));
+    notes.extend(unanswered(streams));
     notes.extend(of_traces(plan, outcomes, streams));
     notes.dedup();
     notes
@@ -35,7 +36,7 @@ fn ending(end: End, limits: &Limits) -> Option<String> {
         End::Idle => "the run ended early: nothing was left to happen".to_owned(),
         End::TooFar => "the run ended early, after 146 simulated years".to_owned(),
         End::TooManyInFlight => format!(
-            "the system does not keep up: more than {} requests were under way at once (limits.in_flight); what follows is \
+            "the system does not keep up: more than {} requests were in flight (limits.in_flight); what follows is \
              its beginning only",
             limits.in_flight
         ),
@@ -80,7 +81,7 @@ fn overload(plan: &Plan, outcomes: &[Outcome]) -> Option<String> {
     let overloaded = |outcome: &Outcome| {
         let full = |component: &ComponentOutcome| {
             let time = component.servers as f64 * (outcome.ended_at - outcome.warm_up).0 as f64;
-            component.servers > 0 && component.busy_area as f64 > SATURATED * time
+            component.servers > 0 && component.reading.busy_in_all() > SATURATED * time
         };
         outcome.components.iter().any(full)
     };
@@ -92,17 +93,30 @@ fn overload(plan: &Plan, outcomes: &[Outcome]) -> Option<String> {
     })
 }
 
-/// Whether disks have no cache, where one would make a difference.
-fn bare_disks(plan: &Plan) -> Option<String> {
-    let caches_matter = |stream: &StreamPlan| {
-        !stream.spec.is_everywhere() || stream.trace.is_some() || stream.spec.op.reads() < 1.0
-    };
-    let bare = plan.targets.iter().any(|(_, blueprint)| blueprint.has_bare_disks());
-    (bare && plan.streams.iter().any(caches_matter)).then(|| {
-        "disks have no cache here (`positioning: mechanical` has one): every sequential read waits for its turn of the platter, \
-         and every write until it is on it"
-            .to_owned()
-    })
+/// What components say of themselves under their streams.
+fn of_components(plan: &Plan) -> Vec<String> {
+    plan.streams.iter().filter_map(|stream| plan.graph.view(stream.target).note(&stream.load())).collect()
+}
+
+/// Requests that were not answered for reasons of their own.
+fn unanswered(streams: &[StreamResults]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for stream in streams {
+        let share = |n: u64| n as f64 / stream.made.max(1) as f64 * 100.0;
+        if stream.dropped > 0 {
+            let (n, share) = (stream.dropped, share(stream.dropped));
+            notes
+                .push(format!("{}: {n} requests ({share:.2} %) found no room and were dropped", stream.name));
+        }
+        if stream.expired > 0 {
+            let (n, share) = (stream.expired, share(stream.expired));
+            notes.push(format!(
+                "{}: {n} requests ({share:.2} %) expired; response times are those of the others",
+                stream.name
+            ));
+        }
+    }
+    notes
 }
 
 /// What is to be said of replayed traces.

@@ -1,11 +1,12 @@
-//! Every request of a run, handed on in parts, so that memory stays flat however many there are.
+//! Every request of a run, handed on in parts, so that memory stays flat however many requests or components there are.
 
-use headrace_storage::Passage;
-use headrace_units::Nanos;
-use headrace_workload::{Op, Request};
+use headrace_storage::Graph;
+use headrace_work::{Ask, Block, Op, Spent};
 
-/// A part has at most so many requests.
-pub const ROWS: usize = 1_000_000;
+use super::record::column;
+
+/// Maximum number of requests in a part.
+pub const ROWS: usize = 250_000;
 
 /// Takes the parts of a log, from whichever thread runs the replication.
 pub type Sink = Box<dyn Fn(Part) + Send + Sync>;
@@ -23,14 +24,17 @@ pub struct Part {
     pub write: Vec<u64>,
     /// The first byte.
     pub address: Vec<u64>,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: Vec<u64>,
     /// When it was made, in ns.
     pub born_ns: Vec<u64>,
     /// When it was answered, in ns.
     pub answered_ns: Vec<u64>,
-    /// For each component, waiting and service in ns along the path that decided when it was answered.
-    pub legs: Vec<[Vec<u64>; 2]>,
+    /// The component that served it last, by its number in the graph.
+    pub last: Vec<u64>,
+    /// For each group of components: waiting, service and blocked time in ns, along the path that decided when the request was
+    /// answered.
+    pub legs: Vec<[Vec<u64>; 3]>,
 }
 
 /// A log that is being written.
@@ -40,26 +44,27 @@ pub struct Log<'s> {
 }
 
 impl<'s> Log<'s> {
-    /// The log of a replication on a site of `components`.
-    pub fn new(replication: u64, components: usize, sink: &'s Sink) -> Self {
-        let part = Part { replication, legs: vec![Default::default(); components], ..Part::default() };
+    /// The log of a replication on the components of `graph`.
+    pub fn new(replication: u64, graph: &Graph, sink: &'s Sink) -> Self {
+        let part =
+            Part { replication, legs: vec![Default::default(); graph.groups.len()], ..Part::default() };
         Self { part, sink }
     }
 
     /// Adds an answered request.
-    pub fn add(&mut self, stream: usize, born: Nanos, answered: Nanos, request: &Request, passage: &Passage) {
+    pub fn add(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent, groups: &[u32]) {
         let part = &mut self.part;
         part.stream.push(stream as u64);
-        part.write.push(u64::from(request.op == Op::Write));
-        part.address.push(request.address);
-        part.bytes.push(request.bytes);
-        part.born_ns.push(born.0);
-        part.answered_ns.push(answered.0);
+        part.write.push(u64::from(ask.work.op == Op::Write));
+        part.address.push(ask.work.address);
+        part.bytes.push(ask.work.bytes);
+        part.born_ns.push(spent.began().0);
+        part.answered_ns.push(spent.until().0);
+        part.last.push(spent.legs().last().map_or(0, |leg| u64::from(leg.at.0)));
         part.legs.iter_mut().flatten().for_each(|column| column.push(0));
-        for leg in passage.legs() {
-            let [waiting, service] = &mut part.legs[leg.component as usize];
-            *waiting.last_mut().expect("a row was begun") += leg.waiting.0;
-            *service.last_mut().expect("a row was begun") += leg.service.0;
+        for (at, what, span) in spent.spans() {
+            let legs = &mut part.legs[groups[at.index()] as usize][column(what)];
+            *legs.last_mut().expect("a row was begun") += span.0;
         }
         if part.stream.len() == ROWS {
             self.hand_on();

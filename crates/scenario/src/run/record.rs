@@ -1,50 +1,60 @@
 //! What a run writes down while it goes on.
 
 use headrace_stats::{Level, Pairs, Series, histogram};
-use headrace_storage::{Device, Passage, Recorded};
+use headrace_storage::Arena;
 use headrace_units::Nanos;
-use headrace_workload::{Op, Request};
+use headrace_work::{Ask, Block, Op, Spent, What};
 
 use super::log::Log;
+use super::marks::Marks;
 use crate::plan::{Plan, StreamPlan};
 
-/// The first segments hold so many requests; they double when there are too many segments.
+/// The first segments hold this many requests; they double when there are too many segments.
 const FIRST_SEGMENT: u64 = 100;
 
 /// Everything recorded of one run, in segments of which the first can be left out.
-pub struct Record<'s> {
-    log: Option<Log<'s>>,
+pub struct Record<'m> {
+    log: Option<Log<'m>>,
+    arena: Arena<'m>,
+    /// The group of each component.
+    groups: Vec<u32>,
     /// Of each stream.
     pub streams: Vec<StreamRecord>,
-    /// The end of each segment.
-    pub marks: Vec<Mark>,
+    /// What streams and components had recorded at the end of each segment.
+    pub marks: Marks,
     segment_length: u64,
     in_segment: u64,
     /// Requests answered, by all streams.
     pub answered: u64,
-    /// Requests under way, by all streams.
+    /// Requests in flight, of all streams.
     pub in_flight: u64,
-    /// The end of the run after so many answers.
+    /// The end of the run after this many answers.
     pub wanted: u64,
 }
 
 /// What is recorded of one stream.
 #[derive(Clone, Default)]
 pub struct StreamRecord {
-    /// Requests under way.
+    /// Requests in flight.
     pub in_flight: Level,
-    /// The instants at which those under way were born, summed.
+    /// The instants at which those in flight were born, summed.
     born_sum: u128,
     /// Requests made.
     pub born: u64,
-    /// Bytes of requests made.
-    pub born_bytes: u64,
+    /// Requests that found no room and were dropped.
+    pub dropped: u64,
+    /// Requests whose host gave up.
+    pub expired: u64,
+    /// How long those had waited, summed, in ns.
+    pub expired_ns: u128,
     /// Response times of all requests.
     pub all: Series,
     /// Of reads and of writes, where there are both.
     pub by_op: Option<[Series; 2]>,
     /// What a running total says now.
     pub totals: Totals,
+    /// The first request whose account did not add up: its response and its account, in ns.
+    pub misaccounted: Option<(Nanos, Nanos)>,
     /// Measured and simulated responses of all requests, of reads and of writes, for a trace that has them.
     pub measured: Option<Box<[Pairs; 3]>>,
 }
@@ -54,38 +64,20 @@ pub struct StreamRecord {
 pub struct Totals {
     /// Bytes of requests answered.
     pub bytes: u64,
-    /// Waiting and service along the path, by component.
-    pub legs: Vec<(u128, u128)>,
+    /// Waiting, service and blocked time along the path, by group of components, in ns.
+    pub legs: Vec<[u128; 3]>,
 }
 
-/// The end of a segment.
-#[derive(Clone)]
-pub struct Mark {
-    /// When it was.
-    pub time: Nanos,
-    /// What each component had recorded.
-    pub recorded: Vec<Recorded>,
-    /// What each stream had recorded.
-    pub totals: Vec<Totals>,
-}
-
-impl<'s> Record<'s> {
-    /// An empty record for a site of `components`.
-    pub fn new(plan: &Plan, components: usize, wanted: u64, log: Option<Log<'s>>) -> Self {
-        let stream = |stream: &StreamPlan| StreamRecord {
-            by_op: stream.is_mixed().then(Default::default),
-            measured: stream
-                .trace
-                .as_ref()
-                .filter(|trace| trace.survey.responses > 0)
-                .map(|_| Box::default()),
-            totals: Totals { bytes: 0, legs: vec![(0, 0); components] },
-            ..StreamRecord::default()
-        };
+impl<'m> Record<'m> {
+    /// An empty record.
+    pub fn new(plan: &Plan, arena: Arena<'m>, wanted: u64, log: Option<Log<'m>>) -> Self {
+        let groups = plan.graph.groups.len();
         Self {
             log,
-            streams: plan.streams.iter().map(stream).collect(),
-            marks: Vec::new(),
+            arena,
+            groups: plan.graph.nodes.iter().map(|node| node.group).collect(),
+            streams: plan.streams.iter().map(|stream| StreamRecord::new(stream, groups)).collect(),
+            marks: Marks::new(arena),
             segment_length: FIRST_SEGMENT,
             in_segment: 0,
             answered: 0,
@@ -96,47 +88,50 @@ impl<'s> Record<'s> {
 
     /// A request of `stream` is made.
     #[inline]
-    pub fn begin(&mut self, stream: usize, now: Nanos, bytes: u64) {
+    pub fn begin(&mut self, stream: usize, now: Nanos) {
         self.in_flight += 1;
         let stream = &mut self.streams[stream];
         stream.born += 1;
-        stream.born_bytes += bytes;
         stream.born_sum += u128::from(now.0);
         stream.in_flight.up(now, 1);
     }
 
-    /// A request of `stream` is answered. True when that ends a segment, which is then to be [marked](Record::mark).
-    #[inline]
-    pub fn end(
-        &mut self,
-        stream: usize,
-        born: Nanos,
-        now: Nanos,
-        request: &Request,
-        passage: &Passage,
-    ) -> bool {
+    /// A request of `stream` is made, and finds no room.
+    pub fn drop(&mut self, stream: usize) {
+        self.streams[stream].born += 1;
+        self.streams[stream].dropped += 1;
+    }
+
+    /// A request of `stream` is given up at `now`, its deadline.
+    pub fn expire(&mut self, stream: usize, now: Nanos, born: Nanos) {
         self.in_flight -= 1;
         let of = &mut self.streams[stream];
         of.born_sum -= u128::from(born.0);
         of.in_flight.down(now, 1);
-        self.answer(stream, born, now, request, passage)
+        of.expired += 1;
+        of.expired_ns += u128::from((now - born).0);
     }
 
-    /// The same for a request whose whole life is known at once.
+    /// A request of `stream` is answered at `now`.
     #[inline]
-    pub fn pass(
-        &mut self,
-        stream: usize,
-        born: Nanos,
-        now: Nanos,
-        request: &Request,
-        passage: &Passage,
-    ) -> bool {
+    pub fn end(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent, now: Nanos) {
+        self.in_flight -= 1;
+        let of = &mut self.streams[stream];
+        of.born_sum -= u128::from(spent.began().0);
+        of.in_flight.down(now, 1);
+        if spent.until() != now {
+            of.misaccounted.get_or_insert((now - spent.began(), spent.total()));
+        }
+        self.answer(stream, ask, spent, now);
+    }
+
+    /// A request of `stream` is made and answered: its whole life is known at once.
+    #[inline]
+    pub fn pass(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent) {
         let of = &mut self.streams[stream];
         of.born += 1;
-        of.born_bytes += request.bytes;
-        of.in_flight.add(now - born);
-        self.answer(stream, born, now, request, passage)
+        of.in_flight.add(spent.total());
+        self.answer(stream, ask, spent, spent.until());
     }
 
     /// Holds a request's response against the measured one.
@@ -148,32 +143,25 @@ impl<'s> Record<'s> {
     }
 
     #[inline]
-    fn answer(
-        &mut self,
-        stream: usize,
-        born: Nanos,
-        now: Nanos,
-        request: &Request,
-        passage: &Passage,
-    ) -> bool {
+    fn answer(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent, now: Nanos) {
         if let Some(log) = &mut self.log {
-            log.add(stream, born, now, request, passage);
+            log.add(stream, ask, spent, &self.groups);
         }
-        self.streams[stream].answer(now - born, request, passage);
+        self.streams[stream].answer(ask, spent, &self.groups);
         self.answered += 1;
         self.in_segment += 1;
-        self.in_segment == self.segment_length
+        if self.in_segment == self.segment_length {
+            self.mark(now);
+        }
     }
 
     /// Ends a segment at `now`.
-    pub fn mark(&mut self, now: Nanos, devices: &[Device]) {
+    fn mark(&mut self, now: Nanos) {
         self.in_segment = 0;
-        let recorded = devices.iter().flat_map(Device::all).map(Device::recorded).collect();
-        let totals = self.streams.iter().map(|stream| stream.totals.clone()).collect();
-        self.marks.push(Mark { time: now, recorded, totals });
+        self.marks.take(now, self.arena, self.streams.iter().map(|stream| stream.totals.clone()).collect());
         self.each_series(Series::close_segment);
         if self.marks.len() == histogram::SEGMENTS {
-            self.marks = self.marks.chunks(2).map(|pair| pair[1].clone()).collect();
+            self.marks.merge_neighbours();
             self.each_series(Series::merge_segments);
             self.segment_length *= 2;
         }
@@ -195,22 +183,41 @@ impl<'s> Record<'s> {
 }
 
 impl StreamRecord {
-    #[inline]
-    fn answer(&mut self, response: Nanos, request: &Request, passage: &Passage) {
-        self.all.record(response);
-        if let Some(by_op) = &mut self.by_op {
-            by_op[usize::from(request.op == Op::Write)].record(response);
-        }
-        self.totals.bytes += request.bytes;
-        for leg in passage.legs() {
-            let (waiting, service) = &mut self.totals.legs[leg.component as usize];
-            *waiting += u128::from(leg.waiting.0);
-            *service += u128::from(leg.service.0);
+    fn new(stream: &StreamPlan, groups: usize) -> Self {
+        let is_measured = stream.trace.as_ref().is_some_and(|trace| trace.survey.responses > 0);
+        Self {
+            by_op: stream.is_mixed().then(Default::default),
+            measured: is_measured.then(Box::default),
+            totals: Totals { bytes: 0, legs: vec![[0; 3]; groups] },
+            ..Self::default()
         }
     }
 
-    /// The time spent so far by requests still under way, summed.
-    pub fn age_of_those_under_way(&self, now: Nanos) -> u128 {
+    #[inline]
+    fn answer(&mut self, ask: &Ask<Block>, spent: &Spent, groups: &[u32]) {
+        let response = spent.total();
+        self.all.record(response);
+        if let Some(by_op) = &mut self.by_op {
+            by_op[usize::from(ask.work.op == Op::Write)].record(response);
+        }
+        self.totals.bytes += ask.work.bytes;
+        for (at, what, span) in spent.spans() {
+            self.totals.legs[groups[at.index()] as usize][column(what)] += u128::from(span.0);
+        }
+    }
+
+    /// The time spent so far by requests in flight, summed.
+    pub fn age_of_those_in_flight(&self, now: Nanos) -> u128 {
         u128::from(self.in_flight.value()) * u128::from(now.0) - self.born_sum
+    }
+}
+
+/// Where waiting, service and blocked time stand.
+#[inline]
+pub(super) const fn column(what: What) -> usize {
+    match what {
+        What::Waiting => 0,
+        What::Service => 1,
+        What::Blocked => 2,
     }
 }

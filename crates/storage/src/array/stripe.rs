@@ -1,6 +1,7 @@
 //! Striping: which bytes lie on which disk.
 
-use headrace_workload::Request;
+use headrace_units::Bytes;
+use headrace_work::{Block, Op};
 
 use super::FirstUnit;
 
@@ -19,7 +20,7 @@ impl Stripes {
     /// The parts of a request, at most one a disk: units of one disk that follow each other in the stripes lie
     /// side by side on it. In the order of the request's bytes.
     #[inline]
-    pub fn parts(&self, request: Request) -> impl Iterator<Item = (usize, Request)> + use<> {
+    pub fn parts(&self, request: Block) -> impl Iterator<Item = (usize, Block)> + use<> {
         let Self { disks, unit, .. } = *self;
         let address = match self.first_unit {
             FirstUnit::Addressed => request.address,
@@ -34,7 +35,7 @@ impl Stripes {
             let tail = (to * unit + unit).saturating_sub(end);
             let units = (to - from) / disks + 1;
             let part =
-                Request { address: from / disks * unit + head, bytes: units * unit - head - tail, ..request };
+                Block { address: from / disks * unit + head, bytes: units * unit - head - tail, ..request };
             ((from % disks) as usize, part)
         })
     }
@@ -48,6 +49,11 @@ impl Stripes {
         alike.map(|parts| (parts.len() as u32, parts[0])).collect()
     }
 
+    /// The bytes of an array of disks that hold `each`: whole stripes only.
+    pub fn capacity(&self, each: Bytes) -> Bytes {
+        Bytes((each.0 / self.unit * self.unit).saturating_mul(self.disks))
+    }
+
     /// Over how many disks such a request is spread.
     pub fn parts_of(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.unit).min(self.disks)
@@ -56,7 +62,7 @@ impl Stripes {
     /// How many bytes each disk's part has, for a request of `bytes` that begins at a unit's beginning: disk i of the
     /// n gets ⌊k/n⌋ + \[i < k mod n\] of k whole units (the paper's Eq. 1).
     pub fn part_sizes(&self, bytes: u64) -> Vec<u64> {
-        let request = Request { key: 0, op: headrace_workload::Op::Read, address: 0, bytes };
+        let request = Block { op: Op::Read, address: 0, bytes };
         self.parts(request).map(|(_, part)| part.bytes).collect()
     }
 }
@@ -64,11 +70,10 @@ impl Stripes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headrace_workload::Op;
     use proptest::prelude::*;
 
-    fn request(address: u64, bytes: u64) -> Request {
-        Request { key: 0, op: Op::Read, address, bytes }
+    fn request(address: u64, bytes: u64) -> Block {
+        Block { op: Op::Read, address, bytes }
     }
 
     /// The paper's example: 7 blocks on 3 disks are 3, 2 and 2 (T003-1).

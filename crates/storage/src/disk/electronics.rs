@@ -1,10 +1,11 @@
 //! A drive's interface and electronics: rates, and what commands take beside.
 
 use headrace_units::{BytesPerSecond, Nanos};
+use headrace_work::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layout::SECTOR;
+use super::layout::{Apart, SECTOR};
 
 /// The interface of a drive, and what its electronics take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,8 +41,8 @@ pub struct InterfaceSpec {
     pub elsewhere: Option<Elsewhere>,
     /// From the command to the data of a write, where the drive lets go of the bus in between.
     pub write_data_delay: Nanos,
-    /// How much of a write must be in the cache before its data goes to the platter. In any case so much that the rest keeps up
-    /// with the platter.
+    /// How much of a write must be in the cache before its data goes to the platter; always enough for the rest to keep up with
+    /// the platter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_watermark: Option<f64>,
     /// To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write.
@@ -74,47 +75,116 @@ pub struct Elsewhere {
     pub other_zone: Nanos,
 }
 
+/// Whether a command goes to the platter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// The cache answers the read, or the write follows the one before it.
+    Hit,
+    /// Any other command.
+    Miss,
+}
+
 /// Overheads and rates in nanoseconds.
 #[derive(Clone, Debug)]
-pub(super) struct Electronics {
-    pub read_sector: f64,
-    pub write_sector: f64,
-    pub read_watermark: f64,
-    pub write_watermark: f64,
+pub struct Electronics {
+    /// Of reads.
+    pub read: Timing,
+    /// Of writes.
+    pub write: Timing,
+    /// From the command to the data of a write.
     pub write_data_delay: f64,
-    /// By operation, hit or miss, operation before.
-    pub overhead: [[[f64; 2]; 2]; 2],
-    /// What is worked out anew, by how far the data is [apart](super::layout::Apart) from that of the command before.
-    pub elsewhere: Option<[f64; 4]>,
+    /// To take up a command again that waited for the platter.
     pub reselect: f64,
-    pub completion: [f64; 2],
+    /// To work out a new place, by how far it is [apart](super::layout::Apart) from that of the command before.
+    elsewhere: Option<[f64; 4]>,
+}
+
+/// What commands of one kind take.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// A sector over the bus.
+    pub sector: f64,
+    /// How much of the data must be in the cache before it goes on, as a share.
+    pub watermark: f64,
+    /// After the data.
+    pub completion: f64,
+    hit: After,
+    miss: After,
+}
+
+/// An overhead, by the command before.
+#[derive(Clone, Copy, Debug)]
+struct After {
+    read: f64,
+    write: f64,
+}
+
+impl After {
+    fn new(command: Option<Command>, overhead: Nanos) -> Self {
+        let Command { after_read, after_write } =
+            command.unwrap_or(Command { after_read: overhead, after_write: overhead });
+        Self { read: after_read.0 as f64, write: after_write.0 as f64 }
+    }
+
+    #[inline]
+    fn of(&self, before: Op) -> f64 {
+        match before {
+            Op::Read => self.read,
+            Op::Write => self.write,
+        }
+    }
+}
+
+impl Elsewhere {
+    /// What applies, added up: on the same track, in the same cylinder, in the same zone, in another zone.
+    fn sums(&self) -> [f64; 4] {
+        let in_cylinder = self.other_track.0 as f64;
+        let in_zone = in_cylinder + self.other_cylinder.0 as f64;
+        [0.0, in_cylinder, in_zone, in_zone + self.other_zone.0 as f64]
+    }
 }
 
 impl Electronics {
     /// The electronics of this interface; `overhead` where it does not say what a command takes.
     pub fn new(spec: &InterfaceSpec, overhead: Nanos) -> Self {
-        let each = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| SECTOR as f64 * 1e9 / rate.get());
-        let command = |command: Option<Command>| match command {
-            Some(Command { after_read, after_write }) => [after_read.0 as f64, after_write.0 as f64],
-            None => [overhead.0 as f64; 2],
-        };
+        let sector = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| SECTOR as f64 * 1e9 / rate.get());
         Self {
-            read_sector: each(spec.read_rate),
-            write_sector: each(spec.write_rate),
-            read_watermark: spec.read_watermark.unwrap_or(0.0),
-            write_watermark: spec.write_watermark.unwrap_or(0.0),
+            read: Timing {
+                sector: sector(spec.read_rate),
+                watermark: spec.read_watermark.unwrap_or(0.0),
+                completion: spec.read_completion.0 as f64,
+                hit: After::new(spec.read_hit, overhead),
+                miss: After::new(spec.read_miss, overhead),
+            },
+            write: Timing {
+                sector: sector(spec.write_rate),
+                watermark: spec.write_watermark.unwrap_or(0.0),
+                completion: spec.write_completion.0 as f64,
+                hit: After::new(spec.write_hit, overhead),
+                miss: After::new(spec.write_miss, overhead),
+            },
             write_data_delay: spec.write_data_delay.0 as f64,
-            overhead: [
-                [command(spec.read_hit), command(spec.read_miss)],
-                [command(spec.write_hit), command(spec.write_miss)],
-            ],
-            elsewhere: spec.elsewhere.map(|Elsewhere { other_track, other_cylinder, other_zone }| {
-                let in_cylinder = other_track.0 as f64;
-                let in_zone = in_cylinder + other_cylinder.0 as f64;
-                [0.0, in_cylinder, in_zone, in_zone + other_zone.0 as f64]
-            }),
             reselect: spec.reselect.0 as f64,
-            completion: [spec.read_completion.0 as f64, spec.write_completion.0 as f64],
+            elsewhere: spec.elsewhere.as_ref().map(Elsewhere::sums),
         }
+    }
+
+    /// What a command takes before anything else, by the command before.
+    #[inline]
+    pub fn overhead(&self, op: Op, lookup: Lookup, before: Op) -> f64 {
+        let timing = match op {
+            Op::Read => &self.read,
+            Op::Write => &self.write,
+        };
+        match lookup {
+            Lookup::Hit => timing.hit.of(before),
+            Lookup::Miss => timing.miss.of(before),
+        }
+    }
+
+    /// What a new place takes to work out.
+    #[inline]
+    pub fn new_place(&self, apart: impl FnOnce() -> Apart) -> f64 {
+        self.elsewhere.map_or(0.0, |by| by[apart() as usize])
     }
 }

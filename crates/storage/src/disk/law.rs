@@ -1,7 +1,7 @@
 //! What theory says of a disk's service time.
 
 use headrace_analytic::{Grid, Law};
-use headrace_workload::Op;
+use headrace_work::Op;
 
 use super::{Mechanism, Positioning};
 

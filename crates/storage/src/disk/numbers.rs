@@ -40,7 +40,7 @@ impl<T: Copy> Sourced<T> {
     pub fn get(&self) -> T {
         match self {
             Self::Plain(value) => *value,
-            Self::Told(told) => told.value,
+            Self::Told(number) => number.value,
         }
     }
 
@@ -48,8 +48,8 @@ impl<T: Copy> Sourced<T> {
     pub fn origin(&self) -> Option<String> {
         match self {
             Self::Plain(_) => None,
-            Self::Told(told) => {
-                told.source.clone().or_else(|| told.estimate.as_ref().map(|why| format!("estimate: {why}")))
+            Self::Told(Told { source, estimate, .. }) => {
+                source.clone().or_else(|| estimate.as_ref().map(|why| format!("estimate: {why}")))
             }
         }
     }
@@ -122,7 +122,7 @@ pub struct SeekTimes {
     pub full_stroke: Sourced<Nanos>,
 }
 
-/// A data sheet's disk has so many zones.
+/// How many zones the layout of a data sheet has.
 const SHEET_ZONES: u32 = 16;
 
 /// No device holds more: addresses then have room to be added.
@@ -137,7 +137,7 @@ const fn no_overhead() -> Sourced<Nanos> {
 }
 
 impl SeekTimes {
-    /// What cannot be of seeks over so many cylinders.
+    /// What is wrong with seek times over this many cylinders.
     fn problem(&self, cylinders: u32) -> Option<String> {
         let (track, full) = (self.track_to_track.get(), self.full_stroke.get());
         if track > full {
@@ -152,7 +152,7 @@ impl SeekTimes {
     }
 }
 
-/// What cannot be of the mechanics of a disk of this capacity: the field and what is wrong.
+/// What is wrong with the mechanics of a disk of this capacity: (field, problem).
 fn mechanics_problem(mechanics: &MechanicsSpec, capacity: Bytes) -> Option<(&'static str, String)> {
     mechanics.problem().or_else(|| {
         let (holds, needs) = (mechanics.layout.as_ref()?.sectors(), capacity.0 / SECTOR);
@@ -163,60 +163,69 @@ fn mechanics_problem(mechanics: &MechanicsSpec, capacity: Bytes) -> Option<(&'st
 }
 
 impl DiskNumbers {
-    /// What cannot be, as (field, what was found, what would do).
+    /// Everything that is wrong: (field, problem).
     pub fn problems(&self) -> Vec<(&'static str, String)> {
-        let mut problems = Vec::new();
-        let capacity = self.capacity.get();
-        let check = |ok: bool, field, problem: String| (!ok).then_some((field, problem));
-        problems.extend(check(
-            (1..=MOST_BYTES).contains(&capacity.0),
-            "capacity",
-            format!("a disk holds from 1 B to 1 EiB, not {capacity}"),
-        ));
         let cylinders = self.cylinders.get();
-        problems.extend(check(
-            cylinders >= 2,
-            "cylinders",
-            format!("{cylinders} cylinders leave the arm nowhere to go; give at least 2"),
-        ));
+        let alone = [
+            self.capacity_problem().map(|problem| ("capacity", problem)),
+            self.cylinders_problem().map(|problem| ("cylinders", problem)),
+            self.rates_problem().map(|problem| ("media_rate_outer", problem)),
+            self.seek_read.problem(cylinders).map(|problem| ("seek_read", problem)),
+            self.seek_write.problem(cylinders).map(|problem| ("seek_write", problem)),
+            self.track_problem().map(|problem| ("media_rate_inner", problem)),
+        ];
+        let mechanics = self.mechanics.as_ref();
+        let mechanics = mechanics.and_then(|mechanics| mechanics_problem(mechanics, self.capacity.get()));
+        alone.into_iter().flatten().chain(mechanics).collect()
+    }
+
+    fn capacity_problem(&self) -> Option<String> {
+        let capacity = self.capacity.get();
+        let holds = (1..=MOST_BYTES).contains(&capacity.0);
+        (!holds).then(|| format!("a disk holds from 1 B to 1 EiB, not {capacity}"))
+    }
+
+    fn cylinders_problem(&self) -> Option<String> {
+        let cylinders = self.cylinders.get();
+        (cylinders < 2).then(|| format!("{cylinders} cylinders leave the arm nowhere to go; give at least 2"))
+    }
+
+    fn rates_problem(&self) -> Option<String> {
         let (outer, inner) = (self.media_rate_outer.get(), self.media_rate_inner.get());
-        problems.extend(check(
-            outer >= inner,
-            "media_rate_outer",
+        let falls = outer >= inner;
+        (!falls).then(|| {
             format!(
                 "the outermost track ({outer}) cannot pass slower than the innermost ({inner}); are they swapped?"
-            ),
-        ));
-        for (field, seek) in [("seek_read", &self.seek_read), ("seek_write", &self.seek_write)] {
-            problems.extend(seek.problem(cylinders).map(|problem| (field, problem)));
-        }
-        let track = inner.get() / self.rotation.get().get();
-        problems.extend(check(
-            track >= 512.0,
-            "media_rate_inner",
+            )
+        })
+    }
+
+    fn track_problem(&self) -> Option<String> {
+        let track = self.media_rate_inner.get().get() / self.rotation.get().get();
+        let holds = track >= SECTOR as f64;
+        (!holds).then(|| {
             format!(
-                "at this rate and speed the innermost track holds {track:.0} bytes, less than one sector of 512"
-            ),
-        ));
-        problems.extend(self.mechanics.as_ref().and_then(|mechanics| mechanics_problem(mechanics, capacity)));
-        problems
+                "at this rate and speed the innermost track holds {track:.0} bytes, less than one sector of {SECTOR}"
+            )
+        })
     }
 
     /// The mechanics: what is given, the rest as it follows from the data sheet.
     pub fn mechanics(&self) -> Mechanics {
-        let told = self.mechanics.clone().unwrap_or_default();
+        let given = self.mechanics.clone().unwrap_or_default();
         let slower = || {
             let (write, read) = (self.seek_write.track_to_track.get(), self.seek_read.track_to_track.get());
             Nanos(write.0.saturating_sub(read.0))
         };
         Mechanics {
-            head_switch: told.head_switch.unwrap_or(self.seek_read.track_to_track.get()),
-            write_settle: told.write_settle.unwrap_or_else(slower),
-            write_retries: told.write_retries.map_or(0.0, Fraction::get),
-            zero_latency: told.zero_latency,
-            more: [told.inward_more, told.outward_more],
-            seek: told.seek,
-            layout: told.layout.unwrap_or_else(|| self.sheet_layout(told.head_switch)),
+            head_switch: given.head_switch.unwrap_or(self.seek_read.track_to_track.get()),
+            write_settle: given.write_settle.unwrap_or_else(slower),
+            write_retries: given.write_retries.map_or(0.0, Fraction::get),
+            zero_latency: given.zero_latency,
+            inward_more: given.inward_more,
+            outward_more: given.outward_more,
+            seek: given.seek,
+            layout: given.layout.unwrap_or_else(|| self.sheet_layout(given.head_switch)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use headrace_kernel::{Discipline, Sim};
-use headrace_workload::Request;
+use headrace_work::Block;
 
 use super::drive::Drive;
 use super::schedule::{Chooser, QueueSpec, Waiting};
@@ -29,11 +29,11 @@ impl<'m> Queue<'m> {
 }
 
 impl Discipline for Queue<'_> {
-    type Key = Request;
+    type Key = Block;
 
-    fn push(&mut self, waiter: u32, request: Request) {
-        let track = self.drive.borrow().track_of(&request);
-        self.waiting.push(Waiting { request, since: self.sim.now(), track });
+    fn push(&mut self, waiter: u32, block: Block) {
+        let track = self.drive.borrow().track_of(&block);
+        self.waiting.push(Waiting { block, since: self.sim.now(), track });
         self.waiters.push(waiter);
     }
 
@@ -45,7 +45,7 @@ impl Discipline for Queue<'_> {
         let now = self.sim.now();
         let arm = self.drive.borrow_mut().arm_at(now);
         let drive = self.drive.borrow();
-        let at = self.chooser.next(held, arm, now, |waiting| drive.positioning_ns(now, &waiting.request));
+        let at = self.chooser.next(held, arm, now, |waiting| drive.positioning_ns(now, &waiting.block));
         self.waiting.remove(at);
         Some(self.waiters.remove(at))
     }

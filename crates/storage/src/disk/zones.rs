@@ -64,8 +64,8 @@ impl Zones {
     }
 }
 
-/// Seek time a + b Dᵖ over D cylinders: the track-to-track time at one cylinder, the full-stroke time at all, and with p = 1/2
-/// unless a mean is told.
+/// Seek time a + b Dᵖ over D cylinders: the track-to-track time at one cylinder, the full-stroke time at all, and p = 1/2 unless
+/// the mean is given.
 #[derive(Clone, Debug)]
 pub(super) struct SeekCurve {
     start_ns: f64,

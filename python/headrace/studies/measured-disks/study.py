@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from headrace import calibration, validation
+from headrace.devices import calibration, validation
 from headrace.study import Claim, Judged, Obtained, Study, verdict
 
 Json = dict[str, Any]

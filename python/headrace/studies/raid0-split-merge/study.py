@@ -83,7 +83,7 @@ def unstable_loads(study: Study) -> Iterator[Judged]:
     source = f"{PAPER}, Comparing with Measurements"
     for blocks, rate, published in ((20, 0.02, "unstable"), (40, 0.02, "unstable"), (20, 0.01, "stable")):
         refused = study.refusal("disk.yaml", load(blocks, "read", rate))
-        obtained = "unstable" if "cannot keep up" in refused else "stable"
+        obtained = "unstable" if "is overloaded" in refused else "stable"
         text = f"one disk, read of {blocks} blocks, {rate} /ms is {published}"
         if rate == 0.01:
             text += " by Table 1, though the text says that requests come faster than they are served"

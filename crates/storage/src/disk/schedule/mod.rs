@@ -7,7 +7,7 @@ mod sptf;
 mod sstf;
 
 use headrace_units::{Fraction, Nanos};
-use headrace_workload::Request;
+use headrace_work::Block;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub enum Scheduling {
     Sptf,
     /// The same, but what has waited long is preferred.
     AgedSptf {
-        /// For each unit of time waited, so much less positioning time is reckoned.
+        /// By how much each unit of waiting time shortens the estimate of positioning time.
         #[schemars(range(min = 0.0, max = 1000.0))]
         weight: f64,
     },
@@ -46,17 +46,17 @@ pub struct QueueSpec {
     /// Which of the waiting commands is served next.
     #[serde(default)]
     pub scheduling: Scheduling,
-    /// Among so many at most it chooses; those behind them wait outside.
+    /// The largest number among which it chooses; those behind them wait outside.
     #[serde(default = "many_commands")]
     #[schemars(range(min = 1, max = 256))]
     pub depth: u32,
-    /// So many at most it does before it says of all of them that they are done; sooner where nothing waits. Default: it says
-    /// so of each.
+    /// The largest number that it serves before it completes all of them together; it completes fewer where nothing waits.
+    /// Default: it completes each alone.
     #[serde(default = "each_alone")]
     #[schemars(range(min = 1, max = 256))]
     pub batch: u32,
-    /// By so much longer than it is the arm's way is reckoned, where commands are chosen by positioning time: a sector missed by
-    /// a hair costs a turn, and long ways are less sure than short ones. Default: 0 %.
+    /// By how much, as a share, a choice by positioning time overestimates a seek: a sector missed by a hair costs a turn, and long
+    /// seeks are less sure than short ones. Default: 0 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<Fraction>,
 }
@@ -87,7 +87,7 @@ const fn each_alone() -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
     /// What is to be read or written.
-    pub request: Request,
+    pub block: Block,
     /// Since when.
     pub since: Nanos,
     /// Where its data begins.
@@ -108,8 +108,8 @@ impl Chooser {
         Self { scheduling, inwards: true }
     }
 
-    /// Which of `held` is next at `now`, with the arm at `arm`; `positioning` tells how long each takes until its data is under
-    /// the head, in ns.
+    /// Which of `held` is next at `now`, with the arm at `arm`; `positioning` gives how long each takes until its data is
+    /// under the head, in ns.
     pub fn next(
         &mut self,
         held: &[Waiting],
@@ -132,12 +132,12 @@ impl Chooser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headrace_workload::Op;
+    use headrace_work::Op;
 
     fn waiting(cylinders: &[u32]) -> Vec<Waiting> {
-        let request = Request { key: 0, op: Op::Read, address: 0, bytes: 512 };
+        let block = Block { op: Op::Read, address: 0, bytes: 512 };
         let on = |cylinder: &u32| Waiting {
-            request,
+            block,
             since: Nanos::ZERO,
             track: Track { cylinder: *cylinder, surface: 0 },
         };

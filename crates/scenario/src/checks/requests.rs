@@ -1,0 +1,17 @@
+//! Nothing is lost: requests made = answered + in flight + dropped + expired.
+
+use super::Evidence;
+
+pub fn broken(evidence: &Evidence) -> Vec<String> {
+    let lost = evidence.streams.iter().filter_map(|(name, stream, _)| {
+        let (answered, in_flight) = (stream.all.tally().count(), stream.in_flight.value());
+        let (dropped, expired) = (stream.dropped, stream.expired);
+        (stream.born != answered + in_flight + dropped + expired).then(|| {
+            format!(
+                "{name}: {} requests made, {answered} answered, {in_flight} in flight, {dropped} dropped, {expired} expired",
+                stream.born
+            )
+        })
+    });
+    lost.collect()
+}

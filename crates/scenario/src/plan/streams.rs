@@ -1,0 +1,232 @@
+//! The streams of a plan: where they go, what they replay, and whether their requests fit there.
+
+use std::path::Path as FilePath;
+
+use headrace_storage::{Graph, Load};
+use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
+use headrace_units::Bytes;
+use headrace_work::{NodeId, Op};
+use headrace_workload::{ArrivalSpec, StreamSpec, WhenFull};
+
+use crate::document::{Path, Problem};
+use crate::progress::Progress;
+use crate::spec::ScenarioSpec;
+
+/// Sizes drawn from more values than this are represented by this many.
+const KINDS: usize = 64;
+
+/// A stream that can be run.
+#[derive(Clone, Debug)]
+pub struct StreamPlan {
+    /// Its name.
+    pub name: String,
+    /// What the user wrote.
+    pub spec: StreamSpec,
+    /// The component it goes to.
+    pub target: NodeId,
+    /// What it replays.
+    pub trace: Option<Replay>,
+}
+
+/// The streams of a scenario, and what is wrong with them. Where there is no graph, only names are looked up.
+pub fn of(
+    spec: &ScenarioSpec,
+    graph: Option<&Graph>,
+    folder: &FilePath,
+    progress: &Progress,
+) -> (Vec<StreamPlan>, Vec<Problem>) {
+    let mut planner = Planner { spec, folder, progress, problems: Vec::new() };
+    let mut streams = Vec::new();
+    for (name, stream) in &spec.workload {
+        let path = Path::of(&["workload", name]);
+        let Some(target) = planner.target(&path, stream, graph) else { continue };
+        let trace = planner.stream(&path, stream, target.1);
+        streams.push(StreamPlan { name: name.clone(), spec: stream.clone(), target: target.0, trace });
+    }
+    (streams, planner.problems)
+}
+
+struct Planner<'s> {
+    spec: &'s ScenarioSpec,
+    folder: &'s FilePath,
+    progress: &'s Progress,
+    problems: Vec<Problem>,
+}
+
+impl Planner<'_> {
+    fn say(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// The component a stream goes to, and its capacity.
+    fn target(&mut self, path: &Path, stream: &StreamSpec, graph: Option<&Graph>) -> Option<(NodeId, Bytes)> {
+        if !self.spec.system.contains_key(&stream.to) {
+            self.unknown_target(path, &stream.to);
+            return None;
+        }
+        let graph = graph?;
+        let target = graph.named(&stream.to).expect("every component of `system` is in the graph");
+        let capacity = graph.view(target).capacity();
+        if capacity.0 == 0 {
+            let message = format!("`{}` holds no data: a stream goes to a component that does", stream.to);
+            self.say(Problem::at(path.key("to"), message));
+            return None;
+        }
+        Some((target, capacity))
+    }
+
+    fn unknown_target(&mut self, path: &Path, name: &str) {
+        if self.spec.parts.contains_key(name) {
+            let message = format!("`{name}` is a part: there is none of it until something is made of it");
+            let help = format!("write `{name}` under `system:` for a component of its own");
+            return self.say(Problem::at(path.key("to"), message).help(help));
+        }
+        let problem = Problem::at(path.key("to"), format!("there is no component `{name}`"));
+        self.say(problem.nearest(name, self.spec.system.keys().map(String::as_str)));
+    }
+
+    /// Checks a stream, and its trace where it replays one.
+    fn stream(&mut self, path: &Path, spec: &StreamSpec, capacity: Bytes) -> Option<Replay> {
+        self.limits(path, spec);
+        match &spec.arrivals {
+            ArrivalSpec::Replay(replay) => self.replay(&path.key("arrivals").key("replay"), replay, capacity),
+            _ => {
+                self.drawn_stream(path, spec, capacity);
+                None
+            }
+        }
+    }
+
+    fn limits(&mut self, path: &Path, spec: &StreamSpec) {
+        if matches!(spec.arrivals, ArrivalSpec::Closed { .. }) && spec.outstanding.is_some() {
+            let problem =
+                Problem::at(path.key("outstanding"), "a closed stream has `depth` requests in flight");
+            self.say(problem.help("leave `outstanding` out, and set `arrivals.closed.depth`"));
+        }
+        if spec.outstanding.is_none() && spec.when_full != WhenFull::Wait {
+            let problem = Problem::at(path.key("when_full"), "a stream without `outstanding` is never full");
+            self.say(problem.help("say how many requests may be in flight: `outstanding: 32`"));
+        }
+        if spec.timeout.is_some_and(|timeout| timeout.0 == 0) {
+            self.say(Problem::at(path.key("timeout"), "a timeout of zero would answer nothing"));
+        }
+    }
+
+    fn replay(&mut self, path: &Path, spec: &ReplaySpec, capacity: Bytes) -> Option<Replay> {
+        let file = self.folder.join(&spec.trace);
+        let problem = match Replay::plan(&file, spec, capacity.0, &self.progress.reads_traces()) {
+            Ok(replay) => return Some(replay),
+            Err(ReplayProblem::Trace(error)) => Problem::at(path.key("trace"), error.to_string()),
+            Err(ReplayProblem::Field(field, message, help)) => {
+                Problem::at(path.key(field), message).help(help)
+            }
+        };
+        self.say(problem);
+        None
+    }
+
+    fn drawn_stream(&mut self, path: &Path, spec: &StreamSpec, capacity: Bytes) {
+        if let Some(problem) = spec.size.problem() {
+            return self.say(Problem::at(path.key("size"), problem));
+        }
+        let room = spec.footprint.map_or(capacity, |footprint| footprint.min(capacity));
+        let (_, largest) = spec.size.bounds();
+        if largest > room {
+            let problem = format!("a request of {largest} does not fit into the {room} it goes to");
+            self.say(Problem::at(path.key("size"), problem));
+        }
+        for (field, bytes) in [("align", spec.align), ("footprint", spec.footprint)] {
+            if bytes.is_some_and(|bytes| bytes.0 == 0 || bytes > capacity) {
+                let message =
+                    format!("`{field}` is at least one byte and at most what is addressed, {capacity}");
+                self.say(Problem::at(path.key(field), message));
+            }
+        }
+        if let Some(problem) = spec.arrivals.problem() {
+            self.say(Problem::at(path.key("arrivals"), problem));
+        }
+        if let ArrivalSpec::Closed { think, .. } = &spec.arrivals
+            && let Some(problem) = think.problem()
+        {
+            self.say(Problem::at(path.key("arrivals").key("closed").key("think"), problem));
+        }
+    }
+}
+
+impl StreamPlan {
+    /// Whether it has both reads and writes.
+    pub fn is_mixed(&self) -> bool {
+        match &self.trace {
+            None => (0.0..1.0).contains(&self.spec.op.reads()) && self.spec.op.reads() > 0.0,
+            Some(trace) => (1..trace.survey.requests).contains(&trace.survey.reads),
+        }
+    }
+
+    /// Whether requests come whatever became of those before them.
+    pub fn is_open(&self) -> bool {
+        let open = match &self.trace {
+            None => self.spec.arrivals.mean_rate().is_some(),
+            Some(trace) => trace.timing() == Timing::Timestamps,
+        };
+        open && !self.waits_for_room()
+    }
+
+    /// Whether its source makes no requests while as many as may be are in flight.
+    pub fn waits_for_room(&self) -> bool {
+        self.spec.outstanding.is_some() && self.spec.when_full == WhenFull::Wait
+    }
+
+    /// Whether every request that comes is made, and waits until it is answered.
+    pub fn is_patient(&self) -> bool {
+        self.spec.outstanding.is_none() && self.spec.timeout.is_none()
+    }
+
+    /// What theory and components may know of its requests.
+    pub fn load(&self) -> Load {
+        Load {
+            stream: self.name.clone(),
+            kinds: self.some_kinds(),
+            sizes: self.spec.size.bounds(),
+            align: self.spec.alignment(),
+            uniform: self.spec.is_everywhere(),
+            traced: self.trace.is_some(),
+            alone: false,
+        }
+    }
+
+    /// Whether sizes are drawn from more values than theory takes into account.
+    pub fn has_many_kinds(&self) -> bool {
+        self.kinds().len() > KINDS
+    }
+
+    /// Every kind of request that occurs, with its probability: (probability, op, bytes). For streams that draw theirs.
+    fn kinds(&self) -> Vec<(f64, Op, u64)> {
+        let reads = self.spec.op.reads();
+        let ops = [(reads, Op::Read), (1.0 - reads, Op::Write)];
+        let sizes = self.spec.size.support(1000);
+        let kinds = ops.iter().flat_map(|(p, op)| sizes.iter().map(move |(q, size)| (p * q, *op, size.0)));
+        kinds.filter(|(p, ..)| *p > 0.0).collect()
+    }
+
+    /// At most [`KINDS`] kinds, chosen by probability.
+    fn some_kinds(&self) -> Vec<(f64, Op, u64)> {
+        let all = self.kinds();
+        if all.len() <= KINDS {
+            return all;
+        }
+        let mut some: Vec<(f64, Op, u64)> = Vec::new();
+        let (mut below, mut next) = (0.0, all.iter());
+        let mut kind = all[0];
+        for i in 0..KINDS {
+            while below <= (i as f64 + 0.5) / KINDS as f64 {
+                let Some(later) = next.next() else { break };
+                (below, kind) = (below + later.0, *later);
+            }
+            match some.last_mut().filter(|last| (last.1, last.2) == (kind.1, kind.2)) {
+                Some(last) => last.0 += 1.0 / KINDS as f64,
+                None => some.push((1.0 / KINDS as f64, kind.1, kind.2)),
+            }
+        }
+        some
+    }
+}

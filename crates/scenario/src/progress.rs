@@ -1,0 +1,36 @@
+//! What a run and whoever watches it share while it goes on.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How far a run has come, and whether it is to go on. Shared between the threads that run and the one that watches.
+#[derive(Default)]
+pub struct Progress {
+    /// Requests read from a trace before the run.
+    pub traced: AtomicU64,
+    /// Requests answered, in all replications.
+    pub answered: AtomicU64,
+    /// Requests wanted of all replications; zero before the scenario is understood.
+    pub wanted: AtomicU64,
+    /// Set to end the run: it stops within some thousands of events and keeps what it has.
+    pub cancelled: AtomicBool,
+    /// Set by a watcher who wants to see `queues` anew.
+    pub wants_queues: AtomicBool,
+    /// The longest queues: where, and how many requests wait.
+    pub queues: Mutex<Vec<(String, u64)>>,
+}
+
+impl Progress {
+    /// A function to call now and then while a trace is read, with the number of requests so far. It gives whether to go on.
+    pub fn reads_traces(&self) -> impl Fn(u64) -> bool + '_ {
+        |read| {
+            self.traced.store(read, Ordering::Relaxed);
+            !self.is_cancelled()
+        }
+    }
+
+    /// Whether the run is to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}

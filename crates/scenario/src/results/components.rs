@@ -1,0 +1,151 @@
+//! What a run says of its components, and which of them limits it.
+
+use std::collections::BTreeMap;
+
+use headrace_work::{Cause, NodeId};
+use serde::Serialize;
+
+use super::{SATURATED, StreamResults};
+use crate::plan::{Plan, StreamPlan};
+use crate::run::{MeterKind, Outcome, Reading};
+
+/// What a run says of one component.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComponentResults {
+    /// Its path.
+    pub path: String,
+    /// What is alike has one group: its path without the numbers of copies.
+    pub group: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Where it is written in the scenario: `system.tds`, `parts.spindle`, `system.tds.of`.
+    pub written: String,
+    /// The component it is a part of, by its number; none for what stands in `system`.
+    pub within: Option<u32>,
+    /// The components it sends work to, by their numbers.
+    pub uses: Vec<u32>,
+    /// Share of the time its servers were in use; none where it has no queue of its own.
+    pub utilisation: Option<f64>,
+    /// The same by cause, where it did more than hosts waited for: `host`, `destage`, `rebuild`, `migration`.
+    pub utilisation_by_cause: BTreeMap<&'static str, f64>,
+    /// Mean number of requests waiting.
+    pub queue: Option<f64>,
+    /// Bytes per second that it answered.
+    pub bytes_per_s: f64,
+    /// Requests that got a server.
+    pub visits: u64,
+    /// The mean size of what it was asked for, in bytes; none where it has no queue of its own.
+    pub bytes_per_visit: Option<f64>,
+    /// Their mean wait, in ms.
+    pub waiting_ms: f64,
+    /// The mean time a server was held, in ms.
+    pub service_ms: f64,
+    /// Measures of its own kind: counts, ratios, mean levels. None where nothing happened that they measure.
+    pub meters: BTreeMap<&'static str, Option<f64>>,
+}
+
+/// The component that limits the system.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bottleneck {
+    /// Its path.
+    pub component: String,
+    /// Its group.
+    pub group: String,
+    /// Its utilisation, by all causes.
+    pub utilisation: f64,
+    /// Whether it was never idle.
+    pub saturated: bool,
+    /// At how many times the load it saturates, if nothing else does before; below one where it was never idle, by how much of
+    /// the load was answered. None where a stream waits for answers.
+    pub saturates_at: Option<f64>,
+    /// Whether that is an estimate: its utilisation need not grow in proportion to the load.
+    pub estimate: bool,
+}
+
+/// Of each component, by its number in the graph.
+pub(super) fn all(plan: &Plan, outcomes: &[Outcome], seconds: f64) -> Vec<ComponentResults> {
+    plan.graph.ids().map(|id| of(plan, id, outcomes, seconds.max(1e-9))).collect()
+}
+
+fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResults {
+    let node = &plan.graph.nodes[id.index()];
+    let sum = |of: fn(&Reading) -> f64| {
+        outcomes.iter().map(|outcome| of(&outcome.components[id.index()].reading)).sum::<f64>()
+    };
+    let servers = outcomes.first().map_or(0, |outcome| outcome.components[id.index()].servers);
+    let share = |ns: f64| ns * 1e-9 / time / servers as f64;
+    let (visits, bytes) = (sum(|reading| reading.visits), sum(|reading| reading.bytes));
+    ComponentResults {
+        path: node.path.clone(),
+        group: plan.graph.group(id).to_owned(),
+        kind: node.plan.kind(),
+        written: node.field.join("."),
+        within: node.within.map(|within| within.0),
+        uses: node.uses.iter().map(|used| used.0).collect(),
+        utilisation: (servers > 0).then(|| share(sum(Reading::busy_in_all))),
+        utilisation_by_cause: by_cause(id, outcomes, share),
+        queue: (servers > 0).then(|| sum(|reading| reading.queue) * 1e-9 / time),
+        bytes_per_s: bytes / time,
+        bytes_per_visit: (visits > 0.0).then(|| bytes / visits),
+        visits: visits as u64,
+        waiting_ms: sum(|reading| reading.waited) * 1e-6 / visits.max(1.0),
+        service_ms: sum(|reading| reading.service) * 1e-6 / sum(|reading| reading.served).max(1.0),
+        meters: meters(id, outcomes, time),
+    }
+}
+
+/// The utilisation by each cause, where there is another than hosts.
+fn by_cause(id: NodeId, outcomes: &[Outcome], share: impl Fn(f64) -> f64) -> BTreeMap<&'static str, f64> {
+    let busy = |cause: usize| {
+        outcomes.iter().map(|outcome| outcome.components[id.index()].reading.busy[cause]).sum::<f64>()
+    };
+    let all = Cause::ALL.iter().enumerate().map(|(at, cause)| (cause.name(), busy(at)));
+    let used: Vec<(&'static str, f64)> = all.filter(|(_, busy)| *busy > 0.0).collect();
+    let alone = used.iter().all(|(name, _)| *name == Cause::Host.name());
+    if alone { BTreeMap::new() } else { used.into_iter().map(|(name, busy)| (name, share(busy))).collect() }
+}
+
+fn meters(id: NodeId, outcomes: &[Outcome], time: f64) -> BTreeMap<&'static str, Option<f64>> {
+    let Some(first) = outcomes.first() else { return BTreeMap::new() };
+    let names = first.components[id.index()].meters.iter().enumerate();
+    let value = |at: usize, kind: MeterKind| {
+        let sum = |which: usize| {
+            outcomes
+                .iter()
+                .map(|outcome| outcome.components[id.index()].reading.meters[at][which])
+                .sum::<f64>()
+        };
+        match kind {
+            MeterKind::Count => Some(sum(0)),
+            MeterKind::Share => (sum(1) > 0.0).then(|| sum(0) / sum(1)),
+            MeterKind::Level => Some(sum(0) * 1e-9 / time),
+        }
+    };
+    names.map(|(at, (name, kind))| (*name, value(at, *kind))).collect()
+}
+
+/// The busiest component, and how far it is from saturation.
+pub(super) fn bottleneck(
+    plan: &Plan,
+    streams: &[StreamResults],
+    components: &[ComponentResults],
+) -> Option<Bottleneck> {
+    let busy = components.iter().enumerate().filter(|(_, component)| component.utilisation.is_some());
+    let by = |component: &ComponentResults| component.utilisation.unwrap_or(0.0);
+    let (at, busiest) = busy.max_by(|(_, a), (_, b)| by(a).total_cmp(&by(b)))?;
+    let utilisation = busiest.utilisation.filter(|utilisation| *utilisation > 0.0)?;
+    let saturated = utilisation >= SATURATED;
+    let open = plan.streams.iter().all(StreamPlan::is_open);
+    // A server that is never idle does not tell how much less it could bear; what was left undone at the end does.
+    let (made, answered) =
+        streams.iter().fold((0, 0), |(made, answered), of| (made + of.made, answered + of.answered));
+    let bears = if saturated { answered as f64 / made.max(1) as f64 } else { 1.0 / utilisation };
+    Some(Bottleneck {
+        component: busiest.path.clone(),
+        group: busiest.group.clone(),
+        utilisation,
+        saturated,
+        saturates_at: open.then_some(bears),
+        estimate: !plan.graph.view(NodeId(at as u32)).scales(),
+    })
+}

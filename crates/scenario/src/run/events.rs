@@ -1,0 +1,184 @@
+//! Event by event: sources make requests, and each lives as a job of a crew until it is answered.
+
+use headrace_kernel::{Crew, Pause};
+use headrace_trace::{Due, Replay, Start};
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Spent, TimeSpec};
+use headrace_workload::ArrivalSpec;
+
+use super::End;
+use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
+use crate::plan::StreamPlan;
+
+/// Each request of an open stream is a job of this crew: the next that its stream has.
+pub type Hosts<'m> = Crew<'m, usize>;
+
+/// Runs a replication event by event.
+pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) -> (End, Nanos) {
+    for (index, stream) in of.plan.streams.iter().enumerate() {
+        start(of, hosts, index, stream);
+    }
+    let (sim, asked, most) = (of.site.sim, of.plan.run().time, of.plan.run().limits.events);
+    let until = asked.unwrap_or(END_OF_TIME);
+    let end = loop {
+        let pause = sim.run(until, STRIDE.min(most - sim.events()));
+        let stop = watch.look(of.record.borrow().answered, of);
+        match (of.end.get(), pause, stop) {
+            (Some(end), ..) | (None, _, Some(end)) => break end,
+            (None, Pause::Idle, None) => break End::Idle,
+            (None, Pause::Time, None) if asked.is_some() => break End::TimeUp,
+            (None, Pause::Time, None) => break End::TooFar,
+            _ if sim.events() >= most => break End::TooManyEvents,
+            _ => {}
+        }
+    };
+    (end, if end == End::TimeUp { until } else { sim.now() })
+}
+
+fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream: &'m StreamPlan) {
+    let sim = of.site.sim;
+    match (&stream.spec.arrivals, &stream.trace) {
+        (_, Some(trace)) => sim.spawn(replay(of, hosts, index, trace)),
+        (ArrivalSpec::Closed { depth, think }, _) => {
+            for number in 0..*depth {
+                sim.spawn(client(of, index, *think, number));
+            }
+        }
+        _ => sim.spawn(open(of, hosts, index, stream)),
+    }
+}
+
+/// Makes requests at their times, whatever becomes of them.
+async fn open<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream: &'m StreamPlan) {
+    let mut arrivals = of.arrivals(stream).expect("other streams were started otherwise");
+    let sim = of.site.sim;
+    let limited = stream.spec.outstanding.is_some();
+    let mut next = sim.delay(arrivals.gap());
+    loop {
+        next.await;
+        if stream.waits_for_room() {
+            of.send(hosts, index).await;
+            next = sim.delay(arrivals.gap());
+        } else {
+            next = sim.delay(arrivals.gap()).scheduled();
+            if limited || !sim.is_settled() {
+                of.send(hosts, index).await;
+            } else {
+                hosts.start(index);
+            }
+        }
+    }
+}
+
+/// Asks, waits for the answer, thinks, and asks again.
+async fn client<'m>(of: &'m Replication<'m>, index: usize, think: TimeSpec, number: u32) {
+    let thoughts = of.stream(&of.plan.streams[index], &format!("thoughts of client {number}"));
+    let mut draws = thoughts.draws();
+    loop {
+        of.host(index).await;
+        of.site.sim.delay(think.draw(&mut draws)).await;
+    }
+}
+
+/// Asks what the trace asked, when it is due.
+async fn replay<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, trace: &'m Replay) {
+    let (sim, keys) = (of.site.sim, of.stream(&of.plan.streams[index], "requests"));
+    let Ok(all) = trace.due() else { return of.stop(End::TraceLost) };
+    let mut left = trace.survey.requests;
+    let mut all = all.peekable();
+    while let Some(due) = all.next() {
+        left -= 1;
+        let Ok(Due { start, number, block, measured }) = due else { return of.stop(End::TraceLost) };
+        of.sources[index].recorded.borrow_mut().push_back((Ask::new(keys.key(number), block), measured));
+        match start {
+            Start::At(time) => {
+                sim.until(time).await;
+                let next = all.peek().and_then(|due| due.as_ref().ok()).and_then(Due::instant);
+                let _next = next.map(|time| sim.until(time).scheduled());
+                of.send(hosts, index).await;
+            }
+            Start::After(think) => {
+                sim.delay(think).await;
+                of.host(index).await;
+            }
+        }
+    }
+    if left > 0 {
+        of.stop(End::TraceLost);
+    }
+}
+
+impl<'m> Replication<'m> {
+    /// Has the next request of an open stream go on its way.
+    #[inline]
+    async fn send(&'m self, hosts: &'m Hosts<'m>, index: usize) {
+        let source = &self.sources[index];
+        if source.room.is_some() && !source.has_room().await {
+            // It is drawn all the same: what becomes of one request changes no other.
+            source.next(&mut { Ask::BLANK });
+            return self.record.borrow_mut().drop(index);
+        }
+        // Requests come after everything that is due.
+        if !self.site.sim.is_settled() {
+            self.site.sim.settled().await;
+        }
+        hosts.start(index);
+    }
+
+    /// The next request of a stream, from its birth to its answer.
+    pub async fn host(&'m self, stream: usize) {
+        let (source, mut ask) = (&self.sources[stream], Ask::BLANK);
+        let measured = source.next(&mut ask);
+        let mut spent = Spent::from(self.begin(stream, &ask));
+        if source.timeout.is_none() {
+            source.edge.serve(&ask, &mut spent).await;
+        } else {
+            ask.deadline = spent.began() + source.timeout.unwrap_or_default();
+            if !Box::pin(self.within_deadline(stream, &ask, &mut spent)).await {
+                return;
+            }
+        }
+        self.answered(stream, &ask, &spent, measured);
+        source.leave();
+    }
+
+    /// Whether a request is answered before its host gives up. Where it is not, it is done all the same.
+    async fn within_deadline(&'m self, stream: usize, ask: &Ask<Block>, spent: &mut Spent) -> bool {
+        let (source, born) = (&self.sources[stream], spent.began());
+        let mut serving = std::pin::pin!(source.edge.serve(ask, spent));
+        let in_time = self.site.sim.within(ask.deadline, serving.as_mut()).await.is_some();
+        if !in_time {
+            self.record.borrow_mut().expire(stream, ask.deadline, born);
+            source.leave();
+            serving.await;
+        }
+        in_time
+    }
+
+    /// A request is born; gives when.
+    #[inline]
+    fn begin(&self, stream: usize, ask: &Ask<Block>) -> Nanos {
+        let now = self.site.sim.now();
+        self.site.timeline.born(stream, now, ask);
+        let mut record = self.record.borrow_mut();
+        record.begin(stream, now);
+        if record.in_flight > self.plan.run().limits.in_flight {
+            self.stop(End::TooManyInFlight);
+        }
+        now
+    }
+
+    #[inline]
+    fn answered(&self, stream: usize, ask: &Ask<Block>, spent: &Spent, measured: Option<Nanos>) {
+        let now = self.site.sim.now();
+        self.site.timeline.answered(ask, now);
+        let mut record = self.record.borrow_mut();
+        record.end(stream, ask, spent, now);
+        if let Some(measured) = measured {
+            record.compare(stream, ask.work.op, measured, spent.total());
+        }
+        if record.answered >= record.wanted {
+            self.stop(End::Done);
+        }
+    }
+}

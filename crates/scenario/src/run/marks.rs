@@ -1,0 +1,195 @@
+//! What streams and components had recorded at the end of each segment, in memory that grows with what happened rather than
+//! with the number of components: a mark holds only the components whose readings changed since the one before.
+
+use headrace_storage::{Activity, Arena, Meter};
+use headrace_units::Nanos;
+use headrace_work::{Cause, NodeId};
+
+use super::record::Totals;
+
+/// What a component read at some instant, as numbers that only grow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// Bytes answered.
+    pub bytes: f64,
+    /// Server-ns in use, by cause.
+    pub busy: [f64; Cause::ALL.len()],
+    /// Request-ns waited.
+    pub queue: f64,
+    /// Requests that got a server, and their waits in ns.
+    pub visits: f64,
+    /// See `visits`.
+    pub waited: f64,
+    /// Requests that let go of their server, and how long they held it in ns.
+    pub served: f64,
+    /// See `served`.
+    pub service: f64,
+    /// Its own meters, two numbers each.
+    pub meters: Box<[[f64; 2]]>,
+}
+
+/// The two numbers of a meter: for a share, the part and the whole.
+fn pair(meter: Meter) -> [f64; 2] {
+    match meter {
+        Meter::Count(n) => [n as f64, 0.0],
+        Meter::Share(part, whole) => [part as f64, whole as f64],
+        Meter::Area(area) => [area as f64, 0.0],
+    }
+}
+
+impl Reading {
+    /// What a component reads at `now`.
+    pub fn of(arena: Arena, id: NodeId, now: Nanos) -> Self {
+        let metered = arena.metered(id);
+        let Activity { busy, queue, visits, waited, served, service, .. } =
+            metered.activity(now).unwrap_or_default();
+        let mut meters = Vec::new();
+        metered.meters(now, &mut |_, meter| meters.push(pair(meter)));
+        Self {
+            bytes: arena.place(id).answered().bytes as f64,
+            busy: busy.map(|busy| busy as f64),
+            queue: queue as f64,
+            visits: visits as f64,
+            waited: waited as f64,
+            served: served as f64,
+            service: service as f64,
+            meters: meters.into(),
+        }
+    }
+
+    /// What happened since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut busy = self.busy;
+        busy.iter_mut().zip(earlier.busy).for_each(|(now, then)| *now -= then);
+        let mut meters = self.meters.clone();
+        // A component that was never asked has no earlier reading of its meters.
+        meters
+            .iter_mut()
+            .zip(&earlier.meters)
+            .for_each(|(now, then)| *now = [now[0] - then[0], now[1] - then[1]]);
+        Self {
+            bytes: self.bytes - earlier.bytes,
+            busy,
+            queue: self.queue - earlier.queue,
+            visits: self.visits - earlier.visits,
+            waited: self.waited - earlier.waited,
+            served: self.served - earlier.served,
+            service: self.service - earlier.service,
+            meters,
+        }
+    }
+
+    /// Server-ns in use, for whatever cause.
+    pub fn busy_in_all(&self) -> f64 {
+        self.busy.iter().sum()
+    }
+}
+
+/// The end of a segment.
+#[derive(Clone)]
+pub struct Mark {
+    /// When it was.
+    pub time: Nanos,
+    /// What each stream had recorded.
+    pub totals: Vec<Totals>,
+    /// The readings that changed since the mark before, in the order of components.
+    changed: Vec<(NodeId, Reading)>,
+}
+
+/// The marks of a run.
+pub struct Marks {
+    marks: Vec<Mark>,
+    /// The newest reading of each component.
+    latest: Vec<Reading>,
+    /// Components whose readings may still change without being asked anything.
+    active: Vec<NodeId>,
+}
+
+impl Marks {
+    /// No marks yet.
+    pub fn new(arena: Arena) -> Self {
+        Self {
+            marks: Vec::new(),
+            latest: arena.ids().map(|_| Reading::default()).collect(),
+            active: Vec::new(),
+        }
+    }
+
+    /// Takes a mark at `now`.
+    pub fn take(&mut self, now: Nanos, arena: Arena, totals: Vec<Totals>) {
+        let mut active = arena.take_touched();
+        active.append(&mut self.active);
+        active.sort_unstable();
+        let mut changed = Vec::new();
+        for id in active {
+            let reading = Reading::of(arena, id, now);
+            if reading == self.latest[id.index()] {
+                arena.place(id).untouch();
+            } else {
+                self.active.push(id);
+                self.latest[id.index()] = reading.clone();
+                changed.push((id, reading));
+            }
+        }
+        self.marks.push(Mark { time: now, totals, changed });
+    }
+
+    /// Merges neighbouring marks: of each pair the later time stays.
+    pub fn merge_neighbours(&mut self) {
+        let mut later = std::mem::take(&mut self.marks).into_iter();
+        while let (Some(first), Some(second)) = (later.next(), later.next()) {
+            self.marks.push(Mark { changed: merged(first.changed, second.changed), ..second });
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.marks.len()
+    }
+
+    /// The time of each.
+    pub fn times(&self) -> impl Iterator<Item = Nanos> + '_ {
+        self.marks.iter().map(|mark| mark.time)
+    }
+
+    /// A mark.
+    pub fn get(&self, at: usize) -> &Mark {
+        &self.marks[at]
+    }
+
+    /// What every component read at a mark.
+    pub fn readings_at(&self, at: usize) -> Vec<Reading> {
+        let mut readings = vec![Reading::default(); self.latest.len()];
+        for (id, reading) in self.marks[..=at].iter().flat_map(|mark| &mark.changed) {
+            readings[id.index()].clone_from(reading);
+        }
+        readings
+    }
+
+    /// For each segment, the server-ns that each component was in use in it.
+    pub fn busy_by_segment(&self) -> impl Iterator<Item = Vec<f64>> + '_ {
+        let mut before = vec![0.0; self.latest.len()];
+        self.marks.iter().map(move |mark| {
+            let mut busy = vec![0.0; before.len()];
+            for (id, reading) in &mark.changed {
+                let (now, then) = (reading.busy_in_all(), &mut before[id.index()]);
+                busy[id.index()] = now - *then;
+                *then = now;
+            }
+            busy
+        })
+    }
+}
+
+/// The readings of two marks that follow each other, the later one where both have one.
+fn merged(first: Vec<(NodeId, Reading)>, second: Vec<(NodeId, Reading)>) -> Vec<(NodeId, Reading)> {
+    let mut merged = Vec::with_capacity(first.len().max(second.len()));
+    let mut first = first.into_iter().peekable();
+    for (id, reading) in second {
+        merged.extend(std::iter::from_fn(|| first.next_if(|(earlier, _)| *earlier < id)));
+        first.next_if(|(same, _)| *same == id);
+        merged.push((id, reading));
+    }
+    merged.extend(first);
+    merged
+}

@@ -1,0 +1,216 @@
+//! One replication: its components are built, one of the engines runs it, and what it found is drawn up.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+
+use headrace_kernel::{Pool, Sim, Stream};
+use headrace_storage::{Arena, Edge, Journey, Place, Site, Slots, Timeline};
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block};
+use headrace_workload::{Arrivals, Requests, WhenFull};
+
+use super::events;
+use super::log::Log;
+use super::outcome::{self, Outcome};
+use super::record::Record;
+use super::{End, Options, seed, wanted};
+use crate::plan::{Plan, StreamPlan};
+use crate::progress::Progress;
+use crate::spec::Engine;
+
+/// Progress is told and limits are looked at after this many events, or requests of a recursion.
+pub const STRIDE: u64 = 1 << 14;
+
+/// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
+pub const END_OF_TIME: Nanos = Nanos(1 << 62);
+
+/// Runs one replication.
+pub fn run(
+    plan: &Plan,
+    engine: Engine,
+    number: u64,
+    options: &Options,
+    progress: &Progress,
+) -> (Outcome, Vec<Journey>) {
+    let seed = seed(plan, number);
+    let sim = Sim::new();
+    let first = if number == options.from { options.first } else { 0 };
+    let site = Site::new(&sim, seed, Timeline::of_first(first));
+    let (places, slots) = (Place::of_all(&plan.graph, &site), Slots::of(&plan.graph));
+    let arena = Arena::build(&plan.graph, &site, &places, &slots);
+    let log = options.requests.as_ref().map(|sink| Log::new(number, &plan.graph, sink));
+    let record = RefCell::new(Record::new(plan, arena, wanted(plan), log));
+    let sources: Vec<Source> =
+        plan.streams.iter().map(|stream| Source::new(plan, stream, seed, arena, &sim)).collect();
+    let replication = Replication {
+        plan,
+        seed,
+        site: &site,
+        arena,
+        sources: &sources,
+        record: &record,
+        end: Cell::new(None),
+    };
+    let watch = Watch::new(plan, progress);
+    let of = &replication;
+    let hosts = events::Hosts::new(&sim, move |job| of.host(job));
+    let (end, now) = match engine {
+        Engine::Recursion => of.by_recursion(watch),
+        _ => events::run(of, &hosts, watch),
+    };
+    sim.finish();
+    record.borrow_mut().finish();
+    let outcome = outcome::of(plan, &record.borrow(), &replication, now, end);
+    (outcome, site.timeline.journeys())
+}
+
+/// A replication while it runs.
+pub struct Replication<'m> {
+    pub plan: &'m Plan,
+    seed: u64,
+    pub site: &'m Site<'m>,
+    pub arena: Arena<'m>,
+    /// One for each stream.
+    pub sources: &'m [Source<'m>],
+    pub record: &'m RefCell<Record<'m>>,
+    pub end: Cell<Option<End>>,
+}
+
+/// Where the requests of a stream come from.
+pub struct Source<'m> {
+    /// The way to its component.
+    pub edge: Edge<'m>,
+    /// Draws its requests, unless they are recorded.
+    pub requests: RefCell<Requests>,
+    /// Recorded requests that are due, each with the response that was measured.
+    pub recorded: RefCell<VecDeque<(Ask<Block>, Option<Nanos>)>>,
+    is_recorded: bool,
+    /// Room for requests in flight, where that is limited.
+    pub room: Option<Pool<'m>>,
+    when_full: WhenFull,
+    /// How long its hosts wait for an answer.
+    pub timeout: Option<Nanos>,
+    priority: u8,
+}
+
+impl<'m> Source<'m> {
+    fn new(plan: &Plan, stream: &StreamPlan, seed: u64, arena: Arena<'m>, sim: &'m Sim<'m>) -> Self {
+        let capacity = plan.graph.view(stream.target).capacity().0;
+        let draws = Stream::named(seed, &stream.name, "requests");
+        let requests = RefCell::new(Requests::new(&stream.spec, capacity, draws));
+        let room = stream.spec.outstanding.map(|most| Pool::new(sim, u64::from(most), u64::from(most)));
+        Self {
+            edge: arena.edge_to(stream.target),
+            requests,
+            recorded: RefCell::default(),
+            is_recorded: stream.trace.is_some(),
+            room,
+            when_full: stream.spec.when_full,
+            timeout: stream.spec.timeout,
+            priority: stream.spec.priority,
+        }
+    }
+
+    /// Writes its next request to `ask`; gives the response that was measured, where one was.
+    #[inline]
+    pub fn next(&self, ask: &mut Ask<Block>) -> Option<Nanos> {
+        let mut measured = None;
+        if self.is_recorded {
+            let recorded = self.recorded.borrow_mut().pop_front();
+            (*ask, measured) = recorded.expect("a recorded request is put here before it is sent");
+        } else {
+            self.requests.borrow_mut().make(ask);
+        }
+        ask.priority = self.priority;
+        measured
+    }
+
+    /// Waits for room, or gives whether there is some, as the stream says.
+    pub async fn has_room(&'m self) -> bool {
+        let Some(room) = &self.room else { return true };
+        match self.when_full {
+            WhenFull::Drop => room.try_take(1),
+            WhenFull::Wait => {
+                room.take(1).await;
+                true
+            }
+        }
+    }
+
+    /// A request is no longer in flight.
+    pub fn leave(&self) {
+        if let Some(room) = &self.room {
+            room.put(1);
+        }
+    }
+
+    /// The time for which the source was blocked.
+    pub fn blocked(&self, now: Nanos) -> Nanos {
+        let area = self.room.as_ref().map_or(0, |room| room.waits().queue.area(now));
+        Nanos(u64::try_from(area).unwrap_or(u64::MAX))
+    }
+}
+
+impl<'m> Replication<'m> {
+    /// The random stream of a stream of requests for `purpose`.
+    pub fn stream(&self, stream: &StreamPlan, purpose: &str) -> Stream {
+        Stream::named(self.seed, &stream.name, purpose)
+    }
+
+    /// The arrivals of a stream, where it is open.
+    pub fn arrivals(&self, stream: &StreamPlan) -> Option<Arrivals> {
+        Arrivals::new(&stream.spec.arrivals, self.stream(stream, "arrivals"))
+    }
+
+    /// Ends the run.
+    pub fn stop(&self, end: End) {
+        self.end.set(Some(end));
+        self.site.sim.stop();
+    }
+}
+
+/// Tells the watcher how far the run is, and whether it may go on.
+pub struct Watch<'p> {
+    progress: &'p Progress,
+    told: u64,
+    began: std::time::Instant,
+    longest: std::time::Duration,
+}
+
+impl<'p> Watch<'p> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the limit on real time, which ends a run and never changes one"
+    )]
+    fn new(plan: &Plan, progress: &'p Progress) -> Self {
+        let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
+        Self { progress, told: 0, began: std::time::Instant::now(), longest }
+    }
+
+    /// Tells how many requests were answered; gives why the run is to end, if it is.
+    pub fn look(&mut self, answered: u64, replication: &Replication) -> Option<End> {
+        if self.progress.wants_queues.swap(false, Ordering::Relaxed) {
+            *self.progress.queues.lock().expect("nobody panicked with it") = longest_queues(replication);
+        }
+        self.progress.answered.fetch_add(answered - self.told, Ordering::Relaxed);
+        self.told = answered;
+        if self.progress.is_cancelled() {
+            return Some(End::Cancelled);
+        }
+        (self.began.elapsed() > self.longest).then_some(End::TooLong)
+    }
+}
+
+/// The longest queues, at most three: where, and how many requests wait.
+fn longest_queues(replication: &Replication) -> Vec<(String, u64)> {
+    let now = replication.site.sim.now();
+    let waiting = |id| {
+        let metered = replication.arena.metered(id);
+        (replication.arena.place(id).path, metered.activity(now).map_or(0, |activity| activity.waiting))
+    };
+    let mut queues: Vec<(&str, u64)> = replication.arena.ids().map(waiting).collect();
+    queues.sort_by_key(|(_, waiting)| std::cmp::Reverse(*waiting));
+    queues.retain(|(_, waiting)| *waiting > 0);
+    queues.iter().take(3).map(|(path, waiting)| ((*path).to_owned(), *waiting)).collect()
+}

@@ -1,0 +1,178 @@
+//! Streams that are limited, give up or are urgent, against closed forms; work that nobody waits for; components shared.
+
+use headrace_scenario::progress::Progress;
+use headrace_scenario::results::Results;
+use headrace_scenario::run::Options;
+use headrace_scenario::simulate;
+
+fn run(text: &str) -> Results {
+    let found = simulate(text, "test.yaml", &[], &Options::default(), &Progress::default());
+    found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results
+}
+
+fn close(found: f64, expected: f64, percent: f64, what: &str) {
+    assert!((found / expected - 1.0).abs() * 100.0 <= percent, "{what}: {found}, expected {expected}");
+}
+
+fn power(base: f64, times: u32) -> f64 {
+    (0..times).map(|_| base).product()
+}
+
+const CLERK: &str =
+    "system: {clerk: {type: station, service: {exponential: 10 ms}}}\nrun: {requests: 400000}\n";
+
+/// M/M/1/K: of Poisson requests to a system with K places the share (1 − ρ)ρᴷ / (1 − ρᴷ⁺¹) is lost.
+#[test]
+fn a_full_system_drops_what_erlang_says() {
+    for places in [1, 4, 8] {
+        let users =
+            format!("{{to: clerk, arrivals: {{poisson: 90 /s}}, outstanding: {places}, when_full: drop}}");
+        let results = run(&format!("{CLERK}workload: {{users: {users}}}"));
+        let stream = &results.streams[0];
+        let rho: f64 = 0.9;
+        let expected = (1.0 - rho) * power(rho, places) / (1.0 - power(rho, places + 1));
+        close(stream.dropped as f64 / stream.made as f64, expected, 2.0, "share dropped");
+        assert_eq!(stream.made, stream.answered + stream.in_flight + stream.dropped);
+        assert!(
+            results.notes.iter().any(|note| note.contains("found no room and were dropped")),
+            "{:?}",
+            results.notes
+        );
+    }
+}
+
+/// A source that may have one request in flight makes the next when a gap has passed and the last one is answered, whichever
+/// comes later: it is blocked for E\[(S − G)⁺\] = S·S/(S + G) of every E\[max(S, G)\] = S + G − SG/(S + G).
+#[test]
+fn a_blocked_source_makes_nothing() {
+    let users = "{to: clerk, arrivals: {poisson: 200 /s}, outstanding: 1}";
+    let results = run(&format!("{CLERK}workload: {{users: {users}}}"));
+    let (service, gap) = (10.0, 5.0);
+    let cycle = service + gap - service * gap / (service + gap);
+    let stream = &results.streams[0];
+    close(stream.requests_per_s, 1000.0 / cycle, 1.0, "throughput");
+    close(stream.response.mean_ms, service, 1.0, "response");
+    close(stream.blocked.unwrap(), service * service / (service + gap) / cycle, 1.0, "share blocked");
+    assert!(results.bottleneck.unwrap().saturates_at.is_none(), "the load adapts");
+}
+
+/// M/M/1 with hosts that give up after t, while the work is done all the same: e^−(μ−λ)t of them do.
+#[test]
+fn impatient_hosts_give_up_as_often_as_the_response_law_says() {
+    let results = run(&format!(
+        "{CLERK}workload: {{users: {{to: clerk, arrivals: {{poisson: 70 /s}}, timeout: 50 ms}}}}"
+    ));
+    let stream = &results.streams[0];
+    close(
+        stream.expired as f64 / stream.made as f64,
+        libm::exp(-(100.0 - 70.0) * 0.050),
+        2.0,
+        "share expired",
+    );
+    assert!(stream.response.max_ms <= 50.0);
+    assert_eq!(stream.made, stream.answered + stream.in_flight + stream.expired);
+    // The server does the work of those too.
+    close(results.components[0].utilisation.unwrap(), 0.7, 1.0, "utilisation");
+    assert!(results.notes.iter().any(|note| note.contains("expired")), "{:?}", results.notes);
+}
+
+/// Cobham: the waits of a non-preemptive queue with two classes are W₀/(1 − ρ₁) and W₀/((1 − ρ₁)(1 − ρ)).
+#[test]
+fn priorities_wait_as_cobham_says() {
+    let results = run("
+system: {clerk: {type: station, order: priority, service: {exponential: 10 ms}}}
+workload:
+  urgent: {to: clerk, arrivals: {poisson: 30 /s}}
+  other: {to: clerk, arrivals: {poisson: 50 /s}, priority: 5}
+run: {requests: 800000}
+");
+    let residual = 0.8 * 10.0;
+    let waits: Vec<f64> = results.streams.iter().map(|stream| stream.path[0].waiting_ms).collect();
+    close(waits[0], residual / (1.0 - 0.3), 2.0, "urgent");
+    close(waits[1], residual / ((1.0 - 0.3) * (1.0 - 0.8)), 4.0, "other");
+    assert!(results.theory[0].fails.as_ref().unwrap().contains("has priorities"));
+}
+
+/// A drive that writes back is busy with what no host waits for, and that is told apart.
+#[test]
+fn writing_back_is_work() {
+    let results = run("
+system: {spindle: {type: disk, device: samsung-hd103uj, positioning: mechanical}}
+workload: {users: {to: spindle, arrivals: {poisson: 30 /s}, op: write, size: 4 KiB}}
+run: {requests: 20000}
+");
+    let disk = &results.components[0];
+    let by_cause = &disk.utilisation_by_cause;
+    assert!(by_cause["host"] < 0.03 && by_cause["destage"] > 0.1, "{by_cause:?}");
+    close(by_cause.values().sum(), disk.utilisation.unwrap(), 1e-6, "the causes together");
+    close(
+        disk.meters["destages"].unwrap(),
+        disk.meters["cached_writes"].unwrap(),
+        1.0,
+        "each write is put down",
+    );
+    let bottleneck = results.bottleneck.unwrap();
+    assert!(bottleneck.estimate && bottleneck.saturates_at.unwrap() < 8.0, "{bottleneck:?}");
+    assert!(results.answer.contains("(estimate)"), "{}", results.answer);
+    // A drive that writes through has nothing to do in the background.
+    let through = run("
+system: {spindle: {type: disk, device: hp-c2247a, positioning: mechanical}}
+workload: {users: {to: spindle, arrivals: {poisson: 20 /s}, op: write, size: 4 KiB}}
+run: {requests: 2000}
+");
+    assert!(through.components[0].utilisation_by_cause.is_empty());
+}
+
+/// What stands in `system` exists once: a stream to a disk meets the disk that the array uses too.
+#[test]
+fn a_stream_and_an_array_meet_on_a_shared_disk() {
+    let text = |direct: &str| {
+        format!(
+            "
+system:
+  east: {{type: station, service: 8 ms}}
+  west: {{type: station, service: 8 ms}}
+  both: {{type: array, level: raid0, of: [east, west], stripe_unit: 64 KiB}}
+workload:
+  users: {{to: both, arrivals: {{every: 20 ms}}, size: 128 KiB}}
+  backup: {{to: east, arrivals: {{every: {direct}}}}}
+run: {{requests: 4000}}
+"
+        )
+    };
+    let (idle, busy) = (run(&text("1 h")), run(&text("20 ms")));
+    let east = |results: &Results| {
+        results.components.iter().find(|part| part.path == "east").unwrap().utilisation.unwrap()
+    };
+    close(east(&idle), 0.4, 1.0, "east alone");
+    close(east(&busy), 0.8, 1.0, "east, shared");
+    assert!(busy.streams[0].response.mean_ms > idle.streams[0].response.mean_ms + 3.0);
+    let both = busy.components.iter().find(|part| part.path == "both").unwrap();
+    assert_eq!(both.uses, [0, 1]);
+    let poisson = run(&text("20 ms").replace("{every: 20 ms}", "{poisson: 40 /s}"));
+    let fails = poisson.theory[1].fails.as_ref().unwrap();
+    assert!(fails.contains("other streams reach it too"), "{fails}");
+}
+
+/// Arrays that share a link share its rate.
+#[test]
+fn arrays_share_a_link() {
+    let results = run("
+parts: {leaf: {type: station, service: 1 ms}}
+system:
+  loop: {type: link, rate: 100 MB/s, latency: 5 us}
+  one: {type: array, level: raid0, of: leaf, disks: 4, stripe_unit: 250 kB, via: loop}
+  two: {type: array, level: raid0, of: leaf, disks: 4, stripe_unit: 250 kB, via: loop}
+workload:
+  left: {to: one, arrivals: {closed: {depth: 4}}, size: 1 MB, align: 1 MB}
+  right: {to: two, arrivals: {closed: {depth: 4}}, size: 1 MB, align: 1 MB, op: write}
+run: {requests: 20000}
+");
+    let total: f64 = results.streams.iter().map(|stream| stream.bytes_per_s).sum();
+    close(total, 100e6, 1.0, "the link's rate");
+    let bottleneck = results.bottleneck.unwrap();
+    assert_eq!((bottleneck.component.as_str(), bottleneck.saturated), ("loop", true));
+    let on_the_link: f64 =
+        results.streams[0].path.iter().filter(|leg| leg.component == "loop").map(|leg| leg.waiting_ms).sum();
+    assert!(on_the_link > 20.0, "{on_the_link}");
+}

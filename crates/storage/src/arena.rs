@@ -1,0 +1,91 @@
+//! The components of one simulation: built once, each after all that it uses, and shared by whoever names them.
+
+use std::cell::OnceCell;
+
+use headrace_work::NodeId;
+
+use crate::graph::Graph;
+use crate::place::{Edge, Place, Site};
+use crate::{Component, Metered};
+
+/// Room for the components of a graph. It outlives every process.
+pub struct Slots<'m> {
+    rooms: Vec<OnceCell<Component<'m>>>,
+    edges: Vec<OnceCell<Box<[Edge<'m>]>>>,
+}
+
+impl Slots<'_> {
+    /// Empty slots for the nodes of `graph`.
+    pub fn of(graph: &Graph) -> Self {
+        let n = graph.nodes.len();
+        Self {
+            rooms: (0..n).map(|_| OnceCell::new()).collect(),
+            edges: (0..n).map(|_| OnceCell::new()).collect(),
+        }
+    }
+}
+
+/// The components of a graph in one simulation.
+#[derive(Clone, Copy)]
+pub struct Arena<'m> {
+    site: &'m Site<'m>,
+    places: &'m [Place<'m>],
+    slots: &'m Slots<'m>,
+}
+
+impl<'m> Arena<'m> {
+    /// Builds the components of `graph` in `slots`, each at its place.
+    ///
+    /// # Panics
+    /// If places or slots are those of another graph, or slots are filled already.
+    pub fn build(
+        graph: &'m Graph,
+        site: &'m Site<'m>,
+        places: &'m [Place<'m>],
+        slots: &'m Slots<'m>,
+    ) -> Self {
+        let arena = Self { site, places, slots };
+        for &id in &graph.order {
+            let node = &graph.nodes[id.index()];
+            let edges = node.uses.iter().map(|used| arena.edge_to(*used)).collect();
+            let edges = slots.edges[id.index()].get_or_init(|| edges);
+            let room = node.plan.build(arena.place(id), edges);
+            assert!(slots.rooms[id.index()].set(room).is_ok(), "a node is built once");
+        }
+        arena
+    }
+
+    /// A way to a component that nothing has gone yet.
+    pub fn edge_to(self, id: NodeId) -> Edge<'m> {
+        Edge::new(self.component(id), self.place(id))
+    }
+
+    fn component(self, id: NodeId) -> &'m Component<'m> {
+        self.slots.rooms[id.index()].get().expect("a node is built after all that it uses")
+    }
+
+    /// Where a component stands.
+    pub fn place(self, id: NodeId) -> &'m Place<'m> {
+        &self.places[id.index()]
+    }
+
+    /// What a component records of itself.
+    pub fn metered(self, id: NodeId) -> &'m dyn Metered {
+        self.component(id).metered()
+    }
+
+    /// Takes the list of components that were asked something since it was last taken, each once.
+    pub fn take_touched(self) -> Vec<NodeId> {
+        self.site.take_touched()
+    }
+
+    /// The numbers of all components.
+    pub fn ids(self) -> impl Iterator<Item = NodeId> {
+        (0..self.places.len() as u32).map(NodeId)
+    }
+
+    /// The ways from a component to those it uses.
+    pub fn edges(self, from: NodeId) -> &'m [Edge<'m>] {
+        self.slots.edges[from.index()].get().map_or(&[], |edges| &**edges)
+    }
+}

@@ -1,0 +1,168 @@
+//! What theory may know of an array.
+
+use headrace_analytic::Law;
+use headrace_work::Op;
+
+use super::{ArrayPlan, FirstUnit, Queueing};
+use crate::graph::View;
+use crate::room::Known;
+use crate::theory::{Load, Model};
+
+const INDEPENDENT: &str = crate::disk::INDEPENDENT;
+
+/// The greatest common divisor of two numbers (Euclid).
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+impl ArrayPlan {
+    /// One of its disks, which stands for all.
+    fn disk<'g>(&self, view: View<'g>) -> Result<View<'g>, String> {
+        let name = view.path();
+        let disk = view.uses().next().ok_or_else(|| format!("`{name}` has disks"))?;
+        if self.via {
+            return Err(format!("data crosses no shared link: that of `{name}` does"));
+        }
+        if !self.copies {
+            return Err(format!("nothing else uses the disks of an array: those of `{name}` are shared"));
+        }
+        if disk.uses().next().is_some() {
+            return Err(format!("arrays are made of disks: `{name}` is made of arrays"));
+        }
+        Ok(disk)
+    }
+
+    fn by_address(&self) -> bool {
+        self.queueing == Queueing::ForkJoin && self.stripes.first_unit == FirstUnit::Addressed
+    }
+
+    /// Whether requests fall on the disks as the formulas assume.
+    fn check_load(&self, disk: View, load: &Load) -> Result<(), String> {
+        if !self.is_aligned(load) {
+            let unit = headrace_units::Bytes(self.stripes.unit);
+            return Err(format!(
+                "requests begin where a unit of {unit} does or stay within one: those of `{}` do not",
+                load.stream
+            ));
+        }
+        if self.by_address() && !self.reaches_every_disk(load) {
+            return Err(format!(
+                "requests begin on every disk equally often: those of `{}` skip some",
+                load.stream
+            ));
+        }
+        if (self.by_address() || disk.addressed()) && !load.uniform {
+            return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
+        }
+        Ok(())
+    }
+
+    /// Whether requests begin at a stripe unit's beginning, or never touch two units.
+    fn is_aligned(&self, load: &Load) -> bool {
+        let (align, largest, unit) = (load.align.0, load.sizes.1.0, self.stripes.unit);
+        let begins = self.stripes.first_unit == FirstUnit::FirstDisk || align.is_multiple_of(unit);
+        begins || (largest <= align && unit.is_multiple_of(align))
+    }
+
+    /// Whether the units at which requests may begin lie on every disk, or each request covers them all.
+    fn reaches_every_disk(&self, load: &Load) -> bool {
+        let units = (load.align.0 / self.stripes.unit).max(1);
+        common_divisor(units, self.stripes.disks) == 1
+    }
+
+    /// How long all parts of a request take, the slowest deciding.
+    fn slowest(&self, disk: View, op: Op, bytes: u64) -> Result<Law, String> {
+        let parts = self.stripes.part_kinds(bytes).into_iter();
+        let laws: Result<Vec<(u32, Law)>, String> =
+            parts.map(|(many, part)| Ok((many, disk.service(op, part)?))).collect();
+        Ok(Law::largest(&laws?))
+    }
+
+    /// The work that a request brings the busiest disk, in ms.
+    fn work_ms(&self, disk: View, op: Op, bytes: u64) -> Result<f64, String> {
+        let parts = self.stripes.part_kinds(bytes);
+        if self.stripes.first_unit == FirstUnit::FirstDisk {
+            return Ok(disk.service(op, parts[0].1)?.mean());
+        }
+        let works =
+            parts.into_iter().map(|(many, part)| Ok(f64::from(many) * disk.service(op, part)?.mean()));
+        Ok(works.sum::<Result<f64, String>>()? / self.stripes.disks as f64)
+    }
+
+    /// A queue for each disk, each with its share of requests that stay within one unit.
+    fn each_disk(&self, disk: View, load: &Load) -> Result<Model, String> {
+        let laws = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, disk.service(*op, *bytes)?)));
+        let law = Law::mixed(laws.collect::<Result<_, String>>()?);
+        let share = if self.by_address() { 1.0 / self.stripes.disks as f64 } else { 1.0 };
+        let mild = disk.addressed().then_some(INDEPENDENT);
+        Ok(Model::Single { law, share, formula: "M/G/1 for each disk with its share", mild })
+    }
+
+    fn forked(&self, disk: View, load: &Load) -> Result<Model, String> {
+        let works = load.kinds.iter().map(|(p, op, bytes)| Ok(p * self.work_ms(disk, *op, *bytes)?));
+        let work_ms = works.sum::<Result<f64, String>>()?;
+        let [(_, op, bytes)] = load.kinds[..] else {
+            let fails = "all requests to a fork-join array are of one kind and size".to_owned();
+            return Ok(Model::Busy { work_ms, fails });
+        };
+        let parts = self.stripes.part_kinds(bytes);
+        let branches: u32 = parts.iter().map(|(many, _)| many).sum();
+        let share = if self.by_address() { f64::from(branches) / self.stripes.disks as f64 } else { 1.0 };
+        Ok(Model::Forked { law: disk.service(op, parts[0].1)?, branches, share, work_ms, kind: (op, bytes) })
+    }
+}
+
+impl Known for ArrayPlan {
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        let disk = self.disk(view)?;
+        // Whether the disks have a formula at all is asked first: it says more than how requests fall on them.
+        disk.service(load.kinds[0].1, load.kinds[0].2)?;
+        self.check_load(disk, load)?;
+        if self.queueing == Queueing::SplitMerge {
+            let laws = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.slowest(disk, *op, *bytes)?)));
+            let law = Law::mixed(laws.collect::<Result<_, String>>()?);
+            let mild = disk.addressed().then_some(INDEPENDENT);
+            return Ok(Model::Single {
+                law,
+                share: 1.0,
+                formula: "M/G/1 of the slowest part (split-merge)",
+                mild,
+            });
+        }
+        let splits = load.kinds.iter().any(|(_, _, bytes)| self.stripes.parts_of(*bytes) > 1);
+        if splits { self.forked(disk, load) } else { self.each_disk(disk, load) }
+    }
+
+    fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
+        let no = Err(format!("`{}` may answer a later request first", view.path()));
+        if self.via || !self.copies {
+            return no;
+        }
+        let disk = view.uses().next().expect("an array has at least one disk");
+        if self.queueing == Queueing::SplitMerge || load.alone {
+            return disk.in_order(&Load { alone: true, ..load.clone() }).or(no);
+        }
+        let everywhere = load.sizes.0.0 >= self.stripes.unit * self.stripes.disks;
+        let same_disks = self.stripes.first_unit == FirstUnit::FirstDisk && load.sizes.0 == load.sizes.1;
+        if (everywhere || same_disks) && disk.uses().next().is_none() {
+            disk.in_order(load).or(no)
+        } else {
+            no
+        }
+    }
+
+    fn addressed(&self, view: View) -> bool {
+        self.by_address() || view.uses().any(View::addressed)
+    }
+
+    fn scales(&self, view: View) -> bool {
+        view.uses().all(View::scales)
+    }
+
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        view.uses().find_map(|disk| disk.note(load))
+    }
+}

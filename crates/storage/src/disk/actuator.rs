@@ -1,0 +1,72 @@
+//! The actuator: where the arm is, and from when on it is free.
+
+use headrace_kernel::Stream;
+use headrace_work::Op;
+
+use super::layout::{Span, Track};
+use super::platter::{Access, Platter, Reading};
+
+/// An arm over a platter.
+#[derive(Clone, Copy, Debug)]
+pub struct Actuator {
+    track: Track,
+    free_at: f64,
+    /// What a choice by positioning time adds to a seek, as a share of it.
+    margin: f64,
+    /// Which writes lose a turn, by their number.
+    luck: Stream,
+    writes: u64,
+}
+
+impl Actuator {
+    /// An arm at rest where the disk begins.
+    pub fn new(platter: &Platter, margin: f64, luck: Stream) -> Self {
+        Self { track: platter.track_of(0), free_at: 0.0, margin, luck, writes: 0 }
+    }
+
+    /// The track it is on.
+    pub fn track(&self) -> Track {
+        self.track
+    }
+
+    /// From when on it is free.
+    #[inline]
+    pub fn free_at(&self) -> f64 {
+        self.free_at
+    }
+
+    /// How long from `at` until `sector` is under the head, by the estimate that choices go by.
+    pub fn positioning_ns(&self, platter: &Platter, at: f64, sector: u64, op: Op) -> f64 {
+        platter.positioning_ns(at, self.track, sector, op, self.margin)
+    }
+
+    /// Seeks to `target` for `op`. Returns how long that takes.
+    pub fn seek(&mut self, platter: &Platter, target: Track, op: Op) -> f64 {
+        let from = std::mem::replace(&mut self.track, target);
+        platter.move_ns(from, target, op)
+    }
+
+    /// Reads or writes `span`, from `now` on or as soon as the arm is free.
+    #[inline]
+    pub fn access(&mut self, platter: &Platter, now: f64, span: Span, op: Op) -> Access {
+        let lost = if op == Op::Write { self.turn_lost_ns(platter) } else { 0.0 };
+        let access = platter.access(now.max(self.free_at), self.track, span, op, lost);
+        (self.free_at, self.track) = (access.end, access.track);
+        access
+    }
+
+    /// How long the next write waits beyond the first time its sector comes by.
+    fn turn_lost_ns(&mut self, platter: &Platter) -> f64 {
+        self.writes += 1;
+        platter.turn_lost_ns(|share| self.luck.of(self.writes).chance(share))
+    }
+
+    /// Reads on from sector `next` until `until`, or up to `limit`. Returns the next sector to read.
+    #[inline]
+    pub fn read_on(&mut self, platter: &Platter, next: u64, limit: u64, until: f64) -> u64 {
+        let begin = Reading { next, time: self.free_at, track: self.track };
+        let reading = platter.read_on(begin, limit, until);
+        (self.free_at, self.track) = (reading.time, reading.track);
+        reading.next
+    }
+}

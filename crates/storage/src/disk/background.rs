@@ -1,0 +1,85 @@
+//! What a drive does by itself: how long its arm destages, beside commands and within their service.
+
+/// Time that the arm has spent on destaging since the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Background {
+    /// While the drive served no command.
+    pub alone_ns: u64,
+    /// While a command was in service.
+    pub within_ns: u64,
+}
+
+/// From `begin` to before `end`, in ns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Interval {
+    begin: u64,
+    end: u64,
+}
+
+impl Interval {
+    /// How much of it lies in `other`.
+    fn within_ns(&self, other: &Self) -> u64 {
+        self.end.min(other.end).saturating_sub(self.begin.max(other.begin))
+    }
+}
+
+/// Adds up background work. It counts in whole nanoseconds, so that nothing is lost or counted twice.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// What was done before the last command began.
+    settled: Background,
+    /// The service of the last command.
+    service: Interval,
+    /// What the arm destaged since that command began, in order. The first may have begun earlier.
+    recent: Vec<Interval>,
+    begun: u64,
+}
+
+impl Ledger {
+    /// How many write-backs have begun.
+    pub fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// The arm destages from `begin` to `end`.
+    pub fn destage(&mut self, begin: f64, end: f64) {
+        self.begun += 1;
+        self.recent.push(Interval { begin: whole(begin), end: whole(end) });
+    }
+
+    /// The drive served a command from `begin` to `end`.
+    #[inline]
+    pub fn serve(&mut self, begin: u64, end: u64) {
+        if !self.recent.is_empty() {
+            self.settle(begin);
+        }
+        self.service = Interval { begin, end };
+    }
+
+    /// Adds up everything before `until`, and keeps the rest.
+    fn settle(&mut self, until: u64) {
+        self.settled = self.until(until);
+        self.recent.retain_mut(|work| {
+            work.begin = work.begin.max(until);
+            work.begin < work.end
+        });
+    }
+
+    /// What was done before `now`, where the last command began no later than that.
+    pub fn until(&self, now: u64) -> Background {
+        let mut sum = self.settled;
+        for work in &self.recent {
+            let done = Interval { end: work.end.min(now), ..*work };
+            let within = done.within_ns(&self.service);
+            sum.within_ns += within;
+            sum.alone_ns += done.end.saturating_sub(done.begin) - within;
+        }
+        sum
+    }
+}
+
+/// The nearest whole nanosecond.
+#[inline]
+pub fn whole(time: f64) -> u64 {
+    (time + 0.5) as u64
+}

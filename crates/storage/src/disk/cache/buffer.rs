@@ -1,0 +1,153 @@
+//! The written data in a drive's cache that is not on the platter yet.
+
+use headrace_units::Nanos;
+use headrace_work::{Block, Op};
+
+use super::spec::{CacheSpec, Writes};
+use crate::disk::actuator::Actuator;
+use crate::disk::background::{Background, Ledger};
+use crate::disk::layout::{SECTOR, Span};
+use crate::disk::platter::Platter;
+use crate::disk::schedule::{Chooser, Waiting};
+
+/// A write-back buffer.
+#[derive(Clone, Debug)]
+pub struct WriteBuffer {
+    /// How many sectors may be here, and how many writes.
+    room: u64,
+    most: usize,
+    /// In the order in which they came.
+    dirty: Vec<Waiting>,
+    drain: Chooser,
+    leaving: Leaving,
+    ledger: Ledger,
+}
+
+/// Sectors on their way to the platter: they take up room until they are there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Leaving {
+    sectors: u64,
+    until: f64,
+}
+
+impl WriteBuffer {
+    /// The buffer of a cache that answers writes before they are on the platter; none for others.
+    pub fn new(spec: Option<&CacheSpec>) -> Option<Self> {
+        let spec = spec.filter(|cache| cache.writes == Writes::Back)?;
+        Some(Self {
+            room: (spec.write_room.unwrap_or(spec.segment_size).0 / SECTOR).max(1),
+            most: spec.writes_held.map_or(usize::MAX, |most| most as usize),
+            dirty: Vec::new(),
+            drain: Chooser::new(spec.drain),
+            leaving: Leaving::default(),
+            ledger: Ledger::default(),
+        })
+    }
+
+    /// How many sectors it takes at once.
+    pub fn room(&self) -> u64 {
+        self.room
+    }
+
+    /// Takes in sectors that came at `time`; together with those before them where they follow each other.
+    pub fn hold(&mut self, platter: &Platter, span: Span, time: f64) {
+        let (address, bytes) = (span.first * SECTOR, span.sectors() * SECTOR);
+        if let Some(last) = self.dirty.last_mut().filter(|last| last.block.end() == address) {
+            last.block.bytes += bytes;
+            return;
+        }
+        let block = Block { op: Op::Write, address, bytes };
+        self.dirty.push(Waiting { block, since: Nanos(time as u64), track: platter.track_of(span.first) });
+    }
+
+    /// Destages whatever the arm comes to before `until`. Returns whether it came to anything.
+    #[inline]
+    pub fn destage_until(&mut self, actuator: &mut Actuator, platter: &Platter, until: f64) -> bool {
+        let begun = self.ledger.begun();
+        while !self.dirty.is_empty() && self.destage(actuator, platter, until) {}
+        self.ledger.begun() > begun
+    }
+
+    /// Brings one write to the platter, if that begins before `until`.
+    fn destage(&mut self, actuator: &mut Actuator, platter: &Platter, until: f64) -> bool {
+        let Some(at) = self.next_destage(actuator).filter(|at| *at < until) else { return false };
+        let mut drain = self.drain;
+        let Some(chosen) = self.choose(&mut drain, actuator, platter, at) else { return false };
+        self.drain = drain;
+        let span = Span::of(&self.dirty.remove(chosen).block);
+        let end = actuator.access(platter, at, span, Op::Write).end;
+        self.leaving = Leaving { sectors: span.sectors(), until: end };
+        self.ledger.destage(at, end);
+        true
+    }
+
+    /// When the arm turns to the next write, if no command comes before.
+    #[inline]
+    fn next_destage(&self, actuator: &Actuator) -> Option<f64> {
+        self.dirty.first().map(|oldest| actuator.free_at().max(oldest.since.0 as f64))
+    }
+
+    /// Which of the writes that are here at `at` goes to the platter next.
+    fn choose(&self, drain: &mut Chooser, actuator: &Actuator, platter: &Platter, at: f64) -> Option<usize> {
+        let held = &self.dirty[..self.dirty.partition_point(|write| write.since.0 as f64 <= at)];
+        let positioning = |write: &Waiting| positioning_ns(write, actuator, platter, at);
+        (!held.is_empty()).then(|| drain.next(held, actuator.track(), Nanos(at as u64), positioning))
+    }
+
+    /// How long from `now` until there is room for `sectors` more, by an estimate: where there is none, until the next write
+    /// is under the head.
+    pub fn until_room_ns(&self, actuator: &Actuator, platter: &Platter, now: f64, sectors: u64) -> f64 {
+        if self.has_room(now, sectors.min(self.room)) {
+            return 0.0;
+        }
+        let begin = now.max(actuator.free_at());
+        let next = self.choose(&mut { self.drain }, actuator, platter, begin);
+        let positioning = |at: usize| positioning_ns(&self.dirty[at], actuator, platter, begin);
+        begin - now + next.map_or(0.0, positioning)
+    }
+
+    /// When there is room for `sectors` more, from `time` on: they wait for older writes to reach the platter.
+    pub fn room_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64, sectors: u64) -> f64 {
+        let mut time = time;
+        while !self.has_room(time, sectors) {
+            if self.leaving.until <= time && !self.destage(actuator, platter, f64::INFINITY) {
+                return time;
+            }
+            time = time.max(self.leaving.until);
+        }
+        time
+    }
+
+    fn has_room(&self, time: f64, sectors: u64) -> bool {
+        let (writes, leaving) = if self.leaving.until > time { (1, self.leaving.sectors) } else { (0, 0) };
+        let held: u64 = leaving + self.dirty.iter().map(|write| write.block.bytes / SECTOR).sum::<u64>();
+        self.dirty.len() + writes < self.most && held + sectors <= self.room
+    }
+
+    /// Notes that the drive served a command from `begin` to `end`.
+    #[inline]
+    pub fn note_service(&mut self, begin: Nanos, end: Nanos) {
+        self.ledger.serve(begin.0, end.0);
+    }
+
+    /// How many write-backs have begun.
+    pub fn destaged(&self) -> u64 {
+        self.ledger.begun()
+    }
+
+    /// Background work up to `now`, with what the arm does by itself until then.
+    pub fn background(&self, actuator: &Actuator, platter: &Platter, now: Nanos) -> Background {
+        let until = now.0 as f64;
+        if self.next_destage(actuator).is_none_or(|at| at >= until) {
+            return self.ledger.until(now.0);
+        }
+        let (mut buffer, mut actuator) = (self.clone(), *actuator);
+        buffer.destage_until(&mut actuator, platter, until);
+        buffer.ledger.until(now.0)
+    }
+}
+
+/// How long from `at` until the place of a write is under the head, by the estimate that choices go by.
+fn positioning_ns(write: &Waiting, actuator: &Actuator, platter: &Platter, at: f64) -> f64 {
+    actuator.positioning_ns(platter, at, write.block.address / SECTOR, Op::Write)
+}

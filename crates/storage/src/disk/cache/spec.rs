@@ -1,0 +1,70 @@
+//! What a drive's cache is: segments, reading ahead, when a write counts as done and when it goes to the platter.
+
+use headrace_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::disk::schedule::Scheduling;
+
+/// The cache of a drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CacheSpec {
+    /// Where these numbers were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// How many places it holds data of at once.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub segments: u32,
+    /// How much each holds.
+    pub segment_size: Bytes,
+    /// When it reads on behind what was asked for.
+    #[serde(default)]
+    pub read_ahead: ReadAhead,
+    /// At most so far. Default: a segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_most: Option<Bytes>,
+    /// Whether it keeps what passes under the head while the drive waits for the first sector of a read.
+    #[serde(default)]
+    pub keeps_passing: bool,
+    /// When a write counts as done.
+    #[serde(default)]
+    pub writes: Writes,
+    /// With `writes: back`: how much may be here that is not yet on the platter; a longer write is taken in pieces, each of
+    /// which waits for room. Default: a segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_room: Option<Bytes>,
+    /// With `writes: back`: how many writes may be here that are not yet on the platter. Default: as many as there is room for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub writes_held: Option<u32>,
+    /// With `writes: back`: which of them goes to the platter next.
+    #[serde(default)]
+    pub drain: Scheduling,
+}
+
+/// When a drive reads on behind what was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadAhead {
+    /// Never.
+    Never,
+    /// After every read.
+    #[default]
+    Always,
+    /// After a read that begins where the one before it ended.
+    Sequential,
+    /// After every read, to the end of its track.
+    Track,
+}
+
+/// When a write counts as done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Writes {
+    /// When it is on the platter.
+    #[default]
+    Through,
+    /// When it is in the cache; the drive brings it to the platter when it has nothing else to do.
+    Back,
+}

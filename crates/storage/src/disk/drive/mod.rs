@@ -1,0 +1,179 @@
+//! A drive: its electronics and its cache in front of its mechanics.
+//!
+//! What a drive does by itself (reading ahead, destaging) needs no events: nothing else disturbs it between two commands, so the
+//! drive catches up when the next one comes. A command costs a few hundred nanoseconds, however long the drive was left alone.
+
+mod outcome;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use headrace_kernel::Stream;
+use headrace_units::{Fraction, Nanos};
+use headrace_work::{Block, Op};
+
+use super::actuator::Actuator;
+use super::background::{Background, whole};
+use super::bus::Bus;
+use super::cache::{Cache, WriteBuffer};
+use super::electronics::{Electronics, Lookup};
+use super::history::History;
+use super::layout::{Apart, SECTOR, Span, Track};
+use super::platter::{Access, Platter};
+use super::{DiskNumbers, Mechanism, Positioning};
+
+use outcome::Times;
+pub use outcome::{Counts, Handled, Served, Source};
+
+/// A drive in a simulation.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    platter: Platter,
+    actuator: Actuator,
+    cache: Cache,
+    /// Where writes are done once they are in the cache.
+    buffer: Option<WriteBuffer>,
+    electronics: Electronics,
+    bus: Bus,
+    history: History,
+    /// Whether it takes a command while data of the one before still goes to the host.
+    overlapping: bool,
+    handled: Handled,
+    counts: Counts,
+}
+
+impl Drive {
+    /// A drive of these numbers at rest, its platter at `phase` (a share of a turn) at time zero. `luck` decides which writes
+    /// lose a turn, where some do.
+    pub fn of(numbers: &DiskNumbers, phase: f64, luck: Stream) -> Self {
+        let mechanism = Mechanism::new(numbers, Positioning::Mechanical);
+        let curve = mechanism.read_seek.points();
+        let platter = Platter::new(&numbers.mechanics(), mechanism.revolution_ns, phase, curve);
+        let margin = numbers.queue.as_ref().and_then(|queue| queue.margin).map_or(0.0, Fraction::get);
+        let interface = numbers.interface.clone().unwrap_or_default();
+        Self {
+            actuator: Actuator::new(&platter, margin, luck),
+            platter,
+            cache: Cache::new(numbers.cache.as_ref()),
+            buffer: WriteBuffer::new(numbers.cache.as_ref()),
+            electronics: Electronics::new(&interface, numbers.overhead.get()),
+            bus: Bus::default(),
+            history: History::new(),
+            overlapping: true,
+            handled: Handled::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Whether the drive takes the next command while data of the one before still goes to the host; by default it does. If not,
+    /// it is [ready](Served::ready) for the next when it is done with this one.
+    #[must_use]
+    pub fn overlapping(self, yes: bool) -> Self {
+        Self { overlapping: yes, ..self }
+    }
+
+    /// What it did for the last command.
+    pub fn handled(&self) -> Handled {
+        self.handled
+    }
+
+    /// How many commands it has served, and how many write-backs it had begun when the last of them came.
+    pub fn counts(&self) -> Counts {
+        Counts { destaged: self.buffer.as_ref().map_or(0, WriteBuffer::destaged), ..self.counts }
+    }
+
+    /// How long the arm has destaged up to `now`, which is no earlier than when the last command came. A drive left alone since
+    /// then goes on destaging. Reading ahead does not count: it gives way at once.
+    pub fn background(&self, now: Nanos) -> Background {
+        let of = |buffer: &WriteBuffer| buffer.background(&self.actuator, &self.platter, now);
+        self.buffer.as_ref().map_or_else(Background::default, of)
+    }
+
+    /// The track on which the data of a command begins.
+    pub fn track_of(&self, block: &Block) -> Track {
+        self.platter.track_of(block.address / SECTOR)
+    }
+
+    /// Where the arm is at `now`.
+    pub fn arm_at(&mut self, now: Nanos) -> Track {
+        self.work_until(now.0 as f64);
+        self.actuator.track()
+    }
+
+    /// How far the data of a command is apart from that of the command before.
+    pub fn apart_from_last(&self, block: &Block) -> Apart {
+        self.platter.apart(self.history.last_sector(), block.address / SECTOR)
+    }
+
+    /// How long from `now` until the data of a command is under the head, by the drive's own estimate; zero where the cache
+    /// answers.
+    pub fn positioning_ns(&self, now: Nanos, block: &Block) -> f64 {
+        let (now, span) = (now.0 as f64, Span::of(block));
+        match (block.op, &self.buffer) {
+            (Op::Read, _) if self.cache.holds(span) => 0.0,
+            (Op::Write, Some(buffer)) => {
+                buffer.until_room_ns(&self.actuator, &self.platter, now, span.sectors())
+            }
+            _ => self.to_platter_ns(now, block.op, span.first),
+        }
+    }
+
+    fn to_platter_ns(&self, now: f64, op: Op, first: u64) -> f64 {
+        let begin = (now + self.overhead_of_miss(op, first)).max(self.actuator.free_at());
+        begin - now + self.actuator.positioning_ns(&self.platter, begin, first, op)
+    }
+
+    /// Serves a command that comes at `now`, when the drive has nothing else to do but to send data.
+    pub fn serve(&mut self, now: Nanos, block: &Block) -> Served {
+        let (at, span) = (now.0 as f64, Span::of(block));
+        self.work_until(at);
+        self.handled = Handled::default();
+        let times = match block.op {
+            Op::Read => self.read(at, span),
+            Op::Write => self.write(at, span),
+        };
+        self.history.remember(block.op, span.end);
+        self.settle(now, block.op, times)
+    }
+
+    /// Accounts for a command that came at `now`.
+    #[inline]
+    fn settle(&mut self, now: Nanos, op: Op, times: Times) -> Served {
+        let Times { ready, done } = times;
+        let ready = if self.overlapping { ready.min(done) } else { done };
+        let served = Served { ready: Nanos(whole(ready)), done: Nanos(whole(done)) };
+        self.counts.add(op, self.handled.from);
+        if let Some(buffer) = &mut self.buffer {
+            buffer.note_service(now, served.ready);
+        }
+        served
+    }
+
+    /// Does what the drive does by itself until `now`: destages, then reads ahead.
+    fn work_until(&mut self, now: f64) {
+        if let Some(buffer) = &mut self.buffer
+            && buffer.destage_until(&mut self.actuator, &self.platter, now)
+        {
+            self.cache.stop_reading_ahead();
+        }
+        if let Some(ahead) = self.cache.ahead().filter(|_| self.actuator.free_at() < now) {
+            let next = self.actuator.read_on(&self.platter, ahead.next, ahead.limit, now);
+            self.cache.has_read_ahead(next);
+        }
+    }
+
+    fn access(&mut self, now: f64, span: Span, op: Op) -> Access {
+        self.actuator.access(&self.platter, now, span, op)
+    }
+
+    /// The overhead of a command that goes to the platter, unless it follows the one before.
+    fn overhead_of_miss(&self, op: Op, first: u64) -> f64 {
+        let apart = || self.platter.apart(self.history.last_sector(), first);
+        self.overhead(op, Lookup::Miss) + self.electronics.new_place(apart)
+    }
+
+    fn overhead(&self, op: Op, lookup: Lookup) -> f64 {
+        self.electronics.overhead(op, lookup, self.history.before())
+    }
+}

@@ -1,0 +1,227 @@
+use headrace_units::{Bytes, BytesPerSecond, PerSecond};
+use proptest::prelude::*;
+
+use super::*;
+use crate::disk::schedule::Scheduling;
+use crate::disk::{CacheSpec, InterfaceSpec, ReadAhead, SeekTimes, Sourced, Writes};
+
+const KIB: u64 = 1024;
+
+/// A small drive of one millisecond to each command.
+fn numbers(cache: Option<CacheSpec>) -> DiskNumbers {
+    let ms = |ms: f64| Sourced::Plain(Nanos::from_ms(ms));
+    let seek = |one, full| SeekTimes { track_to_track: ms(one), average: None, full_stroke: ms(full) };
+    DiskNumbers {
+        name: None,
+        validation: String::new(),
+        capacity: Sourced::Plain(Bytes(1 << 30)),
+        cylinders: Sourced::Plain(2000),
+        rotation: Sourced::Plain(PerSecond(100.0)),
+        media_rate_outer: Sourced::Plain(BytesPerSecond(50e6)),
+        media_rate_inner: Sourced::Plain(BytesPerSecond(25e6)),
+        seek_read: seek(1.0, 15.0),
+        seek_write: seek(1.5, 16.0),
+        overhead: ms(1.0),
+        price: None,
+        power: None,
+        rack_units: None,
+        mechanics: None,
+        cache,
+        interface: Some(InterfaceSpec {
+            read_rate: Some(BytesPerSecond(20e6)),
+            write_rate: Some(BytesPerSecond(20e6)),
+            ..InterfaceSpec::default()
+        }),
+        queue: None,
+    }
+}
+
+/// Eight segments of 64 KiB; writes are done once they are here.
+fn write_back(read_ahead: ReadAhead, drain: Scheduling) -> CacheSpec {
+    CacheSpec {
+        source: None,
+        segments: 8,
+        segment_size: Bytes(64 * KIB),
+        read_ahead,
+        read_ahead_most: None,
+        keeps_passing: false,
+        writes: Writes::Back,
+        write_room: None,
+        writes_held: None,
+        drain,
+    }
+}
+
+fn drive(cache: Option<CacheSpec>) -> Drive {
+    Drive::of(&numbers(cache), 0.3, Stream::named(1, "drive", "retries"))
+}
+
+fn caching() -> Drive {
+    drive(Some(write_back(ReadAhead::Always, Scheduling::Fcfs)))
+}
+
+fn block(op: Op, address: u64, bytes: u64) -> Block {
+    Block { op, address, bytes }
+}
+
+/// Writes at these addresses, one after another. Returns when the last one is done.
+fn write_all(drive: &mut Drive, addresses: &[u64]) -> Nanos {
+    addresses
+        .iter()
+        .fold(Nanos::ZERO, |now, address| drive.serve(now, &block(Op::Write, *address, 4 * KIB)).ready)
+}
+
+/// A time by which the drive has long done everything.
+const LATER: Nanos = Nanos(1_000_000_000_000);
+
+const PLACES: [u64; 4] = [100 << 20, 700 << 20, 300 << 20, 900 << 20];
+
+#[test]
+fn a_drive_left_alone_destages_what_it_holds() {
+    let mut drive = caching();
+    let begin = drive.serve(Nanos::ZERO, &block(Op::Write, PLACES[0], 4 * KIB)).ready;
+    // The same accesses, one after another from when the first data was there.
+    let (mut time, mut arm) = (begin.0 as f64, drive.actuator.track());
+    let mut busy = 0;
+    for address in PLACES {
+        let span = Span::of(&block(Op::Write, address, 4 * KIB));
+        let access = drive.platter.access(time, arm, span, Op::Write, 0.0);
+        busy += whole(access.end) - whole(time);
+        (time, arm) = (access.end, access.track);
+    }
+    let mut drive = caching();
+    write_all(&mut drive, &PLACES);
+    let background = drive.background(LATER);
+    assert_eq!(background.alone_ns + background.within_ns, busy);
+    assert_eq!(drive.background(Nanos(whole(time))), background, "no longer than the last access");
+}
+
+#[test]
+fn asking_changes_nothing() {
+    let (mut asked, mut left) = (caching(), caching());
+    let now = write_all(&mut asked, &PLACES);
+    write_all(&mut left, &PLACES);
+    let background = asked.background(LATER);
+    asked.arm_at(LATER);
+    assert_eq!(asked.background(LATER), background, "what it foresees is what it does");
+    let next = block(Op::Read, 500 << 20, 4 * KIB);
+    let mut unasked = left.clone();
+    assert!(left.background(LATER).alone_ns > 0);
+    assert_eq!(left.serve(now, &next), unasked.serve(now, &next));
+}
+
+/// Where a read waits until the arm has destaged, the wait is within its service.
+#[test]
+fn a_destage_that_a_read_waits_for_is_within_its_service() {
+    let mut drive = caching();
+    let written = drive.serve(Nanos::ZERO, &block(Op::Write, PLACES[0], 4 * KIB)).ready;
+    let destage = drive.background(LATER).alone_ns;
+    let now = Nanos(written.0 + 500_000);
+    let read = drive.serve(now, &block(Op::Read, PLACES[1], 4 * KIB));
+    let background = drive.background(LATER);
+    assert_eq!(background, Background { alone_ns: 500_000, within_ns: destage - 500_000 });
+    assert!(read.ready.0 > now.0 + background.within_ns);
+    let half = drive.background(Nanos(now.0 + 100));
+    assert_eq!(half, Background { alone_ns: 500_000, within_ns: 100 });
+}
+
+/// A hit is over sooner than the destage that runs meanwhile.
+#[test]
+fn a_destage_goes_on_behind_a_hit() {
+    let mut drive = caching();
+    let written = drive.serve(Nanos::ZERO, &block(Op::Write, PLACES[0], 4 * KIB)).ready;
+    let destage = drive.background(LATER).alone_ns;
+    let now = Nanos(written.0 + 500_000);
+    let hit = drive.serve(now, &block(Op::Read, PLACES[0], 4 * KIB));
+    let within_ns = (hit.ready - now).0;
+    assert_eq!(drive.background(LATER), Background { alone_ns: destage - within_ns, within_ns });
+}
+
+#[test]
+fn a_drive_that_does_not_destage_has_no_background() {
+    let through = CacheSpec { writes: Writes::Through, ..write_back(ReadAhead::Always, Scheduling::Fcfs) };
+    for cache in [None, Some(through)] {
+        let mut drive = drive(cache);
+        let now = write_all(&mut drive, &PLACES);
+        drive.serve(now, &block(Op::Read, 0, 64 * KIB));
+        assert_eq!(drive.background(LATER), Background::default());
+        assert_eq!(drive.counts().platter_writes, 4);
+    }
+}
+
+#[test]
+fn counts_say_where_data_was() {
+    let mut drive = caching();
+    let served = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 4 * KIB));
+    let served = drive.serve(served.done, &block(Op::Read, 1 << 20, 4 * KIB));
+    let served = drive.serve(served.ready, &block(Op::Read, (1 << 20) + 4 * KIB, 60 * KIB));
+    drive.serve(served.done, &block(Op::Write, 1 << 20, 4 * KIB));
+    drive.arm_at(LATER);
+    let expected = Counts {
+        read_hits: 1,
+        read_ahead_hits: 1,
+        read_misses: 1,
+        cached_writes: 1,
+        platter_writes: 0,
+        destaged: 1,
+    };
+    assert_eq!(drive.counts(), expected);
+}
+
+#[test]
+fn a_drive_that_does_not_overlap_is_ready_when_it_is_done() {
+    let read = block(Op::Read, 1 << 20, 64 * KIB);
+    let overlapping = caching().serve(Nanos::ZERO, &read);
+    let alone = caching().overlapping(false).serve(Nanos::ZERO, &read);
+    assert!(overlapping.ready < overlapping.done);
+    assert_eq!((alone.ready, alone.done), (overlapping.done, overlapping.done));
+}
+
+fn any_drive() -> impl Strategy<Value = Drive> {
+    let ahead = prop::sample::select(vec![ReadAhead::Never, ReadAhead::Always, ReadAhead::Track]);
+    let drain = prop::sample::select(vec![Scheduling::Fcfs, Scheduling::Look, Scheduling::Sptf]);
+    let (held, room) = (prop::option::of(1u32..5), prop::option::of(1..200 * KIB));
+    (ahead, drain, held, room, any::<bool>()).prop_map(|(ahead, drain, writes_held, room, overlapping)| {
+        let write_room = room.map(Bytes);
+        let cache = CacheSpec { writes_held, write_room, ..write_back(ahead, drain) };
+        drive(Some(cache)).overlapping(overlapping)
+    })
+}
+
+/// A command, and how long after the one before it comes.
+fn any_command() -> impl Strategy<Value = (Block, u64)> {
+    let op = prop::sample::select(vec![Op::Read, Op::Write, Op::Write]);
+    let gap = prop_oneof![Just(0), 0..100_000u64, 0..50_000_000u64];
+    (op, 0..1000u64, 1..150u64, gap).prop_map(|(op, place, kib, gap)| {
+        let address = (place / 10) * (10 << 20) + (place % 10) * 4 * KIB;
+        (block(op, address, kib * KIB), gap)
+    })
+}
+
+proptest! {
+    /// The arm never works more than the clock runs: beside commands no more than they leave, within them no more than they take.
+    #[test]
+    fn background_work_fits_beside_and_within_commands(
+        drive in any_drive(), commands in prop::collection::vec(any_command(), 1..60)
+    ) {
+        let (mut drive, mut now, mut service) = (drive, Nanos::ZERO, 0);
+        let mut last = Background::default();
+        for (block, gap) in commands {
+            let served = drive.serve(now, &block);
+            service += (served.ready - now).0;
+            for time in [now.0, (now.0 + served.ready.0) / 2, served.ready.0, served.ready.0 + gap] {
+                let background = drive.background(Nanos(time));
+                let Background { alone_ns, within_ns } = background;
+                prop_assert!(alone_ns >= last.alone_ns && within_ns >= last.within_ns, "{last:?} {background:?}");
+                prop_assert!(time < served.ready.0 || alone_ns + service <= time);
+                prop_assert!(within_ns <= service);
+                last = background;
+            }
+            now = served.ready + Nanos(gap);
+            let foreseen = drive.background(now);
+            drive.arm_at(now);
+            prop_assert_eq!(drive.background(now), foreseen);
+        }
+        prop_assert!(drive.background(LATER).within_ns == last.within_ns);
+    }
+}

@@ -1,0 +1,64 @@
+//! How a drive writes.
+
+use headrace_work::Op;
+
+use super::outcome::{Handled, Source, Times};
+use super::{Drive, Lookup};
+use crate::disk::layout::Span;
+
+impl Drive {
+    /// Answers a write.
+    pub(super) fn write(&mut self, now: f64, span: Span) -> Times {
+        let overhead = if self.history.continues(Op::Write, span.first) {
+            self.overhead(Op::Write, Lookup::Hit)
+        } else {
+            self.overhead_of_miss(Op::Write, span.first)
+        };
+        let begin = (now + overhead).max(self.bus.free_at());
+        self.cache.stop_reading_ahead();
+        if self.buffer.is_none() {
+            self.cache.invalidate(span);
+            return self.write_to_platter(begin, span);
+        }
+        self.cache.keep(span);
+        let time = self.write_to_cache(begin, span);
+        Times { ready: time, done: time + self.electronics.write.completion }
+    }
+
+    fn write_to_platter(&mut self, begin: f64, span: Span) -> Times {
+        let data_at = self.data_at(begin, span);
+        // The arm seeks while data comes.
+        let free = begin.max(self.actuator.free_at());
+        let moved_ns = self.actuator.seek(&self.platter, self.platter.track_of(span.first), Op::Write);
+        let access = self.access((free + moved_ns).max(data_at), span, Op::Write);
+        self.handled = Handled { moved_ns, ..Handled::by(Source::Platter, &access) };
+        let (sectors, each, end) = (span.sectors(), self.electronics.write.sector, access.end);
+        let sent = self.bus.carry(begin + sectors as f64 * each, sectors, each);
+        let done = end.max(sent) + self.electronics.reselect + self.electronics.write.completion;
+        Times { ready: end, done }
+    }
+
+    /// When enough of a write's data is here to begin: from then on the rest keeps up with the platter.
+    fn data_at(&self, begin: f64, span: Span) -> f64 {
+        let (sectors, timing) = (span.sectors() as f64, &self.electronics.write);
+        let slower = (timing.sector - self.platter.sector_ns(span.first)).max(0.0);
+        let keeps_up = timing.sector + slower * sectors;
+        begin + self.electronics.write_data_delay + keeps_up.max(sectors * timing.watermark * timing.sector)
+    }
+
+    /// Takes the data of a write into the cache, in pieces where it is larger than the room there is. Returns when all of it is
+    /// there.
+    fn write_to_cache(&mut self, begin: f64, span: Span) -> f64 {
+        let Some(buffer) = &mut self.buffer else { return begin };
+        let (each, mut time, mut left) = (self.electronics.write.sector, begin, span);
+        while left.first < left.end {
+            let sectors = left.sectors().min(buffer.room());
+            let piece = Span { first: left.first, end: left.first + sectors };
+            time = buffer.room_at(&mut self.actuator, &self.platter, time, sectors);
+            time = self.bus.carry(time + sectors as f64 * each, sectors, each);
+            buffer.hold(&self.platter, piece, time);
+            left.first = piece.end;
+        }
+        time
+    }
+}

@@ -1,0 +1,171 @@
+//! Where each sector lies: zones, skews, spares, slipped and remapped sectors.
+//!
+//! Plain arithmetic within its zone takes a sector's number to its place. The vocabulary (slips, spares at the end of ranges
+//! of cylinders, skew counted in sectors) is that of DiskSim's manual, so that its parameter files can be read into it; tests
+//! check that the capacity comes out as those files state it.
+
+mod spec;
+#[cfg(test)]
+mod tests;
+mod zone;
+
+use headrace_work::Block;
+
+pub use spec::{LayoutSpec, Spares, TrackOrder, ZoneSpec};
+use zone::Zone;
+
+/// Bytes of a sector.
+pub const SECTOR: u64 = 512;
+
+/// Sectors from `first` to before `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first of them.
+    pub first: u64,
+    /// One more than the last.
+    pub end: u64,
+}
+
+impl Span {
+    /// The sectors of a command.
+    #[inline]
+    pub fn of(block: &Block) -> Self {
+        Self { first: block.address / SECTOR, end: (block.address + block.bytes).div_ceil(SECTOR) }
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn sectors(&self) -> u64 {
+        self.end - self.first
+    }
+
+    /// Whether `sector` is one of them. One comparison, since a cache asks this of all its segments for each command, and
+    /// whether a segment begins before a random sector is a branch that no processor predicts.
+    #[inline]
+    pub fn holds(&self, sector: u64) -> bool {
+        sector.wrapping_sub(self.first) < self.sectors()
+    }
+
+    /// Whether all of `other` are among them.
+    #[inline]
+    pub fn covers(&self, other: Self) -> bool {
+        self.first <= other.first && other.end <= self.end
+    }
+
+    /// Whether any of `other` is among them.
+    #[inline]
+    pub fn overlaps(&self, other: Self) -> bool {
+        self.first < other.end && other.first < self.end
+    }
+}
+
+/// Sectors that follow each other on one track.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// The track.
+    pub track: Track,
+    /// Where the first of them begins, as a share of a turn.
+    pub angle: f64,
+    /// What one of them takes, as a share of a turn.
+    pub width: f64,
+    /// How many there are.
+    pub sectors: u64,
+}
+
+/// A track.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Track {
+    /// Its cylinder.
+    pub cylinder: u32,
+    /// Its surface.
+    pub surface: u32,
+}
+
+/// How far two sectors are apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apart {
+    /// They lie on one track,
+    Track,
+    /// in one cylinder,
+    Cylinder,
+    /// in one zone,
+    Zone,
+    /// or in different zones.
+    Zones,
+}
+
+/// Finds where sectors lie.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    surfaces: u64,
+    order: TrackOrder,
+    zones: Vec<Zone>,
+}
+
+impl Layout {
+    /// The layout of a specification without [problems](LayoutSpec::problem).
+    pub fn new(spec: &LayoutSpec) -> Self {
+        let mut next = 0;
+        let zones = spec.zones.iter().map(|zone| {
+            let zone = Zone::new(spec, zone, next);
+            next += zone.capacity;
+            zone
+        });
+        Self { zones: zones.collect(), surfaces: u64::from(spec.surfaces), order: spec.order }
+    }
+
+    /// The sectors that follow each other on one track from `sector` on. A sector beyond the last lies where the pattern of the
+    /// last zone would put it.
+    #[inline]
+    pub fn run(&self, sector: u64) -> Run {
+        let zone = &self.zones[self.zone_of(sector) - 1];
+        let (raw, follow) = zone.raw(sector - zone.first_sector);
+        let (track, slot) = (zone.track(raw / zone.sectors), raw % zone.sectors);
+        let (cylinder, place) = (track / self.surfaces, track % self.surfaces);
+        let skew = zone.skew(cylinder, place, self.surfaces);
+        let turns = (skew + slot as f64) / zone.sectors as f64;
+        Run {
+            track: self.track(zone, cylinder, place),
+            angle: turns - turns.floor(),
+            width: 1.0 / zone.sectors as f64,
+            sectors: follow.min(zone.sectors - slot),
+        }
+    }
+
+    /// How far two sectors are apart.
+    pub fn apart(&self, one: u64, other: u64) -> Apart {
+        let (a, b) = (self.run(one).track, self.run(other).track);
+        if self.zone_of(one) != self.zone_of(other) {
+            Apart::Zones
+        } else if a.cylinder != b.cylinder {
+            Apart::Zone
+        } else if a != b {
+            Apart::Cylinder
+        } else {
+            Apart::Track
+        }
+    }
+
+    /// How many sectors hold data.
+    pub fn sectors(&self) -> u64 {
+        self.zones.last().map_or(0, |zone| zone.first_sector + zone.capacity)
+    }
+
+    /// The zone of a sector, counted from 1.
+    #[inline]
+    fn zone_of(&self, sector: u64) -> usize {
+        self.zones.partition_point(|zone| zone.first_sector <= sector)
+    }
+
+    /// The track at `place` in the order of tracks in `cylinder` of a zone.
+    #[inline]
+    fn track(&self, zone: &Zone, cylinder: u64, place: u64) -> Track {
+        let odd = match self.order {
+            TrackOrder::Conventional => false,
+            TrackOrder::Serpentine => (cylinder + u64::from(zone.first_cylinder)) % 2 == 1,
+            TrackOrder::ZoneSerpentine => cylinder % 2 == 1,
+        };
+        let surface = if odd { self.surfaces - 1 - place } else { place };
+        Track { cylinder: zone.first_cylinder + cylinder as u32, surface: surface as u32 }
+    }
+}

@@ -1,0 +1,194 @@
+//! What a layout is: surfaces, zones, spares, slipped and remapped sectors.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How sectors lie on the platters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LayoutSpec {
+    /// How many surfaces hold data.
+    #[schemars(range(min = 1, max = 64))]
+    pub surfaces: u32,
+    /// In which order the tracks of a cylinder follow each other.
+    #[serde(default)]
+    pub order: TrackOrder,
+    /// Where spare sectors lie.
+    #[serde(default)]
+    pub spares: Spares,
+    /// Whether slipped sectors take the place of spares; else everything behind them in their zone moves on.
+    #[serde(default = "yes")]
+    pub slips_use_spares: bool,
+    /// The zones, from the outermost.
+    #[schemars(length(min = 1))]
+    pub zones: Vec<ZoneSpec>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// In which order the tracks of a cylinder follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrackOrder {
+    /// From the first surface to the last, in every cylinder.
+    #[default]
+    Conventional,
+    /// Back from the last to the first in every odd cylinder.
+    Serpentine,
+    /// The same, cylinders counted anew in every zone.
+    ZoneSerpentine,
+}
+
+/// Where spare sectors lie. Each zone's `spares` says how many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Spares {
+    /// Nowhere, or at the end of the disk, where nothing addresses them.
+    #[default]
+    None,
+    /// `spares` whole tracks at the end of the zone; `slips` then names tracks, counted in the zone.
+    ZoneTracks,
+    /// At the end of each track.
+    TrackEnd,
+    /// At the end of each cylinder.
+    CylinderEnd,
+    /// At the front of each cylinder.
+    CylinderFront,
+    /// At the end of each group of this many cylinders.
+    Cylinders(#[schemars(range(min = 1))] u32),
+    /// At the end of the zone.
+    ZoneEnd,
+}
+
+/// A zone: cylinders whose tracks hold equally much.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ZoneSpec {
+    /// Its first cylinder.
+    pub first_cylinder: u32,
+    /// Its last cylinder.
+    pub last_cylinder: u32,
+    /// How many sectors a track has.
+    #[schemars(range(min = 1))]
+    pub sectors: u32,
+    /// At which sector of its track the first sector of the zone lies, seen from where all zones count.
+    #[serde(default)]
+    pub offset: f64,
+    /// By how many sectors a track begins later than the one before it in its cylinder.
+    #[serde(default)]
+    pub track_skew: f64,
+    /// By how many sectors the first track of a cylinder begins later than the last of the one before.
+    #[serde(default)]
+    pub cylinder_skew: f64,
+    /// Sectors at the front of the zone that hold no data.
+    #[serde(default)]
+    pub reserved: u64,
+    /// Spare sectors, or tracks, in each region that `spares` names.
+    #[serde(default)]
+    pub spares: u64,
+    /// Defective sectors, or tracks, that are passed over, counted in the zone, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slips: Vec<u64>,
+    /// Defective sectors whose data lies elsewhere: (sector of the zone, sector of the zone where its data is).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remaps: Vec<(u64, u64)>,
+}
+
+/// Sectors that repeat in a zone with the same share of spares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region {
+    /// How many sectors it has.
+    pub sectors: u64,
+    /// How many of them hold data.
+    pub usable: u64,
+}
+
+impl Region {
+    fn with_spares(sectors: u64, spares: u64) -> Self {
+        Self { sectors, usable: sectors.saturating_sub(spares) }
+    }
+}
+
+impl LayoutSpec {
+    /// How many cylinders there are.
+    pub fn cylinders(&self) -> u32 {
+        self.zones.last().map_or(0, |zone| zone.last_cylinder + 1)
+    }
+
+    /// How many sectors hold data.
+    pub fn sectors(&self) -> u64 {
+        self.zones.iter().map(|zone| self.zone_capacity(zone)).sum()
+    }
+
+    /// The first problem: (number of the zone, what is wrong).
+    pub fn problem(&self) -> Option<(usize, String)> {
+        let begins = self.zones.iter().map(|zone| u64::from(zone.last_cylinder) + 1);
+        let mut zones = self.zones.iter().zip(std::iter::once(0).chain(begins)).enumerate();
+        zones.find_map(|(number, (zone, next))| {
+            let problem = order_problem(zone, next).or_else(|| self.room_problem(zone))?;
+            Some((number, problem))
+        })
+    }
+
+    fn room_problem(&self, zone: &ZoneSpec) -> Option<String> {
+        let (slips, spares) = (zone.slips.len(), zone.spares);
+        if self.spares == Spares::ZoneTracks && slips as u64 > spares {
+            return Some(format!("{slips} tracks are slipped, and {spares} are spare"));
+        }
+        (self.zone_capacity(zone) == 0)
+            .then(|| "the zone holds nothing: spares and reserved sectors take it all".to_owned())
+    }
+
+    /// The regions of a zone.
+    pub(super) fn region(&self, zone: &ZoneSpec) -> Region {
+        let track = u64::from(zone.sectors);
+        let cylinder = u64::from(self.surfaces) * track;
+        let whole = self.zone_sectors(zone);
+        match self.spares {
+            Spares::None => Region::with_spares(whole, 0),
+            Spares::ZoneTracks => Region::with_spares(whole, zone.spares * track),
+            Spares::ZoneEnd => Region::with_spares(whole, zone.spares),
+            Spares::TrackEnd => Region::with_spares(track, zone.spares),
+            Spares::CylinderEnd | Spares::CylinderFront => Region::with_spares(cylinder, zone.spares),
+            Spares::Cylinders(many) => Region::with_spares(u64::from(many) * cylinder, zone.spares),
+        }
+    }
+
+    /// All sectors of a zone, whatever they hold.
+    fn zone_sectors(&self, zone: &ZoneSpec) -> u64 {
+        let cylinders = u64::from(zone.last_cylinder - zone.first_cylinder + 1);
+        cylinders * u64::from(self.surfaces) * u64::from(zone.sectors)
+    }
+
+    /// How many sectors of a zone hold data.
+    pub(super) fn zone_capacity(&self, zone: &ZoneSpec) -> u64 {
+        let Region { sectors, usable } = self.region(zone);
+        let whole = self.zone_sectors(zone);
+        let rest = (whole % sectors).saturating_sub(sectors - usable);
+        (whole / sectors * usable + rest).saturating_sub(zone.reserved + self.lost_to_slips(zone))
+    }
+
+    /// How many sectors of a zone slips take from its data.
+    fn lost_to_slips(&self, zone: &ZoneSpec) -> u64 {
+        match self.spares {
+            Spares::ZoneTracks => 0,
+            _ if self.slips_use_spares && self.spares != Spares::None => 0,
+            _ => zone.slips.len() as u64,
+        }
+    }
+}
+
+/// What is wrong with the order of cylinders and slips in a zone that may begin at cylinder `next`.
+fn order_problem(zone: &ZoneSpec, next: u64) -> Option<String> {
+    let (first, last) = (zone.first_cylinder, zone.last_cylinder);
+    if last < first {
+        return Some(format!("the zone ends at cylinder {last} before it begins at {first}"));
+    }
+    if u64::from(first) < next {
+        return Some(format!("the zone begins at cylinder {first}, inside the one before"));
+    }
+    let rise = zone.slips.windows(2).all(|pair| pair[0] < pair[1]);
+    (!rise).then(|| "slips are to be in order, each once".to_owned())
+}

@@ -1,0 +1,121 @@
+//! A zone: where its sectors lie, past reserved, spare, slipped and remapped ones.
+
+use super::spec::{LayoutSpec, Region, Spares, ZoneSpec};
+
+/// A zone, ready for arithmetic.
+#[derive(Clone, Debug)]
+pub(super) struct Zone {
+    pub first_sector: u64,
+    /// How many sectors hold data.
+    pub capacity: u64,
+    pub first_cylinder: u32,
+    /// Sectors of a track.
+    pub sectors: u64,
+    offset: f64,
+    track_skew: f64,
+    cylinder_skew: f64,
+    reserved: u64,
+    region: Region,
+    /// How many spares lie in front of a region's data.
+    front: u64,
+    slips: Slips,
+    remaps: Vec<(u64, u64)>,
+}
+
+#[derive(Clone, Debug)]
+enum Slips {
+    /// Whole tracks.
+    Tracks(Vec<u64>),
+    /// Sectors; those behind them in their region move on by one.
+    InRegion(Vec<u64>),
+    /// Sectors; all behind them in the zone move on by one.
+    InZone(Vec<u64>),
+}
+
+impl Slips {
+    fn new(spec: &LayoutSpec, slips: Vec<u64>) -> Self {
+        match spec.spares {
+            Spares::ZoneTracks => Self::Tracks(slips),
+            _ if spec.slips_use_spares => Self::InRegion(slips),
+            _ => Self::InZone(slips),
+        }
+    }
+}
+
+impl Zone {
+    /// A zone of a layout whose data begins at `first_sector`.
+    pub fn new(spec: &LayoutSpec, zone: &ZoneSpec, first_sector: u64) -> Self {
+        let region = spec.region(zone);
+        Self {
+            first_sector,
+            capacity: spec.zone_capacity(zone),
+            first_cylinder: zone.first_cylinder,
+            sectors: u64::from(zone.sectors),
+            offset: zone.offset,
+            track_skew: zone.track_skew,
+            cylinder_skew: zone.cylinder_skew,
+            reserved: zone.reserved,
+            region,
+            front: if spec.spares == Spares::CylinderFront { region.sectors - region.usable } else { 0 },
+            slips: Slips::new(spec, zone.slips.clone()),
+            remaps: zone.remaps.clone(),
+        }
+    }
+
+    /// The raw position in the zone of its sector `at`, and how many follow it without a gap (track ends apart).
+    #[inline]
+    pub fn raw(&self, at: u64) -> (u64, u64) {
+        if let Some((_, elsewhere)) = self.remaps.iter().find(|(bad, _)| *bad == at) {
+            return (*elsewhere, 1);
+        }
+        let left = self.capacity.saturating_sub(at);
+        let (at, gap) = match &self.slips {
+            Slips::InZone(slips) => follow(slips, 0, at + self.reserved),
+            _ => (at + self.reserved, u64::MAX),
+        };
+        let Region { sectors, usable } = self.region;
+        let (region, within) = (at / usable, at % usable);
+        let (moved, gap) = match &self.slips {
+            Slips::InRegion(slips) if !slips.is_empty() => follow(slips, region * usable, within),
+            _ => (within, gap),
+        };
+        (region * sectors + self.front + moved, gap.min(usable - within).min(left).max(1))
+    }
+
+    /// The track of the zone at raw position `track`, past slipped ones.
+    #[inline]
+    pub fn track(&self, track: u64) -> u64 {
+        match &self.slips {
+            Slips::Tracks(slips) => passed_over(slips, 0, track),
+            _ => track,
+        }
+    }
+
+    /// By how many sectors the track at `place` in `cylinder` of the zone begins later than where all zones count.
+    #[inline]
+    pub fn skew(&self, cylinder: u64, place: u64, surfaces: u64) -> f64 {
+        let each_cylinder = self.cylinder_skew + (surfaces - 1) as f64 * self.track_skew;
+        self.offset + cylinder as f64 * each_cylinder + place as f64 * self.track_skew
+    }
+}
+
+/// Position `at` behind `begins`, moved on past the slips that lie between.
+#[inline]
+fn passed_over(slips: &[u64], begins: u64, at: u64) -> u64 {
+    let mut moved = at;
+    for slip in &slips[slips.partition_point(|slip| *slip < begins)..] {
+        if *slip > begins + moved {
+            break;
+        }
+        moved += 1;
+    }
+    moved
+}
+
+/// The same, and how many positions follow before the next slip.
+#[inline]
+fn follow(slips: &[u64], begins: u64, at: u64) -> (u64, u64) {
+    let moved = passed_over(slips, begins, at);
+    let next = slips.get(slips.partition_point(|slip| *slip <= begins + moved));
+    (moved, next.map_or(u64::MAX, |slip| slip - begins - moved))
+}

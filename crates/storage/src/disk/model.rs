@@ -1,0 +1,76 @@
+//! What theory may know of a disk.
+
+use headrace_analytic::Law;
+use headrace_work::Op;
+
+use super::{DiskPlan, Mechanism, Positioning};
+use crate::graph::View;
+use crate::room::Known;
+use crate::theory::{Load, Model};
+
+pub(crate) const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
+                                      (the mean is hardly touched: successive seek distances are weakly correlated)";
+
+impl DiskPlan {
+    /// Whether requests may be answered without going to the platter.
+    fn caches(&self) -> bool {
+        self.spec.positioning == Positioning::Mechanical && self.numbers.cache.is_some()
+    }
+}
+
+impl Known for DiskPlan {
+    fn service(&self, view: View, op: Op, bytes: u64) -> Result<Law, String> {
+        if !self.queue().keeps_order() {
+            return Err(format!(
+                "requests are served in the order in which they come: `{}` chooses",
+                view.path()
+            ));
+        }
+        if self.caches() {
+            return Err(format!("every request goes to a platter: `{}` has a cache", view.path()));
+        }
+        Ok(Mechanism::new(&self.numbers, self.spec.positioning).service_law(op, bytes))
+    }
+
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        let addressed = self.addressed(view);
+        self.service(view, load.kinds[0].1, load.kinds[0].2)?;
+        if addressed && !load.uniform {
+            return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
+        }
+        let laws = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.service(view, *op, *bytes)?)));
+        let law = Law::mixed(laws.collect::<Result<_, String>>()?);
+        Ok(Model::Single { law, share: 1.0, formula: "M/G/1", mild: addressed.then_some(INDEPENDENT) })
+    }
+
+    fn in_order(&self, view: View, _: &Load) -> Result<(), String> {
+        if self.queue().keeps_order() {
+            return Ok(());
+        }
+        Err(format!("`{}` may answer a later request first", view.path()))
+    }
+
+    fn addressed(&self, _: View) -> bool {
+        matches!(self.spec.positioning, Positioning::Addressed | Positioning::Mechanical)
+    }
+
+    /// A cache answers some requests and not others, and a longer queue leaves a drive that chooses more to choose from.
+    fn scales(&self, _: View) -> bool {
+        self.queue().keeps_order() && !self.caches()
+    }
+
+    fn note(&self, _: View, load: &Load) -> Option<String> {
+        let matters = !load.uniform || load.traced || load.writes();
+        if self.caches() || !matters {
+            return None;
+        }
+        let whose = if self.numbers.cache.is_none() {
+            "disks have no cache here: the device file gives none"
+        } else {
+            "disks have no cache here (`positioning: mechanical` has one)"
+        };
+        Some(format!(
+            "{whose}: every sequential read waits for its turn of the platter, and every write until it is on it"
+        ))
+    }
+}

@@ -1,0 +1,131 @@
+//! What passes under the head in an access, and when.
+
+use std::mem::take;
+
+use headrace_work::Op;
+use smallvec::SmallVec;
+
+use super::Platter;
+use crate::disk::layout::{Span, Track};
+
+/// Sectors read or written one after another without a pause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sweep {
+    /// How many.
+    pub sectors: u64,
+    /// When the first of them began to pass.
+    pub begin: f64,
+    /// What each takes.
+    pub each: f64,
+}
+
+impl Sweep {
+    /// When the last of them has passed.
+    #[inline]
+    pub fn end(&self) -> f64 {
+        self.begin + self.sectors as f64 * self.each
+    }
+}
+
+/// An access: what was swept, and where that leaves the arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// In the order of sectors.
+    pub sweeps: SmallVec<[Sweep; 2]>,
+    /// The last track.
+    pub track: Track,
+    /// What the arm took to the first of them, in ns.
+    pub moved_ns: f64,
+    /// How long it then waited for the platter, in ns.
+    pub waited_ns: f64,
+    /// When it is over.
+    pub end: f64,
+}
+
+impl Access {
+    /// When the first `many` sectors have passed.
+    pub fn time_of(&self, many: u64) -> f64 {
+        let mut left = many;
+        for sweep in &self.sweeps {
+            if left <= sweep.sectors {
+                return sweep.begin + left as f64 * sweep.each;
+            }
+            left -= sweep.sectors;
+        }
+        self.end
+    }
+}
+
+/// How far reading ahead has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The next sector.
+    pub next: u64,
+    /// When the last one had passed.
+    pub time: f64,
+    /// Where the arm is.
+    pub track: Track,
+}
+
+impl Platter {
+    /// Reads or writes `span`, with the arm free at `now` and on `from`. The first sector waits `lost` longer than until it comes
+    /// by.
+    #[inline]
+    pub fn access(&self, now: f64, from: Track, span: Span, op: Op, lost: f64) -> Access {
+        let mut access =
+            Access { sweeps: SmallVec::new(), track: from, moved_ns: 0.0, waited_ns: 0.0, end: now };
+        let (mut next, mut lost) = (span.first, lost);
+        while next < span.end {
+            let run = self.layout.run(next);
+            let (sectors, each) = (run.sectors.min(span.end - next), run.width * self.revolution_ns);
+            let moved = self.move_ns(access.track, run.track, op);
+            let on_track = access.end + moved;
+            let waited = self.wait_ns(on_track, run.angle, sectors as f64 * each) + take(&mut lost);
+            if access.sweeps.is_empty() {
+                (access.moved_ns, access.waited_ns) = (moved, waited);
+            }
+            let sweep = Sweep { sectors, begin: on_track + waited, each };
+            access.sweeps.push(sweep);
+            (access.end, access.track, next) = (sweep.end(), run.track, next + sectors);
+        }
+        access
+    }
+
+    /// How long from `now` until what begins at `angle` and takes `transfer` can pass. With zero-latency access a head that
+    /// comes down amid it begins there and is through after one turn, as if it had waited a turn less `transfer`.
+    #[inline]
+    fn wait_ns(&self, now: f64, angle: f64, transfer: f64) -> f64 {
+        let wait = self.turn_ns(now, angle);
+        if self.zero_latency { wait.min(self.revolution_ns - transfer) } else { wait }
+    }
+
+    /// Reads on until `until`, or up to sector `limit`.
+    #[inline]
+    pub fn read_on(&self, from: Reading, limit: u64, until: f64) -> Reading {
+        let mut reading = from;
+        while reading.next < limit && reading.time < until {
+            if !self.read_track(&mut reading, limit, until) {
+                break;
+            }
+        }
+        reading
+    }
+
+    /// Reads to the end of a track, or up to `limit`. Returns whether it came so far before `until`.
+    #[inline]
+    fn read_track(&self, reading: &mut Reading, limit: u64, until: f64) -> bool {
+        let run = self.layout.run(reading.next);
+        let ready = reading.time + self.move_ns(reading.track, run.track, Op::Read);
+        let begin = ready + self.turn_ns(ready, run.angle);
+        let each = run.width * self.revolution_ns;
+        let wanted = run.sectors.min(limit - reading.next);
+        let read = wanted.min(((until - begin) / each).floor().max(0.0) as u64);
+        if ready <= until {
+            reading.track = run.track;
+        }
+        if read > 0 {
+            (reading.next, reading.time) = (reading.next + read, begin + read as f64 * each);
+        }
+        read == wanted
+    }
+}

@@ -1,0 +1,156 @@
+//! The mechanics of a disk, exactly: the platter turns in virtual time, so the wait for a sector follows from where the head
+//! is and when.
+//!
+//! Times are nanoseconds since the beginning of the run, as floating point: a turn is some ten million of them, and the
+//! platter's place is kept to better than that for years of simulated time.
+
+mod access;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use headrace_work::Op;
+
+use super::layout::{Apart, Layout, Track};
+
+pub use access::{Access, Reading};
+pub use spec::{Mechanics, MechanicsSpec};
+
+/// Platters, arm and heads.
+#[derive(Clone, Debug)]
+pub struct Platter {
+    layout: Layout,
+    revolution_ns: f64,
+    /// Where the platter stands at time zero, as a share of a turn.
+    phase: f64,
+    head_switch_ns: f64,
+    write_settle_ns: f64,
+    write_retries: f64,
+    zero_latency: bool,
+    inward_more_ns: f64,
+    outward_more_ns: f64,
+    seek: Vec<(f64, f64)>,
+}
+
+/// No track holds more sectors.
+const MOST_ON_TRACK: u64 = 1 << 14;
+
+/// A sector that was just reached counts as reached: a nanosecond of rounding must not cost a turn.
+const JUST_REACHED_NS: f64 = 1.0;
+
+impl Platter {
+    /// Platters of these mechanics, complete, that turn once in `revolution_ns` and stand at `phase` at time zero; `seek` gives
+    /// times where the specification has none.
+    pub fn new(spec: &Mechanics, revolution_ns: f64, phase: f64, seek: Vec<(f64, f64)>) -> Self {
+        let own = spec.seek.iter().map(|(distance, time)| (f64::from(*distance), time.0 as f64));
+        Self {
+            layout: Layout::new(&spec.layout),
+            revolution_ns,
+            phase,
+            head_switch_ns: spec.head_switch.0 as f64,
+            write_settle_ns: spec.write_settle.0 as f64,
+            write_retries: spec.write_retries,
+            zero_latency: spec.zero_latency,
+            inward_more_ns: spec.inward_more.0 as f64,
+            outward_more_ns: spec.outward_more.0 as f64,
+            seek: if spec.seek.is_empty() { seek } else { own.collect() },
+        }
+    }
+
+    /// How many sectors there are.
+    pub fn sectors(&self) -> u64 {
+        self.layout.sectors()
+    }
+
+    /// The track a sector lies on.
+    pub fn track_of(&self, sector: u64) -> Track {
+        self.layout.run(sector).track
+    }
+
+    /// How many sectors lie before this one on its track.
+    pub fn on_track_before(&self, sector: u64) -> u64 {
+        let track = self.layout.run(sector).track;
+        furthest(sector, |back| self.layout.run(sector - back).track == track)
+    }
+
+    /// How many sectors lie behind this one on its track.
+    pub fn on_track_after(&self, sector: u64) -> u64 {
+        let track = self.layout.run(sector).track;
+        furthest(self.sectors() - 1 - sector, |on| self.layout.run(sector + on).track == track)
+    }
+
+    /// How far two sectors are apart.
+    pub fn apart(&self, one: u64, other: u64) -> Apart {
+        self.layout.apart(one, other)
+    }
+
+    /// How long a sector takes to pass under the head, in ns.
+    pub fn sector_ns(&self, sector: u64) -> f64 {
+        self.layout.run(sector).width * self.revolution_ns
+    }
+
+    /// The time of a seek over `distance` cylinders, in ns.
+    #[inline]
+    pub fn seek_ns(&self, distance: u32) -> f64 {
+        let distance = f64::from(distance);
+        let above = self.seek.partition_point(|(d, _)| *d < distance);
+        match (above.checked_sub(1).map(|below| self.seek[below]), self.seek.get(above)) {
+            (None, Some((_, time))) => *time,
+            (Some((d0, t0)), Some((d1, t1))) => t0 + (t1 - t0) * (distance - d0) / (d1 - d0),
+            (Some((_, t0)), None) => t0,
+            (None, None) => 0.0,
+        }
+    }
+
+    /// How long from one track to another before `op` can begin.
+    #[inline]
+    pub fn move_ns(&self, from: Track, to: Track, op: Op) -> f64 {
+        if from == to {
+            return 0.0;
+        }
+        let switch = if from.surface == to.surface { 0.0 } else { self.head_switch_ns };
+        let moved = match from.cylinder == to.cylinder {
+            true => switch,
+            false => self.stroke_ns(from.cylinder, to.cylinder).max(switch),
+        };
+        moved + if op == Op::Write { self.write_settle_ns } else { 0.0 }
+    }
+
+    /// How long the arm takes from one cylinder to another.
+    #[inline]
+    fn stroke_ns(&self, from: u32, to: u32) -> f64 {
+        let more = if to > from { self.inward_more_ns } else { self.outward_more_ns };
+        self.seek_ns(from.abs_diff(to)) + more
+    }
+
+    /// How long from `now` until the place at `angle` is under the head.
+    #[inline]
+    fn turn_ns(&self, now: f64, angle: f64) -> f64 {
+        let ahead = angle - (now / self.revolution_ns + self.phase);
+        let wait = (ahead - ahead.floor()) * self.revolution_ns;
+        if wait > self.revolution_ns - JUST_REACHED_NS { 0.0 } else { wait }
+    }
+
+    /// How long from `now`, the arm on `from`, until `sector` is under the head, by an estimate that lengthens the seek by the
+    /// share `margin`.
+    pub fn positioning_ns(&self, now: f64, from: Track, sector: u64, op: Op, margin: f64) -> f64 {
+        let run = self.layout.run(sector);
+        let moved = self.move_ns(from, run.track, op) * (1.0 + margin);
+        moved + self.turn_ns(now + moved, run.angle)
+    }
+
+    /// One turn, if by `chance` a write loses one.
+    pub fn turn_lost_ns(&self, chance: impl FnOnce(f64) -> bool) -> f64 {
+        if self.write_retries > 0.0 && chance(self.write_retries) { self.revolution_ns } else { 0.0 }
+    }
+}
+
+/// The largest step, up to `most`, that stays on a track.
+fn furthest(most: u64, stays: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, most.min(MOST_ON_TRACK));
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        (low, high) = if stays(middle) { (middle, high) } else { (low, middle - 1) };
+    }
+    low
+}

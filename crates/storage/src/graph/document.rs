@@ -1,0 +1,65 @@
+//! What lowering reads and says: names of parts and components, devices, and mistakes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ComponentSpec;
+use crate::disk::DiskNumbers;
+
+/// What a component is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Copies {
+    /// A part, by its name in `parts`. Each copy is a component of its own.
+    Part(String),
+    /// Components of `system`, by their names. They exist once, and may be used by others too.
+    Shared(Vec<String>),
+    /// A part, written out.
+    Written(Box<ComponentSpec>),
+}
+
+/// Something wrong with a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mistake {
+    /// The field, from the top of the document.
+    pub field: Vec<String>,
+    /// What was found, and why it is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The name that was not found, and those it could have been.
+    pub unknown: Option<(String, Vec<String>)>,
+}
+
+/// The devices that documents can name.
+pub trait Catalogue {
+    /// The drive of this name.
+    fn disk(&self, name: &str) -> Lookup;
+}
+
+/// What a catalogue knows of a name.
+pub enum Lookup {
+    /// The drive.
+    Found(Box<DiskNumbers>),
+    /// Its file has mistakes: these.
+    Broken(String),
+    /// There is no such device; there are these.
+    Unknown(Vec<String>),
+}
+
+/// A name on the way to a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    System(String),
+    Part(String),
+    Written(&'static str),
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::System(name) | Self::Part(name) => f.write_str(name),
+            Self::Written(kind) => f.write_str(kind),
+        }
+    }
+}

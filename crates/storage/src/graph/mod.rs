@@ -1,0 +1,140 @@
+//! A system as a graph: nodes, and who uses whom.
+
+mod document;
+mod lower;
+
+use headrace_analytic::Law;
+use headrace_units::Bytes;
+use headrace_work::{NodeId, Op};
+
+use crate::AnyPlan;
+use crate::theory::{Load, Model};
+
+pub use document::{Catalogue, Copies, Lookup, Mistake};
+pub use lower::{Lowering, MAX_BYTES, lower};
+
+/// A component: it exists once, whoever uses it.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name in results: what stands in `system` by its name there, a part under the path of what it belongs to
+    /// (`tds/spindle[2]`).
+    pub path: String,
+    /// Where it is written in the document: `system.tds`, `parts.spindle`, `system.tds.of`.
+    pub field: Vec<String>,
+    /// What is alike has one group, by its number in [`Graph::groups`].
+    pub group: u32,
+    /// The node it is a part of.
+    pub within: Option<NodeId>,
+    /// What it is.
+    pub plan: AnyPlan,
+    /// The nodes it sends work to.
+    pub uses: Vec<NodeId>,
+    /// How many bytes can be addressed; zero where it holds none.
+    pub capacity: Bytes,
+}
+
+/// The components of a system, numbered in the order in which they are read: as `system` lists them, each before its parts.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The components.
+    pub nodes: Vec<Node>,
+    /// Paths without the numbers of copies: `tds/spindle`.
+    pub groups: Vec<String>,
+    /// Every node after all that it uses.
+    pub order: Vec<NodeId>,
+}
+
+impl Graph {
+    /// The component that stands in `system` under this name.
+    pub fn named(&self, name: &str) -> Option<NodeId> {
+        let at = self.nodes.iter().position(|node| node.within.is_none() && node.path == name)?;
+        Some(NodeId(at as u32))
+    }
+
+    /// A node, and the graph around it.
+    pub fn view(&self, id: NodeId) -> View<'_> {
+        View { graph: self, id }
+    }
+
+    /// The numbers of all nodes.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// The name of a node's group.
+    pub fn group(&self, id: NodeId) -> &str {
+        &self.groups[self.nodes[id.index()].group as usize]
+    }
+}
+
+/// A node, and what can be known of it and of those it uses.
+#[derive(Clone, Copy)]
+pub struct View<'g> {
+    graph: &'g Graph,
+    id: NodeId,
+}
+
+impl<'g> View<'g> {
+    fn node(self) -> &'g Node {
+        &self.graph.nodes[self.id.index()]
+    }
+
+    /// What it is called in documents and results.
+    pub fn kind(self) -> &'static str {
+        self.node().plan.kind()
+    }
+
+    /// Its path.
+    pub fn path(self) -> &'g str {
+        &self.node().path
+    }
+
+    /// How many bytes can be addressed.
+    pub fn capacity(self) -> Bytes {
+        self.node().capacity
+    }
+
+    /// The nodes it uses, in order.
+    pub fn uses(self) -> impl Iterator<Item = View<'g>> {
+        self.node().uses.iter().map(move |id| self.graph.view(*id))
+    }
+
+    /// See [`Known::service`](crate::Known::service).
+    ///
+    /// # Errors
+    /// The assumption that fails.
+    pub fn service(self, op: Op, bytes: u64) -> Result<Law, String> {
+        self.node().plan.known().service(self, op, bytes)
+    }
+
+    /// See [`Known::model`](crate::Known::model).
+    ///
+    /// # Errors
+    /// The assumption that fails.
+    pub fn model(self, load: &Load) -> Result<Model, String> {
+        self.node().plan.known().model(self, load)
+    }
+
+    /// See [`Known::in_order`](crate::Known::in_order).
+    ///
+    /// # Errors
+    /// Why requests may be answered in another order.
+    pub fn in_order(self, load: &Load) -> Result<(), String> {
+        self.node().plan.known().in_order(self, load)
+    }
+
+    /// See [`Known::addressed`](crate::Known::addressed).
+    pub fn addressed(self) -> bool {
+        self.node().plan.known().addressed(self)
+    }
+
+    /// Whether the utilisation of this node and of all behind it grows in proportion to the load.
+    pub fn scales(self) -> bool {
+        self.node().plan.known().scales(self)
+    }
+
+    /// What a reader of results must know of this node or of one behind it, under this load.
+    pub fn note(self, load: &Load) -> Option<String> {
+        self.node().plan.known().note(self, load)
+    }
+}

@@ -1,0 +1,105 @@
+//! The list of all kinds of rooms, and what is done alike with each.
+
+/// Declares the modules of all rooms, what a user may write of a component, the plan of any of them, and any of them in a
+/// simulation. A module's name is what its kind is called in documents and results. Dispatch is static: adding a room is its
+/// file and one line of the list.
+macro_rules! rooms {
+    ($($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $room:ident},)+) => {
+        $(pub mod $module;)+
+
+        /// A component, by its kind.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(tag = "type", rename_all = "snake_case")]
+        pub enum ComponentSpec {
+            $($(#[$doc])* $kind($module::$spec),)+
+        }
+
+        impl ComponentSpec {
+            /// What it is called in documents and results.
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => stringify!($module),)+
+                }
+            }
+
+            pub(crate) fn lower(&self, at: &mut graph::Lowering) -> Option<Lowered<AnyPlan>> {
+                match self {
+                    $(Self::$kind(spec) => {
+                        let Lowered { plan, uses, capacity } = spec.lower(at)?;
+                        Some(Lowered { plan: AnyPlan::$kind(std::sync::Arc::new(plan)), uses, capacity })
+                    })+
+                }
+            }
+        }
+
+        /// The plan of a room of any kind; copies of one part share it.
+        #[derive(Clone, Debug)]
+        pub enum AnyPlan {
+            $($(#[$doc])* $kind(std::sync::Arc<$module::$plan>),)+
+        }
+
+        impl AnyPlan {
+            /// What it is called in documents and results.
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => stringify!($module),)+
+                }
+            }
+
+            /// What can be known of it before time runs.
+            pub fn known(&self) -> &dyn Known {
+                match self {
+                    $(Self::$kind(plan) => &**plan,)+
+                }
+            }
+
+            pub(crate) fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Component<'m> {
+                match self {
+                    $(Self::$kind(plan) => Component::$kind(plan.build(place, uses)),)+
+                }
+            }
+        }
+
+        /// A room of any kind in a simulation.
+        pub enum Component<'m> {
+            $($(#[$doc])* $kind($module::$room<'m>),)+
+        }
+
+        impl<'m> Component<'m> {
+            /// What it records of itself.
+            pub fn metered(&self) -> &dyn Metered {
+                match self {
+                    $(Self::$kind(room) => room,)+
+                }
+            }
+
+            /// Does what is asked at `place`, where it stands, and charges the time to `spent`. It counts as received when
+            /// this is called, not when the future first runs: a run that ends in between has lost nothing.
+            #[inline]
+            pub(crate) fn serve<'s>(
+                &'m self,
+                place: &'m Place<'m>,
+                ask: &'s Ask<Block>,
+                spent: &'s mut Spent,
+            ) -> impl Future<Output = ()> + use<'m, 's> {
+                place.receive(ask.work.bytes);
+                let before = spent.legs().len();
+                async move {
+                    match self {
+                        $(Self::$kind(room) => room.serve(ask, spent).await,)+
+                    }
+                    place.answer(ask, spent, before);
+                }
+            }
+
+            #[inline]
+            pub(crate) fn answer_in_order(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+                match self {
+                    $(Self::$kind(room) => room.pass(ask, spent),)+
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use rooms;

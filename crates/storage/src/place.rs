@@ -1,0 +1,162 @@
+//! Where a component stands, and the edges on which work comes to it.
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{Sim, Stream};
+use headrace_work::{Ask, Block, NodeId, Spent};
+
+use crate::Component;
+use crate::graph::Graph;
+use crate::timeline::Timeline;
+
+/// What the components of one simulation share.
+pub struct Site<'m> {
+    /// The simulation they live in.
+    pub sim: &'m Sim<'m>,
+    /// The journeys of the first requests, where they are wanted.
+    pub timeline: Timeline,
+    seed: u64,
+    /// The components that were asked something since this list was last taken.
+    touched: RefCell<Vec<NodeId>>,
+}
+
+impl<'m> Site<'m> {
+    /// An empty site, whose random streams come from `seed`.
+    pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
+        Self { sim, timeline, seed, touched: RefCell::default() }
+    }
+
+    /// Takes the list of components that were asked something since it was last taken.
+    pub fn take_touched(&self) -> Vec<NodeId> {
+        self.touched.take()
+    }
+}
+
+/// Work that went along an edge, or came to a component.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// Pieces of work.
+    pub asks: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+}
+
+impl Flow {
+    #[inline]
+    fn with(self, bytes: u64) -> Self {
+        Self { asks: self.asks + 1, bytes: self.bytes + bytes }
+    }
+}
+
+/// One component's place in a simulation, and what came to it.
+pub struct Place<'m> {
+    /// What it shares with all others.
+    pub site: &'m Site<'m>,
+    /// Its number in the graph.
+    pub id: NodeId,
+    /// Its path in the graph.
+    pub path: &'m str,
+    received: Cell<Flow>,
+    answered: Cell<Flow>,
+    touched: Cell<bool>,
+}
+
+impl<'m> Place<'m> {
+    /// Places for all components of `graph`.
+    pub fn of_all(graph: &'m Graph, site: &'m Site<'m>) -> Vec<Self> {
+        graph.ids().map(|id| Self::new(site, id, &graph.nodes[id.index()].path)).collect()
+    }
+
+    fn new(site: &'m Site<'m>, id: NodeId, path: &'m str) -> Self {
+        let (received, answered, touched) = (Cell::default(), Cell::default(), Cell::new(false));
+        Self { site, id, path, received, answered, touched }
+    }
+
+    /// The random stream of the component here for `purpose`.
+    pub fn stream(&self, purpose: &str) -> Stream {
+        Stream::named(self.site.seed, self.path, purpose)
+    }
+
+    /// What was asked here, answered or not.
+    pub fn received(&self) -> Flow {
+        self.received.get()
+    }
+
+    /// What was answered here.
+    pub fn answered(&self) -> Flow {
+        self.answered.get()
+    }
+
+    /// Has the next request noted in the list of touched components again.
+    pub fn untouch(&self) {
+        self.touched.set(false);
+    }
+
+    #[inline]
+    pub(crate) fn receive(&self, bytes: u64) {
+        self.received.set(self.received.get().with(bytes));
+        if !self.touched.get() {
+            self.touch();
+        }
+    }
+
+    #[cold]
+    fn touch(&self) {
+        self.touched.set(true);
+        self.site.touched.borrow_mut().push(self.id);
+    }
+
+    /// A request is answered whose account had `before` legs when it came.
+    #[inline]
+    pub(crate) fn answer(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
+        self.answered.set(self.answered.get().with(ask.work.bytes));
+        if self.site.timeline.is_wanted() {
+            self.site.timeline.visited(self.id, ask, spent, before);
+        }
+    }
+}
+
+/// The way from whoever asks to a component.
+pub struct Edge<'m> {
+    to: &'m Component<'m>,
+    place: &'m Place<'m>,
+    sent: Cell<Flow>,
+}
+
+impl<'m> Edge<'m> {
+    /// A way to the component `to` at `place` that nothing has gone yet.
+    pub fn new(to: &'m Component<'m>, place: &'m Place<'m>) -> Self {
+        Self { to, place, sent: Cell::default() }
+    }
+
+    /// Sends `ask`, waits for its answer, and charges the time to `spent`, which ends now.
+    #[inline]
+    pub fn serve<'s>(
+        &self,
+        ask: &'s Ask<Block>,
+        spent: &'s mut Spent,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(ask.work.bytes));
+        self.to.serve(self.place, ask, spent)
+    }
+
+    /// The same without events, for a request that comes when `spent` ends.
+    #[inline]
+    pub fn pass(&self, ask: &Ask<Block>, spent: &mut Spent) {
+        self.sent.set(self.sent.get().with(ask.work.bytes));
+        let before = spent.legs().len();
+        self.place.receive(ask.work.bytes);
+        self.to.answer_in_order(ask, spent);
+        self.place.answer(ask, spent, before);
+    }
+
+    /// Where it leads.
+    pub fn to(&self) -> NodeId {
+        self.place.id
+    }
+
+    /// What was sent along it.
+    pub fn sent(&self) -> Flow {
+        self.sent.get()
+    }
+}

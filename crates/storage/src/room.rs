@@ -1,0 +1,116 @@
+//! What every room says and does.
+
+use headrace_analytic::Law;
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Ask, Block, NodeId, Op, Spent};
+
+use crate::graph::{Lowering, View};
+use crate::meter::{Activity, Meter};
+use crate::place::{Edge, Place};
+use crate::theory::{Load, Model};
+
+/// What a user may write of a room.
+pub trait Spec {
+    /// What it becomes when names are looked up.
+    type Plan: Plan;
+
+    /// Looks up what it names and refuses what cannot work; every mistake goes to `at`. `None` where there was one.
+    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self::Plan>>;
+}
+
+/// A room fully described, and the nodes it uses.
+#[derive(Clone, Debug)]
+pub struct Lowered<P> {
+    /// Nothing is left to go wrong in it.
+    pub plan: P,
+    /// The nodes it sends work to, in the order in which [`Plan::build`] gets their edges.
+    pub uses: Vec<NodeId>,
+    /// How many bytes can be addressed; zero where it holds none.
+    pub capacity: Bytes,
+}
+
+/// A room fully described: it can be built any number of times.
+pub trait Plan: Known + std::fmt::Debug + Send + Sync {
+    /// The room in a simulation.
+    type Room<'m>: Room<'m>
+    where
+        Self: 'm;
+
+    /// Builds it at `place`, with an edge to each node that it uses.
+    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Self::Room<'m>;
+}
+
+/// What can be known of a room before time runs. Every default is the cautious answer.
+pub trait Known {
+    /// The law of the time, in ms, for which one request holds the room and no other may begin.
+    ///
+    /// # Errors
+    /// Requests overlap, or there is no formula: which assumption fails.
+    fn service(&self, view: View, op: Op, bytes: u64) -> Result<Law, String> {
+        _ = (op, bytes);
+        Err(format!("there is a formula for a {}", view.kind()))
+    }
+
+    /// How the requests of a load are served, in the terms of a formula.
+    ///
+    /// # Errors
+    /// No formula applies: which assumption fails.
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        _ = load;
+        Err(format!("there is a formula for a {}", view.kind()))
+    }
+
+    /// Whether requests are answered in the order in which they come, so that they can be passed through without events.
+    ///
+    /// # Errors
+    /// They may not be: why.
+    fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
+        _ = load;
+        Err(format!("`{}` may answer a later request first", view.path()))
+    }
+
+    /// Whether the time a request takes depends on its address.
+    fn addressed(&self, view: View) -> bool {
+        _ = view;
+        true
+    }
+
+    /// Whether its utilisation grows in proportion to the load.
+    fn scales(&self, view: View) -> bool {
+        _ = view;
+        false
+    }
+
+    /// What a reader of results must know of it under this load.
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        _ = (view, load);
+        None
+    }
+}
+
+/// A room in a simulation.
+pub trait Room<'m>: Metered {
+    /// Does what is asked, in virtual time, and charges all of it to `spent`.
+    fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) -> impl Future<Output = ()>;
+
+    /// The same without events, for a request that comes when `spent` ends. Requests come in the order of time. Only rooms
+    /// that say that they are [in order](Known::in_order) are asked.
+    fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        _ = (ask, spent);
+        unreachable!("a room is passed through that does not say that it is in order")
+    }
+}
+
+/// What a room records of itself.
+pub trait Metered {
+    /// Its servers and its queue up to `now`; none for a room without a queue of its own.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        _ = now;
+        None
+    }
+
+    /// Measures of its own, by name: always the same ones in the same order. Results carry each by that name.
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        _ = (now, put);
+    }
+}

@@ -1,0 +1,78 @@
+//! The terms in which rooms tell theory how they serve a load.
+
+use headrace_analytic::Law;
+use headrace_units::Bytes;
+use headrace_work::Op;
+
+/// The requests of one stream, as a component sees them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// The stream, for messages.
+    pub stream: String,
+    /// Every kind of request that occurs: (probability, operation, bytes).
+    pub kinds: Vec<(f64, Op, u64)>,
+    /// The smallest and the largest request.
+    pub sizes: (Bytes, Bytes),
+    /// Addresses are multiples of this.
+    pub align: Bytes,
+    /// Whether every address is equally likely.
+    pub uniform: bool,
+    /// Whether the requests come from a trace.
+    pub traced: bool,
+    /// Whether each comes only when the one before it is answered.
+    pub alone: bool,
+}
+
+impl Load {
+    /// Whether some of its requests write.
+    pub fn writes(&self) -> bool {
+        self.kinds.iter().any(|(_, op, _)| *op == Op::Write)
+    }
+}
+
+/// How the requests of a load are served, in the terms of a formula. Times are in ms.
+#[derive(Clone, Debug)]
+pub enum Model {
+    /// One queue with one server.
+    Single {
+        /// How long each request holds the server.
+        law: Law,
+        /// The share of the requests that comes to this server.
+        share: f64,
+        /// What the formula is called.
+        formula: &'static str,
+        /// An assumption that fails by so little that the formula is still an approximation.
+        mild: Option<&'static str>,
+    },
+    /// Each request visits several servers at once and is done with the last.
+    Forked {
+        /// How long the largest part holds its server.
+        law: Law,
+        /// Over how many servers a request is spread.
+        branches: u32,
+        /// The share of the requests that comes to each server.
+        share: f64,
+        /// The mean work that one request brings the busiest server.
+        work_ms: f64,
+        /// Which requests these are: the formula is for one kind.
+        kind: (Op, u64),
+    },
+    /// No formula for the response time, but the utilisation is known.
+    Busy {
+        /// The mean work that one request brings the busiest server, over its number of servers.
+        work_ms: f64,
+        /// The assumption that fails.
+        fails: String,
+    },
+}
+
+impl Model {
+    /// The mean work that one request brings the busiest server, over its number of servers. Times the rate of requests, it
+    /// is that server's utilisation.
+    pub fn work_ms(&self) -> f64 {
+        match self {
+            Self::Single { law, share, .. } => law.mean() * share,
+            Self::Forked { work_ms, .. } | Self::Busy { work_ms, .. } => *work_ms,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Systems built without a document, and requests sent through them.
+
+use std::cell::RefCell;
+
+use headrace_kernel::{Sim, Stream};
+use headrace_storage::disk::DiskNumbers;
+use headrace_storage::{Arena, Catalogue, ComponentSpec, Graph, Lookup, Place, Site, Slots, Timeline, lower};
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Spent};
+use indexmap::IndexMap;
+
+/// A catalogue of one drive, whatever its name.
+pub struct One(pub DiskNumbers);
+
+impl Catalogue for One {
+    fn disk(&self, _: &str) -> Lookup {
+        Lookup::Found(Box::new(self.0.clone()))
+    }
+}
+
+/// The graph of a system.
+pub fn graph(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Graph {
+    let system: IndexMap<String, ComponentSpec> =
+        system.iter().map(|(name, spec)| ((*name).to_owned(), spec.clone())).collect();
+    lower(&IndexMap::new(), &system, &One(drive.clone())).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+}
+
+/// A request to come: when, to which component, what.
+pub type Coming = (Nanos, usize, Block);
+
+/// Sends requests through the components `targets` of `graph`, event by event. Gives each one's account, and checks that what
+/// was sent on every edge arrived.
+pub fn by_events(graph: &Graph, targets: &[&str], requests: &[Coming]) -> Vec<Spent> {
+    let sim = Sim::new();
+    let site = Site::new(&sim, 1, Timeline::default());
+    let (places, slots) = (Place::of_all(graph, &site), Slots::of(graph));
+    let arena = Arena::build(graph, &site, &places, &slots);
+    let edges: Vec<_> = targets.iter().map(|name| arena.edge_to(graph.named(name).unwrap())).collect();
+    let accounts = RefCell::new(vec![None; requests.len()]);
+    let (s, e, a) = (&sim, &edges, &accounts);
+    for (number, &(at, target, block)) in requests.iter().enumerate() {
+        s.spawn(async move {
+            s.until(at).await;
+            let ask = Ask::new(Stream::named(1, "users", "requests").key(number as u64), block);
+            let mut spent = Spent::from(s.now());
+            e[target].serve(&ask, &mut spent).await;
+            assert_eq!(spent.total(), s.now() - at, "the legs add up to the response");
+            a.borrow_mut()[number] = Some(spent);
+        });
+    }
+    s.run(Nanos::MAX, u64::MAX);
+    for id in arena.ids() {
+        let all = arena.ids().flat_map(|from| arena.edges(from)).chain(&edges);
+        let into = all.filter(|edge| edge.to() == id).map(|edge| edge.sent());
+        let (asks, bytes) = into.fold((0, 0), |sum, flow| (sum.0 + flow.asks, sum.1 + flow.bytes));
+        let received = arena.place(id).received();
+        assert_eq!((received.asks, received.bytes), (asks, bytes), "{}", arena.place(id).path);
+        assert_eq!(received, arena.place(id).answered(), "{}", arena.place(id).path);
+        let activity = arena.metered(id).activity(s.now()).unwrap_or_default();
+        assert!(activity.busy_in_all() <= u128::from(activity.servers.max(1)) * u128::from(s.now().0));
+    }
+    s.finish();
+    accounts.take().into_iter().map(|spent| spent.expect("every request is answered")).collect()
+}
+
+/// The same without events, for one target.
+#[allow(dead_code, reason = "one of the tests that share this file does not use it")]
+pub fn by_recursion(graph: &Graph, target: &str, requests: &[Coming]) -> Vec<Spent> {
+    let sim = Sim::new();
+    let site = Site::new(&sim, 1, Timeline::default());
+    let (places, slots) = (Place::of_all(graph, &site), Slots::of(graph));
+    let edge = Arena::build(graph, &site, &places, &slots).edge_to(graph.named(target).unwrap());
+    let pass = |(number, &(at, _, block)): (usize, &Coming)| {
+        let mut spent = Spent::from(at);
+        edge.pass(&Ask::new(Stream::named(1, "users", "requests").key(number as u64), block), &mut spent);
+        spent
+    };
+    requests.iter().enumerate().map(pass).collect()
+}

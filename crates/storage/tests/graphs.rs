@@ -1,0 +1,181 @@
+//! Random systems: whatever is built of rooms, accounts add up, what is sent arrives, and order and numbers are as promised.
+
+mod common;
+
+use common::{Coming, by_events, graph};
+use headrace_storage::array::{ArraySpec, FirstUnit, Level, Queueing};
+use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning};
+use headrace_storage::graph::Copies;
+use headrace_storage::link::LinkSpec;
+use headrace_storage::station::{Order, StationSpec};
+use headrace_storage::{ComponentSpec, Graph};
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_work::{Block, DrawnTime, Op, TimeSpec};
+use proptest::prelude::*;
+
+const UNIT: u64 = 64 * 1024;
+
+fn drive() -> DiskNumbers {
+    serde_json::from_str(
+        r#"{"capacity": "10 GB", "cylinders": 6000, "rotation": "7200 rpm", "media_rate_outer": "60 MB/s",
+            "media_rate_inner": "40 MB/s", "seek_read": {"track_to_track": "1 ms", "full_stroke": "15 ms"},
+            "seek_write": {"track_to_track": "1.5 ms", "full_stroke": "16 ms"}, "overhead": "0.1 ms",
+            "cache": {"segments": 4, "segment_size": "256 KiB", "writes": "back", "drain": "sptf"},
+            "interface": {"read_rate": "100 MB/s", "write_rate": "100 MB/s"}}"#,
+    )
+    .unwrap()
+}
+
+fn station(servers: u32, service: Nanos, order: Order) -> ComponentSpec {
+    let service = TimeSpec::Drawn(DrawnTime::Exponential(service));
+    ComponentSpec::Station(StationSpec { servers, service, order, capacity: Bytes(1 << 30) })
+}
+
+fn disk(positioning: Positioning) -> ComponentSpec {
+    let device = DeviceRef::Named("any".to_owned());
+    ComponentSpec::Disk(DiskSpec { device, positioning, scheduling: None, queue_depth: None, phase: None })
+}
+
+/// A component without parts.
+fn leaf() -> impl Strategy<Value = ComponentSpec> {
+    prop_oneof![
+        (1u32..4, 1u64..20, any::<bool>()).prop_map(|(servers, ms, urgent)| {
+            let order = if urgent { Order::Priority } else { Order::FirstCome };
+            station(servers, Nanos(ms * 1_000_000), order)
+        }),
+        Just(disk(Positioning::Addressed)),
+        Just(disk(Positioning::Independent)),
+        Just(disk(Positioning::Mechanical)),
+    ]
+}
+
+fn array(of: Copies, disks: Option<u32>, lockstep: bool, via: bool) -> ComponentSpec {
+    ComponentSpec::Array(ArraySpec {
+        level: Level::Raid0,
+        of,
+        disks,
+        stripe_unit: Bytes(UNIT),
+        queueing: if lockstep { Queueing::SplitMerge } else { Queueing::ForkJoin },
+        first_unit: FirstUnit::Addressed,
+        via: via.then(|| "wire".to_owned()),
+    })
+}
+
+/// A component, or copies of one in an array, up to three deep; perhaps all behind one link.
+fn component() -> impl Strategy<Value = ComponentSpec> {
+    leaf().prop_recursive(2, 8, 1, |inner| {
+        (inner, 1u32..4, any::<bool>(), any::<bool>()).prop_map(|(of, disks, lockstep, via)| {
+            array(Copies::Written(Box::new(of)), Some(disks), lockstep, via)
+        })
+    })
+}
+
+/// Two components, an array over both (they are shared), and a link that every array may use.
+fn system() -> impl Strategy<Value = Graph> {
+    (component(), component(), any::<bool>(), any::<bool>()).prop_map(|(east, west, lockstep, via)| {
+        let wire = LinkSpec { rate: BytesPerSecond(200e6), latency: Nanos(20_000) };
+        let both = Copies::Shared(vec!["east".to_owned(), "west".to_owned()]);
+        let system = [
+            ("both", array(both, None, lockstep, via)),
+            ("east", east),
+            ("wire", ComponentSpec::Link(wire)),
+            ("west", west),
+        ];
+        graph(&system, &drive())
+    })
+}
+
+fn requests() -> impl Strategy<Value = Vec<Coming>> {
+    let one = (0u64..30_000_000, 0usize..3, any::<bool>(), 0u64..4000, 1u64..40);
+    prop::collection::vec(one, 1..60).prop_map(|all| {
+        let mut now = Nanos::ZERO;
+        let coming = |(gap, target, write, place, sectors)| {
+            now += Nanos(gap);
+            let op = if write { Op::Write } else { Op::Read };
+            (now, target, Block { op, address: place * 16 * 1024, bytes: sectors * 8192 })
+        };
+        all.into_iter().map(coming).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Nested, parallel, sequential and shared parts: the legs of every request add up to its response, to the nanosecond, and
+    /// on every edge what is sent arrives (`by_events` checks both).
+    #[test]
+    fn accounts_add_up_and_nothing_is_lost(graph in system(), requests in requests()) {
+        let accounts = by_events(&graph, &["both", "east", "west"], &requests);
+        for spent in accounts {
+            let legs: Nanos = spent.spans().fold(Nanos::ZERO, |sum, (_, _, span)| sum + span);
+            prop_assert_eq!(legs, spent.total());
+        }
+    }
+
+    /// Each node comes after all that it uses, once; names and groups are those of the document.
+    #[test]
+    fn a_graph_is_in_order(graph in system()) {
+        let mut built = vec![false; graph.nodes.len()];
+        for id in &graph.order {
+            let node = &graph.nodes[id.index()];
+            prop_assert!(node.uses.iter().all(|used| built[used.index()]), "{}", node.path);
+            prop_assert!(!std::mem::replace(&mut built[id.index()], true), "{} comes twice", node.path);
+            if let Some(within) = node.within {
+                let outer = &graph.nodes[within.index()];
+                let stem = format!("{}/", outer.path);
+                prop_assert!(within < *id && node.path.starts_with(&stem));
+                prop_assert!(outer.uses.contains(id));
+            }
+        }
+        prop_assert!(built.iter().all(|built| *built));
+        let mut paths: Vec<&str> = graph.nodes.iter().map(|node| node.path.as_str()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        prop_assert_eq!(paths.len(), graph.nodes.len());
+        let tops: Vec<&str> = graph.nodes.iter().filter(|node| node.within.is_none()).map(|node| node.path.as_str()).collect();
+        prop_assert_eq!(tops, ["both", "east", "wire", "west"]);
+    }
+}
+
+/// Two arrays over the same disks meet in their queues: each waits for the other.
+#[test]
+fn what_is_shared_is_one_queue() {
+    let of = || Copies::Shared(vec!["east".to_owned(), "west".to_owned()]);
+    let slow = || {
+        let service = TimeSpec::Fixed(Nanos(10_000_000));
+        let spec = StationSpec { servers: 1, service, order: Order::FirstCome, capacity: Bytes(1 << 30) };
+        ComponentSpec::Station(spec)
+    };
+    let system = [
+        ("one", array(of(), None, false, false)),
+        ("other", array(of(), None, false, false)),
+        ("east", slow()),
+        ("west", slow()),
+    ];
+    let both = Block { op: Op::Read, address: 0, bytes: 2 * UNIT };
+    let accounts =
+        by_events(&graph(&system, &drive()), &["one", "other"], &[(Nanos(1), 0, both), (Nanos(2), 1, both)]);
+    assert_eq!(accounts[0].total(), Nanos(10_000_000));
+    assert_eq!(accounts[1].total(), Nanos(20_000_000 - 1));
+}
+
+/// Parts of one array share its link: reads of two disks cross it one after the other.
+#[test]
+fn a_shared_link_carries_one_transfer_at_a_time() {
+    let fast = StationSpec {
+        servers: 1,
+        service: TimeSpec::Fixed(Nanos(1_000_000)),
+        order: Order::FirstCome,
+        capacity: Bytes(1 << 30),
+    };
+    let wire = LinkSpec { rate: BytesPerSecond(65_536_000.0), latency: Nanos(5_000) };
+    let of = Copies::Written(Box::new(ComponentSpec::Station(fast)));
+    let system = [("tds", array(of, Some(2), false, true)), ("wire", ComponentSpec::Link(wire))];
+    let graph = graph(&system, &drive());
+    // Each unit takes 1 ms on its disk and 1 ms on the wire: the second waits for the first.
+    for op in [Op::Read, Op::Write] {
+        let both = Block { op, address: 0, bytes: 2 * UNIT };
+        let accounts = by_events(&graph, &["tds"], &[(Nanos(0), 0, both)]);
+        assert_eq!(accounts[0].total(), Nanos(3_005_000), "{op:?}");
+    }
+}

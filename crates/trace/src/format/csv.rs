@@ -1,0 +1,155 @@
+//! CSV with a header line: the meaning and unit of each column.
+
+use headrace_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Devices, Raw};
+use crate::fields::{Fields, MOST, op, scaled};
+
+/// The columns of a CSV file, by their names in the header line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CsvColumns {
+    /// Arrival time, from any origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<TimeColumn>,
+    /// Name of the operation column: `r`, `read` or `0` for a read; `w`, `write` or `1` for a write, in either case.
+    pub op: String,
+    /// Address of the first byte.
+    pub address: ByteColumn,
+    /// Size.
+    pub size: ByteColumn,
+    /// Response time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<TimeColumn>,
+    /// Think time: from the completion of this request to the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<TimeColumn>,
+    /// Name of the device column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+}
+
+/// A time column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimeColumn {
+    /// Name of the column.
+    pub column: String,
+    /// Unit of its values: `1 s`, `100 ns`.
+    pub unit: Nanos,
+}
+
+/// A column of addresses or sizes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ByteColumn {
+    /// Name of the column.
+    pub column: String,
+    /// Unit of its values: `1 B`, `512 B`.
+    pub unit: Bytes,
+}
+
+impl CsvColumns {
+    /// The columns of headrace's own format.
+    pub fn own() -> Self {
+        let time = |column: &str| Some(TimeColumn { column: column.to_owned(), unit: Nanos(1) });
+        let bytes = |column: &str| ByteColumn { column: column.to_owned(), unit: Bytes(1) };
+        Self {
+            time: time("time_ns"),
+            op: "op".to_owned(),
+            address: bytes("address"),
+            size: bytes("bytes"),
+            response: time("response_ns"),
+            think: time("think_ns"),
+            device: Some("device".to_owned()),
+        }
+    }
+}
+
+/// Parses the lines of a CSV file. `places` is `None` before the header.
+pub struct Columns {
+    named: CsvColumns,
+    places: Option<Places>,
+}
+
+/// Index of each column and unit of its values.
+struct Places {
+    time: Option<(usize, u64)>,
+    op: usize,
+    address: (usize, u64),
+    size: (usize, u64),
+    response: Option<(usize, u64)>,
+    think: Option<(usize, u64)>,
+    device: Option<usize>,
+}
+
+impl Columns {
+    pub fn new(named: CsvColumns) -> Self {
+        Self { named, places: None }
+    }
+
+    /// The request of a line; `None` for the header.
+    #[inline]
+    pub fn parse(&mut self, line: &[u8], devices: &mut Devices) -> Result<Option<Raw>, String> {
+        if self.places.is_some() && memchr::memchr(b'"', line).is_some() {
+            return Err("quoted fields are not supported; remove the quotes".to_owned());
+        }
+        let fields = Fields::by_comma(line);
+        let Some(places) = &self.places else {
+            self.places = Some(places(&self.named, &fields)?);
+            return Ok(None);
+        };
+        places.request(&fields, devices).map(Some)
+    }
+}
+
+fn places(named: &CsvColumns, header: &Fields) -> Result<Places, String> {
+    let times = [&named.time, &named.response, &named.think].into_iter().flatten();
+    if times.map(|time| time.unit.0).chain([named.address.unit.0, named.size.unit.0]).any(|unit| unit == 0) {
+        return Err("the unit of a column is zero; use at least 1 ns or 1 B".to_owned());
+    }
+    let all =
+        || (0..header.count).map(|at| String::from_utf8_lossy(header.get(at)).trim_matches('"').to_owned());
+    let place = |name: &str| {
+        all().position(|column| column == name).ok_or_else(|| {
+            let known: Vec<String> = all().collect();
+            format!("no column `{name}` among the first {MOST}; the header has {}", known.join(", "))
+        })
+    };
+    let time = |column: &Option<TimeColumn>| {
+        column.as_ref().map(|column| Ok::<_, String>((place(&column.column)?, column.unit.0))).transpose()
+    };
+    let bytes = |column: &ByteColumn| Ok::<_, String>((place(&column.column)?, column.unit.0));
+    Ok(Places {
+        time: time(&named.time)?,
+        op: place(&named.op)?,
+        address: bytes(&named.address)?,
+        size: bytes(&named.size)?,
+        response: time(&named.response)?,
+        think: time(&named.think)?,
+        device: named.device.as_ref().map(|name| place(name)).transpose()?,
+    })
+}
+
+impl Places {
+    fn request(&self, fields: &Fields, devices: &mut Devices) -> Result<Raw, String> {
+        // An empty field is an unknown time.
+        let time = |place: Option<(usize, u64)>| match place {
+            Some((at, unit)) if !fields.get(at).is_empty() => scaled(fields.get(at), unit, "time").map(Some),
+            _ => Ok(None),
+        };
+        let bytes = |(at, unit): (usize, u64), what| scaled(fields.get(at), unit, what);
+        let (address, size) = (bytes(self.address, "address")?, bytes(self.size, "size")?);
+        let device = self.device.map_or(Ok(0), |at| devices.number(fields.get(at)))?;
+        let raw = Raw::new(op(fields.get(self.op))?, Some(address), size)?;
+        Ok(Raw {
+            time_ns: time(self.time)?,
+            response: time(self.response)?.map(Nanos),
+            think: time(self.think)?.map(Nanos),
+            device,
+            ..raw
+        })
+    }
+}

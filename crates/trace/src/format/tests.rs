@@ -1,0 +1,131 @@
+use std::collections::VecDeque;
+
+use headrace_units::Nanos;
+use headrace_work::Op;
+use proptest::prelude::*;
+
+use super::*;
+
+/// The request of the last line of a file in this format.
+fn last(format: &TraceFormat, lines: &[&str]) -> Result<Raw, String> {
+    let sample: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+    let (mut parser, mut out) = (Parser::new(format, &sample), VecDeque::new());
+    for line in &sample {
+        parser.line(line, &mut out)?;
+    }
+    parser.end(&mut out);
+    out.pop_back().ok_or_else(|| "nothing".to_owned())
+}
+
+fn raw(time_ns: Option<u64>, op: Op, address: u64, bytes: u64) -> Raw {
+    Raw { time_ns, device: 0, op, address: Some(address), bytes, response: None, think: None }
+}
+
+const OWN: &str = "time_ns,op,address,bytes,response_ns,think_ns,device";
+
+#[test]
+fn a_line_of_each_format_is_read() {
+    let took = |ns: u64, raw: Raw| Raw { response: Some(Nanos(ns)), ..raw };
+    let read = |lines: &[&str], format: TraceFormat| {
+        assert_eq!(
+            detect("a_clat.1.log", &lines.iter().map(|l| l.as_bytes()).collect::<Vec<_>>()),
+            Some(format.clone())
+        );
+        last(&format, lines).unwrap()
+    };
+    assert_eq!(
+        read(&["R Miss  564347     2     14095.370     13876.270"], TraceFormat::Validate),
+        Raw { think: Some(Nanos(13_876_270)), ..took(14_095_370, raw(None, Op::Read, 564_347 * 512, 1024)) }
+    );
+    assert_eq!(
+        read(&["0.501 0 2000 8 1", "12.250000 0 303567 8 0"], TraceFormat::Ascii),
+        raw(Some(12_250_000), Op::Write, 303_567 * 512, 4096)
+    );
+    assert_eq!(
+        read(&["128166372003061629,usr,0,Read,7014609920,24576,41286"], TraceFormat::Msr),
+        took(4_128_600, raw(Some(12_816_637_200_306_162_900), Op::Read, 7_014_609_920, 24_576))
+    );
+    assert_eq!(
+        read(&["0,20941264,8192,W,0.551706"], TraceFormat::Spc),
+        raw(Some(551_706_000), Op::Write, 20_941_264 * 512, 8192)
+    );
+    assert_eq!(
+        read(&["101, 5000000, 0, 4096, 8192, 0"], TraceFormat::FioLatency),
+        took(5_000_000, raw(Some(96_000_000), Op::Read, 8192, 4096))
+    );
+    assert_eq!(
+        read(&[OWN, "7,write,512,1024,90,4,"], TraceFormat::Headrace),
+        Raw { think: Some(Nanos(4)), ..took(90, raw(Some(7), Op::Write, 512, 1024)) }
+    );
+    assert_eq!(
+        read(
+            &[
+                "  8,0    3        1     0.000000000   697  Q   R 223490 + 8 [kjournald]",
+                "  8,0    3        2     0.000001829   697  D   R 223490 + 8 [kjournald]",
+                "  8,0    1        3     0.004001829     0  C   R 223490 + 8 [0]",
+            ],
+            TraceFormat::Blkparse
+        ),
+        took(4_000_000, raw(Some(1829), Op::Read, 223_490 * 512, 4096))
+    );
+}
+
+#[test]
+fn a_bad_line_is_refused_with_the_reason() {
+    for (format, line, says) in [
+        (TraceFormat::Validate, "R Miss 12 2 100.0", "has 5 fields"),
+        (TraceFormat::Validate, "X Miss 12 2 100.0 1.0", "neither a read nor a write"),
+        (TraceFormat::Validate, "0 1 12 2 100.0 1.0", "neither R nor W"),
+        (TraceFormat::Validate, "R Miss 12 0 100.0 1.0", "the size is zero"),
+        (TraceFormat::Validate, "R Miss -1 2 100.0 1.0", "not a valid sector number"),
+        (TraceFormat::Validate, "R Miss 1 2 nan 1.0", "not a valid time"),
+        (TraceFormat::Msr, "128166372003061629,usr,0,Read,7014609920,24576", "has 6 fields"),
+        (TraceFormat::Ascii, "1.0 0 5 8 z", "not hexadecimal"),
+        (TraceFormat::Spc, "0,20941264,8192,T,0.551706", "neither"),
+        (TraceFormat::Blkparse, "8,0 3 2 x 697 D R 223490 + 8 [k]", "not a valid time"),
+        (TraceFormat::Headrace, "when,op", "no column `time_ns`"),
+    ] {
+        let message = last(&format, &[line]).unwrap_err();
+        assert!(message.contains(says), "{line}: {message}");
+    }
+}
+
+/// A requeued request is issued once; a request completed in parts ends with the last part; of two requests to the same
+/// address, the first issued is the first completed.
+#[test]
+fn blkparse_follows_requeues_parts_and_twins() {
+    let lines = [
+        "8,0 3 1 0.000000000 697 D R 1000 + 8 [fio]",
+        "8,0 3 2 0.001000000 697 R R 1000 + 8 [fio]",
+        "8,0 3 3 0.010000000 697 D R 1000 + 8 [fio]",
+        "8,0 1 4 0.012000000 0 C R 1000 + 8 [0]",
+        "8,0 1 5 0.024000000 0 D R 9000 + 16 [fio]",
+        "8,0 1 6 0.025000000 0 C R 9000 + 8 [0]",
+        "8,0 1 7 0.027000000 0 C R 9008 + 8 [0]",
+        "8,0 1 8 0.030000000 0 D W 50 + 8 [fio]",
+        "8,0 1 9 0.031000000 0 D W 50 + 8 [fio]",
+        "8,0 1 10 0.032000000 0 C W 50 + 8 [0]",
+        "8,0 1 11 0.034000000 0 C W 50 + 8 [0]",
+        "CPU0 (8,0):",
+    ];
+    let (mut parser, mut out) = (Parser::new(&TraceFormat::Blkparse, &[]), VecDeque::new());
+    lines.iter().for_each(|line| parser.line(line.as_bytes(), &mut out).unwrap());
+    parser.end(&mut out);
+    let times = out.iter().map(|raw| (raw.time_ns.unwrap() / 1_000_000, raw.response.unwrap().ms() as u64));
+    assert_eq!(times.collect::<Vec<_>>(), [(10, 2), (24, 3), (30, 2), (31, 3)]);
+}
+
+proptest! {
+    #[test]
+    fn any_lines_are_read_or_refused(lines in prop::collection::vec("([RWD0-9., +x-]|8,0 |Read|\\[){0,80}|\\PC{0,60}", 1..5)) {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        for format in [
+            TraceFormat::Validate, TraceFormat::Ascii, TraceFormat::Msr, TraceFormat::Spc, TraceFormat::Blkparse,
+            TraceFormat::FioLatency, TraceFormat::FioBandwidth, TraceFormat::Headrace,
+        ] {
+            if let Ok(raw) = last(&format, &lines) {
+                prop_assert!(raw.bytes > 0 && raw.address.unwrap_or(0) + raw.bytes <= 1 << 63);
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Addresses accessed: sequentiality, footprint and popularity.
+
+use serde::Serialize;
+
+use super::footprint::Footprint;
+use super::popularity::Popularity;
+use super::sequential::Sequential;
+use crate::reader::Traced;
+use crate::survey::DeviceSurvey;
+
+/// Addresses accessed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Places {
+    /// Share of requests that begin where one of the previous 32 requests to the same device ended.
+    pub sequential_share: f64,
+    /// Number of distinct bytes accessed.
+    pub footprint: u64,
+    /// Resolution of the footprint in bytes; 1 if it is exact.
+    pub footprint_grain: u64,
+    /// One past the last byte accessed, the maximum over all devices.
+    pub end: u64,
+    /// Region size in bytes for `popularity`.
+    pub region: u64,
+    /// (share of the regions accessed, most popular first; share of the requests that begin in them).
+    pub popularity: Vec<(f64, f64)>,
+}
+
+/// Accumulates [`Places`].
+#[derive(Default)]
+pub struct PlaceCounts {
+    sequential: Sequential,
+    footprint: Footprint,
+    popularity: Popularity,
+}
+
+impl PlaceCounts {
+    #[inline]
+    pub fn add(&mut self, traced: &Traced) {
+        let Some(address) = traced.address else { return };
+        let end = address + traced.bytes;
+        self.sequential.add(traced.device, address, end);
+        self.footprint.add(traced.device, address, end);
+        self.popularity.add(traced.device, address);
+    }
+
+    pub fn finish(self, devices: &[DeviceSurvey], n: f64) -> Places {
+        let (footprint, footprint_grain) = self.footprint.finish();
+        let (region, popularity) = self.popularity.finish(n);
+        Places {
+            sequential_share: self.sequential.count as f64 / n,
+            footprint,
+            footprint_grain,
+            end: devices.iter().map(|device| device.end).max().unwrap_or(0),
+            region,
+            popularity,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Request traces: reading, characterisation, conversion and replay.
+//!
+//! A [`Reader`] streams the requests of a file in constant memory. [`Replay::plan`] scans the whole trace and refuses what
+//! cannot be replayed before a run starts; [`Replay::due`] reads the trace again during the run.
+
+mod fields;
+mod format;
+mod info;
+mod lines;
+mod reader;
+mod replay;
+mod survey;
+mod write;
+
+pub use format::{ByteColumn, CsvColumns, TimeColumn, TraceFormat};
+pub use info::{Info, characterise};
+pub use reader::{Reader, Traced};
+pub use replay::{Due, Fit, Replay, ReplayProblem, ReplaySpec, Start, Timing};
+pub use survey::{DeviceSurvey, Survey, from_the_earliest, survey};
+pub use write::{Written, convert};
+
+/// Why a trace cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file cannot be opened or read.
+    #[error("cannot read the trace {path}: {cause}")]
+    Unreadable {
+        /// Path of the file.
+        path: String,
+        /// The operating system's message.
+        cause: String,
+    },
+    /// The trace has no requests.
+    #[error("the trace {path} is empty: it has no requests")]
+    Empty {
+        /// Path of the file.
+        path: String,
+    },
+    /// The format is not detected.
+    #[error("cannot detect the format of {path}; specify its format, or its columns if it is CSV")]
+    Unknown {
+        /// Path of the file.
+        path: String,
+    },
+    /// A line does not conform to the format.
+    #[error("{path}, line {line}: {problem}\n  {text}")]
+    Line {
+        /// Path of the file.
+        path: String,
+        /// Line number, counted from one.
+        line: u64,
+        /// What is wrong, and how to fix it.
+        problem: String,
+        /// The text of the line.
+        text: String,
+    },
+    /// The last line is bad and has no newline.
+    #[error(
+        "{path}, line {line}: {problem}; the last line has no newline: the trace may be truncated\n  {text}"
+    )]
+    Truncated {
+        /// Path of the file.
+        path: String,
+        /// Line number, counted from one.
+        line: u64,
+        /// What is wrong, and how to fix it.
+        problem: String,
+        /// The text of the line.
+        text: String,
+    },
+    /// The file has changed since it was scanned.
+    #[error("the trace {path} changed during the replay")]
+    Changed {
+        /// Path of the file.
+        path: String,
+    },
+    /// The output file cannot be written.
+    #[error("cannot write {path}: {cause}")]
+    Unwritable {
+        /// Path of the file.
+        path: String,
+        /// The operating system's message.
+        cause: String,
+    },
+    /// The output format cannot represent a request.
+    #[error("request {request}: {problem}")]
+    Inexpressible {
+        /// Number of the request, counted from one.
+        request: u64,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The caller cancelled the operation.
+    #[error("reading the trace was interrupted")]
+    Interrupted,
+}

@@ -1,0 +1,107 @@
+//! A request to a component.
+
+use headrace_kernel::subkey;
+use headrace_units::Nanos;
+
+use crate::block::{Block, Op};
+
+/// Who wants the work done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// A host waits for the answer.
+    #[default]
+    Host,
+    /// Data leaves a write-back cache.
+    Destage,
+    /// A disk is being rebuilt.
+    Rebuild,
+    /// Data moves between tiers.
+    Migration,
+}
+
+impl Cause {
+    /// All causes, in the order in which tables show them.
+    pub const ALL: [Self; 4] = [Self::Host, Self::Destage, Self::Rebuild, Self::Migration];
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Destage => "destage",
+            Self::Rebuild => "rebuild",
+            Self::Migration => "migration",
+        }
+    }
+}
+
+/// A piece of work asked of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask<W> {
+    /// The key of the stream's request that this work belongs to.
+    pub root: u64,
+    /// A key of its own. Whatever a component draws for this work it draws by this key, so neither the order of service
+    /// nor other streams change it.
+    pub key: u64,
+    /// When the asker gives up; [`Nanos::MAX`] for never. A component may drop work whose deadline has passed.
+    pub deadline: Nanos,
+    /// Who wants it done.
+    pub cause: Cause,
+    /// Smaller numbers are more urgent. Components whose queue has no priorities ignore it.
+    pub priority: u8,
+    /// What is to be done.
+    pub work: W,
+}
+
+impl Ask<Block> {
+    /// A request that is yet to be made.
+    pub const BLANK: Self = Self {
+        root: 0,
+        key: 0,
+        deadline: Nanos::MAX,
+        cause: Cause::Host,
+        priority: 0,
+        work: Block { op: Op::Read, address: 0, bytes: 0 },
+    };
+}
+
+impl<W> Ask<W> {
+    /// A host's request, with the key of its stream's draw.
+    #[inline]
+    pub fn new(key: u64, work: W) -> Self {
+        Self { root: key, key, deadline: Nanos::MAX, cause: Cause::Host, priority: 0, work }
+    }
+
+    /// The same request handed on as other work: at most one such goes to any one component, so it keeps its key.
+    #[inline]
+    pub fn with<V>(&self, work: V) -> Ask<V> {
+        let Self { root, key, deadline, cause, priority, .. } = *self;
+        Ask { root, key, deadline, cause, priority, work }
+    }
+
+    /// The `n`-th piece of work done for this request, with a key of its own: a component that is asked twice for one
+    /// request (read the old data, then write the new) draws anew.
+    #[inline]
+    pub fn child<V>(&self, n: u64, work: V) -> Ask<V> {
+        Ask { key: subkey(self.key, n), ..self.with(work) }
+    }
+
+    /// The same work, wanted for another reason.
+    #[must_use]
+    pub fn because(self, cause: Cause) -> Self {
+        Self { cause, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_have_keys_of_their_own_and_the_same_root() {
+        let ask = Ask::new(7, ());
+        let (first, second) = (ask.child(0, ()), ask.child(1, ()));
+        assert_eq!((first.root, second.root, ask.with(()).key), (7, 7, 7));
+        assert!(first.key != second.key && first.key != 7 && second.key != 7);
+        assert_ne!(first.child(0, ()).key, second.child(0, ()).key);
+    }
+}

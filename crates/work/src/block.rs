@@ -1,0 +1,33 @@
+//! The work of block devices.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// Data comes from the device.
+    Read,
+    /// Data goes to the device.
+    Write,
+}
+
+/// A read or write of consecutive bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Read or write.
+    pub op: Op,
+    /// The first byte.
+    pub address: u64,
+    /// Number of bytes; at least one.
+    pub bytes: u64,
+}
+
+impl Block {
+    /// One more than its last byte.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.address + self.bytes
+    }
+}

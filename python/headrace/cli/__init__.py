@@ -1,0 +1,52 @@
+"""The command line: `headrace run|check|schema|devices|trace|validate|…`, one file a group of commands."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from headrace._core import __version__
+from headrace.cli import decisions, devices, scenarios, studies, sweeps, traces
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help="""Simulate a storage system described in one file, and see what theory says of it.
+
+    Exit codes: 0 done; 1 a study's claim fails or stays undecided; 2 a mistake in what was given; 3 a limit ended
+    the run early; 130 interrupted. What a run found until then is printed in both cases, and marked.""",
+)
+for command in (scenarios.run, scenarios.check, scenarios.schema, devices.devices, devices.validate):
+    app.command()(command)
+app.add_typer(studies.commands, name="study")
+app.add_typer(devices.calibrate, name="calibrate")
+app.add_typer(devices.imports, name="import")
+app.add_typer(traces.commands, name="trace")
+app.add_typer(sweeps.commands)
+app.add_typer(decisions.commands)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"headrace {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise SystemExit(0) from None

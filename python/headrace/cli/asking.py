@@ -1,0 +1,104 @@
+"""What commands that ask more than one run have in common: options, progress, and how the answer is told."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from headrace._core import ScenarioError
+from headrace.cli.options import INTERRUPTED, refuse
+from headrace.experiment import design, rounds
+
+Json = dict[str, Any]
+Found = TypeVar("Found")
+
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        metavar="PATH=VALUES",
+        help="Values for a place: `system.tds.disks=4,8,16`; from one to another `run.seed=1..9/9`, at equal ratios "
+        "`system.tds.stripe_unit=8 KiB..1 MiB/8 log`. May be repeated.",
+    ),
+]
+Replications = Annotated[
+    int | None, typer.Option(min=1, metavar="R", help="So many independent runs of each point.", show_default=False)
+]
+StoreFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        metavar="FOLDER",
+        help="Keep every run there: what was killed goes on from there, and repeats nothing.",
+    ),
+]
+Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="At most so many at once. [default: all]")]
+
+
+def axes_of(given: list[str] | None) -> dict[str, Any]:
+    """Return the axes of `--vary`."""
+    axes = {}
+    for one in given or []:
+        path, equals, values = one.partition("=")
+        if not equals or not path.strip() or not values.strip():
+            raise typer.BadParameter(f"`{one}` is not PATH=VALUES, such as system.tds.disks=4,8", param_hint="--vary")
+        if path.strip() in axes:
+            raise typer.BadParameter(f"`{path.strip()}` is varied twice", param_hint="--vary")
+        try:
+            axes[path.strip()] = design.axis(values)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--vary") from None
+    return axes
+
+
+def percent(text: str) -> float:
+    """Return a share, written as one or in percent."""
+    number = float(text.removesuffix("%").strip()) / (100 if text.strip().endswith("%") else 1)
+    if not 0 < number < 1:
+        raise ValueError(text)
+    return number
+
+
+def answered(
+    ask: Callable[[rounds.Watch | None], Found],
+    tell: Callable[[Found], None],
+    *,
+    as_json: bool,
+    kept: Path | None,
+    page: Path | None = None,
+) -> Found:
+    """Ask, showing progress, and tell what was found; say what is wrong where something is.
+
+    On Ctrl-C tell what was found until then, and what is kept.
+    """
+    from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
+
+    if page is not None and (page.is_dir() or not page.parent.is_dir()):
+        why = "is a folder" if page.is_dir() else f"cannot be written: there is no folder {page.parent}"
+        raise typer.BadParameter(f"{page} {why}", param_hint="--report")
+    try:
+        with progress.of_tasks(quiet=as_json) as watch:
+            found = ask(watch)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    except KeyboardInterrupt as stopped:
+        if isinstance(stopped, rounds.Interrupted) and stopped.found is not None:
+            tell(stopped.found)
+        going_on = f"what is done is kept in {kept}: the same command goes on from there"
+        print(f"interrupted; {going_on if kept else 'nothing was kept: see --store'}", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    tell(found)
+    return found
+
+
+def print_rows(as_json: bool, told: Json, columns: list[str], cells: list[list[str]]) -> None:
+    """Print an answer above its table, or as JSON."""
+    from headrace.view.terminal import experiments as terminal  # noqa: PLC0415
+
+    if as_json:
+        print(json.dumps(told, indent=2))
+    else:
+        terminal.show_rows(columns, cells, answer=told["answer"])

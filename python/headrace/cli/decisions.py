@@ -1,0 +1,204 @@
+"""`headrace compare`, `capacity`, `optimise` and `sensitivity`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from headrace.cli.asking import StoreFolder, Vary, Workers, answered, axes_of, percent, print_rows
+from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, write
+from headrace.experiment import design, engines, rounds
+from headrace.scenario import load
+
+commands = typer.Typer()
+
+
+@commands.command("compare")
+def compare_command(
+    a: Annotated[Path, typer.Argument(help="A scenario.", show_default=False)],
+    b: Annotated[
+        Path | None,
+        typer.Argument(help="Another; without it, the first with the values of `--with`.", show_default=False),
+    ] = None,
+    replications: Annotated[int, typer.Option(min=2, metavar="R", help="So many pairs of runs.")] = 10,
+    other: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="PATH=VALUE", help="A value that the second has in the place of the first's."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Print every metric.")] = False,
+    store: StoreFolder = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    sets: Sets = None,
+) -> None:
+    """Run two scenarios under the same luck, and say what differs and how surely."""
+    from headrace.experiment import compare  # noqa: PLC0415
+    from headrace.view.tables import decisions as tables  # noqa: PLC0415
+
+    if b is None and not other:
+        raise typer.BadParameter("name another scenario, or what it has different", param_hint="--with")
+
+    def ask(watch: rounds.Watch | None) -> compare.Comparison:
+        first = load(a).with_(changes(sets))
+        second = (load(b).with_(changes(sets)) if b else first).with_(changes(other))
+        return compare.compare(
+            first, second, replications=replications, engine=engines.Local(workers), store=store, watch=watch
+        )
+
+    def tell(found: compare.Comparison) -> None:
+        print_rows(as_json, compare.as_json(found), *tables.differences(found, every=every))
+
+    answered(ask, tell, as_json=as_json, kept=store)
+
+
+@commands.command("capacity")
+def capacity_command(
+    file: File,
+    increase: Annotated[str, typer.Option(metavar="PATH", help="What grows: `workload.users.arrivals.poisson`.")],
+    until: Annotated[
+        list[str],
+        typer.Option(metavar="OBJECTIVE", help="What must not come to pass: `p99(reads) > 20 ms`. May be repeated."),
+    ],
+    least: Annotated[
+        str | None, typer.Option("--from", metavar="VALUE", help="Where to begin. [default: what FILE has]")
+    ] = None,
+    most: Annotated[
+        str | None, typer.Option("--to", metavar="VALUE", help="At most so much.", show_default=False)
+    ] = None,
+    within: Annotated[str, typer.Option(metavar="SHARE", help="How narrow the bracket is to be.")] = "2%",
+    replications: Annotated[int, typer.Option(min=2, metavar="R", help="Runs of each load to begin with.")] = 5,
+    budget: Annotated[int, typer.Option(min=2, metavar="N", help="At most so many of each load.")] = 40,
+    store: StoreFolder = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    sets: Sets = None,
+) -> None:
+    """Seek the largest load that FILE carries within objectives, and what is busiest there."""
+    from headrace.experiment import capacity  # noqa: PLC0415
+    from headrace.view.tables import decisions as tables  # noqa: PLC0415
+
+    ends = [None if one is None else design.scalar(one) for one in (least, most)]
+    try:
+        share = percent(within)
+    except ValueError:
+        raise typer.BadParameter(f"`{within}` is no share such as 2%", param_hint="--within") from None
+
+    def ask(watch: rounds.Watch | None) -> capacity.Capacity:
+        return capacity.capacity(
+            load(file).with_(changes(sets)),
+            increase,
+            until,
+            least=ends[0],
+            most=ends[1],
+            within=share,
+            replications=replications,
+            budget=budget,
+            engine=engines.Local(workers),
+            store=store,
+            watch=watch,
+        )
+
+    def tell(found: capacity.Capacity) -> None:
+        print_rows(as_json, capacity.as_json(found), *tables.loads(found))
+
+    found = answered(ask, tell, as_json=as_json, kept=store)
+    if found.carried is None or found.exceeded is None:
+        raise typer.Exit(CUT_SHORT)
+
+
+@commands.command("optimise")
+def optimise_command(
+    file: File,
+    vary: Vary = None,
+    minimise: Annotated[
+        list[str] | None, typer.Option(metavar="METRIC", help="Such as `p99(reads)` or `price(system)`.")
+    ] = None,
+    maximise: Annotated[
+        list[str] | None, typer.Option(metavar="METRIC", help="Such as `requests_per_s(users)`.")
+    ] = None,
+    subject_to: Annotated[
+        list[str] | None, typer.Option(metavar="CONSTRAINT", help="Such as `p99(reads) < 20 ms`.")
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, metavar="N", help="How many designs are tried.")] = 50,
+    replications: Annotated[int, typer.Option(min=1, metavar="R", help="Runs of each.")] = 3,
+    store: StoreFolder = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    sets: Sets = None,
+    report: ReportFile = None,
+) -> None:
+    """Seek the best design within constraints; with several goals, those that none beats in every respect."""
+    from headrace.experiment import optimise  # noqa: PLC0415
+    from headrace.view.tables import decisions as tables  # noqa: PLC0415
+
+    axes = _wanted(vary)
+
+    def ask(watch: rounds.Watch | None) -> optimise.Optimum:
+        return optimise.optimise(
+            load(file).with_(changes(sets)),
+            axes,
+            minimise=minimise or (),
+            maximise=maximise or (),
+            subject_to=subject_to or (),
+            trials=trials,
+            replications=replications,
+            engine=engines.Local(workers),
+            store=store,
+            watch=watch,
+        )
+
+    def tell(found: optimise.Optimum) -> None:
+        print_rows(as_json, optimise.as_json(found), *tables.front(found))
+        if report:
+            from headrace.view import pages  # noqa: PLC0415 - pictures take longer to load than tables
+
+            write(lambda page: pages.write_optimum(found, page, title=file.stem), report)
+
+    found = answered(ask, tell, as_json=as_json, kept=store, page=report)
+    if not found.front:
+        raise typer.Exit(CUT_SHORT)
+
+
+@commands.command("sensitivity")
+def sensitivity_command(
+    file: File,
+    metric: Annotated[str, typer.Option(metavar="METRIC", help="What is to be explained: `mean(users)`.")],
+    vary: Vary = None,
+    method: Annotated[
+        str, typer.Option(help="`morris`: few runs; `sobol`: shares of the variance, many runs.")
+    ] = "morris",
+    samples: Annotated[int, typer.Option(min=2, metavar="N", help="Ways through the ranges, or samples of them.")] = 16,
+    store: StoreFolder = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    sets: Sets = None,
+) -> None:
+    """Say which of several ranges matters for a metric, and how much."""
+    from headrace.experiment import sensitivity  # noqa: PLC0415
+    from headrace.view.tables import decisions as tables  # noqa: PLC0415
+
+    axes = _wanted(vary)
+
+    def ask(watch: rounds.Watch | None) -> sensitivity.Sensitivity:
+        return sensitivity.sensitivity(
+            load(file).with_(changes(sets)),
+            axes,
+            metric,
+            method=method,
+            samples=samples,
+            engine=engines.Local(workers),
+            store=store,
+            watch=watch,
+        )
+
+    def tell(found: sensitivity.Sensitivity) -> None:
+        print_rows(as_json, sensitivity.as_json(found), *tables.effects(found))
+
+    answered(ask, tell, as_json=as_json, kept=store)
+
+
+def _wanted(vary: list[str] | None) -> dict[str, Any]:
+    axes = axes_of(vary)
+    if not axes:
+        raise typer.BadParameter("say what varies, such as `--vary system.tds.disks=4..16/13`", param_hint="--vary")
+    return axes

@@ -1,0 +1,201 @@
+"""`headrace sweep`, and `results` and `report` of what it kept."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from headrace._core import ScenarioError
+from headrace.cli.asking import Replications, StoreFolder, Vary, Workers, answered, axes_of, percent
+from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, refuse, write
+from headrace.experiment import design, engines, rounds
+from headrace.experiment.query import query
+from headrace.experiment.table import Table
+from headrace.scenario import load
+
+Json = dict[str, Any]
+
+commands = typer.Typer()
+
+
+class EngineName(StrEnum):
+    """Who does the runs."""
+
+    local = "local"
+    dask = "dask"
+
+
+EngineOption = Annotated[
+    EngineName, typer.Option(help="`local`: threads here; `dask`: a cluster, see `--scheduler` and `--jobs`.")
+]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="The dask scheduler, such as `tcp://head:8786`.")
+]
+Jobs = Annotated[
+    str | None,
+    typer.Option(metavar="SYSTEM", help="Start dask workers as jobs of `slurm`, `htcondor`, `pbs` or `sge`."),
+]
+
+
+@contextmanager
+def _engine(name: EngineName, workers: int | None, scheduler: str | None, jobs: str | None) -> Iterator[engines.Engine]:
+    if name is EngineName.local and (scheduler or jobs):
+        raise typer.BadParameter("a scheduler and jobs are for `--engine dask`", param_hint="--engine")
+    if name is EngineName.local:
+        yield engines.Local(workers)
+        return
+    cluster = engines.Dask(scheduler, jobs=jobs, workers=workers)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def _precision(text: str | None, budget: int | None) -> design.Precision | None:
+    if text is None and budget is not None:
+        raise typer.BadParameter("a budget is for `--precision`", param_hint="--budget")
+    if text is None:
+        return None
+    try:
+        return design.Precision(percent(text), budget=budget or design.Precision.budget)
+    except ValueError:
+        raise typer.BadParameter(f"`{text}` is no share such as 2%", param_hint="--precision") from None
+
+
+def _shard(text: str | None) -> tuple[int, int]:
+    if text is None:
+        return 0, 1
+    index, _, many = text.partition("/")
+    if not (index.isdigit() and many.isdigit() and int(index) < int(many)):
+        raise typer.BadParameter(f"`{text}` is not I/N with I from 0 to N - 1", param_hint="--array-index")
+    return int(index), int(many)
+
+
+def _is_experiment(file: Path) -> bool:
+    """Whether a file is the document of an experiment, not of a scenario."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return False  # Who reads it says what is wrong.
+    return any(line.startswith("experiment:") for line in lines)
+
+
+@commands.command("sweep")
+def sweep_command(
+    file: File,
+    vary: Vary = None,
+    replications: Replications = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(metavar="SHARE", help="Go on until half of each interval is at most this share: `2%`."),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=2, metavar="N", help="At most so many replications a point. [default: 50]")
+    ] = None,
+    store: StoreFolder = None,
+    engine: EngineOption = EngineName.local,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    jobs: Jobs = None,
+    array_index: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Only every N-th point, from the I-th: for batch arrays.")
+    ] = None,
+    as_json: AsJson = False,
+    sets: Sets = None,
+    report: ReportFile = None,
+) -> None:
+    """Run FILE (a scenario, or an experiment) at every combination of values, and print what differs."""
+    wanted, axes, shard = _precision(precision, budget), axes_of(vary), _shard(array_index)
+
+    def ask(watch: rounds.Watch | None) -> Table:
+        experiment = _experiment(file, axes, sets).with_replications(replications, wanted)
+        with _engine(engine, workers, scheduler, jobs) as chosen:
+            return rounds.run(experiment, store=store, engine=chosen, watch=watch, shard=shard)
+
+    found = answered(ask, lambda found: _print_table(found, as_json, report), as_json=as_json, kept=store, page=report)
+    if not found.complete:
+        raise typer.Exit(CUT_SHORT)
+
+
+def _experiment(file: Path, axes: dict[str, Any], sets: list[str] | None) -> design.Experiment:
+    """Return the experiment that a file is, or that varies places of the scenario that it is."""
+    if _is_experiment(file):
+        if axes:
+            raise typer.BadParameter("what varies stands in the experiment's own file", param_hint="--vary")
+        return design.read(file, changes(sets))
+    if not axes:
+        raise typer.BadParameter("say what varies, such as `--vary system.tds.disks=4,8`", param_hint="--vary")
+    return design.varied(load(file).with_(changes(sets)), axes)
+
+
+def _print_table(found: Table, as_json: bool, report: Path | None = None) -> None:
+    from headrace.view.terminal import experiments as terminal  # noqa: PLC0415
+
+    if as_json:
+        print(json.dumps(as_json_table(found), indent=2))
+    else:
+        terminal.show(found)
+    if report:
+        write(found.report, report)
+
+
+def as_json_table(found: Table) -> Json:
+    """Return a table as `--json` prints it."""
+    return {"answer": found.answer, "complete": found.complete, "points": found.frame.to_dicts()}
+
+
+@commands.command("results")
+def results_command(
+    folder: Annotated[Path, typer.Argument(help="The folder that `--store` named.", show_default=False)],
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QUERY",
+            help="Ask by SQL: `records` has every run, `points` the means of each point.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what a store holds, or ask it by SQL."""
+    from headrace.view.terminal import experiments as terminal  # noqa: PLC0415
+
+    try:
+        if sql is None:
+            found = Table.stored(folder)
+            _print_table(found, as_json)
+            if not found.complete:
+                raise typer.Exit(CUT_SHORT)
+            return
+        columns, rows = query(folder, sql)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    if as_json:
+        print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2, default=str))
+    else:
+        cells = [[f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+        terminal.show_rows(columns, cells)
+
+
+@commands.command("report")
+def report_command(
+    folder: Annotated[Path, typer.Argument(help="The folder that `--store` named.", show_default=False)],
+    to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="The page to write.")],
+    runs: Annotated[
+        bool, typer.Option("--runs", help="A page for each point's first run too, which is run once more for it.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw what a store holds as one page, for a browser."""
+    try:
+        found = Table.stored(folder)
+        write(lambda page: found.report(page, runs=runs), to)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    print(
+        json.dumps({"ok": True, "file": str(to)}) if as_json else f"{to} shows {len(found.experiment.points)} points."
+    )

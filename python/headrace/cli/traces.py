@@ -1,0 +1,91 @@
+"""`headrace trace`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headrace._core import ScenarioError
+from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
+
+commands = typer.Typer(no_args_is_help=True, help="Traces of requests: what they are like, and in other formats.")
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="How FILE is written: validate, ascii, msr, spc, blkparse, fio_latency, fio_bandwidth, headrace, or the "
+        "columns of a CSV file: `{csv: {time: {column: t, unit: 1 s}, op: rw, address: {column: lba, unit: 512 B}, "
+        "size: {column: kib, unit: 1 KiB}}}`. [default: as its first lines tell]",
+        show_default=False,
+    ),
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over lines that cannot be read, and count them.")]
+TraceFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="The trace; plain, or compressed with gzip, zstd or bzip2.", show_default=False
+    ),
+]
+
+
+@commands.command("info")
+def trace_info(
+    file: TraceFile,
+    as_json: AsJson = False,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+    report: ReportFile = None,
+) -> None:
+    """Tell what a trace is like: when its requests come, how large they are, where they go, how long they took."""
+    from headrace import trace  # noqa: PLC0415
+    from headrace.view.terminal import progress  # noqa: PLC0415
+    from headrace.view.terminal import trace as terminal  # noqa: PLC0415
+
+    try:
+        with progress.of_run(quiet=as_json) as watch:
+            found = trace.info(file, format=format, skip_bad=skip_bad, watch=watch)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    if report:
+        write(lambda page: trace.report(found, page, title=file.name), report)
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        terminal.show(found, file.name)
+
+
+@commands.command("convert")
+def trace_convert(
+    file: TraceFile,
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to; compressed as its ending (.gz, .zst, .bz2) says."
+        ),
+    ],
+    to_format: Annotated[
+        str, typer.Option("--to", metavar="FORMAT", help="How to write it: headrace, ascii, spc, msr or validate.")
+    ] = "headrace",
+    as_json: AsJson = False,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Write a trace in another format."""
+    from headrace import trace  # noqa: PLC0415
+    from headrace.view.terminal import progress  # noqa: PLC0415
+
+    try:
+        with progress.of_run(quiet=as_json) as watch:
+            written = trace.convert(file, to, to_format=to_format, format=format, skip_bad=skip_bad, watch=watch)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    except OSError as error:
+        cannot_write(error, to)
+    if as_json:
+        print(json.dumps(written, indent=2))
+    else:
+        passed_over = f"; {written['skipped']} bad lines were passed over" if written["skipped"] else ""
+        print(f"{to} has {written['requests']:,} requests, in the format {to_format}{passed_over}.")

@@ -1,0 +1,45 @@
+"""The catalogue of devices: their numbers, where each comes from, and the curves that follow."""
+
+import difflib
+import json
+from pathlib import Path
+from typing import Any
+
+from headrace import _core, reports
+from headrace.mistakes import refusal
+
+Json = dict[str, Any]
+
+
+def names(beside: str | Path = ".") -> list[str]:
+    """Return the names of all devices: your own in `devices/` of the folder `beside`, then headrace's.
+
+    >>> "seagate-st3500630ns" in names()
+    True
+    """
+    return list(json.loads(_core.device_names(str(beside))))
+
+
+def numbers(name: str, beside: str | Path = ".") -> Json:
+    """Return the numbers of a device as they stand in its file; raise `ScenarioError` as `device` does."""
+    found = _core.device_numbers(name, str(beside))
+    return dict(json.loads(found)) if found is not None else device(name, beside)
+
+
+def device(name: str, beside: str | Path = ".") -> Json:
+    """Return a device: its numbers with origins, zone rates (share of capacity, MB/s), seek curves (cylinders, ms).
+
+    Raises `ScenarioError` where there is none of this name, or its file has mistakes.
+    """
+    found = _core.device(name, str(beside))
+    if found is None:
+        known = names(beside)
+        near = difflib.get_close_matches(name, known, 1)
+        help_ = (f"did you mean `{near[0]}`? " if near else "") + f"there are {', '.join(known)}"
+        raise refusal(name, f"there is no device `{name}`", help_)
+    return dict(json.loads(found))
+
+
+def report(found: Json, file: str | Path) -> None:
+    """Write a device as one HTML page with pictures of its zones and seeks: whole, or not at all."""
+    reports.pages().write_device(found, file)

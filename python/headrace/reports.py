@@ -1,0 +1,42 @@
+"""Who writes reports. What finds something asks here for its page, and knows nothing of pages and pictures.
+
+The view knows both, and nobody imports it for a report: `headrace` itself names it here, and it is loaded when the
+first page is asked for, since pictures take longer to load than tables.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class Pages(Protocol):
+    """What writes each kind of report as one HTML page: whole, or not at all."""
+
+    def write_run(self, results: Any, file: str | Path) -> None:
+        """Write what a run says."""
+
+    def write_experiment(self, table: Any, file: str | Path, *, runs: bool = False) -> None:
+        """Write what an experiment found; with `runs`, the first run of each point too."""
+
+    def write_trace(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write what a trace is like."""
+
+    def write_device(self, found: Any, file: str | Path) -> None:
+        """Write what a device is."""
+
+    def write_validation(self, found: Any, file: str | Path) -> None:
+        """Write how far a device is off a measured trace."""
+
+
+_views: list[Callable[[], Pages]] = []
+
+
+def made_by(view: Callable[[], Pages]) -> None:
+    """Name who makes pages; it is called when one is asked for."""
+    _views[:] = [view]
+
+
+def pages() -> Pages:
+    """Return what writes pages."""
+    [view] = _views
+    return view()

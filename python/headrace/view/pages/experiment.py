@@ -1,0 +1,71 @@
+"""An experiment as one page: the answer, its pictures, the table, and links to a page for each run."""
+
+from pathlib import Path
+
+from headrace.experiment.optimise import Optimum
+from headrace.experiment.table import Table
+from headrace.view.pages import page, run
+from headrace.view.pictures import experiment as pictures
+from headrace.view.pictures.chart import svg
+from headrace.view.tables.decisions import front
+from headrace.view.tables.experiment import as_rows, metric_title, notes, shown_metrics
+
+
+def write(table: Table, file: str | Path, *, runs: bool = False) -> None:
+    """Write the page to a file, whole or not at all; with `runs`, the first run of each point to a page of its own.
+
+    Those pages lie in a folder beside the file, named after it. They are made by running each point once more.
+    """
+    file = Path(file)
+    folder = file.with_name(f"{file.stem}-runs")
+    if runs:
+        _write_runs(table, folder)
+    metrics = shown_metrics(table)
+    columns, rows = as_rows(table, metrics)
+    page.write(
+        file,
+        "experiment.html",
+        title=Path(table.experiment.scenario.file).stem,
+        answer=table.answer,
+        notes=notes(table),
+        pictures=_drawn(table, metrics),
+        wide=len(table.experiment.places) > 2,
+        columns=columns,
+        rows=list(zip(rows, _links(table, folder.name if runs else None), strict=True)),
+        scenario=table.experiment.scenario.text,
+        changes=table.experiment.scenario.changes,
+    )
+
+
+def _write_runs(table: Table, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for point in table.experiment.points:
+        if table.of(point) and table.reason(point) is None:
+            results = table.experiment.scenario.with_({**point.values, "run.replications": 1}).run()
+            run.write(results, folder / f"{point.key}.html", title=str(point))
+
+
+def _drawn(table: Table, metrics: list[str]) -> dict[str, str]:
+    shown = metrics if table.experiment.places else []  # Of one point alone there is nothing to draw.
+    return {metric_title(metric): svg(pictures.of(table, metric)) for metric in shown}
+
+
+def _links(table: Table, runs: str | None) -> list[str | None]:
+    """Return where the page of each point's first run is; `runs` is the folder of those pages, beside this one."""
+    return [
+        f"{runs}/{point.key}.html" if runs and table.reason(point) is None else None
+        for point in table.experiment.points
+    ]
+
+
+def write_optimum(found: Optimum, file: str | Path, *, title: str) -> None:
+    """Write the designs that none beats as a page: the picture of the first two goals, and the table."""
+    page.write(
+        file,
+        "tables.html",
+        title=title,
+        answer=found.answer,
+        notes=[],
+        pictures={"All designs, by the first two goals": svg(pictures.front(found))} if len(found.goals) > 1 else {},
+        tables={"The designs that none beats in every respect": front(found)},
+    )

@@ -1,0 +1,103 @@
+"""What all pictures have in common: Altair charts of one look, and SVG whose colours follow the page it stands in."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import altair
+import vl_convert
+
+WIDTH, HEIGHT = 400, 230
+DASHES = [[1, 0], [6, 4], [2, 2]]
+IN_BINARY = (
+    "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
+    "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
+)
+
+# Placeholders that stand in a chart where a page's own colours go: see `svg`.
+INK, FAINT = "#010203", "#040506"
+SERIES = {"simulated": "#0a0b01", "theory": "#0a0b02", "measured": "#0a0b03", "more": "#0a0b04"}
+VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)"} | {colour: f"var(--{name})" for name, colour in SERIES.items()}
+# The same colours where there is no page to follow.
+ALONE = {
+    INK: "#222222",
+    FAINT: "#cccccc",
+    SERIES["simulated"]: "#2563eb",
+    SERIES["theory"]: "#d97706",
+    SERIES["measured"]: "#059669",
+    SERIES["more"]: "#9333ea",
+}
+
+Drawing = Any  # Altair does not say what its charts become.
+Points = Sequence[Sequence[float]]
+
+
+def styled(chart: Drawing, *, sized: bool = True) -> Drawing:
+    """Return a chart as all of them look: the page's colours, one size unless it has its own."""
+    chart = chart.properties(width=WIDTH, height=HEIGHT) if sized else chart
+    return (
+        chart.configure(background="transparent", font="sans-serif")
+        .configure_axis(
+            labelColor=INK, titleColor=INK, gridColor=FAINT, domainColor=FAINT, tickColor=FAINT,
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridOpacity=0.5,
+        )
+        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=12, orient="top", title=None)
+        .configure_view(stroke=None)
+    )  # fmt: skip
+
+
+def colours(names: list[str], *, field: str = "what", title: str | None = None) -> altair.Color:
+    """Return the colours that tell these names apart."""
+    palette = list(SERIES.values())
+    known = [SERIES.get(name, palette[at % len(palette)]) for at, name in enumerate(names)]
+    scale = altair.Scale(domain=names, range=known)
+    return altair.Color(f"{field}:N", scale=scale, legend=altair.Legend(title=title, symbolOpacity=1))
+
+
+def cdfs(of: Mapping[str, Points]) -> Drawing:
+    """Draw cdfs of response times over each other."""
+    narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
+    x = altair.X("x:Q", title="response time, ms", scale=altair.Scale(type="log", nice=False), axis=narrow)
+    y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"))
+    return curves({what: [(ms, share) for ms, share in curve if ms > 0] for what, curve in of.items()}, x, y)
+
+
+def curves(of: Mapping[str, Points], x: altair.X, y: altair.Y) -> Drawing:
+    """Draw curves over each other, told apart by colour and by dashes."""
+    rows = [{"what": what, "x": a, "y": b} for what, curve in of.items() for a, b in curve]
+    names = list(of)
+    dashes = altair.StrokeDash(
+        "what:N", legend=None, scale=altair.Scale(domain=names, range=[DASHES[at % 3] for at in range(len(names))])
+    )
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True)
+    return styled(chart.encode(x=x, y=y, color=colours(names), strokeDash=dashes))
+
+
+def one_line(points: Points, x: altair.X, y: altair.Y, *, steps: bool = False) -> Drawing:
+    """Draw one curve, in the colour of what is simulated."""
+    rows = [{"x": a, "y": b} for a, b in points]
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(
+        color=SERIES["simulated"], interpolate="step-after" if steps else "linear"
+    )
+    return styled(chart.encode(x=x, y=y))
+
+
+def svg(chart: Drawing, colours: dict[str, str] | None = None) -> str:
+    """Return a chart as SVG: by default in the colours of the page it stands in (`--ink`, `--simulated` …)."""
+    drawn = str(vl_convert.vegalite_to_svg(chart.to_dict()))
+    for placeholder, colour in (VARIABLES if colours is None else colours).items():
+        drawn = drawn.replace(placeholder, colour)
+    return drawn
+
+
+def save(charts: Mapping[str, Drawing], folder: str | Path) -> list[Path]:
+    """Write charts into a folder, each by its name as SVG and as PNG; return the files."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, chart in charts.items():
+        drawn = svg(chart, ALONE)
+        (folder / f"{name}.svg").write_text(drawn, encoding="utf-8")
+        (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(drawn, scale=2))
+        written += [folder / f"{name}.svg", folder / f"{name}.png"]
+    return written

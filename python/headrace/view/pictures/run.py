@@ -1,0 +1,78 @@
+"""The pictures of a run: response times, and what happened over simulated time."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import altair
+
+from headrace.view.pictures.chart import Drawing, cdfs, colours, save, styled
+
+Json = dict[str, Any]
+
+
+def response_cdf(found: Json, stream: int) -> Drawing:
+    """Draw the cdf of a stream's response time, with theory and measurement over it where there are any."""
+    told, theory = found["streams"][stream], found["theory"][stream]
+    curves = {"simulated": told["cdf"], "theory": theory["cdf"]}
+    if told["measured"]:
+        curves["measured"] = told["measured"]["all"]["measured_cdf"]
+    return cdfs({what: curve[::4] for what, curve in curves.items() if curve})
+
+
+def response_series(found: Json) -> Drawing:
+    """Draw the mean response of each stream over simulated time."""
+    streams = [stream["name"] for stream in found["streams"]]
+    rows = [
+        {"what": name, "s": point["time_s"], "ms": mean}
+        for point in found["series"]
+        for name, mean, answered in zip(streams, point["mean_ms"], point["answered"], strict=True)
+        if answered
+    ]
+    return _lines(rows, "ms", "mean response, ms", streams)
+
+
+def utilisation_series(found: Json) -> Drawing:
+    """Draw the utilisation of components over simulated time, the busiest of what is alike."""
+    groups = [component["group"] for component in found["components"]]
+    has_queue = {component["group"] for component in found["components"] if component["utilisation"] is not None}
+    named = {group: f"busiest {group}" if groups.count(group) > 1 else group for group in groups}
+    rows = []
+    for point in found["series"]:
+        for group in dict.fromkeys(groups):
+            if group in has_queue:
+                used = [u for name, u in zip(groups, point["utilisation"], strict=True) if name == group]
+                rows.append({"what": named[group], "s": point["time_s"], "u": max(used)})
+    names = [named[group] for group in dict.fromkeys(groups) if group in has_queue]
+    return _lines(rows, "u", "utilisation", names, percent=True)
+
+
+def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str], *, percent: bool = False) -> Drawing:
+    axis = altair.Axis(format="%") if percent else altair.Axis()
+    scale = altair.Scale(domain=[0, 1]) if percent else altair.Scale(zero=True)
+    return styled(
+        altair.Chart(altair.InlineData(values=rows))
+        .mark_line()
+        .encode(
+            x=altair.X("s:Q", title="simulated time, s"),
+            y=altair.Y(f"{field}:Q", title=title, axis=axis, scale=scale),
+            color=colours(names),
+        )
+    )
+
+
+FIGURES: dict[str, Callable[[Json], Drawing]] = {
+    "response_series": response_series,
+    "utilisation_series": utilisation_series,
+}
+
+
+def export(found: Json, folder: str | Path) -> list[Path]:
+    """Write every figure of the results into a folder, as SVG and as PNG; return the files."""
+    charts = {name: draw(found) for name, draw in FIGURES.items()}
+    charts |= {
+        f"response_cdf_{stream['name']}": response_cdf(found, at)
+        for at, stream in enumerate(found["streams"])
+        if stream["cdf"]
+    }
+    return save(charts, folder)

@@ -1,0 +1,30 @@
+"""The pictures of a trace: when requests come, how large they are, where they go."""
+
+from typing import Any
+
+import altair
+
+from headrace.view.pictures.chart import IN_BINARY, Drawing, one_line
+
+Json = dict[str, Any]
+
+
+def rate(info: Json) -> Drawing:
+    """Draw how many requests a second come, over time."""
+    x, y = altair.X("x:Q", title="time, s"), altair.Y("y:Q", title="requests a second")
+    return one_line(info["arrivals"]["over_time"], x, y)
+
+
+def sizes(info: Json) -> Drawing:
+    """Draw the cdf of the requests' sizes."""
+    axis = altair.Axis(labelExpr=IN_BINARY)
+    x = altair.X("x:Q", title="size", scale=altair.Scale(type="log", base=2, nice=False), axis=axis)
+    y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
+    return one_line([(info["sizes"]["least"], 0.0), *info["sizes"]["cdf"]], x, y, steps=True)
+
+
+def popularity(info: Json) -> Drawing:
+    """Draw which share of the requests goes to the most popular regions."""
+    x = altair.X("x:Q", title="most popular regions", axis=altair.Axis(format="%"))
+    y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
+    return one_line([(0.0, 0.0), *info["places"]["popularity"], (1.0, 1.0)], x, y)

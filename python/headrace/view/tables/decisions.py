@@ -1,0 +1,68 @@
+"""What decisions rest on, as tables: differences, loads that were tried, the best designs, effects."""
+
+from collections.abc import Mapping
+
+from headrace.experiment.capacity import Capacity
+from headrace.experiment.compare import Comparison
+from headrace.experiment.design import short
+from headrace.experiment.objective import TIMES
+from headrace.experiment.optimise import Optimum
+from headrace.experiment.sensitivity import Sensitivity
+from headrace.experiment.table import interval
+
+HEADINGS = {"morris": ("effect over its range", "differs by"), "sobol": ("share it takes part in", "share of its own")}
+
+
+def differences(found: Comparison, *, every: bool = False) -> tuple[list[str], list[list[str]]]:
+    """Return the table of differences: mean responses and rates, or every metric."""
+    chosen: Mapping[str, bool] = {
+        one.metric: every or one.metric.endswith((".mean_ms", ".p99_ms", "_per_s", ".utilisation"))
+        for one in found.differences
+    }
+    table = [
+        [
+            one.metric,
+            f"{one.a:.4g}",
+            f"{one.b:.4g}",
+            interval(one.difference, one.half_width),
+            f"{interval(*one.percent)} %" if one.percent else "—",
+            "yes" if one.shown else "not shown",
+        ]
+        for one in found.differences
+        if chosen[one.metric]
+    ]
+    return ["", "A", "B", "difference", "in percent", "differs"], table
+
+
+def loads(found: Capacity) -> tuple[list[str], list[list[str]]]:
+    """Return the loads that were tried, in order."""
+    words = {True: "carried", False: "too much", None: "not known"}
+    table = [
+        [
+            str(probe.load),
+            *(interval(*probe.found[text]) if text in probe.found else "—" for text in found.until),
+            f"{probe.busiest[0]} {probe.busiest[1]:.0%}" if probe.busiest else "",
+            words[probe.carried] + (f": {probe.why}" if probe.why else ""),
+        ]
+        for probe in sorted(found.probes, key=lambda probe: probe.number)
+    ]
+    return [found.path, *found.until, "busiest", ""], table
+
+
+def front(found: Optimum) -> tuple[list[str], list[list[str]]]:
+    """Return the table of the front."""
+    places = list(found.front[0].point.values) if found.front else []
+    asked = [goal.text for goal, _ in found.goals] + [one.text for one in found.constraints]
+    units = [f"{goal.text}{', ms' if goal.what in TIMES else ''}" for goal, _ in found.goals]
+    table = [
+        [*(str(trial.point.values[place]) for place in places), *(interval(*trial.values[text]) for text in asked)]
+        for trial in found.front
+    ]
+    return [*(short(place, places) for place in places), *units, *asked[len(units) :]], table
+
+
+def effects(found: Sensitivity) -> tuple[list[str], list[list[str]]]:
+    """Return the table of effects, the largest first."""
+    by_size = sorted(found.effects, key=lambda effect: -effect.effect[0])
+    table = [[one.place, interval(*one.effect), interval(*one.alone)] for one in by_size]
+    return ["", *HEADINGS[found.method]], table

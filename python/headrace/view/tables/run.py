@@ -1,0 +1,149 @@
+"""A run as tables: response times beside theory, where the time went, how busy each component is."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headrace.view.words import ms, percent
+
+Json = dict[str, Any]
+
+WHATS = ("waiting", "service", "blocked")
+
+
+def legs(stream: Json) -> list[tuple[str, str, float, float]]:
+    """Return where the time of an average request went, longest first: (component, what happened there, ms, share)."""
+    found = [(leg["component"], what, leg[f"{what}_ms"]) for leg in stream["path"] for what in WHATS]
+    total = stream["response"]["mean_ms"]
+    longest = sorted((leg for leg in found if leg[2] > 0), key=lambda leg: leg[2], reverse=True)
+    return [(component, what, time, time / total) for component, what, time in longest]
+
+
+def response_table(stream: Json, theory: Json) -> tuple[list[str], list[list[str]]]:
+    """Return response times as columns and rows: simulated, beside what was measured, and beside theory."""
+    measured = stream["measured"]
+    others = [("measured", _measured_column(measured["all"]))] if measured else []
+    if theory["mean_ms"] is not None:
+        others.append(("theory", _theory_column(theory)))
+    rows = []
+    for row, simulated in _simulated_column(stream["response"]).items():
+        cells = [row, _with_interval(stream["response"], row, simulated)]
+        for _, column in others:
+            other = column.get(row)
+            cells += ["", ""] if not other else [ms(other), f"{simulated / other - 1:+.2%}"]
+        rows.append(cells)
+    columns = ["simulated", *(column for name, _ in others for column in (name, "off by"))]
+    return columns, rows + (_demerits(measured, len(columns)) if measured else [])
+
+
+def _with_interval(response: Json, row: str, simulated: float) -> str:
+    half_width = response["half_width_ms"] if row == "mean" else None
+    return ms(simulated) + (f" ± {half_width:.2g}" if half_width is not None else "")
+
+
+def _simulated_column(response: Json) -> dict[str, float]:
+    column = {"mean": response["mean_ms"], "std. deviation": response["sd_ms"]}
+    return column | {_within(quantile["share"]): quantile["ms"] for quantile in response["quantiles_ms"]}
+
+
+def _theory_column(theory: Json) -> dict[str, float]:
+    column = {"mean": theory["mean_ms"], "std. deviation": theory["sd_ms"]}
+    return column | {_within(share): time for share, time in theory["quantiles_ms"]}
+
+
+def _measured_column(measured: Json) -> dict[str, float]:
+    column = {"mean": measured["measured_mean_ms"]}
+    return column | {_within(share): time for share, time in measured["measured_quantiles_ms"]}
+
+
+def _within(share: float) -> str:
+    return f"{share * 100:.4g} % within"
+
+
+def _demerits(measured: Json, columns: int) -> list[list[str]]:
+    """Return the rows that say how far off the simulation is, for all requests, reads and writes."""
+    rows = []
+    for name in ("all", "reads", "writes"):
+        if part := measured[name]:
+            means = [ms(part["simulated_mean_ms"]), ms(part["measured_mean_ms"])]
+            rows.append([f"{name}: mean", *means, percent(part["mean_error_percent"], "+.1f")])
+            rows.append([f"{name}: demerit", ms(part["demerit_ms"]), "", percent(part["demerit_percent"], ".1f")])
+    return [row + [""] * (columns + 1 - len(row)) for row in rows]
+
+
+def theory_in_words(theory: Json) -> str:
+    """Say which formula applies, and what fails of its assumptions where something does."""
+    if theory["model"] == "none":
+        return f"theory: none applies. What fails of its assumptions: {theory['fails']}"
+    if theory["exact"]:
+        return f"theory: {theory['model']}, whose assumptions hold"
+    return f"theory: {theory['model']}, an approximation. What fails: {theory['fails']}"
+
+
+def components(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return the components as columns and rows; work in the background has a column where there is some."""
+    shown = list(grouped(found["components"]))
+    beside = any(part["utilisation_by_cause"] for part in shown)
+    rows = []
+    for part in shown:
+        busy = "" if part["utilisation"] is None else f"{part['utilisation']:.1%}"
+        queue = "" if part["queue"] is None else f"{part['queue']:.3g}"
+        times = ("", "") if part["utilisation"] is None else (ms(part["waiting_ms"]), ms(part["service_ms"]))
+        behind = [f"{background(part):.1%}" if part["utilisation"] is not None else ""] if beside else []
+        rows.append([part["path"], busy, *behind, queue, *times, f"{part['bytes_per_s'] / 1e6:.4g}"])
+    behind = ["background"] if beside else []
+    return ["", "busy", *behind, "waiting", "mean wait, ms", "mean service, ms", "MB/s"], rows
+
+
+def background(part: Json) -> float:
+    """Return the share of time that a component was busy with what no host waited for."""
+    return float(sum(share for cause, share in part["utilisation_by_cause"].items() if cause != "host"))
+
+
+def meters(found: Json) -> list[list[str]]:
+    """Return the measures that components have of their own, as rows: component, measure, value."""
+    return [
+        [part["path"], name.replace("_", " "), _plain(value)]
+        for part in grouped(found["components"])
+        for name, value in part["meters"].items()
+    ]
+
+
+def _plain(value: float | None) -> str:
+    """Write a count whole, a ratio or a level with four digits, nothing where there was no occasion."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value == int(value) else f"{value:.4g}"
+
+
+def grouped(components: list[Json]) -> Iterator[Json]:
+    """Show at most eight disks of an array one by one; of more, the busiest and how many there are."""
+    groups: dict[str, list[Json]] = {}
+    for component in components:
+        groups.setdefault(component["group"], []).append(component)
+    for members in groups.values():
+        if len(members) <= 8:
+            yield from members
+        else:
+            busiest = max(members, key=lambda member: member["utilisation"] or 0)
+            yield busiest | {"path": f"{busiest['path']} (busiest of {len(members)})"}
+
+
+def saturation(found: Json) -> list[list[str]]:
+    """Return how far each component is from saturation, as rows."""
+    return [_headroom(part, found) for part in grouped(found["components"])]
+
+
+def _headroom(part: Json, data: Json) -> list[str]:
+    if part["utilisation"] is None:
+        return [part["path"], "", "", "", "", "", ""]
+    open_load = data["bottleneck"] is not None and data["bottleneck"]["saturates_at"] is not None
+    used = part["utilisation"]
+    return [
+        part["path"],
+        f"{used:.1%}",
+        f"{behind:.1%}" if (behind := background(part)) else "",
+        f"{1 / used:.2f} × this load" if open_load and used > 0 else "",
+        f"{part['queue']:.3g}",
+        f"{part['waiting_ms']:.4g}",
+        f"{part['service_ms']:.4g}",
+    ]

@@ -1,0 +1,80 @@
+"""A trace as a table, and in a sentence."""
+
+from typing import Any
+
+from headrace.view.words import size, span
+
+Json = dict[str, Any]
+
+
+def in_a_sentence(found: Json) -> str:
+    """Return what a trace is like, in a sentence."""
+    told = found["info"]
+    mean = size(told["sizes"]["mean"])
+    said = [f"{told['requests']:,} requests, {told['read_share']:.0%} of them reads, {mean} on average"]
+    if arrivals := told["arrivals"]:
+        said.append(f"{arrivals['rate_per_s']:.4g} a second over {span(arrivals['span_s'])}{_burstiness(arrivals)}")
+    if places := told["places"]:
+        said.append(f"{places['sequential_share']:.0%} sequential, over {size(places['footprint'])}")
+    return "; ".join(said) + "."
+
+
+def _burstiness(arrivals: Json) -> str:
+    burst = arrivals["dispersion_1s"]
+    if burst is None:
+        return ""
+    return ", more regular than at random" if burst < 0.7 else ", as if at random" if burst < 1.5 else ", in bursts"
+
+
+def rows(found: Json) -> list[tuple[str, str]]:
+    """Return what a trace is like as (name, value), for tables."""
+    told = found["info"]
+    form = found["format"] if isinstance(found["format"], str) else "csv"
+    table = [
+        ("format", form),
+        ("requests", f"{told['requests']:,} ({told['read_share']:.1%} reads)"),
+        ("read, written", ", ".join(size(amount) for amount in told["bytes"])),
+        ("bad lines passed over", f"{told['skipped']:,}"),
+    ]
+    if len(told["devices"]) > 1:
+        shown = [f"{device['name']} ({device['requests']:,})" for device in told["devices"][:8]]
+        more = len(told["devices"]) - len(shown)
+        table.append(("devices (requests)", ", ".join(shown) + (f" and {more} more" if more else "")))
+    table += _arrival_rows(told["arrivals"]) if told["arrivals"] else [("arrivals", "the trace tells no times")]
+    sizes = told["sizes"]
+    table.append(("sizes", f"{size(sizes['least'])} to {size(sizes['most'])}, mean {size(sizes['mean'])}"))
+    frequent = [f"{size(amount)} ({share:.1%})" for amount, share in sizes["frequent"]]
+    table.append(("most frequent sizes", ", ".join(frequent)))
+    table += _place_rows(told["places"]) if told["places"] else [("addresses", "the trace tells none")]
+    if responses := told["responses"]:
+        quantiles = [f"{share * 100:.4g} % within {ms:.4g} ms" for share, ms in responses["quantiles_ms"]]
+        table.append(("measured responses", f"mean {responses['mean_ms']:.4g} ms, " + ", ".join(quantiles)))
+    return table
+
+
+def _arrival_rows(arrivals: Json) -> list[tuple[str, str]]:
+    clock = "timestamps" if arrivals["by_timestamps"] else "the sum of responses and think times"
+    return [
+        ("span", f"{span(arrivals['span_s'])}, by {clock}"),
+        ("rate", f"{arrivals['rate_per_s']:.4g} /s on average, at most {arrivals['peak_per_s']:,} in one second"),
+        ("times between requests", f"coefficient of variation {arrivals['interarrival_cv']:.3g} (Poisson: 1)"),
+        ("requests in a second", _dispersion(arrivals["dispersion_1s"])),
+        ("out of order", f"{arrivals['out_of_order']:,} requests came before one that stands earlier"),
+    ]
+
+
+def _dispersion(found: float | None) -> str:
+    return "too few seconds to tell" if found is None else f"variance over mean {found:.3g} (Poisson: 1)"
+
+
+def _place_rows(places: Json) -> list[tuple[str, str]]:
+    exact = "" if places["footprint_grain"] == 1 else f" (estimated, in pages of {size(places['footprint_grain'])})"
+    most = [f"{share:.0%} of the regions get {requests:.1%}" for share, requests in places["popularity"]]
+    return [
+        ("sequential", f"{places['sequential_share']:.1%} begin where one of the last 32 requests ended"),
+        ("footprint", f"{size(places['footprint'])} touched{exact}, up to {size(places['end'])}"),
+        (
+            f"popularity, by {size(places['region'])} in which they begin",
+            ", ".join(most) or "too few regions to tell",
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""What was found, and how far things are, on a terminal."""

@@ -1,0 +1,56 @@
+"""A run: the answer first, then where the time went, then the tables."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from headrace.view import words
+from headrace.view.tables import run as tables
+from headrace.view.terminal import parts
+
+Json = dict[str, Any]
+
+
+def show(found: Json) -> None:
+    """Print results."""
+    console = parts.console()
+    console.print(parts.bold(found["answer"]))
+    for note in found["notes"]:
+        console.print(Text(f"note: {note}", style="yellow"))
+    theories = {theory["stream"]: theory for theory in found["theory"]}
+    for stream in found["streams"]:
+        if stream["response"]["count"]:
+            _stream(console, stream, theories[stream["name"]])
+    console.print()
+    console.print(parts.table(*tables.components(found), title="components"))
+    if measures := tables.meters(found):
+        console.print(parts.table(["", "measure", "value"], measures, title="measures of components"))
+    console.print(_origin(found), style="dim")
+
+
+def _stream(console: Console, stream: Json, theory: Json) -> None:
+    console.print()
+    _path(console, stream)
+    columns, rows = tables.response_table(stream, theory)
+    console.print(parts.table(["", *columns], rows, title=f"response time of {stream['name']}, ms"))
+    console.print(tables.theory_in_words(theory), style="dim")
+
+
+def _path(console: Console, stream: Json) -> None:
+    console.print(f"where the time of {stream['name']} went")
+    grid = Table.grid(padding=(0, 1))
+    for component, what, time, share in tables.legs(stream):
+        bar = parts.bar(share, style="blue" if what == "service" else "magenta")
+        grid.add_row(f"  {component}", what, bar, f"{words.milliseconds(time)} ({share:.0%})")
+    console.print(grid)
+
+
+def _origin(found: Json) -> str:
+    how = "by recursion" if found["engine"] == "recursion" else f"{found['events']:,} events"
+    return (
+        f"seed {found['scenario']['run']['seed']}, {found['replications']} replication(s), {how}, "
+        f"{found['simulated_s']:,.0f} simulated seconds after {found['warm_up_s']:,.0f} of warm-up; "
+        f"headrace {found['headrace']}"
+    )

@@ -1,0 +1,44 @@
+"""Numbers as people read them."""
+
+
+def milliseconds(value: float) -> str:
+    """Write a time with four significant digits, in the unit that suits it."""
+    for unit, scale in (("s", 1e3), ("ms", 1.0), ("µs", 1e-3)):
+        if abs(value) >= scale or unit == "µs":
+            return f"{value / scale:.4g} {unit}"
+    raise AssertionError
+
+
+def ms(value: float) -> str:
+    """Write milliseconds: to the microsecond, and smaller ones with four digits."""
+    return f"{value:.3f}" if value >= 1 or value == 0 else f"{value:.4g}"
+
+
+def percent(value: float | None, form: str) -> str:
+    """Write a percentage; nothing where what was measured is zero and there is none."""
+    return "—" if value is None else f"{value:{form}}%"
+
+
+def size(amount: float) -> str:
+    """Write bytes, in the unit that suits them."""
+    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if amount >= scale:
+            return f"{amount / scale:.4g} {unit}"
+    return f"{amount:.4g} B"
+
+
+def span(seconds: float) -> str:
+    """Write how long something went on, in the unit that suits it."""
+    for unit, scale in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds:.4g} s"
+
+
+def counted(number: int, what: str) -> str:
+    """Write how many there are of something.
+
+    >>> counted(1, "stream"), counted(1200, "component")
+    ('1 stream', '1,200 components')
+    """
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
