@@ -334,6 +334,26 @@ def test_the_capacity_of_a_queue_is_what_theory_says(headrace: Run, clerk: Path)
     )
 
 
+def test_measures_of_components_are_metrics_and_objectives(headrace: Run, tmp_path: Path) -> None:
+    file = tmp_path / "drive.yaml"
+    file.write_text(
+        "system: {drive: {type: disk, device: seagate-st32171w, positioning: mechanical}}\n"
+        "workload: {users: {to: drive, arrivals: {closed: {depth: 1}}, pattern: {runs: {length: 4}}}}\n"
+        "run: {requests: 2000}\n"
+    )
+    length = "workload.users.pattern.runs.length"
+    table = sweep(file, {length: [1, 16]}, replications=2)
+    never, often = table.frame["drive.read_hit_ratio"]
+    assert never < 0.02
+    assert often > 0.8
+    until = ("--increase", length, "--until", "read_hit_ratio(drive) > 0.5", "--within", "20%", "--json")
+    found = json.loads(headrace("capacity", file, *until).stdout)
+    assert 1.5 < found["carried"]["number"] < found["exceeded"]["number"] < 3.5
+    refused = headrace("capacity", file, "--increase", length, "--until", "read_hit_rate(drive) > 0.5")
+    assert refused.returncode == 2
+    assert "read_hit_ratio(drive)" in " ".join(refused.stderr.split())
+
+
 def test_a_capacity_in_whole_numbers_ends_with_neighbours(clerk: Path) -> None:
     closed = load(clerk).with_({"workload.users.arrivals": {"closed": {"depth": 1}}})
     # Eight milliseconds each, one after the other: with n of them the mean is 8 n.

@@ -43,8 +43,13 @@ class Objective:
             fitting = ", ".join(
                 f"{self.what}({metric.removesuffix(f'.{name}')})" for metric in known if metric.endswith(f".{name}")
             )
+            own = ", ".join(
+                f"{metric.rpartition('.')[2]}({self.of})" for metric in known if metric.startswith(f"{self.of}.")
+            )
             raise refusal(
-                self.text, f"`{self.text}`: no run has a {self.what} of `{self.of}`", f"there are {fitting or 'none'}"
+                self.text,
+                f"`{self.text}`: no run has a {self.what} of `{self.of}`",
+                f"there are {fitting or own or 'none'}",
             )
         return found[0]
 
