@@ -1,6 +1,8 @@
 //! What theory says of a scenario, and where it cannot: each room tells how it serves a load, this puts that into the formula
 //! whose assumptions hold.
 
+use std::collections::BTreeSet;
+
 use headrace_analytic::{Law, Mg1, fork_join};
 use headrace_storage::Model;
 use headrace_work::{NodeId, Op};
@@ -60,21 +62,6 @@ fn rate_per_ms(stream: &StreamPlan) -> Option<f64> {
     stream.spec.arrivals.mean_rate().map(|rate| rate * 1e-3)
 }
 
-/// All components that requests to `target` may reach, itself included.
-fn reached(plan: &Plan, target: NodeId) -> Vec<NodeId> {
-    let mut reached = vec![target];
-    let mut next = 0;
-    while let Some(id) = reached.get(next) {
-        for used in &plan.graph.nodes[id.index()].uses {
-            if !reached.contains(used) {
-                reached.push(*used);
-            }
-        }
-        next += 1;
-    }
-    reached
-}
-
 /// A formula for a component takes its own streams for all its load.
 ///
 /// # Errors
@@ -84,8 +71,8 @@ fn is_alone(plan: &Plan, target: NodeId) -> Result<(), String> {
     if others.is_empty() {
         return Ok(());
     }
-    let own = reached(plan, target);
-    let taken: Vec<NodeId> = others.iter().flat_map(|other| reached(plan, *other)).collect();
+    let own = plan.graph.reached(target);
+    let taken: BTreeSet<NodeId> = others.iter().flat_map(|other| plan.graph.reached(*other)).collect();
     match own.iter().find(|id| taken.contains(id)) {
         Some(id) => {
             let (path, name) = (plan.graph.view(*id).path(), plan.graph.view(target).path());

@@ -176,3 +176,78 @@ run: {requests: 20000}
         results.streams[0].path.iter().filter(|leg| leg.component == "loop").map(|leg| leg.waiting_ms).sum();
     assert!(on_the_link > 20.0, "{on_the_link}");
 }
+
+/// An overload says how much of it is sustained, whichever engine finds it.
+#[test]
+fn headroom_in_overload_is_what_is_sustained() {
+    let text = |engine: &str, rate: u32| {
+        format!(
+            "
+system: {{spindle: {{type: disk, device: seagate-st32171w, positioning: mechanical}}}}
+workload: {{users: {{to: spindle, arrivals: {{poisson: {rate} /s}}, size: 16 KiB}}}}
+run: {{requests: 8000, engine: {engine}}}
+"
+        )
+    };
+    let headroom = |engine: &str, rate: u32| run(&text(engine, rate)).bottleneck.unwrap();
+    let (events, recursion) = (headroom("events", 400), headroom("recursion", 400));
+    assert!(events.saturated && recursion.saturated);
+    let (a, b) = (events.saturates_at.unwrap(), recursion.saturates_at.unwrap());
+    close(a, b, 3.0, "events and recursion");
+    // What it sustains of 400/s is what it does when it is just saturated.
+    let most = run(&text("events", 400).replace("{poisson: 400 /s}", "{closed: {depth: 1}}"));
+    close(a, most.streams[0].requests_per_s / 400.0, 5.0, "share sustained");
+    let light = headroom("recursion", 20);
+    assert!(!light.saturated && light.saturates_at.unwrap() > 1.5, "{light:?}");
+}
+
+fn replayed(lines: impl Iterator<Item = u64>, name: &str) -> Results {
+    let trace = std::env::temp_dir().join(format!("headrace-{name}-{}.csv", std::process::id()));
+    let lines: String = lines.map(|at| format!("{at},read,0,4096,,,\n")).collect();
+    std::fs::write(&trace, format!("time_ns,op,address,bytes,response_ns,think_ns,device\n{lines}")).unwrap();
+    let text = format!(
+        "
+system: {{clerk: {{type: station, service: 10 ms}}}}
+workload: {{users: {{to: clerk, arrivals: {{replay: {{trace: {}, timing: timestamps}}}}}}}}
+",
+        trace.display()
+    );
+    let results = run(&text);
+    std::fs::remove_file(trace).unwrap();
+    results
+}
+
+/// A replay that drains after its last request is overloaded all the same; one request, or one burst, tells of no overload.
+#[test]
+fn headroom_of_a_replay_is_from_the_load_it_offers() {
+    let overloaded = replayed((0..1000).map(|i| i * 4_000_000), "overloaded").bottleneck.unwrap();
+    assert!(overloaded.saturated);
+    close(overloaded.saturates_at.unwrap(), 0.4, 1.0, "share sustained");
+    let steady = replayed((0..1000).map(|i| i * 20_000_000), "steady").bottleneck.unwrap();
+    close(steady.saturates_at.unwrap(), 2.0, 1.0, "headroom");
+    for (times, name) in [(1, "one"), (20, "burst")] {
+        let results = replayed((0..times).map(|_| 0), name);
+        let bottleneck = results.bottleneck.unwrap();
+        assert!(!bottleneck.saturated && bottleneck.saturates_at.is_none(), "{name}: {bottleneck:?}");
+        assert!(!results.answer.contains("saturated"), "{}", results.answer);
+    }
+}
+
+/// Options that play no part are named, and notes are true of the device.
+#[test]
+fn notes_say_what_plays_no_part() {
+    let text = |disk: &str, users: &str| {
+        format!(
+            "system: {{one: {{type: disk, device: {disk}}}}}\nworkload: {{users: {{to: one, {users}}}}}\nrun: {{requests: 500}}"
+        )
+    };
+    let notes = |disk: &str, users: &str| run(&text(disk, users)).notes.join(" ");
+    let sequential = "arrivals: {poisson: 10 /s}, pattern: sequential";
+    let coupled = notes("seagate-st3500630ns, positioning: coupled", sequential);
+    assert!(coupled.contains("the addresses of `users` play no part"), "{coupled}");
+    let bare = notes("seagate-st3500630ns", sequential);
+    assert!(bare.contains("the device file gives none") && !bare.contains("has one"), "{bare}");
+    let cached = notes("hp-c2247a", sequential);
+    assert!(cached.contains("`positioning: mechanical` has one"), "{cached}");
+    assert!(!notes("hp-c2247a, positioning: mechanical", sequential).contains("no cache"));
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headrace_work::{Cause, NodeId};
 use serde::Serialize;
 
-use super::{SATURATED, StreamResults};
+use super::SATURATED;
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{MeterKind, Outcome, Reading};
 
@@ -53,10 +53,10 @@ pub struct Bottleneck {
     pub group: String,
     /// Its utilisation, by all causes.
     pub utilisation: f64,
-    /// Whether it was never idle.
+    /// Whether it was never idle, and did not keep up with the load where that does not wait.
     pub saturated: bool,
-    /// At how many times the load it saturates, if nothing else does before; below one where it was never idle, by how much of
-    /// the load was answered. None where a stream waits for answers.
+    /// At how many times the load it saturates, if nothing else does before; where it is saturated, the share of the offered
+    /// load that it sustains. None where a stream waits for answers, or requests are too few to tell.
     pub saturates_at: Option<f64>,
     /// Whether that is an estimate: its utilisation need not grow in proportion to the load.
     pub estimate: bool,
@@ -127,25 +127,43 @@ fn meters(id: NodeId, outcomes: &[Outcome], time: f64) -> BTreeMap<&'static str,
 /// The busiest component, and how far it is from saturation.
 pub(super) fn bottleneck(
     plan: &Plan,
-    streams: &[StreamResults],
+    outcomes: &[Outcome],
     components: &[ComponentResults],
 ) -> Option<Bottleneck> {
     let busy = components.iter().enumerate().filter(|(_, component)| component.utilisation.is_some());
     let by = |component: &ComponentResults| component.utilisation.unwrap_or(0.0);
     let (at, busiest) = busy.max_by(|(_, a), (_, b)| by(a).total_cmp(&by(b)))?;
     let utilisation = busiest.utilisation.filter(|utilisation| *utilisation > 0.0)?;
-    let saturated = utilisation >= SATURATED;
     let open = plan.streams.iter().all(StreamPlan::is_open);
-    // A server that is never idle does not tell how much less it could bear; what was left undone at the end does.
-    let (made, answered) =
-        streams.iter().fold((0, 0), |(made, answered), of| (made + of.made, answered + of.answered));
-    let bears = if saturated { answered as f64 / made.max(1) as f64 } else { 1.0 / utilisation };
+    let kept_up = kept_up(plan, NodeId(at as u32), outcomes);
+    let never_idle = utilisation >= SATURATED;
+    // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
+    let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
+    let headroom = if never_idle { kept_up.filter(|_| saturated) } else { Some(1.0 / utilisation) };
     Some(Bottleneck {
         component: busiest.path.clone(),
         group: busiest.group.clone(),
         utilisation,
         saturated,
-        saturates_at: open.then_some(bears),
+        saturates_at: headroom.filter(|_| open),
         estimate: !plan.graph.view(NodeId(at as u32)).scales(),
     })
+}
+
+/// The share of the offered load that was sustained, of the streams that reach a component: the rate of answers over the rate of
+/// requests up to the last one made. None where all were made at once.
+fn kept_up(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> Option<f64> {
+    let (mut offered, mut sustained) = (0.0, 0.0);
+    let reaching = |(_, stream): &(usize, &StreamPlan)| plan.graph.reaches(stream.target, id);
+    for (at, _) in plan.streams.iter().enumerate().filter(reaching) {
+        for outcome in outcomes {
+            let of = &outcome.streams[at];
+            if of.last_born.0 == 0 || outcome.ended_at.0 == 0 {
+                return None;
+            }
+            offered += (of.born - of.dropped) as f64 / of.last_born.secs();
+            sustained += (of.answered + of.expired) as f64 / outcome.ended_at.secs();
+        }
+    }
+    (offered > 0.0).then(|| sustained / offered)
 }

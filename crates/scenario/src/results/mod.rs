@@ -92,13 +92,13 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], theory: bool) -> Re
     let streams: Vec<StreamResults> =
         (0..plan.streams.len()).map(|i| streams::stream(plan, i, outcomes, seconds)).collect();
     let components = components::all(plan, outcomes, seconds);
-    let bottleneck = components::bottleneck(plan, &streams, &components);
+    let bottleneck = components::bottleneck(plan, outcomes, &components);
     let times: Vec<Vec<f64>> =
         streams.iter().map(|stream| stream.cdf.iter().map(|(ms, _)| *ms).collect()).collect();
     let mut results = Results {
         headrace: env!("CARGO_PKG_VERSION"),
         answer: String::new(),
-        notes: notes::of(plan, all, &streams),
+        notes: notes::of(plan, all, &streams, bottleneck.as_ref()),
         complete: outcomes.len() == plan.run().replications as usize && is_complete(ended),
         ended,
         engine,

@@ -2,18 +2,23 @@
 
 use headrace_trace::Replay;
 
-use super::{SATURATED, StreamResults, is_complete};
-use crate::plan::{Plan, StreamPlan};
-use crate::run::{ComponentOutcome, End, Outcome};
+use super::{Bottleneck, StreamResults, is_complete};
+use crate::plan::Plan;
+use crate::run::{End, Outcome};
 use crate::spec::{Limits, WarmUp};
 
 /// The notes on all replications of a plan.
-pub(super) fn of(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Vec<String> {
+pub(super) fn of(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    streams: &[StreamResults],
+    bottleneck: Option<&Bottleneck>,
+) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(endings(plan, outcomes));
     notes.extend(steadiness(plan, outcomes));
     notes.extend(streams.iter().filter_map(untrusted));
-    notes.extend(overload(plan, outcomes));
+    notes.extend(limits(bottleneck));
     notes.extend(of_components(plan));
     notes.extend(unanswered(streams));
     notes.extend(of_traces(plan, outcomes, streams));
@@ -76,21 +81,21 @@ fn untrusted(stream: &StreamResults) -> Option<String> {
     })
 }
 
-/// Whether a component had to do whatever it could while all streams went on regardless.
-fn overload(plan: &Plan, outcomes: &[Outcome]) -> Option<String> {
-    let overloaded = |outcome: &Outcome| {
-        let full = |component: &ComponentOutcome| {
-            let time = component.servers as f64 * (outcome.ended_at - outcome.warm_up).0 as f64;
-            component.servers > 0 && component.reading.busy_in_all() > SATURATED * time
-        };
-        outcome.components.iter().any(full)
-    };
-    let found = plan.streams.iter().all(StreamPlan::is_open) && outcomes.iter().any(overloaded);
-    found.then(|| {
-        "a component was never idle: the load is more than the system bears, or as much, and response times tell how long the \
-         run was rather than how the system does"
-            .to_owned()
-    })
+/// What a reader must know of the headroom.
+fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
+    let of = bottleneck?;
+    match (of.saturated, of.saturates_at) {
+        (true, Some(_)) => Some(format!(
+            "{} is overloaded: response times grow with run length and are not steady-state",
+            of.component
+        )),
+        (false, Some(_)) if of.estimate => Some(format!(
+            "headroom is an estimate: the utilisation of {} does not grow in proportion to the load; `headrace capacity` finds the \
+             load that it sustains",
+            of.component
+        )),
+        _ => None,
+    }
 }
 
 /// What components say of themselves under their streams.

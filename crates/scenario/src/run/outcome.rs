@@ -43,6 +43,8 @@ pub struct Outcome {
 pub struct StreamOutcome {
     /// Requests made, warm-up included.
     pub born: u64,
+    /// When the last of them was made.
+    pub last_born: Nanos,
     /// Requests answered, warm-up included.
     pub answered: u64,
     /// Requests in flight at the end.
@@ -162,6 +164,7 @@ fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option
     };
     StreamOutcome {
         born: stream.born,
+        last_born: stream.last_born,
         answered: stream.all.tally().count(),
         in_flight: stream.in_flight.value(),
         dropped: stream.dropped,

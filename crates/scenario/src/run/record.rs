@@ -41,6 +41,8 @@ pub struct StreamRecord {
     born_sum: u128,
     /// Requests made.
     pub born: u64,
+    /// When the last of them was made.
+    pub last_born: Nanos,
     /// Requests that found no room and were dropped.
     pub dropped: u64,
     /// Requests whose host gave up.
@@ -92,6 +94,7 @@ impl<'m> Record<'m> {
         self.in_flight += 1;
         let stream = &mut self.streams[stream];
         stream.born += 1;
+        stream.last_born = now;
         stream.born_sum += u128::from(now.0);
         stream.in_flight.up(now, 1);
     }
@@ -130,6 +133,7 @@ impl<'m> Record<'m> {
     pub fn pass(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent) {
         let of = &mut self.streams[stream];
         of.born += 1;
+        of.last_born = spent.began();
         of.in_flight.add(spent.total());
         self.answer(stream, ask, spent, spent.until());
     }

@@ -6,6 +6,7 @@ use headrace_work::{Ask, Spent};
 use super::End;
 use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
 use crate::plan::Plan;
+use crate::spec::Limits;
 
 /// Whether the recursion gives the answer that events give.
 ///
@@ -14,6 +15,9 @@ use crate::plan::Plan;
 pub fn applies(plan: &Plan) -> Result<(), String> {
     if plan.run().time.is_some() {
         return Err("a run of a given time ends between requests".to_owned());
+    }
+    if plan.run().limits.events != Limits::default().events {
+        return Err("`limits.events` counts events, and a recursion has none".to_owned());
     }
     let [stream] = &plan.streams[..] else { return Err("there are several streams".to_owned()) };
     if stream.trace.is_some() {

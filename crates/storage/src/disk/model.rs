@@ -60,6 +60,13 @@ impl Known for DiskPlan {
     }
 
     fn note(&self, _: View, load: &Load) -> Option<String> {
+        let sampled = matches!(self.spec.positioning, Positioning::Coupled | Positioning::Independent);
+        if sampled && !load.uniform && !load.traced {
+            return Some(format!(
+                "places are drawn here (`positioning: coupled` or `independent`): the addresses of `{}` play no part",
+                load.stream
+            ));
+        }
         let matters = !load.uniform || load.traced || load.writes();
         if self.caches() || !matters {
             return None;

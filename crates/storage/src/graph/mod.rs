@@ -3,6 +3,8 @@
 mod document;
 mod lower;
 
+use std::collections::BTreeSet;
+
 use headrace_analytic::Law;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
@@ -49,6 +51,21 @@ impl Graph {
     pub fn named(&self, name: &str) -> Option<NodeId> {
         let at = self.nodes.iter().position(|node| node.within.is_none() && node.path == name)?;
         Some(NodeId(at as u32))
+    }
+
+    /// Whether work sent to `from` may come to `to`.
+    pub fn reaches(&self, from: NodeId, to: NodeId) -> bool {
+        self.reached(from).contains(&to)
+    }
+
+    /// All nodes that work sent to `from` may come to, itself included.
+    pub fn reached(&self, from: NodeId) -> BTreeSet<NodeId> {
+        let (mut reached, mut next) = (BTreeSet::from([from]), vec![from]);
+        while let Some(id) = next.pop() {
+            let uses = self.nodes[id.index()].uses.iter();
+            next.extend(uses.filter(|used| reached.insert(**used)));
+        }
+        reached
     }
 
     /// A node, and the graph around it.
