@@ -251,3 +251,24 @@ fn notes_say_what_plays_no_part() {
     assert!(cached.contains("`positioning: mechanical` has one"), "{cached}");
     assert!(!notes("hp-c2247a, positioning: mechanical", sequential).contains("no cache"));
 }
+
+/// Whole stripes reach every disk wherever they begin: theory covers them, and an overload is refused.
+#[test]
+fn whole_stripes_reach_every_disk() {
+    let text = |rate: u32| {
+        format!(
+            "
+parts: {{leaf: {{type: station, service: {{exponential: 5 ms}}}}}}
+system: {{volume: {{type: array, level: raid0, of: leaf, disks: 4, stripe_unit: 64 KiB}}}}
+workload: {{users: {{to: volume, arrivals: {{poisson: {rate} /s}}, size: 256 KiB}}}}
+run: {{requests: 200000}}
+"
+        )
+    };
+    let results = run(&text(120));
+    let theory = &results.theory[0];
+    close(theory.utilisation.unwrap(), 0.6, 0.1, "utilisation by theory");
+    close(results.streams[0].response.mean_ms, theory.mean_ms.unwrap(), 4.0, "Nelson and Tantawi");
+    let refused = simulate(&text(210), "test.yaml", &[], &Options::default(), &Progress::default());
+    assert!(refused.unwrap_err().rendered().contains("`volume` is overloaded"));
+}

@@ -69,8 +69,10 @@ impl ArrayPlan {
 
     /// Whether the units at which requests may begin lie on every disk, or each request covers them all.
     fn reaches_every_disk(&self, load: &Load) -> bool {
-        let units = (load.align.0 / self.stripes.unit).max(1);
-        common_divisor(units, self.stripes.disks) == 1
+        let (units, stripe) =
+            ((load.align.0 / self.stripes.unit).max(1), self.stripes.unit * self.stripes.disks);
+        let whole_stripes = load.kinds.iter().all(|(_, _, bytes)| bytes.is_multiple_of(stripe));
+        whole_stripes || common_divisor(units, self.stripes.disks) == 1
     }
 
     /// How long all parts of a request take, the slowest deciding.

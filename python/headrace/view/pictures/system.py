@@ -15,6 +15,8 @@ class Box:
 
     name: str
     depth: int
+    whole: str
+    """Its name in full."""
     leads_to: frozenset[str]
     """The boxes it sends work to, by their keys."""
     used: float | None = None
@@ -42,14 +44,15 @@ def _boxes(found: Json) -> dict[str, Box]:
     uses = _uses(components)
     depths = _depths(uses, {stream["to"] for stream in found["streams"]})
     boxes = {
-        f"stream {stream['name']}": Box(stream["name"], 0, frozenset([stream["to"]])) for stream in found["streams"]
+        f"stream {stream['name']}": Box(stream["name"], 0, stream["name"], frozenset([stream["to"]]))
+        for stream in found["streams"]
     }
     for group, leads_to in uses.items():
         members = [component for component in components if component["group"] == group]
         busiest = max(members, key=lambda member: member["utilisation"] or 0.0)
         name = _short(group, members) + (f" × {len(members)}" if len(members) > 1 else "")
         behind = sum(share for cause, share in busiest["utilisation_by_cause"].items() if cause != "host")
-        boxes[group] = Box(name, depths[group], frozenset(leads_to), busiest["utilisation"], behind)
+        boxes[group] = Box(name, depths[group], group, frozenset(leads_to), busiest["utilisation"], behind)
     return boxes
 
 
@@ -102,7 +105,7 @@ def _box(place: tuple[float, float], box: Box) -> str:
     x, y = place
     shape = f'<rect x="{x}" y="{y}" height="{BOX_HEIGHT}" rx="6" '
     drawn = [f'{shape} width="{BOX_WIDTH}" fill="var(--page)" stroke="var(--dim)"/>']
-    label = [_text(x, y + BOX_HEIGHT / 2 + (5 if box.used is None else -3), box.name, 13)]
+    label = [_text(x, y + BOX_HEIGHT / 2 + (5 if box.used is None else -3), box.name, 13, box.whole)]
     if box.used is not None:
         colour = "var(--warn)" if box.used > 0.8 else "var(--simulated)"
         drawn.append(f'{shape} width="{max(BOX_WIDTH * box.used, 3):.1f}" fill="{colour}" opacity="0.35"/>')
@@ -111,14 +114,15 @@ def _box(place: tuple[float, float], box: Box) -> str:
             width = BOX_WIDTH * box.background
             behind = f'<rect x="{x + host:.1f}" y="{y}" height="{BOX_HEIGHT}" rx="6" width="{width:.1f}"'
             drawn.append(f'{behind} fill="var(--theory)" opacity="0.5"><title>in the background</title></rect>')
-        busy = f"{box.used:.0%} busy" + (f", {box.background:.0%} bg" if box.background >= 0.005 else "")
-        label.append(_text(x, y + BOX_HEIGHT / 2 + 14, busy, 12))
+        busy = f"{box.used:.0%} busy" + (f" ({box.background:.0%} bg)" if box.background >= 0.005 else "")
+        whole = f"{box.used:.1%} busy, {box.background:.1%} in the background"
+        label.append(_text(x, y + BOX_HEIGHT / 2 + 14, busy, 11, whole))
     return "".join(drawn + label)
 
 
-def _text(x: float, y: float, text: str, size: int) -> str:
-    shown = text if len(text) <= 16 else text[:15] + "…"
+def _text(x: float, y: float, text: str, size: int, whole: str) -> str:
+    shown = text if len(text) <= 18 else text[:17] + "…"
     return (
         f'<text x="{x + BOX_WIDTH / 2}" y="{y}" font-size="{size}" text-anchor="middle" fill="var(--ink)">'
-        f"{html.escape(shown)}<title>{html.escape(text)}</title></text>"
+        f"{html.escape(shown)}<title>{html.escape(whole)}</title></text>"
     )

@@ -91,7 +91,7 @@ def components(found: Json) -> tuple[list[str], list[list[str]]]:
         behind = [f"{background(part):.1%}" if part["utilisation"] is not None else ""] if beside else []
         rows.append([part["path"], busy, *behind, queue, *times, f"{part['bytes_per_s'] / 1e6:.4g}"])
     behind = ["background"] if beside else []
-    return ["", "busy", *behind, "waiting", "mean wait, ms", "mean service, ms", "MB/s"], rows
+    return ["", "busy", *behind, "waiting", "mean wait, ms", "server held, ms", "MB/s"], rows
 
 
 def background(part: Json) -> float:
