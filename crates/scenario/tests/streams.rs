@@ -272,3 +272,12 @@ run: {{requests: 200000}}
     let refused = simulate(&text(210), "test.yaml", &[], &Options::default(), &Progress::default());
     assert!(refused.unwrap_err().rendered().contains("`volume` is overloaded"));
 }
+
+/// One bad timestamp makes a replay last for years; the note says which.
+#[test]
+fn a_gap_in_a_trace_is_named() {
+    let times = |bad: u64| (0..50).map(move |i| i * 20_000_000 + if i >= 30 { bad } else { 0 });
+    let notes = replayed(times(1 << 55), "gap").notes.join(" ");
+    assert!(notes.contains("request 31 of the trace comes 36028797 s after"), "{notes}");
+    assert!(!replayed(times(0), "no-gap").notes.join(" ").contains("timestamp"));
+}

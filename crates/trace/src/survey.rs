@@ -21,6 +21,13 @@ pub struct Survey {
     pub largest: u64,
     /// Time from the origin to the latest request.
     pub span: Nanos,
+    /// The longest time between a request and the one before it in the file.
+    pub longest_gap: Nanos,
+    /// The request after that gap, counted from one.
+    pub after_gap: u64,
+    /// The time of the last request read.
+    #[serde(skip)]
+    pub(crate) last: Nanos,
     /// The devices of the trace.
     pub devices: Vec<DeviceSurvey>,
     /// Bad lines skipped.
@@ -116,6 +123,11 @@ pub(super) fn survey_of(
 }
 
 impl Survey {
+    /// Whether one gap takes nearly all the time of the trace: a timestamp may be wrong.
+    pub fn has_a_gap(&self) -> bool {
+        self.requests >= 10 && self.longest_gap.0 > self.span.0 / 10 * 9
+    }
+
     /// Whether every request has a think time, except possibly the last.
     pub fn has_thinks(&self) -> bool {
         self.thinks > 0 && self.thinks + 1 >= self.requests
@@ -157,6 +169,11 @@ impl Survey {
         of.requests += 1;
         of.end = of.end.max(traced.address.unwrap_or(0) + traced.bytes);
         self.requests += 1;
+        let gap = traced.at.saturating_sub(self.last);
+        if self.requests > 1 && gap > self.longest_gap {
+            (self.longest_gap, self.after_gap) = (gap, self.requests);
+        }
+        self.last = traced.at;
         self.reads += u64::from(traced.op == Op::Read);
         self.largest = self.largest.max(traced.bytes);
         self.span = self.span.max(traced.at);

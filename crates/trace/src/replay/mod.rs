@@ -114,6 +114,13 @@ impl Replay {
                 thinks > 0 && !self.survey.has_thinks(),
                 format!("only {thinks} of {requests} requests have a think time"),
             ),
+            (
+                self.timing == Timing::Timestamps && self.survey.has_a_gap(),
+                format!(
+                    "request {} of the trace comes {} after the one before it, nearly all of the trace's {}: is a timestamp wrong?",
+                    self.survey.after_gap, self.survey.longest_gap, self.survey.span
+                ),
+            ),
             (end > capacity, format!("trace addresses {change} to fit: the trace extends to byte {end}")),
         ];
         notes.into_iter().filter_map(|(applies, note)| applies.then_some(note)).collect()
