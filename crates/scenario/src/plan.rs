@@ -96,7 +96,7 @@ fn names(spec: &ScenarioSpec) -> Vec<Problem> {
         parts.chain(system).chain(workload).filter(|(_, name)| !is_plain(name)).map(|(within, name)| {
             let message = format!("`{}` is an invalid name", name.escape_debug());
             Problem::at(Path::of(&[within, name]), message)
-                .help("a name has letters, digits, `_`, `-`, `.` and spaces")
+                .help("a name has letters, digits, `_`, `-` and spaces")
         });
     let none = spec
         .workload
@@ -106,6 +106,6 @@ fn names(spec: &ScenarioSpec) -> Vec<Problem> {
 }
 
 fn is_plain(name: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
     !name.trim().is_empty() && name.chars().all(plain)
 }

@@ -29,7 +29,7 @@ pub struct ScenarioSpec {
 pub struct RunSpec {
     /// The root of all random streams. Same scenario, same seed: same results, bit for bit.
     pub seed: u64,
-    /// How many requests are answered before the run ends. A replayed trace ends with its last request.
+    /// How many requests are answered, dropped or expired before the run ends. A replayed trace ends with its last request.
     #[schemars(range(min = 1))]
     pub requests: u64,
     /// End after so much simulated time, if that comes first.

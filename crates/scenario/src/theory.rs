@@ -92,7 +92,7 @@ fn models(plan: &Plan, target: NodeId) -> Result<Vec<(&StreamPlan, Model)>, Stri
 /// The utilisation of the busiest server of a target, by all open streams to it; `None` where theory cannot tell.
 pub fn utilisation(plan: &Plan, target: NodeId) -> Option<f64> {
     let models = models(plan, target).ok()?;
-    if models.iter().any(|(stream, _)| !stream.is_patient()) {
+    if models.iter().any(|(stream, _)| stream.spec.outstanding.is_some()) {
         return None;
     }
     // A stream that waits for its answers adapts: what it adds overwhelms nobody.

@@ -37,7 +37,7 @@ run: {requests: 30000}
 fn both_engines_give_the_same_results() {
     for sets in [
         [("system.tds.queueing", "split_merge"), ("workload.users.pattern", "{hot_spot: {skew: 1.1}}")],
-        [("system.tds.queueing", "fork_join"), ("parts.spindle.positioning", "independent")],
+        [("system.tds.queueing", "split_merge"), ("parts.spindle.positioning", "independent")],
         [("workload.users.to", "single"), ("workload.users.pattern", "{runs: {length: 4}}")],
         [
             ("workload.users.arrivals", "{batches: {rate: 3 /s, size: {geometric: 4}}}"),

@@ -75,6 +75,11 @@ pub trait Known {
         true
     }
 
+    /// Whether it serves urgent requests first.
+    fn has_priorities(&self) -> bool {
+        false
+    }
+
     /// Whether its utilisation grows in proportion to the load.
     fn scales(&self, view: View) -> bool {
         _ = view;

@@ -106,6 +106,10 @@ impl Known for StationSpec {
         false
     }
 
+    fn has_priorities(&self) -> bool {
+        self.order == Order::Priority
+    }
+
     fn scales(&self, _: View) -> bool {
         true
     }

@@ -3,6 +3,8 @@
 //! Only what schemars makes of our types is understood: objects, lists, scalars with bounds, quantities (`x-unit`), and
 //! choices of three kinds: by a field `type`, by the name of the one key or the bare word, and by shape.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value as Json;
 
 use super::path::Path;
@@ -209,10 +211,12 @@ impl<'s> Checker<'s> {
     }
 
     fn repeated(&mut self, entries: &[(Key, Node)], path: &Path) {
-        for (at, (key, _)) in entries.iter().enumerate() {
-            let Some((first, _)) = entries[..at].iter().find(|(earlier, _)| earlier.name == key.name) else {
+        let mut known: BTreeMap<&str, &Key> = BTreeMap::new();
+        for (key, _) in entries {
+            let first = *known.entry(&key.name).or_insert(key);
+            if std::ptr::eq(first, key) {
                 continue;
-            };
+            }
             let line = first.span.as_ref().map_or_else(String::new, |span| format!(" on line {}", span.line));
             let message = format!("`{}` is defined twice; the first definition is{line}", key.name);
             let problem = Problem { span: key.span.clone(), ..Problem::at(path.key(&key.name), message) };

@@ -89,7 +89,17 @@ impl Planner<'_> {
     fn stream(&mut self, path: &Path, spec: &StreamSpec, capacity: Bytes) -> Option<Replay> {
         self.limits(path, spec);
         match &spec.arrivals {
-            ArrivalSpec::Replay(replay) => self.replay(&path.key("arrivals").key("replay"), replay, capacity),
+            ArrivalSpec::Replay(replay) => {
+                let trace = self.replay(&path.key("arrivals").key("replay"), replay, capacity);
+                if trace.as_ref().is_some_and(|trace| trace.timing() == Timing::Think)
+                    && spec.outstanding.is_some()
+                {
+                    let message = "a trace replayed by think times has one request in flight";
+                    let help = "leave `outstanding` out, or replay it with `timing: timestamps`";
+                    self.say(Problem::at(path.key("outstanding"), message).help(help));
+                }
+                trace
+            }
             _ => {
                 self.drawn_stream(path, spec, capacity);
                 None
@@ -98,12 +108,13 @@ impl Planner<'_> {
     }
 
     fn limits(&mut self, path: &Path, spec: &StreamSpec) {
-        if matches!(spec.arrivals, ArrivalSpec::Closed { .. }) && spec.outstanding.is_some() {
+        let closed = matches!(spec.arrivals, ArrivalSpec::Closed { .. });
+        if closed && (spec.outstanding.is_some() || spec.when_full != WhenFull::Wait) {
             let problem =
                 Problem::at(path.key("outstanding"), "a closed stream has `depth` requests in flight");
             self.say(problem.help("leave `outstanding` out, and set `arrivals.closed.depth`"));
         }
-        if spec.outstanding.is_none() && spec.when_full != WhenFull::Wait {
+        if !closed && spec.outstanding.is_none() && spec.when_full != WhenFull::Wait {
             let problem = Problem::at(path.key("when_full"), "a stream without `outstanding` is never full");
             self.say(problem.help("say how many requests may be in flight: `outstanding: 32`"));
         }
@@ -168,7 +179,7 @@ impl StreamPlan {
             None => self.spec.arrivals.mean_rate().is_some(),
             Some(trace) => trace.timing() == Timing::Timestamps,
         };
-        open && !self.waits_for_room()
+        open && self.spec.outstanding.is_none()
     }
 
     /// Whether its source makes no requests while as many as may be are in flight.

@@ -161,8 +161,8 @@ fn kept_up(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> Option<f64> {
             if of.last_born.0 == 0 || outcome.ended_at.0 == 0 {
                 return None;
             }
-            offered += (of.born - of.dropped) as f64 / of.last_born.secs();
-            sustained += (of.answered + of.expired) as f64 / outcome.ended_at.secs();
+            offered += of.born as f64 / of.last_born.secs();
+            sustained += (of.answered + of.expired - of.abandoned) as f64 / outcome.ended_at.secs();
         }
     }
     (offered > 0.0).then(|| sustained / offered)

@@ -3,7 +3,7 @@
 use headrace_trace::Replay;
 
 use super::{Bottleneck, StreamResults, is_complete};
-use crate::plan::Plan;
+use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome};
 use crate::spec::{Limits, WarmUp};
 
@@ -20,6 +20,7 @@ pub(super) fn of(
     notes.extend(streams.iter().filter_map(untrusted));
     notes.extend(limits(bottleneck));
     notes.extend(of_components(plan));
+    notes.extend(priorities(plan));
     notes.extend(unanswered(streams));
     notes.extend(of_traces(plan, outcomes, streams));
     notes.dedup();
@@ -103,7 +104,20 @@ fn of_components(plan: &Plan) -> Vec<String> {
     plan.streams.iter().filter_map(|stream| plan.graph.view(stream.target).note(&stream.load())).collect()
 }
 
-/// Requests that were not answered for reasons of their own.
+/// Priorities that play no part.
+fn priorities(plan: &Plan) -> Vec<String> {
+    let heeded = |stream: &StreamPlan| {
+        let reached = plan.graph.reached(stream.target);
+        reached.iter().any(|id| plan.graph.nodes[id.index()].plan.known().has_priorities())
+    };
+    let idle = plan.streams.iter().filter(|stream| stream.spec.priority > 0 && !heeded(stream));
+    idle.map(|stream| {
+        format!("{}: its `priority` plays no part: no component on its way has priorities", stream.name)
+    })
+    .collect()
+}
+
+/// Requests that were not answered for reasons of their own, or were held back.
 fn unanswered(streams: &[StreamResults]) -> Vec<String> {
     let mut notes = Vec::new();
     for stream in streams {
@@ -112,6 +126,13 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
             let (n, share) = (stream.dropped, share(stream.dropped));
             notes
                 .push(format!("{}: {n} requests ({share:.2} %) found no room and were dropped", stream.name));
+        }
+        if let Some(blocked) = stream.blocked.filter(|blocked| *blocked >= 0.001) {
+            let share = blocked * 100.0;
+            notes.push(format!(
+                "{}: its source was blocked {share:.1} % of the time (`outstanding`)",
+                stream.name
+            ));
         }
         if stream.expired > 0 {
             let (n, share) = (stream.expired, share(stream.expired));

@@ -7,6 +7,7 @@ use headrace_work::{Ask, Block, Spent, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
 use super::End;
+use super::record::Record;
 use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
 use crate::plan::StreamPlan;
 
@@ -116,7 +117,7 @@ impl<'m> Replication<'m> {
         if source.room.is_some() && !source.has_room().await {
             // It is drawn all the same: what becomes of one request changes no other.
             source.next(&mut { Ask::BLANK });
-            return self.record.borrow_mut().drop(index);
+            return self.lost(|record| record.drop(index));
         }
         // Requests come after everything that is due.
         if !self.site.sim.is_settled() {
@@ -148,11 +149,28 @@ impl<'m> Replication<'m> {
         let mut serving = std::pin::pin!(source.edge.serve(ask, spent));
         let in_time = self.site.sim.within(ask.deadline, serving.as_mut()).await.is_some();
         if !in_time {
-            self.record.borrow_mut().expire(stream, ask.deadline, born);
+            self.lost(|record| record.expire(stream, ask.deadline, born));
             source.leave();
             serving.await;
+            self.record.borrow_mut().leave(stream);
         }
         in_time
+    }
+
+    /// A request is dropped or expires, which may be the end of the run.
+    fn lost(&self, note: impl FnOnce(&mut Record)) {
+        let mut record = self.record.borrow_mut();
+        note(&mut record);
+        let done = record.finished >= record.wanted;
+        drop(record);
+        self.stop_if(done);
+    }
+
+    #[inline]
+    fn stop_if(&self, done: bool) {
+        if done {
+            self.stop(End::Done);
+        }
     }
 
     /// A request is born; gives when.
@@ -162,7 +180,7 @@ impl<'m> Replication<'m> {
         self.site.timeline.born(stream, now, ask);
         let mut record = self.record.borrow_mut();
         record.begin(stream, now);
-        if record.in_flight > self.plan.run().limits.in_flight {
+        if record.held > self.plan.run().limits.in_flight {
             self.stop(End::TooManyInFlight);
         }
         now
@@ -177,8 +195,8 @@ impl<'m> Replication<'m> {
         if let Some(measured) = measured {
             record.compare(stream, ask.work.op, measured, spent.total());
         }
-        if record.answered >= record.wanted {
-            self.stop(End::Done);
-        }
+        let done = record.finished >= record.wanted;
+        drop(record);
+        self.stop_if(done);
     }
 }

@@ -5,8 +5,9 @@ use headrace_work::{Ask, Block, Op, Spent};
 
 use super::record::column;
 
-/// Maximum number of requests in a part.
-pub const ROWS: usize = 250_000;
+/// Maximum number of requests in a part, and of numbers in it where there are many groups of components.
+const ROWS: usize = 250_000;
+const CELLS: usize = 8_000_000;
 
 /// Takes the parts of a log, from whichever thread runs the replication.
 pub type Sink = Box<dyn Fn(Part) + Send + Sync>;
@@ -40,6 +41,7 @@ pub struct Part {
 /// A log that is being written.
 pub struct Log<'s> {
     part: Part,
+    rows: usize,
     sink: &'s Sink,
 }
 
@@ -48,7 +50,8 @@ impl<'s> Log<'s> {
     pub fn new(replication: u64, graph: &Graph, sink: &'s Sink) -> Self {
         let part =
             Part { replication, legs: vec![Default::default(); graph.groups.len()], ..Part::default() };
-        Self { part, sink }
+        let rows = (CELLS / (7 + 3 * graph.groups.len())).clamp(1, ROWS);
+        Self { part, rows, sink }
     }
 
     /// Adds an answered request.
@@ -66,7 +69,7 @@ impl<'s> Log<'s> {
             let legs = &mut part.legs[groups[at.index()] as usize][column(what)];
             *legs.last_mut().expect("a row was begun") += span.0;
         }
-        if part.stream.len() == ROWS {
+        if part.stream.len() == self.rows {
             self.hand_on();
         }
     }

@@ -53,6 +53,8 @@ pub struct StreamOutcome {
     pub dropped: u64,
     /// Requests whose host gave up, warm-up included.
     pub expired: u64,
+    /// Those of them that the system still held at the end.
+    pub abandoned: u64,
     /// The time for which the source was blocked, warm-up included.
     pub blocked: Nanos,
     /// Bytes of requests answered.
@@ -169,6 +171,7 @@ fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option
         in_flight: stream.in_flight.value(),
         dropped: stream.dropped,
         expired: stream.expired,
+        abandoned: stream.abandoned,
         blocked: Nanos::ZERO,
         bytes: stream.totals.bytes - before.bytes,
         all: series_outcome(&stream.all, first),

@@ -26,9 +26,11 @@ pub struct Record<'m> {
     in_segment: u64,
     /// Requests answered, by all streams.
     pub answered: u64,
-    /// Requests in flight, of all streams.
-    pub in_flight: u64,
-    /// The end of the run after this many answers.
+    /// Requests answered, dropped or expired.
+    pub finished: u64,
+    /// Requests that the system holds, of all streams: in flight, or given up and still being done.
+    pub held: u64,
+    /// The end of the run after this many are finished.
     pub wanted: u64,
 }
 
@@ -47,7 +49,9 @@ pub struct StreamRecord {
     pub dropped: u64,
     /// Requests whose host gave up.
     pub expired: u64,
-    /// How long those had waited, summed, in ns.
+    /// Those of them that are still being done.
+    pub abandoned: u64,
+    /// How long those that expired had waited, summed, in ns.
     pub expired_ns: u128,
     /// Response times of all requests.
     pub all: Series,
@@ -83,7 +87,8 @@ impl<'m> Record<'m> {
             segment_length: FIRST_SEGMENT,
             in_segment: 0,
             answered: 0,
-            in_flight: 0,
+            finished: 0,
+            held: 0,
             wanted,
         }
     }
@@ -91,7 +96,7 @@ impl<'m> Record<'m> {
     /// A request of `stream` is made.
     #[inline]
     pub fn begin(&mut self, stream: usize, now: Nanos) {
-        self.in_flight += 1;
+        self.held += 1;
         let stream = &mut self.streams[stream];
         stream.born += 1;
         stream.last_born = now;
@@ -101,24 +106,32 @@ impl<'m> Record<'m> {
 
     /// A request of `stream` is made, and finds no room.
     pub fn drop(&mut self, stream: usize) {
+        self.finished += 1;
         self.streams[stream].born += 1;
         self.streams[stream].dropped += 1;
     }
 
     /// A request of `stream` is given up at `now`, its deadline.
     pub fn expire(&mut self, stream: usize, now: Nanos, born: Nanos) {
-        self.in_flight -= 1;
+        self.finished += 1;
         let of = &mut self.streams[stream];
         of.born_sum -= u128::from(born.0);
         of.in_flight.down(now, 1);
+        of.abandoned += 1;
         of.expired += 1;
         of.expired_ns += u128::from((now - born).0);
+    }
+
+    /// A request of `stream` is done that was given up before.
+    pub fn leave(&mut self, stream: usize) {
+        self.held -= 1;
+        self.streams[stream].abandoned -= 1;
     }
 
     /// A request of `stream` is answered at `now`.
     #[inline]
     pub fn end(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent, now: Nanos) {
-        self.in_flight -= 1;
+        self.held -= 1;
         let of = &mut self.streams[stream];
         of.born_sum -= u128::from(spent.began().0);
         of.in_flight.down(now, 1);
@@ -153,6 +166,7 @@ impl<'m> Record<'m> {
         }
         self.streams[stream].answer(ask, spent, &self.groups);
         self.answered += 1;
+        self.finished += 1;
         self.in_segment += 1;
         if self.in_segment == self.segment_length {
             self.mark(now);

@@ -115,12 +115,12 @@ impl ArraySpec {
                 at.refuse("of", "an array needs at least one disk", None)
             }
             (Copies::Shared(names), _)
-                if names.iter().enumerate().any(|(i, name)| names[..i].contains(name)) =>
+                if names.iter().collect::<std::collections::BTreeSet<_>>().len() < names.len() =>
             {
                 at.refuse("of", "a disk is listed twice", Some("name each disk once"))
             }
             (Copies::Shared(names), Some(disks)) if names.len() != disks as usize => {
-                let message = format!("`of` lists {} components, and `disks` is {disks}", names.len());
+                let message = format!("`disks` is {disks}, and `of` lists {}", names.len());
                 at.refuse("disks", message, Some("leave `disks` out: the list says how many there are"))
             }
             (Copies::Part(_) | Copies::Written(_), None) => at.refuse(

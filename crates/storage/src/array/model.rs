@@ -27,7 +27,7 @@ impl ArrayPlan {
             return Err(format!("data crosses no shared link: that of `{name}` does"));
         }
         if !self.copies {
-            return Err(format!("nothing else uses the disks of an array: those of `{name}` are shared"));
+            return Err(format!("the disks of an array are copies of one part: `{name}` lists components"));
         }
         if disk.uses().next().is_some() {
             return Err(format!("arrays are made of disks: `{name}` is made of arrays"));
@@ -147,13 +147,9 @@ impl Known for ArrayPlan {
         if self.queueing == Queueing::SplitMerge || load.alone {
             return disk.in_order(&Load { alone: true, ..load.clone() }).or(no);
         }
-        let everywhere = load.sizes.0.0 >= self.stripes.unit * self.stripes.disks;
-        let same_disks = self.stripes.first_unit == FirstUnit::FirstDisk && load.sizes.0 == load.sizes.1;
-        if (everywhere || same_disks) && disk.uses().next().is_none() {
-            disk.in_order(load).or(no)
-        } else {
-            no
-        }
+        // Answers may come in order, but disks do not: one may be several requests ahead of another, and a recursion would
+        // charge that work to the wrong time.
+        no
     }
 
     fn addressed(&self, view: View) -> bool {

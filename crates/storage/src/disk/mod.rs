@@ -188,31 +188,29 @@ impl<'m> Disk<'m> {
         spent.charge(self.place.id, What::Service, ended);
     }
 
-    /// Waits for the arm, has it do what is asked, and gives when it began and when the request is done.
-    async fn in_order(&'m self, arm: &'m Resource<'m>, ask: &Ask<Block>) -> (Nanos, Nanos) {
+    /// Waits for the arm and has it do what is asked; gives when that is done.
+    async fn in_order(&'m self, arm: &'m Resource<'m>, ask: &Ask<Block>, spent: &mut Spent) -> Nanos {
         let sim = self.place.site.sim;
         let _held = arm.acquire(()).await;
-        let began = sim.now();
-        let Served { ready, done } = self.work(began, ask);
+        spent.charge(self.place.id, What::Waiting, sim.now());
+        let Served { ready, done } = self.work(sim.now(), ask);
         sim.until(ready).await;
-        (began, done)
+        done
     }
 
-    /// The same where the drive chooses whom to serve, and reports several together.
-    async fn chosen(
-        &'m self,
-        Choosing { arm, batches }: &'m Choosing<'m>,
-        ask: &Ask<Block>,
-    ) -> (Nanos, Nanos) {
-        let sim = self.place.site.sim;
+    /// The same where the drive chooses whom to serve, and reports several together: what is done is blocked until then.
+    async fn chosen(&'m self, commands: &'m Choosing<'m>, ask: &Ask<Block>, spent: &mut Spent) -> Nanos {
+        let (sim, Choosing { arm, batches }) = (self.place.site.sim, commands);
         let held = arm.acquire(ask.work).await;
-        let began = sim.now();
-        let Served { ready, done } = self.work(began, ask);
+        spent.charge(self.place.id, What::Waiting, sim.now());
+        let Served { ready, done } = self.work(sim.now(), ask);
         sim.until(ready).await;
         let others = arm.usage().queue.value() > 0;
         drop(held);
         batches.one_done(others).await;
-        (began, done)
+        spent.charge(self.place.id, What::Service, sim.now().min(done));
+        spent.charge(self.place.id, What::Blocked, sim.now());
+        done
     }
 }
 
@@ -241,12 +239,12 @@ impl Metered for Disk<'_> {
 impl<'m> Room<'m> for Disk<'m> {
     async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         let sim = self.place.site.sim;
-        let (began, done) = match &self.arm {
-            Arm::InOrder(arm) => self.in_order(arm, ask).await,
-            Arm::Choosing(commands) => self.chosen(commands, ask).await,
+        let done = match &self.arm {
+            Arm::InOrder(arm) => self.in_order(arm, ask, spent).await,
+            Arm::Choosing(commands) => self.chosen(commands, ask, spent).await,
         };
         sim.until(done).await;
-        self.charge(spent, began, sim.now());
+        spent.charge(self.place.id, What::Service, sim.now());
     }
 
     #[inline]

@@ -85,6 +85,8 @@ struct Spot {
 struct Draft {
     spot: Spot,
     lowered: Option<Lowered<AnyPlan>>,
+    /// Components on the longest way through it.
+    depth: usize,
 }
 
 impl<'d> Lowering<'d> {
@@ -116,6 +118,10 @@ impl<'d> Lowering<'d> {
     fn unknown<T>(&mut self, field: &str, message: String, name: &str, known: Vec<String>) -> Option<T> {
         let unknown = Some((name.to_owned(), known));
         self.say(field, Mistake { field: Vec::new(), message, help: None, unknown })
+    }
+
+    fn too_deep<T>(&mut self) -> Option<T> {
+        self.refuse("of", format!("components within components, more than {MAX_DEPTH} deep"), None)
     }
 
     fn way(&self) -> String {
@@ -154,6 +160,14 @@ impl<'d> Lowering<'d> {
 
     /// A component of `system` that `field` names.
     pub fn shared(&mut self, field: &str, name: &str) -> Option<NodeId> {
+        if !self.system.contains_key(name) && self.parts.contains_key(name) {
+            let message = format!("`{name}` is a part: there is none of it until something is made of it");
+            return self.refuse(
+                field,
+                message,
+                Some("write it under `system:` for a component that others share"),
+            );
+        }
         if !self.system.contains_key(name) {
             let help = format!("there is no component `{name}` in `system`");
             let known = self
@@ -216,9 +230,6 @@ impl<'d> Lowering<'d> {
         count: Option<u32>,
     ) -> Option<Vec<NodeId>> {
         let count = count.unwrap_or(1) as usize;
-        if self.chain.len() >= MAX_DEPTH {
-            return self.refuse("of", format!("parts within parts, more than {MAX_DEPTH} deep"), None);
-        }
         let (outer, begin) = (self.place.clone(), self.drafts.len());
         let spot = Spot {
             field,
@@ -306,12 +317,17 @@ impl<'d> Lowering<'d> {
     fn at(&mut self, name: Step, spot: Spot, spec: &ComponentSpec) -> Option<NodeId> {
         let id = self.drafts.len();
         let spot = Spot { id, ..spot };
-        self.drafts.push(Draft { spot: spot.clone(), lowered: None });
+        self.drafts.push(Draft { spot: spot.clone(), lowered: None, depth: 0 });
         self.place = spot;
         self.chain.push(name);
-        let lowered = spec.lower(self);
+        let lowered = if self.chain.len() > MAX_DEPTH { self.too_deep() } else { spec.lower(self) };
         self.chain.pop();
         let lowered = lowered?;
+        self.drafts[id].depth =
+            1 + lowered.uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0);
+        if self.drafts[id].depth > MAX_DEPTH {
+            return self.too_deep();
+        }
         self.drafts[id].lowered = Some(lowered);
         self.order.push(id);
         Some(NodeId(id as u32))
@@ -329,7 +345,7 @@ impl<'d> Lowering<'d> {
         let mut graph = Graph { order: self.order.into_iter().map(renumbered).collect(), ..Graph::default() };
         let mut groups: BTreeMap<String, u32> = BTreeMap::new();
         for at in reading {
-            let Draft { spot, lowered } = self.drafts[at].clone();
+            let Draft { spot, lowered, .. } = self.drafts[at].clone();
             let Lowered { plan, uses, capacity } = lowered.expect("a component without mistakes is lowered");
             let next = groups.len() as u32;
             let group = *groups.entry(spot.group.clone()).or_insert(next);
