@@ -1,7 +1,6 @@
 //! Where the time of a request went.
 
 use headrace_units::Nanos;
-use smallvec::SmallVec;
 
 /// A component, by its number in the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,7 +25,7 @@ pub enum What {
     Blocked,
 }
 
-/// A span of a request's life: from the end of the leg before it until `until`.
+/// A span of a request's life, maybe of no length: from the end of the leg before it until `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
     /// Where.
@@ -51,34 +50,63 @@ pub struct Leg {
 /// spent.charge(disk, What::Service, Nanos(180));
 /// let mut sent = Spent::from(Nanos(180));
 /// sent.charge(link, What::Service, Nanos(200));
-/// spent.follow(sent);
+/// spent.follow(&sent);
 /// assert_eq!(spent.total(), Nanos(100));
 /// assert_eq!(spent.spans().map(|(at, _, span)| (at.0, span.0)).collect::<Vec<_>>(), [(0, 30), (0, 50), (1, 20)]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Spent {
     began: Nanos,
-    legs: SmallVec<[Leg; 3]>,
+    until: Nanos,
+    /// How many of the first legs there are.
+    len: usize,
+    first: [Leg; FEW],
+    /// All legs, once there are more than a few.
+    many: Vec<Leg>,
 }
+
+/// So many legs need no allocation.
+const FEW: usize = 4;
+
+const BLANK: Leg = Leg { at: NodeId(0), what: What::Waiting, until: Nanos::ZERO };
 
 impl Spent {
     /// An account that begins at `now`.
     #[inline]
     pub fn from(now: Nanos) -> Self {
-        Self { began: now, legs: SmallVec::new() }
+        Self { began: now, until: now, len: 0, first: [BLANK; FEW], many: Vec::new() }
     }
 
-    /// Charges all time since the last charge to `at`. Nothing is noted where no time passed.
+    /// Charges all time since the last charge to `at`. It is noted even where no time passed: to ask costs more, for nobody
+    /// can foretell the answer.
     ///
     /// # Panics
     /// If `now` lies before the last charge: the account would run backwards.
     #[inline]
     pub fn charge(&mut self, at: NodeId, what: What, now: Nanos) {
-        let until = self.until();
-        if now != until {
-            assert!(now > until, "a charge at {} ns after one at {} ns", now.0, until.0);
-            self.legs.push(Leg { at, what, until: now });
+        assert!(now >= self.until, "a charge at {} ns after one at {} ns", now.0, self.until.0);
+        self.until = now;
+        self.push(at, what, now);
+    }
+
+    /// Adds a leg. It is written field by field: a whole one would be made elsewhere and moved, which waits for the pieces.
+    #[inline]
+    fn push(&mut self, at: NodeId, what: What, until: Nanos) {
+        match self.first.get_mut(self.len) {
+            Some(free) => {
+                (free.at, free.what, free.until) = (at, what, until);
+                self.len += 1;
+            }
+            None => self.push_to_many(Leg { at, what, until }),
         }
+    }
+
+    #[cold]
+    fn push_to_many(&mut self, leg: Leg) {
+        if self.many.is_empty() {
+            self.many.extend(self.first);
+        }
+        self.many.push(leg);
     }
 
     /// Appends the account of what was done next.
@@ -86,18 +114,15 @@ impl Spent {
     /// # Panics
     /// If `next` does not begin where this account ends: time would be missing or counted twice.
     #[inline]
-    pub fn follow(&mut self, next: Self) {
+    pub fn follow(&mut self, next: &Self) {
         assert!(
-            next.began == self.until(),
+            next.began == self.until,
             "an account from {} ns follows one to {} ns",
             next.began.0,
-            self.until().0
+            self.until.0
         );
-        if self.legs.is_empty() {
-            self.legs = next.legs;
-        } else {
-            self.legs.extend(next.legs);
-        }
+        self.until = next.until;
+        next.legs().iter().for_each(|leg| self.push(leg.at, leg.what, leg.until));
     }
 
     /// When it began.
@@ -109,20 +134,20 @@ impl Spent {
     /// Up to when time is accounted for.
     #[inline]
     pub fn until(&self) -> Nanos {
-        self.legs.last().map_or(self.began, |leg| leg.until)
+        self.until
     }
 
     /// The legs, in order.
     #[inline]
     pub fn legs(&self) -> &[Leg] {
-        &self.legs
+        if self.many.is_empty() { &self.first[..self.len] } else { &self.many }
     }
 
     /// Each leg with its length, in order.
     #[inline]
     pub fn spans(&self) -> impl Iterator<Item = (NodeId, What, Nanos)> + '_ {
         let mut from = self.began;
-        self.legs.iter().map(move |leg| {
+        self.legs().iter().map(move |leg| {
             let span = leg.until - from;
             from = leg.until;
             (leg.at, leg.what, span)
@@ -130,7 +155,8 @@ impl Spent {
     }
 
     /// From the beginning to the last charge.
+    #[inline]
     pub fn total(&self) -> Nanos {
-        self.until() - self.began
+        self.until - self.began
     }
 }

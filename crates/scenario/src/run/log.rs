@@ -1,6 +1,7 @@
 //! Every request of a run, handed on in parts, so that memory stays flat however many requests or components there are.
 
 use headrace_storage::Graph;
+use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Op, Spent};
 
 use super::record::column;
@@ -63,7 +64,8 @@ impl<'s> Log<'s> {
         part.bytes.push(ask.work.bytes);
         part.born_ns.push(spent.began().0);
         part.answered_ns.push(spent.until().0);
-        part.last.push(spent.legs().last().map_or(0, |leg| u64::from(leg.at.0)));
+        let last = spent.spans().filter(|(_, _, span)| *span > Nanos::ZERO).last();
+        part.last.push(last.map_or(0, |(at, ..)| u64::from(at.0)));
         part.legs.iter_mut().flatten().for_each(|column| column.push(0));
         for (at, what, span) in spent.spans() {
             let legs = &mut part.legs[groups[at.index()] as usize][column(what)];

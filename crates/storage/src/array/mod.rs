@@ -223,7 +223,7 @@ impl Array<'_> {
             spent
         });
         let slowest = passes.max_by_key(Spent::until);
-        spent.follow(slowest.expect("a request has at least one byte, so at least one part"));
+        spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
     }
 }
 
@@ -243,7 +243,7 @@ impl<'m> Room<'m> for Array<'m> {
         // Parts come after everything that is due, as requests do.
         self.place.site.sim.settled().await;
         let slowest = self.parts.all(self.split(ask)).await;
-        spent.follow(slowest.expect("a request has at least one byte, so at least one part"));
+        spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
     }
 
     fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
