@@ -189,7 +189,7 @@ impl<D: Discipline> State<D> {
     }
 
     /// Ends a service and grants the server to the next waiter. Gives when that is to be woken.
-    #[inline]
+    #[inline(always)] // As a call it gives that in pieces of memory, and who takes it up at once waits for them.
     pub fn release(&mut self, held_since: Nanos, now: Nanos) -> Option<(Nanos, TaskId)> {
         self.usage.services.record(now - held_since);
         let Some(waiter) = self.next_waiter() else {
