@@ -1,5 +1,6 @@
 """Experiments: points, stores, engines, precision, and the questions asked of them."""
 
+import hashlib
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import pytest
 
 from conftest import Run
 from headrace import Scenario, ScenarioError, load, sweep
-from headrace.experiment import Experiment, Interrupted, Point, Precision, Standing, Table, read, run, varied
+from headrace.experiment import Experiment, Interrupted, Point, Precision, Standing, Table, read, run, stored, varied
 from headrace.experiment.capacity import capacity
 from headrace.experiment.compare import compare
 from headrace.experiment.engines import Dask, Local
@@ -446,6 +447,8 @@ def test_a_hundred_thousand_records_are_asked_in_no_time(tmp_path: Path) -> None
         polars.int_range(100_000).alias("replication").cast(polars.Int64)
     )
     many.write_parquet(tmp_path / "records.parquet")
+    digest = hashlib.sha256((tmp_path / "records.parquet").read_bytes()).hexdigest()
+    stored.write_manifest(tmp_path, stored.manifest(tmp_path) | {"records": [digest]})
     columns, rows = query(tmp_path, 'select runs, "users.mean_ms" from points')
     assert columns == ["runs", "users.mean_ms"]
     assert rows[0][0] == 100_000

@@ -1,10 +1,27 @@
-"""Files that are whole or absent."""
+"""Files that are whole or absent, and never written over what was read."""
 
+import fcntl
+import glob
+import io
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headrace.mistakes import refusal
+
+if TYPE_CHECKING:
+    import polars
+
+PART = ".headrace-"  # What is not whole yet begins so.
+STALE_S = 60
+
+
+class NotKept(UserWarning):
+    """Warns that an answer was found, but a file that was asked for could not be written."""
 
 
 @contextmanager
@@ -17,18 +34,76 @@ def whole(file: str | Path) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         yield path
         return
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=f".{path.name}")
-    os.close(handle)
+    tidy(path.parent, path.name)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART, suffix=f".{path.name}")
     try:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # So others see that it is being written.
         yield Path(name)
         os.chmod(name, 0o644)  # A temporary file is its owner's alone.
         os.replace(name, path)
     except BaseException:
-        os.unlink(name)
+        with suppress(OSError):
+            os.unlink(name)
         raise
+    finally:
+        os.close(handle)
 
 
 def write_whole(file: str | Path, text: str) -> None:
     """Write a text to a file: whole, or not at all, and what stood there before stays until then."""
     with whole(file) as part:
         part.write_text(text, encoding="utf-8")
+
+
+def as_parquet(frame: "polars.DataFrame") -> bytes:
+    """Return a frame as Parquet, to be written by Python: a full disk is an `OSError` then, as everywhere."""
+    made = io.BytesIO()
+    frame.write_parquet(made)
+    return made.getvalue()
+
+
+def tidy(folder: Path, name: str = "*") -> None:
+    """Remove what processes that were killed left half written of a file, or of all files in a folder."""
+    pattern = name if name == "*" else glob.escape(name)
+    for left in folder.glob(f"{PART}????????.{pattern}"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > STALE_S and is_free(left):
+                left.unlink()
+
+
+def is_free(file: Path) -> bool:
+    """Whether the process that wrote a file has ended: it held a lock on it."""
+    try:
+        with open(file, "rb") as opened:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def keep_apart(outputs: Mapping[str, str | Path | None], inputs: Iterable[str | Path]) -> None:
+    """Refuse, before anything runs, to write a file over one that is read, or two outputs to one file.
+
+    `outputs` are files by the option that names them. Links, symbolic and hard, are seen through.
+    """
+    read, taken = [Path(one) for one in inputs], dict[str, Path]()
+    for option, named in outputs.items():
+        if named is None:
+            continue
+        to = Path(named)
+        if any(_are_one(to, one) for one in read):
+            message = f"{option}: {to} is read by this command, and would be overwritten"
+            raise refusal(to, message, "name another file to write to")
+        if other := next((one for one, path in taken.items() if _are_one(to, path)), None):
+            raise refusal(to, f"{other} and {option} both name {to}", "name two files")
+        taken[option] = to
+
+
+def _are_one(a: Path, b: Path) -> bool:
+    """Whether two names are of one file; what is no file (a pipe, `/dev/null`) may be read and written."""
+    if a.exists() and not (a.is_file() or a.is_dir()):
+        return False
+    try:
+        return a.samefile(b)
+    except OSError:  # One of them is not there yet.
+        return os.path.realpath(a) == os.path.realpath(b)

@@ -5,11 +5,23 @@ from pathlib import Path
 
 from headrace._core import ScenarioError
 
+MOST = 64 << 20  # A document is shorter; what never ends (`/dev/zero`) is not.
+
+
+def printable(text: str) -> str:
+    """Return a text without what would steer a terminal: what a file says is shown, not obeyed."""
+    return "".join(sign if sign in "\n\t" or sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
 
 def read_text(path: str | Path) -> str:
     """Read a file's text; say in words what is wrong with the file where it cannot be read."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        with open(path, "rb") as file:
+            raw = file.read(MOST + 1)
+        if len(raw) > MOST:
+            raise refusal(path, f"{path} is no document: it has more than {MOST >> 20} MiB", "name the scenario file")
+        # Lines end as Python's text files have them.
+        return raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except IsADirectoryError:
         raise refusal(path, f"{path} is a directory", "name the scenario file in it") from None
     except FileNotFoundError:

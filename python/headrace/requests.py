@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from headrace.files import whole
+from headrace.files import as_parquet, tidy, whole
 
 PLAIN = ("stream", "write", "address", "bytes", "born_ns", "answered_ns", "last")
 LEGS = ("waiting_ns", "service_ns", "blocked_ns")
@@ -22,14 +22,24 @@ class RequestLog:
     def __init__(self, folder: str | Path, streams: list[str], graph: dict[str, Any]) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        if any(self.folder.glob("*.parquet")):
+        tidy(self.folder)
+        if any(file.name[0] != "." for file in self.folder.glob("*.parquet")):
             raise FileExistsError(17, "there are Parquet files already; name another folder", str(folder))
         self.streams = streams
         self.components = [component["path"] for component in graph["components"]]
         self.groups = graph["groups"]
+        self.lost: OSError | None = None
 
     def __call__(self, replication: int, part: int, plain: list[bytes], legs: list[list[bytes]]) -> None:
-        """Write one part."""
+        """Write one part; after one that cannot be written (a full disk) no more, so that the run keeps its answer."""
+        if self.lost:
+            return
+        try:
+            self._write(replication, part, plain, legs)
+        except OSError as error:
+            self.lost = error
+
+    def _write(self, replication: int, part: int, plain: list[bytes], legs: list[list[bytes]]) -> None:
         import polars  # noqa: PLC0415
 
         named = [
@@ -42,7 +52,7 @@ class RequestLog:
         frame = polars.DataFrame(self._columns(plain, legs))
         served_last = last.gather(frame["last"]).cast(polars.Categorical)
         with whole(self.folder / f"replication-{replication:05}-part-{part:05}.parquet") as file:
-            frame.select(*named).insert_column(7, served_last).write_parquet(file)
+            file.write_bytes(as_parquet(frame.select(*named).insert_column(7, served_last)))
 
     def _columns(self, plain: list[bytes], legs: list[list[bytes]]) -> dict[str, Any]:
         import numpy as np  # noqa: PLC0415

@@ -2,13 +2,16 @@
 
 import json
 import os
+import re
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core, trace
-from headrace.mistakes import read_text
+from headrace.files import NotKept, keep_apart
+from headrace.mistakes import read_text, refusal
 from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.timeline import write as write_timeline
@@ -28,6 +31,25 @@ def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:
 
 def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
     return [(path, value if isinstance(value, str) else json.dumps(value)) for path, value in (changes or {}).items()]
+
+
+TRACE = re.compile(r"""\btrace["']?\s*:\s*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'{\[][^,}\n#]*))""")
+DOTTED = re.compile(r"""(?:^|[\s{,])["']?([\w-]+(?:\.[\w-]+)+)["']?\s*:(?=\s|$)""", re.MULTILINE)
+
+
+def _traces(text: str, changes: Mapping[str, object]) -> list[str]:
+    """Return the traces that a scenario names, and those that are put in their place."""
+    put = [str(value) for path, value in changes.items() if path.endswith(".trace")]
+    told = "\n".join([text, *(value for _, value in _sets(changes))])
+    return [*put, *("".join(found).strip() for found in TRACE.findall(told))]
+
+
+def _refuse_dotted(text: str, file: str, changes: Mapping[str, object]) -> None:
+    """Refuse to put a value into what has a dot in its name: a path takes it for two names."""
+    for name in dict.fromkeys(DOTTED.findall(text)) if changes else ():
+        if path := next((path for path in changes if f".{name}." in f"{path}."), None):
+            message = f"`{path}` cannot be set: the name `{name}` has a dot, and in a path a dot parts two names"
+            raise refusal(file, message, f"write `{name.replace('.', '-')}` in the scenario, and in the path")
 
 
 def schema(of: str = "scenario") -> Json:
@@ -106,8 +128,16 @@ class Scenario:
         changed._kept = [*self._kept, folder]
         return changed
 
+    def inputs(self) -> list[Path]:
+        """Return the files that it is read from: its own, the traces that it names, the devices beside it."""
+        folder = Path(self.file).parent
+        own = [] if self.file == "<text>" else [Path(self.file)]
+        traces = [folder / name for name in _traces(self.text, self.changes)]
+        return [*own, *traces, *sorted((folder / "devices").glob("*.yaml"))]
+
     def check(self) -> Json:
         """Return the scenario with its defaults filled in; raise `ScenarioError` with every mistake found."""
+        _refuse_dotted(self.text, self.file, self.changes)
         return dict(json.loads(_core.check(self.text, self.file, _sets(self.changes))))
 
     def graph(self) -> Json:
@@ -136,9 +166,12 @@ class Scenario:
         `requests` names a folder for every request, as Parquet (see `headrace.requests.RequestLog`), `timeline` a file
         for the journeys of the `first` requests, as Chrome trace events (see `headrace.timeline`). Without `theory`
         nothing is said of it, which saves a short run some time. Replications are counted from `replication`: the
-        eleventh is the same whether ten were run before it or none. Raises `ScenarioError` as `check` does.
+        eleventh is the same whether ten were run before it or none. Raises `ScenarioError` as `check` does. Where a
+        file cannot be written (a full disk) the results are still returned, with the warning `headrace.files.NotKept`.
         """
+        keep_apart({"requests": requests, "timeline": timeline}, self.inputs())
         asked = {"run.seed": seed, "run.replications": replications}
+        _refuse_dotted(self.text, self.file, self.changes)
         changes = self.changes | {path: value for path, value in asked.items() if value is not None}
         processors = threads or os.cpu_count() or 1
         log = _request_log(requests, Scenario(self.text, self.file, changes)) if requests else None
@@ -147,12 +180,22 @@ class Scenario:
             self.text, self.file, _sets(changes), processors, watch, log, followed, theory, replication
         )
         results = Results(json.loads(found))
+        if log and log.lost:
+            _warn(log.lost, requests)
         if timeline:
-            write_timeline(results.data, json.loads(journeys), timeline)
+            try:
+                write_timeline(results.data, json.loads(journeys), timeline)
+            except OSError as error:
+                _warn(error, timeline)
         return results
 
     def __repr__(self) -> str:
         return f"<Scenario {self.file}{' with ' + str(self.changes) if self.changes else ''}>"
+
+
+def _warn(error: OSError, file: str | Path | None) -> None:
+    """Warn that a file could not be written, so that the answer is not lost with it."""
+    warnings.warn(f"{file} cannot be written: {error.strerror or error}", NotKept, stacklevel=3)
 
 
 def _request_log(folder: str | Path, scenario: Scenario) -> RequestLog:

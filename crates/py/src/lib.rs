@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use headrace_scenario::document::{self, Problems};
 use headrace_scenario::experiment::ExperimentFile;
 use headrace_scenario::progress::Progress;
-use headrace_scenario::run::Options;
+use headrace_scenario::run::{End, Options};
 use headrace_scenario::validation::{self, Pair};
 use headrace_scenario::{catalog, devices, prepare};
 use headrace_storage::disk::DiskNumbers;
@@ -21,7 +21,7 @@ use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use watch::{sink, watched};
+use watch::{sink, unless_interrupted, watched};
 
 create_exception!(
     _core,
@@ -64,7 +64,8 @@ mod _core {
     fn check(py: Python<'_>, text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
         let progress = Progress::default();
         let plan = watched(py, &progress, None, &Mutex::new(None), || prepare(text, file, &sets, &progress))?;
-        Ok(json(&understood(plan, &progress)?.spec))
+        let plan = unless_interrupted(understood(plan, &progress)?, &progress)?;
+        Ok(json(&plan.spec))
     }
 
     /// Reads and checks an experiment; returns it with its defaults filled in, as JSON.
@@ -101,7 +102,7 @@ mod _core {
     fn graph(py: Python<'_>, text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
         let progress = Progress::default();
         let plan = watched(py, &progress, None, &Mutex::new(None), || prepare(text, file, &sets, &progress))?;
-        let graph = understood(plan, &progress)?.graph;
+        let graph = unless_interrupted(understood(plan, &progress)?, &progress)?.graph;
         let nodes = graph.ids().map(|id| {
             let view = graph.view(id);
             serde_json::json!({ "path": view.path(), "group": graph.group(id), "kind": view.kind() })
@@ -133,7 +134,13 @@ mod _core {
         let progress = Progress::default();
         let simulate = || headrace_scenario::simulate(text, file, &sets, &options, &progress);
         let found = watched(py, &progress, watch.as_ref(), &lost, simulate)?;
-        let found = understood(found, &progress)?;
+        let mut found = understood(found, &progress)?;
+        // Results that were cut short say so themselves, though every replication that was begun may be done.
+        if found.results.complete {
+            unless_interrupted((), &progress)?;
+        } else if progress.cancelled.load(Ordering::Relaxed) {
+            found.results.ended = End::Cancelled;
+        }
         Ok((json(&found.results), json(&found.journeys)))
     }
 
@@ -184,7 +191,8 @@ mod _core {
             Ok((reader.format().clone(), info))
         };
         let (format, info) = traced(watched(py, &progress, watch.as_ref(), &Mutex::new(None), read)?, &path)?;
-        Ok(serde_json::json!({ "format": format, "info": info }).to_string())
+        let told = serde_json::json!({ "format": format, "info": info }).to_string();
+        unless_interrupted(told, &progress)
     }
 
     /// Writes a trace in another format; returns how many requests, as JSON. Formats as for `trace_info`.
@@ -207,7 +215,7 @@ mod _core {
             headrace_trace::convert(&mut reader, &to, &to_format, &go_on)
         };
         let written = traced(watched(py, &progress, watch.as_ref(), &Mutex::new(None), write)?, &path)?;
-        Ok(json(&written))
+        unless_interrupted(json(&written), &progress)
     }
 }
 

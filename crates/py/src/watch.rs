@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use headrace_scenario::progress::Progress;
 use headrace_scenario::run::{Part, Sink};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -34,7 +35,18 @@ pub fn watched<T: Send>(
         })
     });
     told?;
-    Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    let done = done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    // One that came after the last look.
+    py.check_signals()?;
+    Ok(done)
+}
+
+/// Raises the Ctrl-C that the watcher took while the work came to its end all the same: nobody else hears of it.
+pub fn unless_interrupted<T>(done: T, progress: &Progress) -> PyResult<T> {
+    match progress.cancelled.load(Ordering::Relaxed) {
+        true => Err(PyKeyboardInterrupt::new_err(())),
+        false => Ok(done),
+    }
 }
 
 fn look_on(

@@ -1,5 +1,7 @@
 """The command line: `headrace run|check|schema|devices|trace|validate|…`, one file a group of commands."""
 
+import codecs
+import io
 import sys
 from typing import Annotated
 
@@ -7,6 +9,7 @@ import typer
 
 from headrace._core import __version__
 from headrace.cli import decisions, devices, scenarios, studies, sweeps, traces
+from headrace.cli.options import INTERRUPTED
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,10 +46,32 @@ def _options(
     pass
 
 
+# What a terminal without Unicode shows instead; all else that it lacks is a question mark.
+IN_ASCII = str.maketrans({"×": "x", "±": "+/-", "█": "#", "—": "-", "–": "-", "…": "...", "²": "^2", "µ": "u"})
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end].translate(IN_ASCII)
+    return text.encode("ascii", "replace").decode(), error.end
+
+
+def _print_anywhere() -> None:
+    """Have all that is printed reach any terminal: no sign that it lacks ends the command."""
+    codecs.register_error("headrace", _in_ascii)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="headrace")
+
+
 def main() -> None:
     """Run the command line."""
     try:
+        _print_anywhere()
         app()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(0) from None

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import INTERRUPTED, refuse
+from headrace.cli.options import INTERRUPTED, exit_where_lost, refuse, telling_losses
 from headrace.experiment import design, rounds
 
 Json = dict[str, Any]
@@ -80,7 +80,7 @@ def answered(
         why = "is a folder" if page.is_dir() else f"cannot be written: there is no folder {page.parent}"
         raise typer.BadParameter(f"{page} {why}", param_hint="--report")
     try:
-        with progress.of_tasks(quiet=as_json) as watch:
+        with telling_losses() as lost, progress.of_tasks(quiet=as_json) as watch:
             found = ask(watch)
     except ScenarioError as error:
         refuse(error, as_json)
@@ -91,6 +91,7 @@ def answered(
         print(f"interrupted; {going_on if kept else 'nothing was kept: see --store'}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     tell(found)
+    exit_where_lost(lost)
     return found
 
 

@@ -7,7 +7,8 @@ import typer
 
 from headrace.cli.asking import StoreFolder, Vary, Workers, answered, axes_of, percent, print_rows
 from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, write
-from headrace.experiment import design, engines, rounds
+from headrace.experiment import design, engines, rounds, stored
+from headrace.files import keep_apart
 from headrace.scenario import load
 
 commands = typer.Typer()
@@ -134,8 +135,10 @@ def optimise_command(
     axes = _wanted(vary)
 
     def ask(watch: rounds.Watch | None) -> optimise.Optimum:
+        loaded = load(file).with_(changes(sets))
+        keep_apart({"--report": report}, [*loaded.inputs(), *stored.files(store)])
         return optimise.optimise(
-            load(file).with_(changes(sets)),
+            loaded,
             axes,
             minimise=minimise or (),
             maximise=maximise or (),

@@ -1,15 +1,17 @@
 """`headrace devices`, `validate`, `calibrate` and `import`."""
 
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from headrace import files
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, Beside, ReportFile, refuse, write
+from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, refuse, write
+from headrace.files import keep_apart, write_whole
+from headrace.mistakes import printable
 
 calibrate = typer.Typer(no_args_is_help=True, help="Fit devices to what was measured of them.")
 imports = typer.Typer(no_args_is_help=True, help="Devices from other programs' files.")
@@ -20,6 +22,11 @@ class Clock(StrEnum):
 
     simulated = "simulated"
     measured = "measured"
+
+
+def _own(beside: Path) -> list[Path]:
+    """Return the files of one's own devices."""
+    return sorted((beside / "devices").glob("*.yaml"))
 
 
 def devices(
@@ -34,20 +41,44 @@ def devices(
     from headrace.devices import catalogue  # noqa: PLC0415
     from headrace.view.terminal import devices as terminal  # noqa: PLC0415
 
-    try:
-        found = [catalogue.device(one, beside) for one in ([name] if name else catalogue.names(beside))]
-    except ScenarioError as error:
-        refuse(error, as_json)
     if report and not name:
         raise typer.BadParameter("a report shows one device: name it", param_hint="--report")
-    if report:
-        write(lambda file: catalogue.report(found[0], file), report)
+    if not name:
+        _list(beside, as_json)
+        return
+    try:
+        keep_apart({"--report": report}, _own(beside))
+        found = catalogue.device(name, beside)
+    except ScenarioError as error:
+        refuse(error, as_json)
     if as_json:
-        print(json.dumps(found[0] if name else found, indent=2))
-    elif name:
-        terminal.show(found[0])
+        print(json.dumps(found, indent=2))
+    else:
+        terminal.show(found)
+    if report:
+        write(lambda file: catalogue.report(found, file), report)
+
+
+def _list(beside: Path, as_json: bool) -> None:
+    """Print all devices; what is wrong with some hides no other, and is said below."""
+    from headrace.devices import catalogue  # noqa: PLC0415
+    from headrace.view.terminal import devices as terminal  # noqa: PLC0415
+
+    found, broken = [], []
+    for name in catalogue.names(beside):
+        try:
+            found.append(catalogue.device(name, beside))
+        except ScenarioError as error:
+            broken.append((name, error))
+    if as_json:
+        mistakes = [{"name": name, "problems": json.loads(wrong.problems)} for name, wrong in broken]
+        print(json.dumps([*found, *mistakes], indent=2))
     else:
         terminal.show_all(found)
+    for _, wrong in broken:
+        print(printable(str(wrong)), file=sys.stderr)
+    if broken:
+        raise typer.Exit(MISTAKE)
 
 
 def validate(
@@ -69,15 +100,16 @@ def validate(
     from headrace.view.terminal import devices as terminal  # noqa: PLC0415
 
     try:
+        keep_apart({"--report": report}, [trace, *_own(beside)])
         found = validation.validate(device, trace, clock=clock.value, beside=beside)
     except ScenarioError as error:
         refuse(error, as_json)
-    if report:
-        write(lambda page: validation.report(found, page), report)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
         terminal.show_validation(found)
+    if report:
+        write(lambda page: validation.report(found, page), report)
 
 
 @calibrate.command("disk")
@@ -94,11 +126,12 @@ def calibrate_disk(
     from headrace.view.terminal import progress  # noqa: PLC0415
 
     try:
+        keep_apart({"--output": to}, [trace, *_own(beside)])
         with progress.saying(quiet=as_json) as tell:
             found = calibration.calibrate(device, trace, beside=beside, tell=tell)
     except ScenarioError as error:
         refuse(error, as_json)
-    write(lambda path: files.write_whole(path, calibration.file_text(found)), to)
+    write(lambda path: write_whole(path, calibration.file_text(found)), to)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
@@ -118,9 +151,10 @@ def import_disksim(
 
     try:
         text = disksim.read(file)
+        keep_apart({"--output": to}, disksim.inputs(file))
     except ScenarioError as error:
         refuse(error, as_json)
-    write(lambda path: files.write_whole(path, text), to)
+    write(lambda path: write_whole(path, text), to)
     print(
         json.dumps({"ok": True, "device": to.stem}, indent=2) if as_json else f"{to} describes the device `{to.stem}`."
     )

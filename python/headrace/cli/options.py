@@ -2,13 +2,17 @@
 
 import json
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from headrace._core import ScenarioError
+from headrace.files import NotKept
+from headrace.mistakes import printable
 
 File = Annotated[Path, typer.Argument(help="The scenario, a YAML document.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/results.md describes it.")]
@@ -44,7 +48,7 @@ def refuse(error: ScenarioError, as_json: bool) -> NoReturn:
     if as_json:
         print(json.dumps({"ok": False, "problems": json.loads(error.problems)}, indent=2))
     else:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)
     raise typer.Exit(MISTAKE)
 
 
@@ -52,6 +56,29 @@ def cannot_write(error: OSError, file: object) -> NoReturn:
     """Say that a file cannot be written, and exit."""
     print(f"error: {file} cannot be written: {error.strerror}", file=sys.stderr)
     raise typer.Exit(MISTAKE) from None
+
+
+@contextmanager
+def telling_losses() -> Iterator[list[str]]:
+    """Give a list of what could not be written meanwhile; once the answer is told, see `exit_where_lost`."""
+    lost: list[str] = []
+
+    def hear(message: Warning | str, category: type[Warning], *rest: object, **named: object) -> None:
+        if issubclass(category, NotKept):
+            lost.append(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", NotKept)
+        warnings.showwarning = hear
+        yield lost
+
+
+def exit_where_lost(lost: list[str]) -> None:
+    """Say what could not be written, below the answer, and exit."""
+    for one in dict.fromkeys(lost):
+        print(f"error: {one}", file=sys.stderr)
+    if lost:
+        raise typer.Exit(MISTAKE)
 
 
 def write(how: Callable[[Path], None], file: Path) -> None:

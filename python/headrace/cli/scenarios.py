@@ -18,9 +18,12 @@ from headrace.cli.options import (
     Sets,
     cannot_write,
     changes,
+    exit_where_lost,
     refuse,
+    telling_losses,
     write,
 )
+from headrace.files import keep_apart
 from headrace.view import words
 
 
@@ -53,20 +56,22 @@ def run(
     from headrace.view.terminal import results as terminal  # noqa: PLC0415
 
     try:
-        with progress.of_run(quiet=as_json) as watch:
-            loaded = scenario.load(file).with_(changed)
+        loaded = scenario.load(file).with_(changed)
+        keep_apart({"--report": report, "--requests": requests, "--timeline": timeline}, loaded.inputs())
+        with telling_losses() as lost, progress.of_run(quiet=as_json) as watch:
             found = loaded.run(threads=threads, watch=watch, requests=requests, timeline=timeline, first=first)
     except ScenarioError as error:
         refuse(error, as_json)
     except OSError as error:
         cannot_write(error, error.filename or requests or timeline)
     results = found.data
-    if report:
-        write(found.report, report)
     if as_json:
         print(json.dumps(results, indent=2))
     else:
         terminal.show(results)
+    if report:
+        write(found.report, report)
+    exit_where_lost(lost)
     _exit_unless_complete(results)
 
 

@@ -1,5 +1,6 @@
 """`headrace sweep`, and `results` and `report` of what it kept."""
 
+import itertools
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +13,11 @@ import typer
 from headrace._core import ScenarioError
 from headrace.cli.asking import Replications, StoreFolder, Vary, Workers, answered, axes_of, percent
 from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, refuse, write
-from headrace.experiment import design, engines, rounds
-from headrace.experiment.query import query
+from headrace.experiment import design, engines, rounds, stored
+from headrace.experiment.query import Rows, asked, plain
 from headrace.experiment.table import Table
+from headrace.files import keep_apart
+from headrace.mistakes import read_text
 from headrace.scenario import load
 
 Json = dict[str, Any]
@@ -70,7 +73,7 @@ def _shard(text: str | None) -> tuple[int, int]:
     if text is None:
         return 0, 1
     index, _, many = text.partition("/")
-    if not (index.isdigit() and many.isdigit() and int(index) < int(many)):
+    if not (index.isdecimal() and many.isdecimal() and int(index) < int(many)):
         raise typer.BadParameter(f"`{text}` is not I/N with I from 0 to N - 1", param_hint="--array-index")
     return int(index), int(many)
 
@@ -78,8 +81,8 @@ def _shard(text: str | None) -> tuple[int, int]:
 def _is_experiment(file: Path) -> bool:
     """Whether a file is the document of an experiment, not of a scenario."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+        lines = read_text(file).splitlines()
+    except ScenarioError:
         return False  # Who reads it says what is wrong.
     return any(line.startswith("experiment:") for line in lines)
 
@@ -113,6 +116,7 @@ def sweep_command(
 
     def ask(watch: rounds.Watch | None) -> Table:
         experiment = _experiment(file, axes, sets).with_replications(replications, wanted)
+        keep_apart({"--report": report}, [file, *experiment.scenario.inputs(), *stored.files(store)])
         with _engine(engine, workers, scheduler, jobs) as chosen:
             return rounds.run(experiment, store=store, engine=chosen, watch=watch, shard=shard)
 
@@ -145,7 +149,7 @@ def _print_table(found: Table, as_json: bool, report: Path | None = None) -> Non
 
 def as_json_table(found: Table) -> Json:
     """Return a table as `--json` prints it."""
-    return {"answer": found.answer, "complete": found.complete, "points": found.frame.to_dicts()}
+    return {"answer": found.answer, "complete": found.complete, "points": plain(found.frame.to_dicts())}
 
 
 @commands.command("results")
@@ -162,8 +166,6 @@ def results_command(
     as_json: AsJson = False,
 ) -> None:
     """List what a store holds, or ask it by SQL."""
-    from headrace.view.terminal import experiments as terminal  # noqa: PLC0415
-
     try:
         if sql is None:
             found = Table.stored(folder)
@@ -171,14 +173,34 @@ def results_command(
             if not found.complete:
                 raise typer.Exit(CUT_SHORT)
             return
-        columns, rows = query(folder, sql)
+        with asked(folder, sql) as (columns, rows):
+            (_print_as_json if as_json else _print_in_parts)(columns, rows)
     except ScenarioError as error:
         refuse(error, as_json)
-    if as_json:
-        print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2, default=str))
-    else:
-        cells = [[f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-        terminal.show_rows(columns, cells)
+
+
+def _print_as_json(columns: list[str], rows: Rows) -> None:
+    """Print rows as they come, one a line."""
+    before = "["
+    for row in rows:
+        told = dict(zip(columns, map(plain, row), strict=True))
+        print(f"{before}\n  {json.dumps(told, allow_nan=False)}", end="")
+        before = ","
+    print("[]" if before == "[" else "\n]")
+
+
+def _print_in_parts(columns: list[str], rows: Rows) -> None:
+    """Print rows as they come, a table for each thousand."""
+    from headrace.view.terminal import experiments as terminal  # noqa: PLC0415
+
+    part = list(itertools.islice(rows, 1000))
+    terminal.show_rows(columns, map(_cells, part))
+    while part := list(itertools.islice(rows, 1000)):
+        terminal.show_rows(columns, map(_cells, part))
+
+
+def _cells(row: tuple[Any, ...]) -> list[str]:
+    return [f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row]
 
 
 @commands.command("report")
@@ -192,6 +214,7 @@ def report_command(
 ) -> None:
     """Draw what a store holds as one page, for a browser."""
     try:
+        keep_apart({"--output": to}, stored.files(folder))
         found = Table.stored(folder)
         write(lambda page: found.report(page, runs=runs), to)
     except ScenarioError as error:

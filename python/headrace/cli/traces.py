@@ -8,6 +8,7 @@ import typer
 
 from headrace._core import ScenarioError
 from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
+from headrace.files import keep_apart
 
 commands = typer.Typer(no_args_is_help=True, help="Traces of requests: what they are like, and in other formats.")
 
@@ -45,16 +46,17 @@ def trace_info(
     from headrace.view.terminal import trace as terminal  # noqa: PLC0415
 
     try:
+        keep_apart({"--report": report}, [file])
         with progress.of_run(quiet=as_json) as watch:
             found = trace.info(file, format=format, skip_bad=skip_bad, watch=watch)
     except ScenarioError as error:
         refuse(error, as_json)
-    if report:
-        write(lambda page: trace.report(found, page, title=file.name), report)
     if as_json:
         print(json.dumps(found, indent=2))
     else:
         terminal.show(found, file.name)
+    if report:
+        write(lambda page: trace.report(found, page, title=file.name), report)
 
 
 @commands.command("convert")

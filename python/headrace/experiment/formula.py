@@ -84,6 +84,8 @@ def evaluate(formula: str, values: Mapping[str, object]) -> str | int | float:
     """
     try:
         return _value(ast.parse(formula, mode="eval").body, values).text()
+    except (RecursionError, MemoryError):
+        raise ValueError(f"`{formula[:40]}…` is nested too deep for a formula; write it shorter") from None
     except (SyntaxError, ZeroDivisionError) as error:
         hint = "it has + - * /, numbers, places, and quantities in quotes ('64 KiB')"
         raise ValueError(f"`{formula}` is no formula ({getattr(error, 'msg', error)}); {hint}") from None

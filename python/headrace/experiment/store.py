@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import socket
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from headrace._core import ScenarioError, __version__
 from headrace.experiment import stored
 from headrace.experiment.design import Experiment
 from headrace.experiment.task import Record
-from headrace.files import whole, write_whole
+from headrace.files import NotKept, is_free, keep_apart, tidy
 from headrace.mistakes import refusal
 
 Json = dict[str, Any]
@@ -53,6 +54,7 @@ class Store(Memory):
         super().__init__()
         self.folder = Path(folder)
         _refuse_foreign(self.folder)
+        keep_apart({str(file): file for file in (self.folder, *stored.files(folder))}, experiment.scenario.inputs())
         try:
             (self.folder / "journal").mkdir(parents=True, exist_ok=True)
             self._agree(experiment)
@@ -78,7 +80,7 @@ class Store(Memory):
             if not file.exists():
                 made = {"host": socket.gethostname(), "made": datetime.now(UTC).isoformat(), "places": []}
                 told = {"file": experiment.scenario.file, "resolved": _resolved(experiment)}
-                write_whole(file, json.dumps(wanted | told | made, indent=1))
+                stored.write_manifest(self.folder, wanted | told | made)
             self.manifest = stored.manifest(self.folder)
             for what, value in wanted.items():
                 if self.manifest[what] != value:
@@ -87,13 +89,14 @@ class Store(Memory):
             places = dict.fromkeys([*self.manifest["places"], *experiment.places])
             if list(places) != self.manifest["places"]:
                 self.manifest["places"] = list(places)
-                write_whole(file, json.dumps(self.manifest, indent=1))
+                stored.write_manifest(self.folder, self.manifest)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Keep others from changing what all share."""
-        with open(self.folder / ".lock", "w") as lock:
+        with open(self.folder / ".lock", "a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            tidy(self.folder)
             yield
 
     def add(self, record: Record) -> None:
@@ -103,7 +106,22 @@ class Store(Memory):
         """
         super().add(record)
         if record["final"]:
-            self._journal.write((json.dumps(record) + "\n").encode())
+            self._append(stored.line(record))
+
+    def _append(self, line: bytes) -> None:
+        """Add a line to the journal, whole or not at all: on a full disk the next must not grow onto half of one."""
+        end = os.fstat(self._journal.fileno()).st_size
+        try:
+            while line:
+                line = line[self._journal.write(line) :]
+        except OSError as error:
+            os.ftruncate(self._journal.fileno(), end)
+            self._warn(error)
+
+    def _warn(self, error: OSError) -> None:
+        """Warn that runs are not kept; what is found of them is not lost for this process."""
+        message = f"{self.folder} cannot keep every run: {error.strerror}; free some room, and run what is left again"
+        warnings.warn(message, NotKept, stacklevel=4)
 
     def refresh(self) -> None:
         """Learn what other processes have added."""
@@ -121,18 +139,27 @@ class Store(Memory):
                 super().add(record)
 
     def compact(self) -> None:
-        """Put all records into `records.parquet`, and give up this process's own journal."""
-        with self._locked():
-            gone = [journal for journal in (self.folder / "journal").glob("*.jsonl") if _is_free(journal)]
-            self.refresh()
-            self._take_compacted()
-            if kept := [record for record in self.records.values() if record["final"]]:
-                with whole(self.folder / "records.parquet") as file:
-                    stored.flattened(kept).write_parquet(file)
-            for journal in (*gone, self._own):
-                journal.unlink(missing_ok=True)
-                self._read.pop(journal, None)
+        """Put all records into `records.parquet`, and give up this process's own journal.
+
+        Where there is no room for that, they stay in the journals.
+        """
+        try:
+            with self._locked():
+                self._gather()
+        except OSError as error:
+            self._warn(error)
+        finally:
             self._journal.close()
+
+    def _gather(self) -> None:
+        gone = [journal for journal in (self.folder / "journal").glob("*.jsonl") if is_free(journal)]
+        self.refresh()
+        self._take_compacted()
+        if kept := [record for record in self.records.values() if record["final"]]:
+            stored.write_compacted(self.folder, kept)
+        for journal in (*gone, self._own):
+            journal.unlink(missing_ok=True)
+            self._read.pop(journal, None)
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -177,13 +204,3 @@ def _beside(folder: Path, text: str) -> str:
         if file.is_file():
             found.update(f"{name} {file.stat().st_size} {file.stat().st_mtime_ns}".encode())
     return found.hexdigest()
-
-
-def _is_free(journal: Path) -> bool:
-    """Whether the process that wrote a journal has ended: it held a lock on it."""
-    try:
-        with open(journal, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

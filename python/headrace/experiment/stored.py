@@ -1,12 +1,17 @@
 """What stands in the folder of a store: its manifest, and its records as frames."""
 
+import hashlib
 import json
+import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from headrace._core import ScenarioError
 from headrace.experiment.task import Record
-from headrace.mistakes import refusal
+from headrace.files import as_parquet, whole, write_whole
+from headrace.mistakes import read_text, refusal
 
 if TYPE_CHECKING:
     import polars
@@ -15,6 +20,7 @@ Json = dict[str, Any]
 
 PLAIN = ("point", "replication", "ok", "reason", "overloaded", "saturated", "final", "trusted", "seconds", "host")
 
+TRIES = 5
 OTHERS = {
     "headrace": "another version of headrace",
     "scenario": "another scenario",
@@ -23,20 +29,69 @@ OTHERS = {
 }
 
 
+def files(folder: str | Path | None) -> list[Path]:
+    """Return the files that a store is, or will be."""
+    if folder is None:
+        return []
+    own = [Path(folder) / name for name in ("manifest.json", "records.parquet", ".lock")]
+    return [*own, *sorted((Path(folder) / "journal").glob("*.jsonl"))]
+
+
 def manifest(folder: str | Path) -> Json:
-    """Return what a store says of itself; raise `ScenarioError` where there is none."""
+    """Return what a store says of itself; raise `ScenarioError` where there is none, or it is damaged."""
     file = Path(folder) / "manifest.json"
     if not file.exists():
         within = ", ".join(str(store.parent) for store in sorted(Path(folder).glob("*/manifest.json")))
         help_ = f"name one of the stores in it: {within}" if within else "name the folder that `--store` named"
         raise refusal(folder, f"{folder} holds no records of a sweep", help_)
     try:
-        told = dict(json.loads(file.read_text(encoding="utf-8")))
-    except ValueError as error:
-        raise refusal(file, f"{file} is damaged: {error}", "restore it, or name another folder") from None
-    if not {*OTHERS, "file", "places"} <= told.keys():
+        told = json.loads(read_text(file))
+    except (ValueError, ScenarioError) as error:
+        why = str(error).removeprefix("error: ").splitlines()[0]
+        raise refusal(file, f"{file} is damaged: {why}", "restore it, or name another folder") from None
+    if not isinstance(told, dict) or not {*OTHERS, "file", "places"} <= told.keys():
         raise refusal(file, f"{file} is damaged: it lacks what a store says of itself", "name another folder")
+    if told.pop("sum", None) not in (None, _sum_of(told)):
+        raise refusal(file, f"{file} is damaged: its checksum does not fit", "restore it, or name another folder")
     return told
+
+
+def write_manifest(folder: Path, told: Json) -> None:
+    """Write what a store says of itself, with a checksum."""
+    write_whole(folder / "manifest.json", json.dumps(told | {"sum": _sum_of(told)}, indent=1))
+
+
+def _sum_of(told: Json) -> str:
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def write_compacted(folder: Path, records: list[Record]) -> None:
+    """Write `records.parquet`, and its checksum into the manifest; who is killed between leaves both in order."""
+    before, rows = manifest(folder), as_parquet(flattened(records))
+    made = hashlib.sha256(rows).hexdigest()
+    with whole(folder / "records.parquet") as part:
+        part.write_bytes(rows)
+        # Until the file has its name, the old one counts too.
+        write_manifest(folder, before | {"records": [*before.get("records", [])[-1:], made]})
+    write_manifest(folder, before | {"records": [made]})
+
+
+def check_sum(folder: Path) -> None:
+    """Refuse a `records.parquet` that is not the one which was written."""
+    for _ in range(TRIES):  # Another process may just be writing both.
+        try:
+            found = hashlib.sha256((folder / "records.parquet").read_bytes()).hexdigest()
+        except OSError as error:
+            raise _damaged(folder, error.strerror or str(error)) from None
+        if found in manifest(folder).get("records", [found]):
+            return
+        time.sleep(0.05)
+    raise _damaged(folder, "its checksum is not the one in manifest.json")
+
+
+def _damaged(folder: Path, why: str) -> ScenarioError:
+    file = folder / "records.parquet"
+    return refusal(file, f"{file} is damaged: {why}", "restore it, or remove it: its runs are done again")
 
 
 def frame(folder: str | Path) -> "polars.DataFrame":
@@ -64,6 +119,15 @@ def everything(folder: str | Path) -> tuple[Json, list[Record]]:
     return told, list(unflattened(frame(folder)))
 
 
+def line(record: Record) -> bytes:
+    """Return the line of a journal that keeps a record, with a checksum."""
+    return (json.dumps(record | {"sum": _crc(record)}) + "\n").encode()
+
+
+def _crc(record: Any) -> int:
+    return zlib.crc32(json.dumps(record).encode())
+
+
 def appended(journal: Path, begin: int) -> tuple[list[Record], int]:
     """Return the records from a place in a journal on, and where the last whole line ends."""
     try:
@@ -72,23 +136,37 @@ def appended(journal: Path, begin: int) -> tuple[list[Record], int]:
             text = file.read()
     except FileNotFoundError:
         return [], begin  # Its process has just put it into `records.parquet`.
+    except OSError as error:
+        raise refusal(journal, f"{journal} cannot be read: {error.strerror}", "restore or remove it") from None
     end = text.rfind(b"\n") + 1
     try:
-        records = [json.loads(line) for line in text[:end].splitlines()]
+        records = [_record(json.loads(one)) for one in text[:end].splitlines()]
     except ValueError as error:
         raise refusal(journal, f"{journal} has a line that is no record: {error}", "remove that line") from None
     return records, begin + end
+
+
+def _record(told: Any) -> Record:
+    """Return the record that a line of a journal holds; raise `ValueError` where it holds none."""
+    if not isinstance(told, dict) or not {*PLAIN, "values", "metrics"} <= told.keys():
+        raise ValueError("it lacks what a record has")
+    if told.pop("sum", None) not in (None, _crc(told)):
+        raise ValueError("its checksum does not fit")
+    return cast(Record, told)
 
 
 def compacted(folder: Path) -> "polars.DataFrame":
     """Return the records that are no longer in a journal."""
     import polars  # noqa: PLC0415
 
+    check_sum(folder)
     try:
-        return polars.read_parquet(folder / "records.parquet")
+        rows = polars.read_parquet(folder / "records.parquet")
     except (polars.exceptions.PolarsError, OSError) as error:
-        message = f"{folder / 'records.parquet'} is damaged: {str(error).splitlines()[0]}"
-        raise refusal(folder, message, "remove it: its runs are done again") from None
+        raise _damaged(folder, str(error).splitlines()[0]) from None
+    if not {*PLAIN, "values"} <= set(rows.columns):
+        raise _damaged(folder, "it lacks what records have")
+    return rows
 
 
 def flattened(records: list[Record]) -> "polars.DataFrame":

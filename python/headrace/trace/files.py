@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import _core, reports
-from headrace.files import whole
-from headrace.mistakes import refusal
+from headrace.files import keep_apart, whole
 
 Json = dict[str, Any]
 Watch = Callable[[int, int, list[tuple[str, int]]], object]
@@ -46,8 +45,7 @@ def convert(
     Formats that can be written: `headrace`, `ascii`, `spc`, `msr`, `validate`. Returns how many requests were
     written, and how many bad lines were passed over.
     """
-    if Path(to).exists() and Path(to).samefile(path):
-        raise refusal(to, f"{to} is the trace itself", "write it to another file")
+    keep_apart({"--output": to}, [path])
     with whole(to) as part:
         written = _core.trace_convert(str(path), _format(format), skip_bad, str(part), to_format, watch)
     return dict(json.loads(written))

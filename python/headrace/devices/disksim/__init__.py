@@ -3,6 +3,6 @@
 The names of parameters and what they mean are those of DiskSim's reference manual (CMU-PDL-08-101).
 """
 
-from headrace.devices.disksim.device import read
+from headrace.devices.disksim.device import inputs, read
 
-__all__ = ["read"]
+__all__ = ["inputs", "read"]

@@ -1,6 +1,8 @@
 """A device of what a parameter file tells: its mechanics, layout, cache and interface."""
 
 import math
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,18 @@ from headrace.devices.disksim.blocks import Block, Reader
 from headrace.mistakes import read_text, refusal
 
 SECTOR = 512
+NAMED = re.compile(r"(?:^|=)\s*source\s+([^,\s]+)|Full seek curve\s*=\s*([^,\s]+)", re.MULTILINE)
+
+
+def inputs(file: str | Path) -> Iterator[Path]:
+    """Give the files that `read` reads: the parameter file, those that it sources, their seek curves."""
+    path = Path(file)
+    yield path
+    for sourced, curve in NAMED.findall(read_text(path)):
+        if sourced:
+            yield from inputs(path.parent / sourced)
+        else:
+            yield path.parent / curve
 
 
 def read(file: str | Path) -> str:

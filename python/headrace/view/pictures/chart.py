@@ -1,6 +1,6 @@
 """What all pictures have in common: Altair charts of one look, and SVG whose colours follow the page it stands in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +54,19 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     return altair.Color(f"{field}:N", scale=scale, legend=altair.Legend(title=title, symbolOpacity=1))
 
 
+def log_scale(values: Iterable[float], base: float = 10) -> altair.Scale:
+    """Return a log axis for values above zero; where all are one, it reaches from half of it to its double."""
+    known = [value for value in values if value > 0] or [1.0]
+    ends = [min(known), max(known)]
+    ends = ends if ends[0] < ends[1] else [ends[0] / 2, ends[1] * 2]
+    return altair.Scale(type="log", base=base, nice=False, domain=ends)
+
+
 def cdfs(of: Mapping[str, Points]) -> Drawing:
     """Draw cdfs of response times over each other."""
     narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
-    x = altair.X("x:Q", title="response time, ms", scale=altair.Scale(type="log", nice=False), axis=narrow)
+    scale = log_scale(ms for curve in of.values() for ms, _ in curve)
+    x = altair.X("x:Q", title="response time, ms", scale=scale, axis=narrow)
     y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"))
     return curves({what: [(ms, share) for ms, share in curve if ms > 0] for what, curve in of.items()}, x, y)
 

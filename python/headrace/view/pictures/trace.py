@@ -4,7 +4,7 @@ from typing import Any
 
 import altair
 
-from headrace.view.pictures.chart import IN_BINARY, Drawing, one_line
+from headrace.view.pictures.chart import IN_BINARY, Drawing, log_scale, one_line
 
 Json = dict[str, Any]
 
@@ -18,9 +18,10 @@ def rate(info: Json) -> Drawing:
 def sizes(info: Json) -> Drawing:
     """Draw the cdf of the requests' sizes."""
     axis = altair.Axis(labelExpr=IN_BINARY)
-    x = altair.X("x:Q", title="size", scale=altair.Scale(type="log", base=2, nice=False), axis=axis)
+    points = [(info["sizes"]["least"], 0.0), *info["sizes"]["cdf"]]
+    x = altair.X("x:Q", title="size", scale=log_scale((size for size, _ in points), base=2), axis=axis)
     y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
-    return one_line([(info["sizes"]["least"], 0.0), *info["sizes"]["cdf"]], x, y, steps=True)
+    return one_line(points, x, y, steps=True)
 
 
 def popularity(info: Json) -> Drawing:

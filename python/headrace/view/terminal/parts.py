@@ -1,22 +1,33 @@
 """What all that is printed is made of: a console, tables, bars."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from headrace.mistakes import printable
+
 BAR = "█"
+
+
+class Plain(Console):
+    """A console that shows what would steer the terminal (ESC in a device's text) instead of passing it on."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        """Return text as it is printed; every string comes by here, those in tables too."""
+        return super().render_str(printable(text), **how)
 
 
 def console(*, width: int | None = None) -> Console:
     """Return a console that prints text as it is."""
-    return Console(highlight=False, markup=False, width=width)
+    return Plain(highlight=False, markup=False, width=width)
 
 
 def bold(text: str) -> Text:
     """Return the line that stands on top."""
-    return Text(text, style="bold")
+    return Text(printable(text), style="bold")
 
 
 def bar(share: float, *, style: str = "blue") -> Text:
