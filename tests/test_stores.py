@@ -41,6 +41,16 @@ def flipped(file: Path, luck: random.Random) -> None:
     file.write_bytes(raw)
 
 
+def replaced(file: Path) -> None:
+    """Put a folder where there was a file, and a file where there was a folder."""
+    if file.is_dir():
+        shutil.rmtree(file)
+        file.write_text("")
+    else:
+        file.unlink()
+        file.mkdir()
+
+
 def journalled(store: Path) -> None:
     """Put the records of a store back into a journal."""
     from headrace.experiment import stored
@@ -76,15 +86,15 @@ def test_no_flipped_bit_changes_an_answer(kept: Path, tmp_path: Path, what: str)
     [
         lambda store: (store / "manifest.json").write_text("[1]"),
         lambda store: (store / "manifest.json").write_bytes(b"\xff\xfe"),
-        lambda store: [(store / "manifest.json").unlink(), (store / "manifest.json").mkdir()],
-        lambda store: [(store / "records.parquet").unlink(), (store / "records.parquet").mkdir()],
+        lambda store: replaced(store / "manifest.json"),
+        lambda store: replaced(store / "records.parquet"),
         lambda store: (store / "records.parquet").write_bytes((store / "records.parquet").read_bytes()[:-9]),
         lambda store: (store / "journal" / "host-1-a.jsonl").write_text("{}\n"),
         lambda store: (store / "journal" / "host-1-a.jsonl").write_text("5\n"),
         lambda store: (store / "journal" / "host-1-a.jsonl").write_bytes(b"\xff\n"),
         lambda store: (store / "journal" / "host-1-a.jsonl").mkdir(),
-        lambda store: [shutil.rmtree(store / "journal"), (store / "journal").write_text("")],
-        lambda store: [(store / ".lock").unlink(), (store / ".lock").mkdir()],
+        lambda store: replaced(store / "journal"),
+        lambda store: replaced(store / ".lock"),
     ],
 )
 def test_whatever_is_damaged_is_said_in_words(

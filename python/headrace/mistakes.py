@@ -32,6 +32,12 @@ def read_text(path: str | Path) -> str:
         raise refusal(path, f"{path} cannot be read: {error.strerror}", "check its permissions") from None
 
 
+def refuse_endless(file: Path) -> None:
+    """Refuse what is there, but no plain file: reading it may never end (`/dev/zero`), or wait for someone."""
+    if file.exists() and not file.is_file():
+        raise refusal(file, f"{file} cannot be read: it is no plain file", "write a file of this name, or remove it")
+
+
 def _neighbours(path: Path) -> str:
     beside = sorted(str(other) for other in path.parent.glob("*.yaml"))
     return f"beside it are {', '.join(beside[:5])}" if beside else "check the path"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core, trace
 from headrace.files import NotKept, keep_apart
-from headrace.mistakes import read_text, refusal
+from headrace.mistakes import read_text, refusal, refuse_endless
 from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.timeline import write as write_timeline
@@ -135,9 +135,16 @@ class Scenario:
         traces = [folder / name for name in _traces(self.text, self.changes)]
         return [*own, *traces, *sorted((folder / "devices").glob("*.yaml"))]
 
+    def _refuse_odd(self) -> None:
+        """Refuse what the core would misread, or read without end."""
+        _refuse_dotted(self.text, self.file, self.changes)
+        for device in (Path(self.file).parent / "devices").glob("*.yaml"):
+            if device.stem in self.text:
+                refuse_endless(device)
+
     def check(self) -> Json:
         """Return the scenario with its defaults filled in; raise `ScenarioError` with every mistake found."""
-        _refuse_dotted(self.text, self.file, self.changes)
+        self._refuse_odd()
         return dict(json.loads(_core.check(self.text, self.file, _sets(self.changes))))
 
     def graph(self) -> Json:
@@ -171,7 +178,7 @@ class Scenario:
         """
         keep_apart({"requests": requests, "timeline": timeline}, self.inputs())
         asked = {"run.seed": seed, "run.replications": replications}
-        _refuse_dotted(self.text, self.file, self.changes)
+        self._refuse_odd()
         changes = self.changes | {path: value for path, value in asked.items() if value is not None}
         processors = threads or os.cpu_count() or 1
         log = _request_log(requests, Scenario(self.text, self.file, changes)) if requests else None

@@ -1,15 +1,17 @@
 """The command line: `headrace run|check|schema|devices|trace|validate|…`, one file a group of commands."""
 
 import codecs
+import errno
 import io
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from headrace._core import __version__
 from headrace.cli import decisions, devices, scenarios, studies, sweeps, traces
-from headrace.cli.options import INTERRUPTED
+from headrace.cli.options import INTERRUPTED, MISTAKE
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -75,3 +77,10 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(0) from None
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print("error: the answer cannot be printed: no space is left where it goes; free some room", file=sys.stderr)
+        with suppress(OSError):
+            sys.stdout.close()
+        raise SystemExit(MISTAKE) from None

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import _core, reports
-from headrace.mistakes import refusal
+from headrace.mistakes import refusal, refuse_endless
 
 Json = dict[str, Any]
 
@@ -22,6 +22,7 @@ def names(beside: str | Path = ".") -> list[str]:
 
 def numbers(name: str, beside: str | Path = ".") -> Json:
     """Return the numbers of a device as they stand in its file; raise `ScenarioError` as `device` does."""
+    refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
     found = _core.device_numbers(name, str(beside))
     return dict(json.loads(found)) if found is not None else device(name, beside)
 
@@ -31,6 +32,7 @@ def device(name: str, beside: str | Path = ".") -> Json:
 
     Raises `ScenarioError` where there is none of this name, or its file has mistakes.
     """
+    refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
     found = _core.device(name, str(beside))
     if found is None:
         known = names(beside)
