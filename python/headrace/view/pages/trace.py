@@ -25,7 +25,7 @@ def write(found: Json, file: str | Path, *, title: str) -> None:
 
 
 def _drawn(told: Json) -> dict[str, Drawing]:
-    drawn = {"Requests over time": pictures.rate(told)} if told["arrivals"] else {}
+    drawn = {"Requests over time": pictures.rate(told)} if told["arrivals"] and told["arrivals"]["over_time"] else {}
     drawn["How large requests are"] = pictures.sizes(told)
     if told["places"]:
         drawn["How popular regions are"] = pictures.popularity(told)

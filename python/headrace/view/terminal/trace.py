@@ -14,7 +14,8 @@ def show(found: Json, name: str) -> None:
     """Print what a trace is like."""
     console = parts.console()
     console.print(parts.bold(f"{name}: {tables.in_a_sentence(found)}"))
-    if arrivals := found["info"]["arrivals"]:
+    arrivals = found["info"]["arrivals"]
+    if arrivals and arrivals["over_time"]:  # One request alone has no rate.
         parts.curve(console, "requests a second, over time", _rates(arrivals["over_time"]))
     console.print()
     table = Table(box=None, pad_edge=False, show_header=False)
