@@ -671,7 +671,7 @@ class RunSpec(TypedDict):
     seed: NotRequired[int]
     """The root of all random streams. Same scenario, same seed: same results, bit for bit."""
     requests: NotRequired[int]
-    """How many requests are answered before the run ends. A replayed trace ends with its last request."""
+    """How many requests are answered, dropped or expired before the run ends. A replayed trace ends with its last request."""
     time: NotRequired[str | None]
     """End after so much simulated time, if that comes first."""
     replications: NotRequired[int]

@@ -36,8 +36,8 @@ run: {requests: 30000}
 #[test]
 fn both_engines_give_the_same_results() {
     for sets in [
-        [("system.tds.queueing", "split_merge"), ("workload.users.pattern", "{hot_spot: {skew: 1.1}}")],
-        [("system.tds.queueing", "split_merge"), ("parts.spindle.positioning", "independent")],
+        [("workload.users.size", "640 KiB"), ("workload.users.pattern", "{hot_spot: {skew: 1.1}}")],
+        [("workload.users.size", "1 MiB"), ("parts.spindle.positioning", "independent")],
         [("workload.users.to", "single"), ("workload.users.pattern", "{runs: {length: 4}}")],
         [
             ("workload.users.arrivals", "{batches: {rate: 3 /s, size: {geometric: 4}}}"),
@@ -47,7 +47,7 @@ fn both_engines_give_the_same_results() {
         let [events, recursion] = ["events", "recursion"].map(|engine| {
             let mut sets = sets.to_vec();
             sets.push(("run.engine", engine));
-            with(ARRAY, &sets, 1)
+            with(&ARRAY.replace("disks: 3", "disks: 3, queueing: split_merge"), &sets, 1)
         });
         let stream = |results: &Results| {
             let mut stream = json(results)["streams"][0].clone();
