@@ -70,6 +70,15 @@ const FEW: usize = 4;
 
 const BLANK: Leg = Leg { at: NodeId(0), what: What::Waiting, until: Nanos::ZERO };
 
+/// Accounts are alike where they began, ended and have the same legs.
+impl PartialEq for Spent {
+    fn eq(&self, other: &Self) -> bool {
+        (self.began, self.until, self.legs()) == (other.began, other.until, other.legs())
+    }
+}
+
+impl Eq for Spent {}
+
 impl Spent {
     /// An account that begins at `now`.
     #[inline]
