@@ -70,10 +70,12 @@ const FEW: usize = 4;
 
 const BLANK: Leg = Leg { at: NodeId(0), what: What::Waiting, until: Nanos::ZERO };
 
-/// Accounts are alike where they began, ended and have the same legs.
+/// Accounts are equal where the same time went the same way: legs of no length do not count.
 impl PartialEq for Spent {
     fn eq(&self, other: &Self) -> bool {
-        (self.began, self.until, self.legs()) == (other.began, other.until, other.legs())
+        let spans =
+            |account: &Self| account.spans().filter(|(.., span)| *span > Nanos::ZERO).collect::<Vec<_>>();
+        (self.began, self.until) == (other.began, other.until) && spans(self) == spans(other)
     }
 }
 
