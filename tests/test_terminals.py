@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Run
-from headrace import ScenarioError, load, trace
+from headrace import trace
 from headrace.experiment.formula import evaluate
 
 CLERK = """\
@@ -103,21 +103,6 @@ def test_a_formula_nested_too_deep_is_refused(headrace: Run, tmp_path: Path, for
     assert ran.returncode == 2
     assert "formula" in ran.stderr
     assert "Traceback" not in ran.stderr
-
-
-def test_a_name_with_a_dot_is_not_set_by_a_path(headrace: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(CLERK.replace("clerk", "my.clerk"))
-    assert headrace("run", tmp_path / "a.yaml", "--set", "run.seed=2").returncode == 0
-    for command in (
-        ["run", tmp_path / "a.yaml", "--set", "system.my.clerk.servers=2"],
-        ["sweep", tmp_path / "a.yaml", "--vary", "system.my.clerk.servers=1,2"],
-    ):
-        ran = headrace(*command)
-        assert ran.returncode == 2
-        assert "the name `my.clerk` has a dot" in ran.stderr
-        assert "write `my-clerk` in the scenario" in ran.stderr
-    with pytest.raises(ScenarioError, match="has a dot"):
-        load(tmp_path / "a.yaml").with_({"system.my.clerk": "{type: station, service: 1 ms}"}).check()
 
 
 def test_lost_streams_are_no_traceback(tmp_path: Path) -> None:

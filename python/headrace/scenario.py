@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core, trace
 from headrace.files import NotKept, keep_apart
-from headrace.mistakes import read_text, refusal, refuse_endless
+from headrace.mistakes import read_text, refuse_endless
 from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.timeline import write as write_timeline
@@ -34,7 +34,6 @@ def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
 
 
 TRACE = re.compile(r"""\btrace["']?\s*:\s*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'{\[][^,}\n#]*))""")
-DOTTED = re.compile(r"""(?:^|[\s{,])["']?([\w-]+(?:\.[\w-]+)+)["']?\s*:(?=\s|$)""", re.MULTILINE)
 
 
 def _traces(text: str, changes: Mapping[str, object]) -> list[str]:
@@ -42,14 +41,6 @@ def _traces(text: str, changes: Mapping[str, object]) -> list[str]:
     put = [str(value) for path, value in changes.items() if path.endswith(".trace")]
     told = "\n".join([text, *(value for _, value in _sets(changes))])
     return [*put, *("".join(found).strip() for found in TRACE.findall(told))]
-
-
-def _refuse_dotted(text: str, file: str, changes: Mapping[str, object]) -> None:
-    """Refuse to put a value into what has a dot in its name: a path takes it for two names."""
-    for name in dict.fromkeys(DOTTED.findall(text)) if changes else ():
-        if path := next((path for path in changes if f".{name}." in f"{path}."), None):
-            message = f"`{path}` cannot be set: the name `{name}` has a dot, and in a path a dot parts two names"
-            raise refusal(file, message, f"write `{name.replace('.', '-')}` in the scenario, and in the path")
 
 
 def schema(of: str = "scenario") -> Json:
@@ -137,7 +128,6 @@ class Scenario:
 
     def _refuse_odd(self) -> None:
         """Refuse what the core would misread, or read without end."""
-        _refuse_dotted(self.text, self.file, self.changes)
         for device in (Path(self.file).parent / "devices").glob("*.yaml"):
             if device.stem in self.text:
                 refuse_endless(device)
