@@ -62,7 +62,7 @@ bench: $(VENV)/built
 	$(BIN)/python benches/sweep.py target/bench.json
 
 coverage:
-	cargo run --release --quiet -p headrace-bench -- coverage
+	cargo run --release --quiet -p headrace-bench -- replicated coverage
 
 wheel: $(VENV)/tools
 	. $(BIN)/activate && maturin build --release --quiet --out dist

@@ -82,8 +82,9 @@ fn coverage(text: &str, place: &str, rate: &str) -> Coverage {
 
 /// Whether the interval of a run contains the exact mean, and whether it calls itself trusted.
 fn one(text: &str, sets: &[(String, String)], run: u64, exact: f64) -> (bool, bool) {
-    let options = Options { from: run, theory: false, ..Options::default() };
-    let found = simulate(text, "bench.yaml", sets, &options, &Progress::default())
+    let sets = [sets, &[("run.seed".to_owned(), (run + 1).to_string())]].concat();
+    let options = Options { theory: false, ..Options::default() };
+    let found = simulate(text, "bench.yaml", &sets, &options, &Progress::default())
         .unwrap_or_else(|problems| panic!("{}", problems.rendered()));
     let response = &found.results.streams[0].response;
     let half = response.half_width_ms.unwrap_or(0.0);

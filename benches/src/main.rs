@@ -6,6 +6,7 @@
 mod coverage;
 mod kernel;
 mod raw;
+mod replicated;
 mod traces;
 mod whole;
 
@@ -112,18 +113,48 @@ fn coverages() -> Vec<Figure> {
     ]
 }
 
+/// Intervals of replicated runs, of those that call themselves trusted. Each case is printed, all together are figures.
+fn replicated() -> Vec<Figure> {
+    let (mm1, others) = (replicated::mm1(), replicated::others());
+    for (name, cell) in mm1.iter().chain(&others) {
+        let [mean, p99, off] = [cell.mean, cell.p99, cell.off].map(|sum| sum / cell.trusted);
+        let trusted = cell.trusted / cell.all;
+        println!("{name:<28} trusted {trusted:.2}  mean {mean:.3}  p99 {p99:.3}  bias {:+.2} %", off * 100.0);
+    }
+    let (mm1, others) = (replicated::together(&mm1), replicated::together(&others));
+    vec![
+        (
+            "coverage_replicated_mean",
+            "eight cases of M/M/1: intervals of the mean that contain it",
+            mm1.mean / mm1.trusted,
+        ),
+        ("coverage_replicated_p99", "the same of the 99th percentile", mm1.p99 / mm1.trusted),
+        ("coverage_replicated_trusted", "how many of all experiments are trusted", mm1.trusted / mm1.all),
+        (
+            "coverage_replicated_others_mean",
+            "bursty arrivals and a closed network: of the mean",
+            others.mean / others.trusted,
+        ),
+        ("coverage_replicated_others_p99", "the same of the 99th percentile", others.p99 / others.trusted),
+    ]
+}
+
 /// A group of figures: its name, and what measures them.
 type Group = (&'static str, fn() -> Vec<Figure>);
 
-/// The groups of figures, by name. All but `coverage` are measured where none is named.
-const GROUPS: [Group; 6] = [
+/// The groups of figures, by name. Those of [`LONG`] are measured only where they are named.
+const GROUPS: [Group; 7] = [
     ("components", components),
     ("kernel", kernel),
     ("scenarios", scenarios),
     ("disks", disks),
     ("traces", traces),
+    ("replicated", replicated),
     ("coverage", coverages),
 ];
+
+/// Groups that take minutes: `make coverage`.
+const LONG: [&str; 2] = ["replicated", "coverage"];
 
 /// `headrace-bench [GROUP…] [--startup PROGRAM]`: adds its figures to those in `target/bench.json`.
 fn main() -> ExitCode {
@@ -133,7 +164,7 @@ fn main() -> ExitCode {
     let mut flat = before();
     for (name, measure) in GROUPS {
         let asked = arguments.iter().any(|argument| argument == name);
-        if asked || (arguments.is_empty() && name != "coverage") {
+        if asked || (arguments.is_empty() && !LONG.contains(&name)) {
             told(&measure(), &mut flat);
         }
     }

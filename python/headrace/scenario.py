@@ -152,7 +152,7 @@ class Scenario:
         timeline: str | Path | None = None,
         first: int = 100,
         theory: bool = True,
-        replication: int = 0,
+        replication: int | None = None,
     ) -> Results:
         """Simulate it, and return what the run says.
 
@@ -162,9 +162,10 @@ class Scenario:
         nothing. Ctrl-C ends the run within a second; what it found until then is returned with `complete` false.
         `requests` names a folder for every request, as Parquet (see `headrace.requests.RequestLog`), `timeline` a file
         for the journeys of the `first` requests, as Chrome trace events (see `headrace.timeline`). Without `theory`
-        nothing is said of it, which saves a short run some time. Replications are counted from `replication`: the
-        eleventh is the same whether ten were run before it or none. Raises `ScenarioError` as `check` does. Where a
-        file cannot be written (a full disk) the results are still returned, with the warning `headrace.files.NotKept`.
+        nothing is said of it, which saves a short run some time. `replication` is the number of the first replication,
+        where it is one of a set: the eleventh (10) is the same whether ten were run before it or none. Raises
+        `ScenarioError` as `check` does. Where a file cannot be written (a full disk) the results are still returned,
+        with the warning `headrace.files.NotKept`.
         """
         keep_apart({"requests": requests, "timeline": timeline}, self.inputs())
         asked = {"run.seed": seed, "run.replications": replications}

@@ -12,7 +12,7 @@ use headrace_scenario::experiment::ExperimentFile;
 use headrace_scenario::progress::Progress;
 use headrace_scenario::run::{End, Options};
 use headrace_scenario::validation::{self, Pair};
-use headrace_scenario::{catalog, devices, prepare};
+use headrace_scenario::{catalog, devices, prepare, results};
 use headrace_storage::disk::DiskNumbers;
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing, TraceError, TraceFormat};
 use headrace_work::Op;
@@ -89,6 +89,13 @@ mod _core {
         json(&catalog::all_names(Path::new(beside)))
     }
 
+    /// Whether replications that were run one by one have settled: the means and the settlings that their results have.
+    #[pyfunction]
+    #[expect(clippy::needless_pass_by_value, reason = "Python hands over lists")]
+    fn have_settled(means: Vec<f64>, settlings: Vec<f64>) -> bool {
+        results::have_settled(&means, &settlings)
+    }
+
     /// What there is to show of a device, as JSON; `None` where there is no such device.
     #[pyfunction]
     fn device(name: &str, beside: &str) -> PyResult<Option<String>> {
@@ -113,7 +120,8 @@ mod _core {
     /// Runs a scenario without the interpreter's lock; returns its results, and the journeys of its `first` requests, as
     /// JSON. `watch` is called a few times a second with (requests answered, requests wanted, longest queues), before the run
     /// with (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part,
-    /// columns, for each group of components waiting, service and blocked time). Without `theory` nothing is said of it. Replications are counted from `from`. Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
+    /// columns, for each group of components waiting, service and blocked time). Without `theory` nothing is said of it. `replication` is the
+    /// number of the first replication, where it is one of a set. Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
     #[pyfunction]
     #[expect(clippy::too_many_arguments, reason = "they are what the Python side names")]
     fn run(
@@ -126,11 +134,11 @@ mod _core {
         requests: Option<Py<PyAny>>,
         first: u64,
         theory: bool,
-        from: u64,
+        replication: Option<u64>,
     ) -> PyResult<(String, String)> {
         let lost = Arc::new(Mutex::new(None));
         let sink = requests.map(|take| sink(take, Arc::clone(&lost)));
-        let options = Options { threads, from, first, requests: sink, theory };
+        let options = Options { threads, replication, first, requests: sink, theory };
         let progress = Progress::default();
         let simulate = || headrace_scenario::simulate(text, file, &sets, &options, &progress);
         let found = watched(py, &progress, watch.as_ref(), &lost, simulate)?;

@@ -64,7 +64,7 @@ impl Default for RunSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WarmUp {
-    /// As much as MSER-5 finds.
+    /// As much as MSER-5 finds in one run; of replications, the first eleventh or, while their averages still move, more.
     Auto,
     /// Nothing.
     None,

@@ -21,7 +21,8 @@ pub struct Interval {
     pub half_width: f64,
     /// How it was obtained.
     pub method: Method,
-    /// False when the batches are still correlated, or too few: the interval is then too narrow by an unknown amount.
+    /// False where batches are still correlated or too few, or replications too short for the bias of their beginning: the interval
+    /// then contains the mean less often than it says.
     pub trusted: bool,
 }
 
@@ -29,19 +30,20 @@ pub struct Interval {
 /// (Schmeiser 1982 finds little to gain beyond 30).
 const GROUPS: usize = 32;
 
-/// Groups are taken for independent where all small batches count for as many as fifteen a group: shorter groups share so much
-/// with their neighbours that intervals are too narrow (of M/M/1 at a utilisation of 0.95, 90 % and fewer contain the mean).
+/// Groups are taken for independent where the small batches count for as many as this in each: shorter groups share so much with
+/// their neighbours that intervals are too narrow (of M/M/1 at a utilisation of 0.95, 90 % and fewer contain the mean).
 const EFFECTIVE_PER_GROUP: f64 = 15.0;
 
-/// Where there are fewer than that a group at all, so large a share of them must count.
+/// Where a group has fewer than that at all, this share of them must count.
 const EFFECTIVE_SHARE: f64 = 0.6;
 
 impl Interval {
     /// From the means of successive small batches of one run, warm-up left out. `None` below four batches.
     ///
     /// They are merged into 32 groups, whose means are taken for independent. That is put to the test: the variance of the
-    /// groups' means, beside that of the small batches, tells as how many independent ones the small batches count. Where that
-    /// is less than fifteen a group (or, of fewer, less than three in five), the interval is not trusted.
+    /// small batches over that of the groups says for how many independent values the small batches of a group count. Where
+    /// that is less than fifteen (or, of fewer, than three in five), the interval is not trusted. The variance of the groups is
+    /// taken at its upper 95 % limit: else the runs that are trusted would be those whose variance came out low by chance.
     pub fn by_batch_means(batch_means: &[f64]) -> Option<Self> {
         if batch_means.len() < 4 {
             return None;
@@ -49,20 +51,24 @@ impl Interval {
         let groups = merged(batch_means, GROUPS);
         let size = batch_means.len() as f64 / GROUPS as f64;
         let effective = EFFECTIVE_PER_GROUP.min(EFFECTIVE_SHARE * size);
-        let trusted = size >= 2.0 && variance(batch_means) >= effective * variance(&groups);
+        let among_groups = variance(&groups) * variance_limit(groups.len() - 1);
+        let trusted = size >= 2.0 && variance(batch_means) >= effective * among_groups;
         Some(Self { trusted, ..Self::of_independent(&groups, Method::BatchMeans) })
     }
 
-    /// From the means of independent replications. `None` for fewer than two.
-    pub fn by_replications(means: &[f64]) -> Option<Self> {
-        (means.len() >= 2).then(|| Self::of_independent(means, Method::Replications))
+    /// From the means of independent replications, which have settled or not: see [`settling::is_settled`]. `None` for fewer than
+    /// two.
+    ///
+    /// [`settling::is_settled`]: crate::settling::is_settled
+    pub fn by_replications(means: &[f64], settled: bool) -> Option<Self> {
+        (means.len() >= 2)
+            .then(|| Self { trusted: settled, ..Self::of_independent(means, Method::Replications) })
     }
 
     fn of_independent(values: &[f64], method: Method) -> Self {
-        let n = values.len() as f64;
         Self {
             mean: mean(values),
-            half_width: student_975(values.len() - 1) * (variance(values) / n).sqrt(),
+            half_width: student_975(values.len() - 1) * standard_error(values),
             method,
             trusted: true,
         }
@@ -78,13 +84,26 @@ const STUDENT_975: [f64; 30] = [
 
 /// The 97.5 % point of Student's distribution: by the table, and beyond it by Fisher's expansion around the normal one,
 /// good to five digits there.
-fn student_975(freedom: usize) -> f64 {
+pub(crate) fn student_975(freedom: usize) -> f64 {
     if let Some(point) = STUDENT_975.get(freedom - 1) {
         return *point;
     }
     let (z, n) = (1.959_964, freedom as f64);
     let (z3, z5) = (z * z * z, z * z * z * z * z);
     z + (z3 + z) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n)
+}
+
+/// How many times a variance found with so many degrees of freedom the true one may be, at its upper 95 % limit: the 5 % point
+/// of χ² by Wilson and Hilferty (1931), good to 3 % from two degrees on.
+pub(crate) fn variance_limit(freedom: usize) -> f64 {
+    let spread = 2.0 / (9.0 * freedom as f64);
+    let root = 1.0 - spread - 1.644_854 * spread.sqrt();
+    1.0 / (root * root * root)
+}
+
+/// The standard error of the mean of independent values.
+pub(crate) fn standard_error(values: &[f64]) -> f64 {
+    (variance(values) / values.len() as f64).sqrt()
 }
 
 /// `groups` means of equally many successive values each; the oldest are left out where the division leaves a rest.
@@ -94,11 +113,11 @@ fn merged(values: &[f64], groups: usize) -> Vec<f64> {
     values[rest..].chunks_exact(size).map(|chunk| chunk.iter().sum::<f64>() / size as f64).collect()
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn variance(values: &[f64]) -> f64 {
+pub(crate) fn variance(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (values.len() as f64 - 1.0)
 }
@@ -120,10 +139,10 @@ mod tests {
 
     #[test]
     fn two_replications_have_the_t_distribution_of_one_degree() {
-        let interval = Interval::by_replications(&[1.0, 3.0]).unwrap();
+        let interval = Interval::by_replications(&[1.0, 3.0], true).unwrap();
         assert_eq!(interval.mean, 2.0);
         assert!((interval.half_width - 12.7062).abs() < 1e-3, "t(1) = 12.706 and the standard error is 1");
-        assert_eq!(Interval::by_replications(&[1.0]), None);
+        assert_eq!(Interval::by_replications(&[1.0], true), None);
     }
 
     #[test]
@@ -131,6 +150,15 @@ mod tests {
         assert!((student_975(31) - 2.0395).abs() < 1e-4);
         assert!((student_975(120) - 1.9799).abs() < 1e-4);
         assert!((student_975(1_000_000) - 1.96).abs() < 1e-4);
+    }
+
+    #[test]
+    fn the_limit_of_a_variance_is_that_of_the_tables() {
+        // 5 % points of χ²: 1.635 of 6 degrees, 19.281 of 31, 77.929 of 100.
+        for (freedom, point) in [(6, 1.635), (31, 19.281), (100, 77.929)] {
+            let limit = freedom as f64 / point;
+            assert!((variance_limit(freedom) / limit - 1.0).abs() < 0.01, "{freedom}");
+        }
     }
 
     #[test]

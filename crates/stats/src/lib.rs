@@ -6,6 +6,8 @@
 //! | [`Level`] | a number that changes with time, and the exact area under it |
 //! | [`Series`] | a sequence of response times: quantiles, batch means, and the warm-up to leave out |
 //! | [`Interval`] | a mean and how sure it is |
+//! | [`settling`] | whether replications that begin empty have settled |
+//! | [`quantile`] | how sure a quantile is |
 //!
 //! Memory is flat: a series keeps at most [`batches::MOST`] batches and [`histogram::SEGMENTS`] segments, whatever its length.
 
@@ -15,7 +17,9 @@ pub mod histogram;
 mod interval;
 mod level;
 mod pairs;
+pub mod quantile;
 mod series;
+pub mod settling;
 mod tally;
 
 pub use batches::Batches;

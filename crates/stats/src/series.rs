@@ -79,6 +79,19 @@ impl Series {
         if first == 0 { self.tally } else { self.tally.since(&self.tallies[first - 1]) }
     }
 
+    /// The means of the four quarters of what is kept from segment `first` on, in nanoseconds. `None` where a quarter would
+    /// have no segment, or has no observation.
+    pub fn quarters_from(&self, first: usize) -> Option<[f64; 4]> {
+        let kept = self.tallies.len().checked_sub(first).filter(|kept| *kept >= 4)?;
+        let end = |quarter: usize| match quarter {
+            4 => self.tally,
+            _ => self.tallies[first + quarter * kept / 4 - 1],
+        };
+        let begin = |quarter: usize| if first + quarter == 0 { Tally::default() } else { end(quarter) };
+        let quarters = [0, 1, 2, 3].map(|quarter| end(quarter + 1).since(&begin(quarter)));
+        quarters.iter().all(|tally| tally.count() > 0).then(|| quarters.map(|tally| tally.mean_ns()))
+    }
+
     /// The distribution from segment `first` on.
     pub fn distribution_from(&self, first: usize) -> Distribution {
         self.segments.from(first)
@@ -114,6 +127,12 @@ mod tests {
         assert_eq!(series.distribution_from(first).count(), 7000);
         let interval = series.interval_from(first).unwrap();
         assert!((interval.mean - 10_000.0).abs() < 1.0 && interval.half_width < 100.0, "{interval:?}");
+        assert_eq!(series.quarters_from(14), None, "two segments have no quarters");
+        let [early, late @ ..] = series.quarters_from(0).unwrap();
+        assert!(
+            early > 50_000.0 && late.iter().all(|mean| (mean - 10_000.0).abs() < 10.0),
+            "{early} {late:?}"
+        );
         series.merge_segments();
         assert_eq!(series.count_before(1), 1000);
     }

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import reports
+from headrace._core import have_settled
 from headrace.experiment import stored
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.formula import quantity
-from headrace.experiment.task import Record
+from headrace.experiment.task import STATISTICS, Record
 from headrace.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Table:
     def metrics(self) -> list[str]:
         """The names of all metrics."""
         names = (name for records in self._by_point.values() for record in records for name in record["metrics"])
-        return [name for name in dict.fromkeys(names) if not name.endswith("half_width_ms")]
+        return [name for name in dict.fromkeys(names) if not name.endswith(STATISTICS)]
 
     @property
     def metrics_of_interest(self) -> list[str]:
@@ -122,12 +123,24 @@ class Table:
             "precise": self.is_precise(point),
             "trusted": bool(records)
             and not any(record["saturated"] for record in records)
-            and (len(records) > 1 or records[0]["trusted"]),
+            and (self._have_settled(records) if len(records) > 1 else records[0]["trusted"]),
         }
         for metric in self.metrics:
             found = self.mean(point, metric) or (None, None)
             row |= {metric: found[0], f"{metric} ±": found[1]}
         return row
+
+    def _have_settled(self, records: list[Record]) -> bool:
+        """Whether the replications of a point are long enough for the intervals of the streams' means."""
+        names = [name.removesuffix(".settling") for name in records[0]["metrics"] if name.endswith(".settling")]
+        streams = [name for name in names if "." not in name]
+        return all(self._has_settled(records, stream) for stream in streams)
+
+    @staticmethod
+    def _has_settled(records: list[Record], stream: str) -> bool:
+        both = [(record["metrics"][f"{stream}.mean_ms"], record["metrics"][f"{stream}.settling"]) for record in records]
+        known = [(mean, settling) for mean, settling in both if mean is not None and settling is not None]
+        return len(known) == len(both) and have_settled(*map(list, zip(*known, strict=True)))
 
     @property
     def failed(self) -> list[tuple[Point, str]]:

@@ -190,7 +190,11 @@ def _plain(sourced: Any) -> float:
     return float(sourced["value"] if isinstance(sourced, dict) else sourced)
 
 
+# What is recorded to judge the others by, and is no metric itself.
+STATISTICS = ("half_width_ms", "settling")
+
+
 def _response(name: str, response: Json) -> dict[str, float | None]:
-    return {f"{name}.{number}": response[number] for number in ("mean_ms", "half_width_ms", "sd_ms")} | {
+    return {f"{name}.{number}": response[number] for number in (*STATISTICS, "mean_ms", "sd_ms")} | {
         f"{name}.p{quantile['share'] * 100:g}_ms": quantile["ms"] for quantile in response["quantiles_ms"]
     }

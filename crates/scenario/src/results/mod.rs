@@ -5,6 +5,7 @@ mod answer;
 mod components;
 mod measured;
 mod notes;
+mod response;
 mod streams;
 
 use headrace_units::Nanos;
@@ -17,7 +18,8 @@ use crate::theory::{self, SHARES, Theory};
 
 pub use components::{Bottleneck, ComponentResults};
 pub use measured::{Comparison, Measured};
-pub use streams::{IntervalResults, LegResults, QuantileResults, ResponseResults, StreamResults};
+pub use response::{IntervalResults, QuantileResults, ResponseResults, have_settled};
+pub use streams::{LegResults, StreamResults};
 
 use streams::cdf;
 
@@ -80,7 +82,7 @@ pub struct PointResults {
 /// # Errors
 /// A law that every run must keep was broken: the program is wrong, and so would be its results.
 pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], theory: bool) -> Result<Results, String> {
-    if let Some(broken) = outcomes.iter().flat_map(|outcome| &outcome.broken).next() {
+    if let Some(broken) = outcomes.iter().flat_map(|outcome| outcome.broken.iter()).next() {
         return Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"));
     }
     let ended = outcomes.iter().map(|outcome| outcome.end).max().unwrap_or(End::Cancelled);

@@ -1,5 +1,6 @@
 //! What a reader must know before trusting results.
 
+use headrace_stats::Method;
 use headrace_trace::Replay;
 
 use super::{Bottleneck, StreamResults, is_complete};
@@ -58,12 +59,13 @@ fn ending(end: End, limits: &Limits) -> Option<String> {
 /// Whether a steady state was found, and its beginning left out.
 fn steadiness(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let drifting = outcomes.iter().filter(|outcome| !outcome.steady).count();
-    let drifts = (drifting > 0).then(|| {
-        format!(
-            "no steady state was found in {drifting} of {} replications: response times still drift in the middle of the run, \
-             and nothing was left out as warm-up; run longer, or the load is more than the system bears",
-            outcomes.len()
-        )
+    let drifts = match outcomes.len() {
+        _ if drifting == 0 => None,
+        1 => Some("response times still drift in the middle of the run, and nothing was left out as warm-up"),
+        _ => Some("the averages of all replications still drift in the second half, which is what was kept"),
+    };
+    let drifts = drifts.map(|found| {
+        format!("no steady state was found: {found}; run longer, or the load is more than the system bears")
     });
     let too_short = plan.run().warm_up == WarmUp::Auto && outcomes.iter().any(|outcome| outcome.too_short);
     let short =
@@ -72,14 +74,16 @@ fn steadiness(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
 }
 
 fn untrusted(stream: &StreamResults) -> Option<String> {
-    let untrusted = stream.response.interval.as_ref().is_some_and(|interval| !interval.trusted);
-    untrusted.then(|| {
-        format!(
-            "{}: the interval is not to be trusted (successive batches are still correlated, or too few); run longer or use \
-             replications",
-            stream.name
-        )
-    })
+    let interval = stream.response.interval.as_ref().filter(|interval| !interval.trusted)?;
+    let why = match interval.method {
+        Method::BatchMeans => {
+            "successive batches are still correlated, or too few; run longer or use replications"
+        }
+        Method::Replications => {
+            "each replication is too short to outweigh its beginning, when the system was empty; make them longer"
+        }
+    };
+    Some(format!("{}: the interval is not to be trusted: {why}", stream.name))
 }
 
 /// What a reader must know of the headroom.
@@ -156,6 +160,9 @@ fn of_traces(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Ve
         if plan.spec.draws_requests() {
             say("a trace has its own operations, sizes and addresses; those of the scenario play no part"
                 .to_owned());
+        }
+        if outcomes.len() > 1 {
+            say("replications replay the same requests: intervals cover the chance within the components alone".to_owned());
         }
         let (made, all) = (stream.made, trace.survey.requests * outcomes.len() as u64);
         if whole && made < all {

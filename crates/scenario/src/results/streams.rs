@@ -1,11 +1,10 @@
 //! What a run says of its streams.
 
-use headrace_stats::histogram::QUANTILE_ERROR;
-use headrace_stats::{Distribution, Interval, Tally};
+use headrace_stats::Distribution;
 use serde::Serialize;
 
-use super::SHARES;
 use super::measured::{self, Measured};
+use super::response::{self, ResponseResults};
 use crate::plan::Plan;
 use crate::run::{Outcome, SeriesOutcome};
 
@@ -50,47 +49,6 @@ pub struct StreamResults {
     pub measured: Option<Measured>,
 }
 
-/// Response times.
-#[derive(Clone, Debug, Serialize)]
-pub struct ResponseResults {
-    /// How many, warm-up left out.
-    pub count: u64,
-    /// Their mean, in ms.
-    pub mean_ms: f64,
-    /// Half the width of its 95 % interval, in ms; none where the run was too short for one.
-    pub half_width_ms: Option<f64>,
-    /// How the interval was obtained, and whether it can be trusted.
-    pub interval: Option<IntervalResults>,
-    /// Their standard deviation, in ms.
-    pub sd_ms: f64,
-    /// The longest, in ms, warm-up included.
-    pub max_ms: f64,
-    /// Quantiles, with a relative error of at most `quantile_error`.
-    pub quantiles_ms: Vec<QuantileResults>,
-    /// The largest relative error of a quantile as a number read off this run.
-    pub quantile_error: f64,
-}
-
-/// How an interval was obtained.
-#[derive(Clone, Debug, Serialize)]
-pub struct IntervalResults {
-    /// By batch means or by replications.
-    pub method: headrace_stats::Method,
-    /// False where batches are still correlated, or too few.
-    pub trusted: bool,
-}
-
-/// A quantile.
-#[derive(Clone, Debug, Serialize)]
-pub struct QuantileResults {
-    /// The share of requests.
-    pub share: f64,
-    /// Answered within so many ms.
-    pub ms: f64,
-    /// Half the width of its 95 % interval, from replications.
-    pub half_width_ms: Option<f64>,
-}
-
 /// One component on the path of requests.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LegResults {
@@ -112,10 +70,10 @@ pub(super) fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f
     let of_op = |op: usize| {
         let series: Option<Vec<&SeriesOutcome>> =
             found().map(|s| s.by_op.as_ref().map(|by| &by[op])).collect();
-        series.map(|series| response(&series))
+        series.map(|series| response::of(plan, &series))
     };
     let answered_after: u64 = all.iter().map(|series| series.tally.count()).sum();
-    let distribution = merged(&all);
+    let distribution = response::merged(&all);
     StreamResults {
         name: stream.name.clone(),
         to: stream.spec.to.clone(),
@@ -130,7 +88,7 @@ pub(super) fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f
         }),
         requests_per_s: answered_after as f64 / seconds.max(1e-9),
         bytes_per_s: found().map(|stream| stream.bytes as f64).sum::<f64>() / seconds.max(1e-9),
-        response: response(&all),
+        response: response::of(plan, &all),
         reads: of_op(0),
         writes: of_op(1),
         path: path(plan, outcomes, index, answered_after),
@@ -139,44 +97,9 @@ pub(super) fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f
     }
 }
 
-fn merged(series: &[&SeriesOutcome]) -> Distribution {
-    let distributions = series.iter().map(|series| &series.distribution);
-    distributions.fold(Distribution::default(), |sum, distribution| sum.merged(distribution))
-}
-
 pub(super) fn cdf(distribution: &Distribution) -> Vec<(f64, f64)> {
     let times = distribution.representatives(CDF_POINTS);
     times.iter().enumerate().map(|(i, time)| (time.ms(), (i as f64 + 0.5) / CDF_POINTS as f64)).collect()
-}
-
-/// The results of one series: with several replications the interval is from their means, with one from its batches.
-fn response(series: &[&SeriesOutcome]) -> ResponseResults {
-    let tallies: Vec<&Tally> = series.iter().map(|series| &series.tally).collect();
-    let total = Tally::all(&tallies);
-    let distribution = merged(series);
-    let interval = match series {
-        [only] => only.interval,
-        _ => Interval::by_replications(&tallies.iter().map(|tally| tally.mean_ns()).collect::<Vec<_>>()),
-    };
-    let quantile = |share: f64| QuantileResults {
-        share,
-        ms: distribution.quantile(share).ms(),
-        half_width_ms: Interval::by_replications(
-            &series.iter().map(|series| series.distribution.quantile(share).ms()).collect::<Vec<_>>(),
-        )
-        .map(|interval| interval.half_width),
-    };
-    ResponseResults {
-        count: total.count(),
-        mean_ms: total.mean_ns() * 1e-6,
-        half_width_ms: interval.map(|interval| interval.half_width * 1e-6),
-        interval: interval
-            .map(|interval| IntervalResults { method: interval.method, trusted: interval.trusted }),
-        sd_ms: total.sd_ns() * 1e-6,
-        max_ms: total.max().ms(),
-        quantiles_ms: SHARES.iter().map(|&share| quantile(share)).collect(),
-        quantile_error: QUANTILE_ERROR,
-    }
 }
 
 fn path(plan: &Plan, outcomes: &[Outcome], index: usize, answered: u64) -> Vec<LegResults> {

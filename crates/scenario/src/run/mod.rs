@@ -1,5 +1,6 @@
 //! Running a plan: one replication or many, by events or by recursion.
 
+mod cut;
 mod events;
 mod log;
 mod marks;
@@ -22,14 +23,15 @@ pub use record::{Record, StreamRecord};
 
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::spec::Engine;
+use crate::spec::{Engine, WarmUp};
 
 /// What is wanted of a run besides its results.
 pub struct Options {
     /// Maximum number of threads; results do not depend on it.
     pub threads: usize,
-    /// The number of the first replication: who has run ten may want the eleventh.
-    pub from: u64,
+    /// The number of the first replication, where it is one of a set: who has run ten may want the eleventh. A single one is then
+    /// cut as it would be among the others.
+    pub replication: Option<u64>,
     /// Number of requests, the first of the first replication, whose journeys are wanted.
     pub first: u64,
     /// Where every request is handed to.
@@ -40,7 +42,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, from: 0, first: 0, requests: None, theory: true }
+        Self { threads: 1, replication: None, first: 0, requests: None, theory: true }
     }
 }
 
@@ -93,6 +95,12 @@ fn wanted(plan: &Plan) -> u64 {
     if drawn { plan.run().requests } else { traced.sum() }
 }
 
+/// Whether nothing is left out: where that is asked for, and of a replayed trace, which is held against what was measured,
+/// request for request.
+pub(crate) fn is_whole(plan: &Plan) -> bool {
+    plan.run().warm_up == WarmUp::None || plan.streams.iter().any(|stream| stream.trace.is_some())
+}
+
 /// What every replication of `plan` found, in order, and the journeys of the first requests. The outcomes do not depend on
 /// the number of threads.
 pub fn run(
@@ -114,7 +122,7 @@ pub fn run(
                     if number as usize >= replications || progress.is_cancelled() {
                         return;
                     }
-                    let one = replication::run(plan, engine, options.from + number, options, progress);
+                    let one = replication::run(plan, engine, number, options, progress);
                     found.lock().expect("no replication panicked")[number as usize] = Some(one);
                 }
             });
@@ -122,7 +130,7 @@ pub fn run(
     });
     let found = found.into_inner().expect("no replication panicked");
     let (outcomes, journeys): (Vec<_>, Vec<_>) = found.into_iter().flatten().unzip();
-    (outcomes, journeys.into_iter().next().unwrap_or_default())
+    (cut::shared(outcomes), journeys.into_iter().next().unwrap_or_default())
 }
 
 /// The first replication has the scenario's own seed; the others have seeds drawn from it.

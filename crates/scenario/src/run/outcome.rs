@@ -1,17 +1,18 @@
 //! What one replication found, its warm-up left out, and whether it kept the laws that every run must keep.
 
+use std::sync::Arc;
+
 use headrace_stats::{Distribution, Interval, Pairs, Series, Tally};
 use headrace_storage::{Arena, Meter};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
-use super::End;
+use super::cut::Cut;
 use super::marks::{Mark, Reading};
 use super::record::{Record, StreamRecord, Totals};
 use super::replication::Replication;
+use super::{End, is_whole};
 use crate::checks::{self, Evidence};
-use crate::plan::Plan;
-use crate::spec::WarmUp;
 
 /// What one replication found.
 #[derive(Clone, Debug)]
@@ -31,11 +32,11 @@ pub struct Outcome {
     /// Of each component.
     pub components: Vec<ComponentOutcome>,
     /// Over time: one point for each segment.
-    pub series: Vec<Point>,
+    pub series: Arc<[Point]>,
     /// How many events happened; none in a recursion.
     pub events: u64,
     /// Laws that were broken, in words. Any one of them means that the results are wrong.
-    pub broken: Vec<String>,
+    pub broken: Arc<[String]>,
 }
 
 /// What was found of one stream, after the warm-up.
@@ -78,6 +79,10 @@ pub struct SeriesOutcome {
     pub distribution: Distribution,
     /// The interval of the mean by batch means, in nanoseconds.
     pub interval: Option<Interval>,
+    /// The means of the quarters of what is kept, in nanoseconds; none where it is too short to have them.
+    pub quarters: Option<[f64; 4]>,
+    /// What was left out, as a share of what is kept.
+    pub left_out: f64,
 }
 
 /// What was found of one component, after the warm-up.
@@ -115,47 +120,41 @@ pub struct Point {
     pub utilisation: Vec<f64>,
 }
 
-/// Draws up what a replication found.
-pub fn of(plan: &Plan, record: &Record, of: &Replication, now: Nanos, end: End) -> Outcome {
-    let (first, steady) = warm_up(plan, record);
-    let traced = plan.streams.iter().any(|stream| stream.trace.is_some());
-    let too_short = !traced && record.streams.iter().any(|stream| stream.all.is_short());
+/// What a replication found, cut at each of `cuts`.
+pub fn at_each(cuts: &[Cut], record: &Record, of: &Replication, now: Nanos, end: End) -> Vec<Outcome> {
+    let series: Arc<[Point]> = points(record, of.arena, now).into();
+    let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
+    let outcome = |cut: &Cut| Outcome {
+        end,
+        ended_at: now,
+        warm_up: cut.first.checked_sub(1).map_or(Nanos::ZERO, |segment| record.marks.get(segment).time),
+        steady: cut.steady,
+        too_short: !is_whole(of.plan) && record.streams.iter().any(|stream| stream.all.is_short()),
+        streams: streams(record, of, cut.first, now),
+        components: components(record, of.arena, cut.first, now),
+        series: Arc::clone(&series),
+        events: of.site.sim.events(),
+        broken: Arc::clone(&broken),
+    };
+    cuts.iter().map(outcome).collect()
+}
+
+fn evidence<'e, 'm>(record: &'e Record, of: &'e Replication<'m>, now: Nanos) -> Evidence<'e, 'm> {
+    let streams = of.plan.streams.iter().zip(&record.streams).zip(of.sources);
+    Evidence {
+        graph: &of.plan.graph,
+        arena: of.arena,
+        streams: streams.map(|((plan, stream), source)| (plan.name.as_str(), stream, &source.edge)).collect(),
+        now,
+    }
+}
+
+fn streams(record: &Record, of: &Replication, first: usize, now: Nanos) -> Vec<StreamOutcome> {
     let cut = first.checked_sub(1).map(|segment| record.marks.get(segment));
     let streams = record.streams.iter().zip(of.sources).enumerate().map(|(i, (stream, source))| {
         StreamOutcome { blocked: source.blocked(now), ..stream_outcome(stream, i, first, cut) }
     });
-    let evidence = Evidence {
-        graph: &plan.graph,
-        arena: of.arena,
-        streams: (plan.streams.iter().zip(&record.streams).zip(of.sources))
-            .map(|((plan, stream), source)| (plan.name.as_str(), stream, &source.edge))
-            .collect(),
-        now,
-    };
-    Outcome {
-        end,
-        ended_at: now,
-        warm_up: cut.map_or(Nanos::ZERO, |mark| mark.time),
-        steady,
-        too_short,
-        streams: streams.collect(),
-        components: components(record, of.arena, first, now),
-        series: points(record, of.arena, now),
-        events: of.site.sim.events(),
-        broken: checks::broken(&evidence),
-    }
-}
-
-/// The first segment to keep, and whether a warm-up was found. A replayed trace is kept whole: it is held against what
-/// was measured, request for request.
-fn warm_up(plan: &Plan, record: &Record) -> (usize, bool) {
-    if plan.run().warm_up == WarmUp::None || plan.streams.iter().any(|stream| stream.trace.is_some()) {
-        return (0, true);
-    }
-    let found: Option<Vec<usize>> =
-        record.streams.iter().map(|stream| stream.all.warm_up_segments()).collect();
-    let most = record.streams.iter().map(|stream| stream.all.segments_of_half()).min().unwrap_or(0);
-    found.map_or((0, false), |segments| (segments.into_iter().max().unwrap_or(0).min(most), true))
+    streams.collect()
 }
 
 fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option<&Mark>) -> StreamOutcome {
@@ -182,10 +181,13 @@ fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option
 }
 
 fn series_outcome(series: &Series, first: usize) -> SeriesOutcome {
+    let tally = series.tally_from(first);
     SeriesOutcome {
-        tally: series.tally_from(first),
+        tally,
         distribution: series.distribution_from(first),
         interval: series.interval_from(first),
+        quarters: series.quarters_from(first),
+        left_out: series.count_before(first) as f64 / tally.count().max(1) as f64,
     }
 }
 

@@ -10,6 +10,7 @@ use headrace_units::Nanos;
 use headrace_work::{Ask, Block};
 use headrace_workload::{Arrivals, Requests, WhenFull};
 
+use super::cut;
 use super::events;
 use super::log::Log;
 use super::outcome::{self, Outcome};
@@ -19,27 +20,28 @@ use crate::plan::{Plan, StreamPlan};
 use crate::progress::Progress;
 use crate::spec::Engine;
 
-/// Progress is told and limits are looked at after this many events, or requests of a recursion.
+/// Number of events, or of requests in a recursion, between two reports of progress and checks of limits.
 pub const STRIDE: u64 = 1 << 14;
 
 /// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
 pub const END_OF_TIME: Nanos = Nanos(1 << 62);
 
-/// Runs one replication.
+/// Runs one replication, the `number`-th of those asked for; gives what it found at each place where it may be cut.
 pub fn run(
     plan: &Plan,
     engine: Engine,
     number: u64,
     options: &Options,
     progress: &Progress,
-) -> (Outcome, Vec<Journey>) {
-    let seed = seed(plan, number);
+) -> (Vec<Outcome>, Vec<Journey>) {
+    let replication = options.replication.unwrap_or(0) + number;
+    let seed = seed(plan, replication);
     let sim = Sim::new();
-    let first = if number == options.from { options.first } else { 0 };
+    let first = if number == 0 { options.first } else { 0 };
     let site = Site::new(&sim, seed, Timeline::of_first(first));
     let (places, slots) = (Place::of_all(&plan.graph, &site), Slots::of(&plan.graph));
     let arena = Arena::build(&plan.graph, &site, &places, &slots);
-    let log = options.requests.as_ref().map(|sink| Log::new(number, &plan.graph, sink));
+    let log = options.requests.as_ref().map(|sink| Log::new(replication, &plan.graph, sink));
     let record = RefCell::new(Record::new(plan, arena, wanted(plan), log));
     let sources: Vec<Source> =
         plan.streams.iter().map(|stream| Source::new(plan, stream, seed, arena, &sim)).collect();
@@ -61,8 +63,10 @@ pub fn run(
     };
     sim.finish();
     record.borrow_mut().finish();
-    let outcome = outcome::of(plan, &record.borrow(), &replication, now, end);
-    (outcome, site.timeline.journeys())
+    let record = record.borrow();
+    let cuts = cut::candidates(plan, options, &record);
+    let outcomes = outcome::at_each(&cuts, &record, &replication, now, end);
+    (outcomes, site.timeline.journeys())
 }
 
 /// A replication while it runs.

@@ -1,0 +1,110 @@
+//! Response times of a stream, of its reads or of its writes: mean, quantiles, and how sure they are.
+
+use headrace_stats::histogram::QUANTILE_ERROR;
+use headrace_stats::settling::{CUTS, is_settled, settling};
+use headrace_stats::{Distribution, Interval, Tally, quantile};
+use serde::Serialize;
+
+use crate::plan::Plan;
+use crate::run::{SeriesOutcome, is_whole};
+use crate::theory::SHARES;
+
+/// Response times.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResponseResults {
+    /// How many, warm-up left out.
+    pub count: u64,
+    /// Their mean, in ms.
+    pub mean_ms: f64,
+    /// Half the width of its 95 % interval, in ms; none where the run was too short for one.
+    pub half_width_ms: Option<f64>,
+    /// How the interval was obtained, and whether it can be trusted.
+    pub interval: Option<IntervalResults>,
+    /// Their correlation time as a share of the run: 0 where nothing was to be left out, none where the run is too short to tell.
+    pub settling: Option<f64>,
+    /// Their standard deviation, in ms.
+    pub sd_ms: f64,
+    /// The longest, in ms, warm-up included.
+    pub max_ms: f64,
+    /// Quantiles, with a relative error of at most `quantile_error`.
+    pub quantiles_ms: Vec<QuantileResults>,
+    /// The largest relative error of a quantile as a number read off this run.
+    pub quantile_error: f64,
+}
+
+/// How an interval was obtained.
+#[derive(Clone, Debug, Serialize)]
+pub struct IntervalResults {
+    /// By batch means or by replications.
+    pub method: headrace_stats::Method,
+    /// False where batches are still correlated or too few, or where replications are too short for the bias of their beginning.
+    pub trusted: bool,
+}
+
+/// A quantile.
+#[derive(Clone, Debug, Serialize)]
+pub struct QuantileResults {
+    /// The share of requests.
+    pub share: f64,
+    /// The response time, in ms, that this share of requests does not exceed.
+    pub ms: f64,
+    /// Half the width of its 95 % interval, from replications; none for one run, or where its upper end was not seen.
+    pub half_width_ms: Option<f64>,
+}
+
+/// The results of one series of each replication.
+pub(super) fn of(plan: &Plan, series: &[&SeriesOutcome]) -> ResponseResults {
+    let total = Tally::all(&series.iter().map(|series| &series.tally).collect::<Vec<_>>());
+    let settlings = if is_whole(plan) { Some(vec![0.0; series.len()]) } else { settlings(series) };
+    let interval = interval(series, settlings.as_deref());
+    ResponseResults {
+        count: total.count(),
+        mean_ms: total.mean_ns() * 1e-6,
+        half_width_ms: interval.map(|interval| interval.half_width * 1e-6),
+        interval: interval
+            .map(|interval| IntervalResults { method: interval.method, trusted: interval.trusted }),
+        settling: settlings.map(|all| all.iter().sum::<f64>() / all.len().max(1) as f64),
+        sd_ms: total.sd_ns() * 1e-6,
+        max_ms: total.max().ms(),
+        quantiles_ms: quantiles(series),
+        quantile_error: QUANTILE_ERROR,
+    }
+}
+
+/// The correlation time of each replication as a share of what is kept of it; none where one is too short to tell.
+fn settlings(series: &[&SeriesOutcome]) -> Option<Vec<f64>> {
+    series.iter().map(|one| one.quarters.map(|quarters| settling(&quarters, one.tally.sd_ns()))).collect()
+}
+
+/// The interval of the mean: of one run from its batches, of several from their means.
+fn interval(series: &[&SeriesOutcome], settlings: Option<&[f64]>) -> Option<Interval> {
+    if let [only] = series {
+        return only.interval;
+    }
+    let means: Vec<f64> = series.iter().map(|series| series.tally.mean_ns()).collect();
+    let left_out = series.iter().map(|series| series.left_out).fold(f64::INFINITY, f64::min);
+    let settled = settlings.is_some_and(|settlings| is_settled(&means, settlings, left_out));
+    Interval::by_replications(&means, settled)
+}
+
+/// Whether replications that were run one by one have settled; see [`is_settled`]. Each has had the first cut.
+pub fn have_settled(means: &[f64], settlings: &[f64]) -> bool {
+    is_settled(means, settlings, CUTS[0] / (1.0 - CUTS[0]))
+}
+
+fn quantiles(series: &[&SeriesOutcome]) -> Vec<QuantileResults> {
+    let together = merged(series);
+    let each: Vec<&Distribution> = series.iter().map(|series| &series.distribution).collect();
+    let of = |&share: &f64| QuantileResults {
+        share,
+        ms: together.quantile(share).ms(),
+        half_width_ms: quantile::half_width(&each, &together, share).map(|ns| ns * 1e-6),
+    };
+    SHARES.iter().map(of).collect()
+}
+
+/// The response times of all replications together.
+pub(super) fn merged(series: &[&SeriesOutcome]) -> Distribution {
+    let distributions = series.iter().map(|series| &series.distribution);
+    distributions.fold(Distribution::default(), |sum, distribution| sum.merged(distribution))
+}
