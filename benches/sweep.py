@@ -21,7 +21,7 @@ RATE = "workload.users.arrivals.poisson"
 
 
 def rates(points: int) -> dict[str, object]:
-    """Return so many loads."""
+    """Return this number of loads."""
     return {RATE: {"from": "10 /s", "to": "110 /s", "points": points}}
 
 

@@ -14,7 +14,7 @@ run: {requests: 1000000}
 
 const RAID0: &str = include_str!("../../examples/raid0-split-merge.yaml");
 
-/// So many runs of each.
+/// Number of runs of each.
 const RUNS: u64 = 2000;
 
 /// What became of the intervals of many runs, as shares.

@@ -673,7 +673,7 @@ class RunSpec(TypedDict):
     requests: NotRequired[int]
     """How many requests are answered, dropped or expired before the run ends. A replayed trace ends with its last request."""
     time: NotRequired[str | None]
-    """End after so much simulated time, if that comes first."""
+    """End after this simulated time, if that comes first."""
     replications: NotRequired[int]
     """How many independent runs, each with random streams of its own."""
     warm_up: NotRequired[WarmUp]

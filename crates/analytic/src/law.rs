@@ -35,7 +35,7 @@ impl Law {
         Self::Erlang { stages: 1, mean }
     }
 
-    /// The Erlang law of so many stages.
+    /// The Erlang law with this number of stages.
     pub fn erlang(stages: u32, mean: f64) -> Self {
         Self::Erlang { stages, mean }
     }
@@ -55,7 +55,7 @@ impl Law {
         }
     }
 
-    /// The law of the largest of independent times, so many of each law, tabulated.
+    /// The law of the largest of independent times, given laws and the number of times of each, tabulated.
     pub fn largest(laws: &[(u32, Self)]) -> Self {
         let most = laws.iter().map(|(_, law)| law.most()).fold(0.0, f64::max);
         let below = |t| laws.iter().map(|(many, law)| libm::pow(law.cdf(t), f64::from(*many))).product();

@@ -8,7 +8,7 @@
 //! | [`Sim::delay`], [`Sim::until`] | time to pass |
 //! | [`Sim::within`] | anything, up to a deadline |
 //! | [`Resource`] | a server, by a [`Discipline`]: [`Fcfs`], [`Priority`] |
-//! | [`Pool`] | so many bytes, tokens or credits |
+//! | [`Pool`] | a counted amount of bytes, tokens or credits |
 //! | [`Round`] | the end of a round |
 //! | [`Crew`] | all of several jobs, or the first `k` |
 //!

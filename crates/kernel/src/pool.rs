@@ -1,4 +1,4 @@
-//! A pool: so much of something that is counted.
+//! A pool: a counted amount of something, such as bytes, tokens or credits.
 
 use std::cell::{Cell, RefCell};
 

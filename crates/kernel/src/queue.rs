@@ -29,7 +29,7 @@ pub struct EventQueue {
     many: Buckets,
 }
 
-/// So many events are few.
+/// Up to this number, events are kept in a sorted list.
 const FEW: usize = 16;
 
 impl Default for EventQueue {

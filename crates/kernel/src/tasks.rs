@@ -7,7 +7,7 @@
 use crate::queue::TaskId;
 use crate::sim::Process;
 
-/// So many low bits of an id name the slot: 67 million processes at once. The wakes of one process may span 2³⁷.
+/// Number of low bits of an id that name the slot: 67 million processes at once. The wakes of one process may span 2³⁷.
 const SLOT_BITS: u32 = 26;
 
 /// The distance of two successive wakes of one slot.

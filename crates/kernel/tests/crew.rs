@@ -1,21 +1,15 @@
 //! Crews: members are hired once, jobs begin at once, and a join that is dropped leaves nothing behind.
 
+mod common;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 
+use common::{ms, run};
 use headrace_kernel::{Crew, Resource, Sim};
 use headrace_units::Nanos;
-
-const fn ms(ms: u64) -> Nanos {
-    Nanos(ms * 1_000_000)
-}
-
-fn run(sim: &Sim) -> Nanos {
-    sim.run(Nanos::MAX, u64::MAX);
-    sim.now()
-}
 
 #[test]
 fn members_are_hired_for_the_most_jobs_at_once_and_used_again() {

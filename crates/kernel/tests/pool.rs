@@ -1,19 +1,13 @@
 //! Pools: order, cancellation, and that nothing is lost or made.
 
+mod common;
+
 use std::cell::RefCell;
 
+use common::{ms, run};
 use headrace_kernel::{Crew, Pool, Sim, Stream};
 use headrace_units::Nanos;
 use proptest::prelude::*;
-
-const fn ms(ms: u64) -> Nanos {
-    Nanos(ms * 1_000_000)
-}
-
-fn run(sim: &Sim) -> Nanos {
-    sim.run(Nanos::MAX, u64::MAX);
-    sim.now()
-}
 
 /// Takers of these amounts, one after another at one instant, and when each got its own.
 fn takers<'m>(sim: &'m Sim<'m>, pool: &'m Pool<'m>, got: &'m RefCell<Vec<(u64, Nanos)>>, amounts: &[u64]) {

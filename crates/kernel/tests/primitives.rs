@@ -1,18 +1,12 @@
 //! Resources and rounds as a model uses them: order, and what they record of themselves.
 
+mod common;
+
 use std::cell::RefCell;
 
+use common::{ms, run};
 use headrace_kernel::{Priority, Resource, Round, Sim, Stream};
 use headrace_units::Nanos;
-
-const fn ms(ms: u64) -> Nanos {
-    Nanos(ms * 1_000_000)
-}
-
-fn run(sim: &Sim) -> Nanos {
-    sim.run(Nanos::MAX, u64::MAX);
-    sim.now()
-}
 
 #[test]
 fn a_priority_queue_serves_the_smallest_number_first_and_equals_in_order() {

@@ -1,22 +1,16 @@
 //! Wakes and timers that came to nothing: no other process feels them, and time does not run on to them.
 
+mod common;
+
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
+use common::{ms, run};
 use headrace_kernel::{Crew, Pause, Resource, Sim};
 use headrace_units::Nanos;
 use proptest::prelude::*;
-
-const fn ms(ms: u64) -> Nanos {
-    Nanos(ms * 1_000_000)
-}
-
-fn run(sim: &Sim) -> Nanos {
-    sim.run(Nanos::MAX, u64::MAX);
-    sim.now()
-}
 
 /// Counts how often it is polled, and never ends.
 async fn counted(polls: &Cell<u32>) {

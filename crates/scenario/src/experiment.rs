@@ -101,7 +101,7 @@ pub enum Design {
     Grid,
     /// The first of each together, the second of each together, and so on.
     List,
-    /// So many points spread evenly over all ranges at once.
+    /// Points spread evenly over all ranges at once.
     LatinHypercube {
         /// How many.
         #[schemars(range(min = 1, max = 1_000_000))]
@@ -118,7 +118,7 @@ pub struct PrecisionSpec {
     /// Which metrics (`readers.mean_ms`). Default: the mean response of every stream.
     #[serde(default)]
     pub metrics: Vec<String>,
-    /// At most so many replications a point.
+    /// Maximum number of replications of a point.
     #[serde(default = "many")]
     #[schemars(range(min = 2, max = 100_000))]
     pub budget: u32,

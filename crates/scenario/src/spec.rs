@@ -32,7 +32,7 @@ pub struct RunSpec {
     /// How many requests are answered, dropped or expired before the run ends. A replayed trace ends with its last request.
     #[schemars(range(min = 1))]
     pub requests: u64,
-    /// End after so much simulated time, if that comes first.
+    /// End after this simulated time, if that comes first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Nanos>,
     /// How many independent runs, each with random streams of its own.

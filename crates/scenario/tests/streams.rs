@@ -94,7 +94,7 @@ run: {requests: 800000}
     assert!(results.theory[0].fails.as_ref().unwrap().contains("has priorities"));
 }
 
-/// A drive that writes back is busy with what no host waits for, and that is told apart.
+/// A drive that writes back is busy with work that no host waits for, which is reported as a cause of its own.
 #[test]
 fn writing_back_is_work() {
     let results = run("

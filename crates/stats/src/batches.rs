@@ -1,9 +1,9 @@
 //! Means of successive batches, and where the warm-up ends in them.
 
-/// At most so many batches are kept; when one more would come, neighbours are merged and each holds twice as many.
+/// Maximum number of batches kept; when one more would come, neighbours are merged and each holds twice as many.
 pub const MOST: usize = 4096;
 
-/// A warm-up is sought in at least so many batches.
+/// Minimum number of batches in which a warm-up is sought.
 pub const FEWEST: usize = 400;
 
 /// How many observations the first batches hold: five, as MSER-5 asks.

@@ -2,7 +2,7 @@
 //! two. Every response of a run is recorded here, so recording is a shift, an addition and two comparisons; the crate
 //! `hdrhistogram` takes five times as many instructions, and is the oracle of the tests.
 
-/// Values below this are told apart exactly; above, 1024 buckets lie between a power of two and the next.
+/// Values below this have a bucket each; above, 1024 buckets lie between a power of two and the next.
 const EXACT: u64 = 1 << 11;
 
 /// Counts of values by bucket.

@@ -93,8 +93,7 @@ pub(crate) fn student_975(freedom: usize) -> f64 {
     z + (z3 + z) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n)
 }
 
-/// How many times a variance found with so many degrees of freedom the true one may be, at its upper 95 % limit: the 5 % point
-/// of χ² by Wilson and Hilferty (1931), good to 3 % from two degrees on.
+/// The upper 95 % limit of a variance over its estimate from this many degrees of freedom: from the 5 % point of χ², by Wilson and Hilferty (1931), good to 3 % from two degrees on.
 pub(crate) fn variance_limit(freedom: usize) -> f64 {
     let spread = 2.0 / (9.0 * freedom as f64);
     let root = 1.0 - spread - 1.644_854 * spread.sqrt();

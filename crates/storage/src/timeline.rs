@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug, Default)]
 pub struct Timeline {
     wanted: bool,
-    /// So many requests are still to be followed.
+    /// Number of requests still to be followed.
     free: Cell<u64>,
     /// Those under way and followed: their numbers by their keys.
     followed: RefCell<BTreeMap<u64, usize>>,

@@ -65,7 +65,7 @@ pub struct Spent {
     many: Vec<Leg>,
 }
 
-/// So many legs need no allocation.
+/// Number of legs that need no allocation.
 const FEW: usize = 4;
 
 const BLANK: Leg = Leg { at: NodeId(0), what: What::Waiting, until: Nanos::ZERO };

@@ -72,7 +72,7 @@ struct Told<'p> {
     overload: bool,
 }
 
-/// So many problems are shown a user at once.
+/// Maximum number of problems shown at once.
 const MOST_SHOWN: usize = 20;
 
 impl Problems {

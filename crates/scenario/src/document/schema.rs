@@ -160,8 +160,7 @@ impl<'s> Checker<'s> {
         match objects.iter().find(|object| only_key(object) == Some(&key.name)) {
             Some(object) => self.object(entries, object, path),
             None => {
-                let problem =
-                    Problem::at(path.clone(), format!("`{}` is no kind of `{}`", key.name, last(path)));
+                let problem = Problem::at(path.clone(), format!("unknown {}: `{}`", last(path), key.name));
                 self.say(Problem { span: key.span.clone(), ..problem }.nearest(&key.name, names()));
             }
         }
@@ -265,7 +264,7 @@ impl<'s> Checker<'s> {
                 self.say(problem.help(format!("write `{{{word}: …}}` with what it needs{or}")));
             }
             Some(word) if !names.is_empty() || !keys.is_empty() => {
-                let problem = Problem::at(path.clone(), format!("`{word}` is no kind of `{}`", last(path)));
+                let problem = Problem::at(path.clone(), format!("unknown {}: `{word}`", last(path)));
                 self.say(problem.nearest(word, names.into_iter().chain(keys)));
             }
             _ => self.wrong_kind(node, all, path),

@@ -55,7 +55,7 @@ pub struct Bottleneck {
     pub utilisation: f64,
     /// Whether it was never idle, and did not keep up with the load where that does not wait.
     pub saturated: bool,
-    /// At how many times the load it saturates, if nothing else does before; where it is saturated, the share of the offered
+    /// Headroom: the multiple of the load at which it saturates, if nothing else does before; where it is saturated, the share of the offered
     /// load that it sustains. None where a stream waits for answers, or requests are too few to tell.
     pub saturates_at: Option<f64>,
     /// Whether that is an estimate: its utilisation need not grow in proportion to the load.

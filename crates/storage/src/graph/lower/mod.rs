@@ -1,5 +1,7 @@
 //! From a document to a graph: names are looked up, parts are copied, and what cannot work is refused in words.
 
+mod refuse;
+
 use std::collections::BTreeMap;
 
 use headrace_units::Bytes;
@@ -93,39 +95,6 @@ impl<'d> Lowering<'d> {
     /// The path of the component that is being lowered.
     pub fn path(&self) -> &str {
         &self.place.path
-    }
-
-    /// Notes a mistake in `field` of the component that is being lowered; always `None`.
-    pub fn refuse<T>(&mut self, field: &str, message: impl Into<String>, help: Option<&str>) -> Option<T> {
-        let mistake = Mistake {
-            field: Vec::new(),
-            message: message.into(),
-            help: help.map(str::to_owned),
-            unknown: None,
-        };
-        self.say(field, mistake)
-    }
-
-    fn say<T>(&mut self, field: &str, mistake: Mistake) -> Option<T> {
-        let field = self.place.field.iter().cloned().chain(field.split('.').map(str::to_owned)).collect();
-        let mistake = Mistake { field, ..mistake };
-        if !self.mistakes.contains(&mistake) {
-            self.mistakes.push(mistake);
-        }
-        None
-    }
-
-    fn unknown<T>(&mut self, field: &str, message: String, name: &str, known: Vec<String>) -> Option<T> {
-        let unknown = Some((name.to_owned(), known));
-        self.say(field, Mistake { field: Vec::new(), message, help: None, unknown })
-    }
-
-    fn too_deep<T>(&mut self) -> Option<T> {
-        self.refuse("of", format!("components within components, more than {MAX_DEPTH} deep"), None)
-    }
-
-    fn way(&self) -> String {
-        self.chain.iter().map(Step::to_string).collect::<Vec<_>>().join(" → ")
     }
 
     /// How many bytes a node holds.

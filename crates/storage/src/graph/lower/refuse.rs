@@ -1,0 +1,45 @@
+//! What is noted of a component that cannot be lowered.
+
+use super::{Lowering, MAX_DEPTH};
+use crate::graph::document::{Mistake, Step};
+
+impl Lowering<'_> {
+    /// Notes a mistake in `field` of the component that is being lowered; always `None`.
+    pub fn refuse<T>(&mut self, field: &str, message: impl Into<String>, help: Option<&str>) -> Option<T> {
+        let mistake = Mistake {
+            field: Vec::new(),
+            message: message.into(),
+            help: help.map(str::to_owned),
+            unknown: None,
+        };
+        self.say(field, mistake)
+    }
+
+    pub(super) fn say<T>(&mut self, field: &str, mistake: Mistake) -> Option<T> {
+        let field = self.place.field.iter().cloned().chain(field.split('.').map(str::to_owned)).collect();
+        let mistake = Mistake { field, ..mistake };
+        if !self.mistakes.contains(&mistake) {
+            self.mistakes.push(mistake);
+        }
+        None
+    }
+
+    pub(super) fn unknown<T>(
+        &mut self,
+        field: &str,
+        message: String,
+        name: &str,
+        known: Vec<String>,
+    ) -> Option<T> {
+        let unknown = Some((name.to_owned(), known));
+        self.say(field, Mistake { field: Vec::new(), message, help: None, unknown })
+    }
+
+    pub(super) fn too_deep<T>(&mut self) -> Option<T> {
+        self.refuse("of", format!("components within components, more than {MAX_DEPTH} deep"), None)
+    }
+
+    pub(super) fn way(&self) -> String {
+        self.chain.iter().map(Step::to_string).collect::<Vec<_>>().join(" → ")
+    }
+}
