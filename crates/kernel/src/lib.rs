@@ -9,6 +9,7 @@
 //! | [`Sim::within`] | anything, up to a deadline |
 //! | [`Resource`] | a server, by a [`Discipline`]: [`Fcfs`], [`Priority`] |
 //! | [`Pool`] | a counted amount of bytes, tokens or credits |
+//! | [`Locks`] | a lock, by its number |
 //! | [`Round`] | the end of a round |
 //! | [`Crew`] | all of several jobs, or the first `k` |
 //!
@@ -45,6 +46,7 @@ mod crew;
 mod delay;
 mod discipline;
 mod join;
+mod locks;
 mod pool;
 mod queue;
 mod random;
@@ -58,6 +60,7 @@ mod tasks;
 pub use crew::{Crew, Join};
 pub use delay::{Delay, Settled};
 pub use discipline::{Discipline, Fcfs, Priority};
+pub use locks::{Lock, Locking, Locks};
 pub use pool::Pool;
 pub use queue::{EventQueue, TaskId};
 pub use random::{Draws, Stream, subkey};

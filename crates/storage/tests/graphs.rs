@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Coming, by_events, graph};
-use headrace_storage::array::{ArraySpec, FirstUnit, Level, Queueing};
+use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom};
 use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning};
 use headrace_storage::graph::Copies;
 use headrace_storage::link::LinkSpec;
@@ -50,20 +50,45 @@ fn leaf() -> impl Strategy<Value = ComponentSpec> {
 }
 
 fn array(of: Copies, disks: Option<u32>, lockstep: bool, via: bool) -> ComponentSpec {
+    of_level(Level::Raid0, of, disks, lockstep, via)
+}
+
+fn of_level(level: Level, of: Copies, disks: Option<u32>, lockstep: bool, via: bool) -> ComponentSpec {
     ComponentSpec::Array(ArraySpec {
-        level: Level::Raid0,
-        of,
-        disks,
-        stripe_unit: Bytes(UNIT),
         queueing: if lockstep { Queueing::SplitMerge } else { Queueing::ForkJoin },
-        first_unit: FirstUnit::Addressed,
         via: via.then(|| "wire".to_owned()),
+        ..ArraySpec::new(level, of, disks, Bytes(UNIT))
     })
+}
+
+/// A redundant array of up to six disks, perhaps with one that has failed.
+fn redundant() -> impl Strategy<Value = ComponentSpec> {
+    let levels = [
+        (Level::Raid1, 3),
+        (Level::Raid10, 4),
+        (Level::Raid01, 4),
+        (Level::Raid4, 4),
+        (Level::Raid5, 5),
+        (Level::Raid6, 6),
+        (Level::Erasure { parity: 3 }, 5),
+    ];
+    (leaf(), 0..levels.len(), any::<bool>(), any::<bool>(), prop::option::of(0u32..3), 0usize..3).prop_map(
+        move |(of, at, lockstep, via, failed, choice)| {
+            let (level, disks) = levels[at];
+            let of = Copies::Written(Box::new(of));
+            let ComponentSpec::Array(spec) = of_level(level, of, Some(disks), lockstep, via) else {
+                unreachable!("an array is an array")
+            };
+            let choices = [ReadFrom::RoundRobin, ReadFrom::ShortestQueue, ReadFrom::Nearest];
+            let read_from = (at < 3).then_some(choices[choice]);
+            ComponentSpec::Array(ArraySpec { failed: failed.into_iter().collect(), read_from, ..spec })
+        },
+    )
 }
 
 /// A component, or copies of one in an array, up to three deep; perhaps all behind one link.
 fn component() -> impl Strategy<Value = ComponentSpec> {
-    leaf().prop_recursive(2, 8, 1, |inner| {
+    prop_oneof![2 => leaf(), 1 => redundant()].prop_recursive(2, 8, 1, |inner| {
         (inner, 1u32..4, any::<bool>(), any::<bool>()).prop_map(|(of, disks, lockstep, via)| {
             array(Copies::Written(Box::new(of)), Some(disks), lockstep, via)
         })

@@ -54,14 +54,11 @@ fn disk(positioning: Positioning) -> Graph {
 }
 
 fn array(disks: u32, queueing: Queueing) -> Graph {
+    let of = Copies::Written(Box::new(disk_spec(Positioning::Independent)));
     let spec = ArraySpec {
-        level: Level::Raid0,
-        of: Copies::Written(Box::new(disk_spec(Positioning::Independent))),
-        disks: Some(disks),
-        stripe_unit: Bytes(BLOCK),
         queueing,
         first_unit: FirstUnit::FirstDisk,
-        via: None,
+        ..ArraySpec::new(Level::Raid0, of, Some(disks), Bytes(BLOCK))
     };
     graph(&[("tds", ComponentSpec::Array(spec))], &numbers())
 }

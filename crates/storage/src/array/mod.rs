@@ -1,175 +1,71 @@
 //! An array: several devices that answer as one.
 
+mod layout;
 mod model;
-mod stripe;
+mod spec;
 
-use headrace_kernel::{Crew, Resource};
-use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, NodeId, Op, Spent, What};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::cell::Cell;
+use std::rc::Rc;
 
-use crate::graph::{Copies, Lowering, MAX_BYTES};
-use crate::meter::Activity;
+use headrace_kernel::{Crew, Locks, Resource};
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Op, Spent, What};
+
+use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
-use crate::room::{Lowered, Metered, Plan, Room, Spec};
+use crate::room::{Metered, Plan, Room};
 
-pub use stripe::Stripes;
-
-/// Several devices, striped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ArraySpec {
-    /// How data is laid out over the disks.
-    pub level: Level,
-    /// What it is made of: copies of a part, named or written out, or a list of components of `system`.
-    pub of: Copies,
-    /// Number of copies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 10_000))]
-    pub disks: Option<u32>,
-    /// Bytes that lie on one disk before the next has its turn.
-    pub stripe_unit: Bytes,
-    /// Whether requests overlap.
-    #[serde(default)]
-    pub queueing: Queueing,
-    /// On which disk a request begins.
-    #[serde(default)]
-    pub first_unit: FirstUnit,
-    /// A link of `system` between the array and its disks. Default: data takes no time on the way.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub via: Option<String>,
-}
-
-/// How data is laid out over the disks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// Striped, without redundancy.
-    Raid0,
-}
-
-/// Whether requests overlap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Queueing {
-    /// A queue for each disk: a disk goes on to the next request while others are busy with this one.
-    #[default]
-    ForkJoin,
-    /// One queue before the array: the next request begins when every part of this one is done.
-    SplitMerge,
-}
-
-/// On which disk a request begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FirstUnit {
-    /// Where its address lies.
-    #[default]
-    Addressed,
-    /// On the first disk, whatever its address, as in the split-merge paper: its Eq. 1 gives block j to disk j mod n.
-    FirstDisk,
-}
+pub use layout::{Accesses, Layout, Mirror, Pairing, Parity, Parts, Rotation, Stripes};
+pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom};
 
 /// An array whose disks are known.
 #[derive(Clone, Debug)]
 pub struct ArrayPlan {
-    stripes: Stripes,
+    level: Level,
+    layout: Layout,
     queueing: Queueing,
+    read_from: ReadFrom,
+    /// Of each disk, whether it has failed.
+    failed: Vec<bool>,
     /// Whether the disks are copies of one part, which nothing else uses.
     copies: bool,
     /// Whether the last node it uses is the link to its disks.
     via: bool,
 }
 
-impl Spec for ArraySpec {
-    type Plan = ArrayPlan;
-
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArrayPlan>> {
-        self.check_count(at)?;
-        let mut uses = at.copies("of", &self.of, self.disks)?;
-        let each = self.check_disks(at, &uses)?;
-        let disks = uses.len() as u64;
-        let stripes = Stripes { disks, unit: self.stripe_unit.0, first_unit: self.first_unit };
-        let capacity = stripes.capacity(each);
-        if capacity.0 > MAX_BYTES {
-            return at.refuse(
-                "disks",
-                format!("it would hold {capacity}; at most 1 EiB can be addressed"),
-                None,
-            );
-        }
-        if let Some(link) = &self.via {
-            uses.push(self.link(at, link)?);
-        }
-        let copies = !matches!(self.of, Copies::Shared(_));
-        let plan = ArrayPlan { stripes, queueing: self.queueing, copies, via: self.via.is_some() };
-        Some(Lowered { plan, uses, capacity })
-    }
-}
-
-impl ArraySpec {
-    fn check_count(&self, at: &mut Lowering) -> Option<()> {
-        match (&self.of, self.disks) {
-            (Copies::Shared(names), _) if names.is_empty() => {
-                at.refuse("of", "an array needs at least one disk", None)
-            }
-            (Copies::Shared(names), _)
-                if names.iter().collect::<std::collections::BTreeSet<_>>().len() < names.len() =>
-            {
-                at.refuse("of", "a disk is listed twice", Some("name each disk once"))
-            }
-            (Copies::Shared(names), Some(disks)) if names.len() != disks as usize => {
-                let message = format!("`disks` is {disks}, and `of` lists {}", names.len());
-                at.refuse("disks", message, Some("leave `disks` out: the list says how many there are"))
-            }
-            (Copies::Part(_) | Copies::Written(_), None) => at.refuse(
-                "disks",
-                "an array of copies needs a field `disks`",
-                Some("`disks`: number of copies"),
-            ),
-            _ => Some(()),
-        }
-    }
-
-    /// The bytes of the smallest disk; all are used alike.
-    fn check_disks(&self, at: &mut Lowering, disks: &[NodeId]) -> Option<Bytes> {
-        let each = disks.iter().map(|disk| at.capacity(*disk)).min().unwrap_or(Bytes(0));
-        if each.0 == 0 {
-            return at.refuse("of", "an array is made of components that hold data", None);
-        }
-        if self.stripe_unit.0 == 0 || self.stripe_unit > each {
-            let message = format!(
-                "a stripe unit of {} does not fit on a disk of {each}; give at least 1 B and at most that",
-                self.stripe_unit
-            );
-            return at.refuse("stripe_unit", message, None);
-        }
-        Some(each)
-    }
-
-    fn link(&self, at: &mut Lowering, name: &str) -> Option<NodeId> {
-        let link = at.shared("via", name)?;
-        if at.capacity(link).0 > 0 {
-            return at.refuse(
-                "via",
-                format!("`{name}` is no link: it holds data"),
-                Some("name a component of `type: link`"),
-            );
-        }
-        Some(link)
-    }
-}
-
 /// An array in a simulation.
 pub struct Array<'m> {
     place: &'m Place<'m>,
+    plan: &'m ArrayPlan,
     /// Held from the split to the merge, where requests do not overlap.
     lockstep: Option<Resource<'m>>,
-    stripes: Stripes,
+    /// Stripes whose parity is being changed.
+    stripes: Locks<'m>,
     disks: &'m [Edge<'m>],
+    /// What a mirror knows of its disks.
+    heads: Rc<[Head]>,
+    /// The disk that the next read of a mirror may begin its choice with.
+    turn: Cell<usize>,
     /// Has each disk do its part.
     parts: Crew<'m, (usize, Ask<Block>), Spent>,
+    counts: Counts,
+}
+
+/// What the array knows of a disk, from the accesses that it sent there.
+#[derive(Default)]
+struct Head {
+    in_flight: Cell<u64>,
+    /// The end of the last access.
+    at: Cell<u64>,
+}
+
+/// Accesses to disks, for the meters of redundant levels.
+#[derive(Default)]
+struct Counts {
+    requests: Cell<u64>,
+    accesses: Cell<u64>,
+    writes: Cell<u64>,
+    full_stripes: Cell<u64>,
 }
 
 impl Plan for ArrayPlan {
@@ -177,28 +73,45 @@ impl Plan for ArrayPlan {
 
     fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Array<'m> {
         let sim = place.site.sim;
-        let (disks, link) = uses.split_at(self.stripes.disks as usize);
+        let (disks, link) = uses.split_at(self.layout.disks() as usize);
         let link = link.first();
+        let known = if matches!(self.layout, Layout::Mirrored(_)) { disks.len() } else { 0 };
+        let heads: Rc<[Head]> = (0..known).map(|_| Head::default()).collect();
+        let of_parts = Rc::clone(&heads);
         Array {
             lockstep: (self.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(sim, 1)),
-            stripes: self.stripes,
+            stripes: Locks::new(sim),
+            plan: self,
             disks,
+            turn: Cell::default(),
             parts: Crew::new(sim, move |(disk, ask): (usize, Ask<Block>)| {
-                part(sim.now(), &disks[disk], link, ask)
+                part(sim.now(), &disks[disk], link, ask, Rc::clone(&of_parts), disk)
             }),
+            heads,
+            counts: Counts::default(),
             place,
         }
     }
 }
 
 /// One disk does its part; its data crosses the link before it is written, or after it is read.
-async fn part<'m>(now: Nanos, disk: &'m Edge<'m>, link: Option<&'m Edge<'m>>, ask: Ask<Block>) -> Spent {
+async fn part<'m>(
+    now: Nanos,
+    edge: &'m Edge<'m>,
+    link: Option<&'m Edge<'m>>,
+    ask: Ask<Block>,
+    heads: Rc<[Head]>,
+    disk: usize,
+) -> Spent {
     let mut spent = Spent::from(now);
     match link {
         Some(link) if ask.work.op == Op::Write => link.serve(&ask, &mut spent).await,
         _ => {}
     }
-    disk.serve(&ask, &mut spent).await;
+    edge.serve(&ask, &mut spent).await;
+    if let Some(head) = heads.get(disk) {
+        head.in_flight.set(head.in_flight.get() - 1);
+    }
     match link {
         Some(link) if ask.work.op == Op::Read => link.serve(&ask, &mut spent).await,
         _ => {}
@@ -206,18 +119,21 @@ async fn part<'m>(now: Nanos, disk: &'m Edge<'m>, link: Option<&'m Edge<'m>>, as
     spent
 }
 
-impl Array<'_> {
-    /// Each disk that has a part in the request, and the part.
+impl<'m> Array<'m> {
+    /// Each disk that has a part in a request to a striped array, and the part.
     #[inline]
-    fn split(&self, ask: &Ask<Block>) -> impl Iterator<Item = (usize, Ask<Block>)> + use<> {
+    fn split(&self, stripes: Stripes, ask: &Ask<Block>) -> impl Iterator<Item = (usize, Ask<Block>)> + use<> {
         let ask = *ask;
-        self.stripes.parts(ask.work).map(move |(disk, part)| (disk, ask.with(part)))
+        stripes.parts(ask.work).map(move |(disk, part)| (disk, ask.with(part)))
     }
 
     /// Has each disk do its part without events; charges what the last to end took.
     fn pass_disks(&self, ask: &Ask<Block>, spent: &mut Spent) {
+        let Layout::Striped(stripes) = self.plan.layout else {
+            unreachable!("only a striped array says that it is in order")
+        };
         let now = spent.until();
-        let passes = self.split(ask).map(|(disk, part)| {
+        let passes = self.split(stripes, ask).map(|(disk, part)| {
             let mut spent = Spent::from(now);
             self.disks[disk].pass(&part, &mut spent);
             spent
@@ -225,11 +141,94 @@ impl Array<'_> {
         let slowest = passes.max_by_key(Spent::until);
         spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
     }
+
+    /// What a request asks of the disks.
+    fn accesses(&self, request: Block) -> Accesses {
+        let failed = &self.plan.failed;
+        let at_once = |then| Accesses { first: Parts::new(), then };
+        match (&self.plan.layout, request.op) {
+            (Layout::Striped(stripes), _) => at_once(stripes.parts(request).collect()),
+            (Layout::Mirrored(mirror), Op::Write) => at_once(mirror.write(request, failed)),
+            (Layout::Mirrored(mirror), Op::Read) => {
+                at_once(mirror.read(request, failed, |holders, address| self.choose(holders, address)))
+            }
+            (Layout::Parity(parity), Op::Write) => parity.write(request, failed),
+            (Layout::Parity(parity), Op::Read) => at_once(parity.read(request, failed)),
+        }
+    }
+
+    /// The copy that a read at `address` is taken from; among equals the next in turn.
+    fn choose(&self, holders: &mut dyn Iterator<Item = usize>, address: u64) -> usize {
+        let turn = self.turn.get();
+        let in_turn = |disk: usize| if disk >= turn { disk - turn } else { disk + self.disks.len() - turn };
+        let cost = |disk: usize| match self.plan.read_from {
+            ReadFrom::RoundRobin => 0,
+            ReadFrom::ShortestQueue => self.heads[disk].in_flight.get(),
+            ReadFrom::Nearest => self.heads[disk].at.get().abs_diff(address),
+        };
+        let chosen = holders.min_by_key(|disk| (cost(*disk), in_turn(*disk)));
+        let chosen = chosen.expect("an array that loses data is refused");
+        self.turn.set((chosen + 1) % self.disks.len());
+        chosen
+    }
+
+    /// Has the disks do `parts` of `ask`; charges what the last to end took. `phase` keeps the keys of both phases apart.
+    async fn have_done(&'m self, parts: Parts, ask: &Ask<Block>, phase: u64, spent: &mut Spent) {
+        self.counts.accesses.set(self.counts.accesses.get() + parts.len() as u64);
+        let asks = parts.into_iter().enumerate().map(|(n, (disk, block))| {
+            if let Some(head) = self.heads.get(disk) {
+                head.in_flight.set(head.in_flight.get() + 1);
+                head.at.set(block.address + block.bytes);
+            }
+            (disk, ask.child(2 * n as u64 + phase, block))
+        });
+        if let Some(slowest) = self.parts.all(asks).await {
+            spent.follow(&slowest);
+        }
+    }
+
+    /// Serves a request of a redundant level. Writes that change the same parity do so one after another.
+    async fn serve_redundant(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        let mut held = Vec::new();
+        if let (Layout::Parity(parity), Op::Write) = (&self.plan.layout, ask.work.op) {
+            let (first, last) = parity.stripes(ask.work);
+            for stripe in first..=last {
+                held.push(self.stripes.lock(stripe).await);
+            }
+            spent.charge(self.place.id, What::Waiting, self.place.site.sim.now());
+        }
+        let Accesses { first, then } = self.accesses(ask.work);
+        self.counts.count(ask.work.op, first.is_empty());
+        if !first.is_empty() {
+            self.have_done(first, ask, 0, spent).await;
+        }
+        self.have_done(then, ask, 1, spent).await;
+    }
+}
+
+impl Counts {
+    fn count(&self, op: Op, full: bool) {
+        self.requests.set(self.requests.get() + 1);
+        if op == Op::Write {
+            self.writes.set(self.writes.get() + 1);
+            self.full_stripes.set(self.full_stripes.get() + u64::from(full));
+        }
+    }
 }
 
 impl Metered for Array<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         self.lockstep.as_ref().map(|lockstep| Activity::of(1, &lockstep.usage(), now))
+    }
+
+    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let counts = &self.counts;
+        if !matches!(self.plan.layout, Layout::Striped(_)) {
+            put("accesses_per_request", Meter::Share(counts.accesses.get(), counts.requests.get()));
+        }
+        if matches!(self.plan.layout, Layout::Parity(_)) {
+            put("full_stripe_writes", Meter::Share(counts.full_stripes.get(), counts.writes.get()));
+        }
     }
 }
 
@@ -242,7 +241,10 @@ impl<'m> Room<'m> for Array<'m> {
         spent.charge(self.place.id, What::Waiting, self.place.site.sim.now());
         // Parts come after everything that is due, as requests do.
         self.place.site.sim.settled().await;
-        let slowest = self.parts.all(self.split(ask)).await;
+        let Layout::Striped(stripes) = self.plan.layout else {
+            return self.serve_redundant(ask, spent).await;
+        };
+        let slowest = self.parts.all(self.split(stripes, ask)).await;
         spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
     }
 

@@ -3,7 +3,7 @@
 use headrace_analytic::Law;
 use headrace_work::Op;
 
-use super::{ArrayPlan, FirstUnit, Queueing};
+use super::{ArrayPlan, FirstUnit, Layout, Queueing, Stripes};
 use crate::graph::View;
 use crate::room::Known;
 use crate::theory::{Load, Model};
@@ -18,15 +18,30 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
+/// An array without redundancy: there are no formulas for others.
+struct Striped<'p> {
+    plan: &'p ArrayPlan,
+    stripes: Stripes,
+}
+
 impl ArrayPlan {
+    fn striped(&self) -> Result<Striped<'_>, String> {
+        match self.layout {
+            Layout::Striped(stripes) => Ok(Striped { plan: self, stripes }),
+            _ => Err(format!("there is a formula for {}", self.level.name())),
+        }
+    }
+}
+
+impl Striped<'_> {
     /// One of its disks, which stands for all.
     fn disk<'g>(&self, view: View<'g>) -> Result<View<'g>, String> {
         let name = view.path();
         let disk = view.uses().next().ok_or_else(|| format!("`{name}` has disks"))?;
-        if self.via {
+        if self.plan.via {
             return Err(format!("data crosses no shared link: that of `{name}` does"));
         }
-        if !self.copies {
+        if !self.plan.copies {
             return Err(format!("the disks of an array are copies of one part: `{name}` lists components"));
         }
         if disk.uses().next().is_some() {
@@ -36,7 +51,7 @@ impl ArrayPlan {
     }
 
     fn by_address(&self) -> bool {
-        self.queueing == Queueing::ForkJoin && self.stripes.first_unit == FirstUnit::Addressed
+        self.plan.queueing == Queueing::ForkJoin && self.stripes.first_unit == FirstUnit::Addressed
     }
 
     /// Whether requests fall on the disks as the formulas assume.
@@ -115,15 +130,13 @@ impl ArrayPlan {
         let share = if self.by_address() { f64::from(branches) / self.stripes.disks as f64 } else { 1.0 };
         Ok(Model::Forked { law: disk.service(op, parts[0].1)?, branches, share, work_ms, kind: (op, bytes) })
     }
-}
 
-impl Known for ArrayPlan {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         let disk = self.disk(view)?;
         // Whether the disks have a formula at all is asked first: it says more than how requests fall on them.
         disk.service(load.kinds[0].1, load.kinds[0].2)?;
         self.check_load(disk, load)?;
-        if self.queueing == Queueing::SplitMerge {
+        if self.plan.queueing == Queueing::SplitMerge {
             let laws = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.slowest(disk, *op, *bytes)?)));
             let law = Law::mixed(laws.collect::<Result<_, String>>()?);
             let mild = disk.addressed().then_some(INDEPENDENT);
@@ -137,10 +150,16 @@ impl Known for ArrayPlan {
         let splits = load.kinds.iter().any(|(_, _, bytes)| self.stripes.parts_of(*bytes) > 1);
         if splits { self.forked(disk, load) } else { self.each_disk(disk, load) }
     }
+}
+
+impl Known for ArrayPlan {
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        self.striped()?.model(view, load)
+    }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         let no = Err(format!("`{}` may answer a later request first", view.path()));
-        if self.via || !self.copies {
+        if self.via || !self.copies || self.striped().is_err() {
             return no;
         }
         let disk = view.uses().next().expect("an array has at least one disk");
@@ -153,7 +172,7 @@ impl Known for ArrayPlan {
     }
 
     fn addressed(&self, view: View) -> bool {
-        self.by_address() || view.uses().any(View::addressed)
+        self.striped().map_or(true, |striped| striped.by_address()) || view.uses().any(View::addressed)
     }
 
     fn scales(&self, view: View) -> bool {

@@ -3,7 +3,7 @@
 use headrace_units::Bytes;
 use headrace_work::{Block, Op};
 
-use super::FirstUnit;
+use crate::array::FirstUnit;
 
 /// Stripe units dealt out to the disks in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,308 @@
+//! What a user may write of an array.
+
+use headrace_units::Bytes;
+use headrace_work::NodeId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ArrayPlan;
+use super::layout::{Layout, Mirror, Pairing, Parity, Rotation, Stripes};
+use crate::graph::{Copies, Lowering, MAX_BYTES};
+use crate::room::{Lowered, Spec};
+
+/// Several devices that answer as one: striped, mirrored, or protected by parity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArraySpec {
+    /// How data is laid out over the disks.
+    pub level: Level,
+    /// What it is made of: copies of a part, named or written out, or a list of components of `system`.
+    pub of: Copies,
+    /// Number of copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub disks: Option<u32>,
+    /// Bytes that lie on one disk before the next has its turn.
+    pub stripe_unit: Bytes,
+    /// Whether requests overlap.
+    #[serde(default)]
+    pub queueing: Queueing,
+    /// On which disk a request begins. Only of RAID 0.
+    #[serde(default)]
+    pub first_unit: FirstUnit,
+    /// On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+    /// Which copy a read is taken from. Only of mirrors; there the default is `round_robin`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_from: Option<ReadFrom>,
+    /// Disks that have failed, by number from 0: the array runs degraded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<u32>,
+    /// A link of `system` between the array and its disks. Default: data takes no time on the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+}
+
+/// How data is laid out over the disks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Striped, without redundancy.
+    Raid0,
+    /// Every disk holds the same.
+    Raid1,
+    /// Stripes over pairs of disks that hold the same.
+    Raid10,
+    /// Two striped sides that hold the same; a side with a failed disk is out of use.
+    Raid01,
+    /// One disk of parity.
+    Raid4,
+    /// One unit of parity in each stripe, on each disk in turn.
+    Raid5,
+    /// Two units of parity in each stripe, on each disk in turn.
+    Raid6,
+    /// Any number of units of parity in each stripe, on each disk in turn.
+    Erasure {
+        /// How many: as many disks may fail.
+        #[schemars(range(min = 1, max = 255))]
+        parity: u32,
+    },
+}
+
+/// Whether requests overlap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Queueing {
+    /// A queue for each disk: a disk goes on to the next request while others are busy with this one.
+    #[default]
+    ForkJoin,
+    /// One queue before the array: the next request begins when every part of this one is done.
+    SplitMerge,
+}
+
+/// On which disk a request begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FirstUnit {
+    /// Where its address lies.
+    #[default]
+    Addressed,
+    /// On the first disk, whatever its address, as in the split-merge paper: its Eq. 1 gives block j to disk j mod n.
+    FirstDisk,
+}
+
+/// Which copy a read is taken from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadFrom {
+    /// Each in turn.
+    #[default]
+    RoundRobin,
+    /// The disk with the fewest accesses of this array in flight.
+    ShortestQueue,
+    /// The disk whose last access of this array ended nearest.
+    Nearest,
+}
+
+impl Level {
+    /// Its name in documents.
+    pub fn name(self) -> String {
+        match self {
+            Self::Raid0 => "raid0".to_owned(),
+            Self::Raid1 => "raid1".to_owned(),
+            Self::Raid10 => "raid10".to_owned(),
+            Self::Raid01 => "raid01".to_owned(),
+            Self::Raid4 => "raid4".to_owned(),
+            Self::Raid5 => "raid5".to_owned(),
+            Self::Raid6 => "raid6".to_owned(),
+            Self::Erasure { parity } => format!("erasure with {parity} of parity"),
+        }
+    }
+
+    /// How many disks it takes at least, and of how many its number must be a multiple.
+    fn needs(self) -> (u64, u64) {
+        match self {
+            Self::Raid0 => (1, 1),
+            Self::Raid1 => (2, 1),
+            Self::Raid10 => (2, 2),
+            Self::Raid01 => (4, 2),
+            Self::Raid4 | Self::Raid5 => (3, 1),
+            Self::Raid6 => (4, 1),
+            Self::Erasure { parity } => (u64::from(parity) + 1, 1),
+        }
+    }
+
+    const fn redundant(self) -> Option<u64> {
+        match self {
+            Self::Raid4 | Self::Raid5 => Some(1),
+            Self::Raid6 => Some(2),
+            Self::Erasure { parity } => Some(parity as u64),
+            Self::Raid0 | Self::Raid1 | Self::Raid10 | Self::Raid01 => None,
+        }
+    }
+
+    const fn is_mirrored(self) -> bool {
+        matches!(self, Self::Raid1 | Self::Raid10 | Self::Raid01)
+    }
+}
+
+impl Spec for ArraySpec {
+    type Plan = ArrayPlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArrayPlan>> {
+        self.check_count(at)?;
+        let mut uses = at.copies("of", &self.of, self.disks)?;
+        let each = self.check_disks(at, &uses)?;
+        self.check_level(at, uses.len() as u64)?;
+        let layout = self.layout(uses.len() as u64);
+        let failed = self.check_failed(at, &layout)?;
+        let capacity = layout.capacity(each);
+        if capacity.0 > MAX_BYTES {
+            let message = format!("it would hold {capacity}; at most 1 EiB can be addressed");
+            return at.refuse("disks", message, None);
+        }
+        if let Some(link) = &self.via {
+            uses.push(self.link(at, link)?);
+        }
+        let plan = ArrayPlan {
+            level: self.level,
+            layout,
+            queueing: self.queueing,
+            read_from: self.read_from.unwrap_or_default(),
+            failed,
+            copies: !matches!(self.of, Copies::Shared(_)),
+            via: self.via.is_some(),
+        };
+        Some(Lowered { plan, uses, capacity })
+    }
+}
+
+impl ArraySpec {
+    /// An array with the defaults of all that is optional.
+    pub fn new(level: Level, of: Copies, disks: Option<u32>, stripe_unit: Bytes) -> Self {
+        Self {
+            level,
+            of,
+            disks,
+            stripe_unit,
+            queueing: Queueing::default(),
+            first_unit: FirstUnit::default(),
+            rotation: None,
+            read_from: None,
+            failed: Vec::new(),
+            via: None,
+        }
+    }
+
+    fn layout(&self, disks: u64) -> Layout {
+        let unit = self.stripe_unit.0;
+        let stripes = |disks| Stripes { disks, unit, first_unit: self.first_unit };
+        let mirror =
+            |copies, pairing| Layout::Mirrored(Mirror { columns: stripes(disks / copies), copies, pairing });
+        let parity = |rotation, redundant| Layout::Parity(Parity { disks, unit, redundant, rotation });
+        match self.level {
+            Level::Raid0 => Layout::Striped(stripes(disks)),
+            Level::Raid1 => mirror(disks, Pairing::Neighbours),
+            Level::Raid10 => mirror(2, Pairing::Neighbours),
+            Level::Raid01 => mirror(2, Pairing::Sides),
+            Level::Raid4 => parity(Rotation::Fixed, 1),
+            Level::Raid5 | Level::Raid6 | Level::Erasure { .. } => {
+                parity(self.rotation.unwrap_or_default(), self.level.redundant().unwrap_or_default())
+            }
+        }
+    }
+
+    fn check_count(&self, at: &mut Lowering) -> Option<()> {
+        match (&self.of, self.disks) {
+            (Copies::Shared(names), _) if names.is_empty() => {
+                at.refuse("of", "an array needs at least one disk", None)
+            }
+            (Copies::Shared(names), _)
+                if names.iter().collect::<std::collections::BTreeSet<_>>().len() < names.len() =>
+            {
+                at.refuse("of", "a disk is listed twice", Some("name each disk once"))
+            }
+            (Copies::Shared(names), Some(disks)) if names.len() != disks as usize => {
+                let message = format!("`disks` is {disks}, and `of` lists {}", names.len());
+                at.refuse("disks", message, Some("leave `disks` out: the list says how many there are"))
+            }
+            (Copies::Part(_) | Copies::Written(_), None) => at.refuse(
+                "disks",
+                "an array of copies needs a field `disks`",
+                Some("`disks`: number of copies"),
+            ),
+            _ => Some(()),
+        }
+    }
+
+    /// The bytes of the smallest disk; all are used alike.
+    fn check_disks(&self, at: &mut Lowering, disks: &[NodeId]) -> Option<Bytes> {
+        let each = disks.iter().map(|disk| at.capacity(*disk)).min().unwrap_or(Bytes(0));
+        if each.0 == 0 {
+            return at.refuse("of", "an array is made of components that hold data", None);
+        }
+        if self.stripe_unit.0 == 0 || self.stripe_unit > each {
+            let message = format!(
+                "a stripe unit of {} does not fit on a disk of {each}; give at least 1 B and at most that",
+                self.stripe_unit
+            );
+            return at.refuse("stripe_unit", message, None);
+        }
+        Some(each)
+    }
+
+    /// Whether there are enough disks for the level, and no option of another.
+    fn check_level(&self, at: &mut Lowering, disks: u64) -> Option<()> {
+        let (least, multiple) = self.level.needs();
+        let name = self.level.name();
+        if disks < least || !disks.is_multiple_of(multiple) {
+            let even = if multiple > 1 { ", and an even number" } else { "" };
+            let message = format!("{name} needs at least {least} disks{even}; there are {disks}");
+            return at.refuse("disks", message, None);
+        }
+        if self.rotation.is_some() && (self.level.redundant().is_none() || self.level == Level::Raid4) {
+            let message = format!("the parity of {name} has no rotation");
+            return at.refuse("rotation", message, Some("leave it out, or choose raid5, raid6 or erasure"));
+        }
+        if self.read_from.is_some() && !self.level.is_mirrored() {
+            let message = format!("{name} has one copy of each unit, so there is nothing to choose");
+            return at.refuse("read_from", message, Some("leave it out, or choose raid1, raid10 or raid01"));
+        }
+        if self.first_unit == FirstUnit::FirstDisk && self.level != Level::Raid0 {
+            let message = format!("requests to {name} begin where their address lies");
+            return at.refuse("first_unit", message, Some("leave it out, or choose raid0"));
+        }
+        Some(())
+    }
+
+    /// Which disks have failed; refused where data is lost with them.
+    fn check_failed(&self, at: &mut Lowering, layout: &Layout) -> Option<Vec<bool>> {
+        let mut failed = vec![false; layout.disks() as usize];
+        for &disk in &self.failed {
+            let Some(state) = failed.get_mut(disk as usize) else {
+                let message =
+                    format!("there is no disk {disk}; they are numbered from 0 to {}", layout.disks() - 1);
+                return at.refuse("failed", message, None);
+            };
+            *state = true;
+        }
+        if !layout.survives(&failed) {
+            let message = format!("{} loses data when these disks fail", self.level.name());
+            return at.refuse("failed", message, Some("name fewer, or choose a level that survives them"));
+        }
+        Some(failed)
+    }
+
+    fn link(&self, at: &mut Lowering, name: &str) -> Option<NodeId> {
+        let link = at.shared("via", name)?;
+        if at.capacity(link).0 > 0 {
+            return at.refuse(
+                "via",
+                format!("`{name}` is no link: it holds data"),
+                Some("name a component of `type: link`"),
+            );
+        }
+        Some(link)
+    }
+}
