@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -64,7 +64,13 @@ class ComponentSpecArray(TypedDict):
     queueing: NotRequired[Queueing]
     """Whether requests overlap."""
     first_unit: NotRequired[FirstUnit]
-    """On which disk a request begins."""
+    """On which disk a request begins. Only of RAID 0."""
+    rotation: NotRequired[Rotation | None]
+    """On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe."""
+    read_from: NotRequired[ReadFrom | None]
+    """Which copy a read is taken from. Only of mirrors; there the default is `round_robin`."""
+    failed: NotRequired[list[int]]
+    """Disks that have failed, by number from 0: the array runs degraded."""
     via: NotRequired[str | None]
     """A link of `system` between the array and its disks. Default: data takes no time on the way."""
 
@@ -425,7 +431,18 @@ DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUnifor
 Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
 """Which of the waiting requests is served next."""
 
-Level: TypeAlias = "Literal['raid0']"
+class LevelErasureErasure(TypedDict):
+    """LevelErasureErasure"""
+
+    parity: int
+    """How many: as many disks may fail."""
+
+class LevelErasure(TypedDict):
+    """Any number of units of parity in each stripe, on each disk in turn."""
+
+    erasure: LevelErasureErasure
+
+Level: TypeAlias = "Literal['raid0'] | Literal['raid1'] | Literal['raid10'] | Literal['raid01'] | Literal['raid4'] | Literal['raid5'] | Literal['raid6'] | LevelErasure"
 """How data is laid out over the disks."""
 
 Copies: TypeAlias = "str | list[str] | ComponentSpec"
@@ -436,6 +453,12 @@ Queueing: TypeAlias = "Literal['fork_join'] | Literal['split_merge']"
 
 FirstUnit: TypeAlias = "Literal['addressed'] | Literal['first_disk']"
 """On which disk a request begins."""
+
+Rotation: TypeAlias = "Literal['left_symmetric'] | Literal['left_asymmetric'] | Literal['right_symmetric'] | Literal['right_asymmetric'] | Literal['fixed']"
+"""On which disks the parity of a stripe lies. The names are those of Linux md."""
+
+ReadFrom: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['nearest']"
+"""Which copy a read is taken from."""
 
 class StreamSpec(TypedDict):
     """A stream of requests to one component."""
