@@ -229,7 +229,7 @@ class MechanicsSpec(TypedDict):
     seek: NotRequired[list[list[int | str]]]
     """Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`."""
     layout: NotRequired[LayoutSpec | None]
-    """Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough for switches."""
+    """Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough to switch to the next track and settle for a write."""
 
 class LayoutSpec(TypedDict):
     """How sectors lie on the platters."""

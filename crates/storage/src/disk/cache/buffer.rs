@@ -13,8 +13,9 @@ use crate::disk::schedule::{Chooser, Waiting};
 /// A write-back buffer.
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
-    /// How many sectors may be here, and how many writes.
+    /// How many sectors may be here, how many of them come at once, and how many writes there may be.
     room: u64,
+    piece: u64,
     most: usize,
     /// In the order in which they came.
     dirty: Vec<Waiting>,
@@ -34,8 +35,11 @@ impl WriteBuffer {
     /// The buffer of a cache that answers writes before they are on the platter; none for others.
     pub fn new(spec: Option<&CacheSpec>) -> Option<Self> {
         let spec = spec.filter(|cache| cache.writes == Writes::Back)?;
+        let segment = spec.segment_size.0 / SECTOR;
+        let room = spec.write_room.map_or(segment, |room| room.0 / SECTOR).max(1);
         Some(Self {
-            room: (spec.write_room.unwrap_or(spec.segment_size).0 / SECTOR).max(1),
+            room,
+            piece: segment.clamp(1, room),
             most: spec.writes_held.map_or(usize::MAX, |most| most as usize),
             dirty: Vec::new(),
             drain: Chooser::new(spec.drain),
@@ -45,8 +49,8 @@ impl WriteBuffer {
     }
 
     /// How many sectors it takes at once.
-    pub fn room(&self) -> u64 {
-        self.room
+    pub fn piece(&self) -> u64 {
+        self.piece
     }
 
     /// Takes in sectors that came at `time`; together with those before them where they follow each other.

@@ -46,16 +46,17 @@ impl Drive {
         begin + self.electronics.write_data_delay + keeps_up.max(sectors * timing.watermark * timing.sector)
     }
 
-    /// Takes the data of a write into the cache, in pieces where it is larger than the room there is. Returns when all of it is
-    /// there.
+    /// Takes the data of a write into the cache, a segment or less at a time: what has come goes to the platter while the rest
+    /// comes. Returns when all of it is there.
     fn write_to_cache(&mut self, begin: f64, span: Span) -> f64 {
         let Some(buffer) = &mut self.buffer else { return begin };
         let (each, mut time, mut left) = (self.electronics.write.sector, begin, span);
         while left.first < left.end {
-            let sectors = left.sectors().min(buffer.room());
+            let sectors = left.sectors().min(buffer.piece());
             let piece = Span { first: left.first, end: left.first + sectors };
             time = buffer.room_at(&mut self.actuator, &self.platter, time, sectors);
             time = self.bus.carry(time + sectors as f64 * each, sectors, each);
+            buffer.destage_until(&mut self.actuator, &self.platter, time);
             buffer.hold(&self.platter, piece, time);
             left.first = piece.end;
         }

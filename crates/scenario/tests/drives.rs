@@ -1,0 +1,39 @@
+//! What drives of the catalogue sustain: sequential streams, alone, at depth, and beside each other.
+
+use headrace_scenario::progress::Progress;
+use headrace_scenario::run::Options;
+use headrace_scenario::simulate;
+
+/// The rate of all streams together, in MB/s.
+fn rate(disk: &str, workload: &str, requests: u32) -> f64 {
+    let text = format!(
+        "system: {{d: {{type: disk, positioning: mechanical, {disk}}}}}\nworkload: {{{workload}}}\n\
+         run: {{requests: {requests}, seed: 1}}"
+    );
+    let found = simulate(&text, "drives.yaml", &[], &Options::default(), &Progress::default());
+    let found = found.unwrap_or_else(|problems| panic!("{}", problems.rendered()));
+    found.results.streams.iter().map(|stream| stream.bytes_per_s).sum::<f64>() / 1e6
+}
+
+fn sequential(op: &str, size: &str, depth: u32) -> String {
+    format!(
+        "s: {{to: d, op: {op}, size: {size}, pattern: sequential, arrivals: {{closed: {{depth: {depth}}}}}}}"
+    )
+}
+
+/// Data-sheet drives whose writes are done in the cache: what is written one after another reaches the platter as it comes.
+const WRITE_BACK: [&str; 4] =
+    ["seagate-st18000nm000j", "samsung-hd103uj", "maxtor-7y250p0", "maxtor-7y250p0-2mb"];
+
+/// Drives write as fast as they read, as their data sheets say of sustained rates; also where a write is larger than the room
+/// there is for it in the cache.
+#[test]
+fn sequential_writes_are_as_fast_as_reads() {
+    for device in WRITE_BACK {
+        let disk = format!("device: {device}");
+        for (size, requests) in [("1 MiB", 2000), ("16 MiB", 200)] {
+            let [reads, writes] = ["read", "write"].map(|op| rate(&disk, &sequential(op, size, 1), requests));
+            assert!(writes > 0.9 * reads, "{device}, {size}: {writes:.1} MB/s written, {reads:.1} read");
+        }
+    }
+}
