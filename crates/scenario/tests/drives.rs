@@ -37,3 +37,12 @@ fn sequential_writes_are_as_fast_as_reads() {
         }
     }
 }
+
+/// A drive that chooses by positioning time knows that what it is reading ahead takes none.
+#[test]
+fn a_queue_does_not_slow_a_sequential_stream() {
+    for disk in ["device: seagate-st18000nm000j, scheduling: sptf", "device: samsung-hd103uj"] {
+        let [alone, queued] = [1, 4].map(|depth| rate(disk, &sequential("read", "64 KiB", depth), 5000));
+        assert!(queued > 0.98 * alone, "{disk}: {queued:.1} MB/s with four outstanding, {alone:.1} with one");
+    }
+}

@@ -60,30 +60,36 @@ impl Cache {
         }
     }
 
-    /// Whether it holds all of `span` now.
-    pub fn holds(&self, span: Span) -> bool {
-        self.segments.iter().any(|segment| segment.covers(span))
+    /// What it has of a read, and in which segment.
+    #[inline]
+    pub fn find(&self, span: Span) -> (Option<usize>, Found) {
+        let at = self.segments.iter().rposition(|segment| segment.holds(span.first));
+        let found = match at {
+            _ if self.is_coming(span, at) => Found::Coming,
+            Some(at) if self.segments[at].end >= span.end => Found::All,
+            Some(at) => Found::Before(self.segments[at].end),
+            None => Found::Before(span.first),
+        };
+        (at, found)
     }
 
-    /// What it has of a read. The segment where the read begins becomes the newest; if it was not, the drive stops reading ahead.
+    /// The same for a read that is served now: its segment becomes the newest; if it was not, the drive stops reading ahead.
     #[inline]
     pub fn lookup(&mut self, span: Span) -> Found {
-        let at = self.segments.iter().rposition(|segment| segment.holds(span.first));
-        let newest = at.is_some_and(|at| at + 1 == self.segments.len());
-        if self.is_coming(span, newest) {
-            return Found::Coming;
+        let (at, found) = self.find(span);
+        if let (Some(at), Found::All | Found::Before(_)) = (at, found) {
+            if at + 1 < self.segments.len() {
+                self.ahead = None;
+            }
+            let segment = self.segments.remove(at);
+            self.segments.push(segment);
         }
-        let Some(at) = at else { return Found::Before(span.first) };
-        if !newest {
-            self.ahead = None;
-        }
-        let segment = self.segments.remove(at);
-        self.segments.push(segment);
-        if span.end > segment.end { Found::Before(segment.end) } else { Found::All }
+        found
     }
 
     #[inline]
-    fn is_coming(&self, span: Span, in_newest: bool) -> bool {
+    fn is_coming(&self, span: Span, at: Option<usize>) -> bool {
+        let in_newest = at.is_some_and(|at| at + 1 == self.segments.len());
         self.ahead.is_some_and(|ahead| (in_newest && span.end > ahead.next) || span.first == ahead.next)
     }
 

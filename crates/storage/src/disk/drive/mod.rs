@@ -16,7 +16,7 @@ use headrace_work::{Block, Op};
 use super::actuator::Actuator;
 use super::background::{Background, whole};
 use super::bus::Bus;
-use super::cache::{Cache, WriteBuffer};
+use super::cache::{Cache, Found, WriteBuffer};
 use super::electronics::{Electronics, Lookup};
 use super::history::History;
 use super::layout::{Apart, SECTOR, Span, Track};
@@ -107,21 +107,25 @@ impl Drive {
     }
 
     /// How long from `now` until the data of a command is under the head, by the drive's own estimate; zero where the cache
-    /// answers.
+    /// answers or the drive is reading it ahead.
     pub fn positioning_ns(&self, now: Nanos, block: &Block) -> f64 {
         let (now, span) = (now.0 as f64, Span::of(block));
         match (block.op, &self.buffer) {
-            (Op::Read, _) if self.cache.holds(span) => 0.0,
+            (Op::Read, _) => match self.cache.find(span).1 {
+                Found::All | Found::Coming => 0.0,
+                Found::Before(missing) => self.to_platter_ns(now, span, missing, Op::Read),
+            },
             (Op::Write, Some(buffer)) => {
                 buffer.until_room_ns(&self.actuator, &self.platter, now, span.sectors())
             }
-            _ => self.to_platter_ns(now, block.op, span.first),
+            (Op::Write, None) => self.to_platter_ns(now, span, span.first, Op::Write),
         }
     }
 
-    fn to_platter_ns(&self, now: f64, op: Op, first: u64) -> f64 {
-        let begin = (now + self.overhead_of_miss(op, first)).max(self.actuator.free_at());
-        begin - now + self.actuator.positioning_ns(&self.platter, begin, first, op)
+    /// The same for a command of which the platter is needed from sector `missing` on.
+    fn to_platter_ns(&self, now: f64, span: Span, missing: u64, op: Op) -> f64 {
+        let begin = (now + self.overhead_of_miss(op, span.first)).max(self.actuator.free_at());
+        begin - now + self.actuator.positioning_ns(&self.platter, begin, missing, op)
     }
 
     /// Serves a command that comes at `now`, when the drive has nothing else to do but to send data.

@@ -177,6 +177,26 @@ fn a_drive_that_does_not_overlap_is_ready_when_it_is_done() {
     assert_eq!((alone.ready, alone.done), (overlapping.done, overlapping.done));
 }
 
+#[test]
+fn what_comes_by_itself_is_priced_at_nothing() {
+    let mut drive = caching();
+    let now = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 4 * KIB)).done;
+    let next = block(Op::Read, (1 << 20) + 4 * KIB, 64 * KIB);
+    assert_eq!(drive.positioning_ns(now, &next), 0.0);
+    assert!(drive.positioning_ns(now, &block(Op::Read, 500 << 20, 4 * KIB)) > 0.0);
+}
+
+/// What the cache holds of a read needs no platter, so only the rest is priced.
+#[test]
+fn a_partly_cached_read_is_priced_from_its_first_missing_sector() {
+    let mut drive = drive(Some(write_back(ReadAhead::Never, Scheduling::Fcfs)));
+    let now = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 64 * KIB)).done;
+    let [partly, rest, all] = [(32, 64), (64, 32), (32, 32)]
+        .map(|(kib, size)| drive.positioning_ns(now, &block(Op::Read, (1 << 20) + kib * KIB, size * KIB)));
+    assert_eq!((partly, all), (rest, 0.0));
+    assert!(partly > 0.0);
+}
+
 fn any_drive() -> impl Strategy<Value = Drive> {
     let ahead = prop::sample::select(vec![ReadAhead::Never, ReadAhead::Always, ReadAhead::Track]);
     let drain = prop::sample::select(vec![Scheduling::Fcfs, Scheduling::Look, Scheduling::Sptf]);
