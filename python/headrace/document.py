@@ -293,12 +293,14 @@ class CacheSpec(TypedDict):
     """When it reads on behind what was asked for."""
     read_ahead_most: NotRequired[str | None]
     """At most so far. Default: a segment."""
+    read_ahead_least: NotRequired[str | None]
+    """At least so far behind a read that continues a stream, whatever waits meanwhile, but no further than that stream has been read (the minimum prefetch of SCSI's caching page). Default: 0 B, it stops as soon as its arm is wanted elsewhere."""
     keeps_passing: NotRequired[bool]
     """Whether it keeps what passes under the head while the drive waits for the first sector of a read."""
     writes: NotRequired[Writes]
     """When a write counts as done."""
     write_room: NotRequired[str | None]
-    """With `writes: back`: how much may be here that is not yet on the platter; a longer write is taken in pieces, each of which waits for room. Default: a segment."""
+    """With `writes: back`: how much may be here that is not yet on the platter. A write comes in a segment at a time, each of which waits for room. Default: a segment."""
     writes_held: NotRequired[int | None]
     """With `writes: back`: how many writes may be here that are not yet on the platter. Default: as many as there is room for."""
     drain: NotRequired[Scheduling]

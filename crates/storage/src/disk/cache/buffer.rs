@@ -122,7 +122,8 @@ impl WriteBuffer {
         time
     }
 
-    fn has_room(&self, time: f64, sectors: u64) -> bool {
+    /// Whether there is room for `sectors` more at `time`.
+    pub fn has_room(&self, time: f64, sectors: u64) -> bool {
         let (writes, leaving) = if self.leaving.until > time { (1, self.leaving.sectors) } else { (0, 0) };
         let held: u64 = leaving + self.dirty.iter().map(|write| write.block.bytes / SECTOR).sum::<u64>();
         self.dirty.len() + writes < self.most && held + sectors <= self.room
@@ -139,13 +140,12 @@ impl WriteBuffer {
         self.ledger.begun()
     }
 
-    /// Background work up to `now`, with what the arm does by itself until then.
-    pub fn background(&self, actuator: &Actuator, platter: &Platter, now: Nanos) -> Background {
+    /// Background work up to `now`, with what the arm does by itself until then; it does nothing where there is none free.
+    pub fn background(&self, actuator: Option<Actuator>, platter: &Platter, now: Nanos) -> Background {
         let until = now.0 as f64;
-        if self.next_destage(actuator).is_none_or(|at| at >= until) {
-            return self.ledger.until(now.0);
-        }
-        let (mut buffer, mut actuator) = (self.clone(), *actuator);
+        let begins = |actuator: &Actuator| self.next_destage(actuator).is_some_and(|at| at < until);
+        let Some(mut actuator) = actuator.filter(begins) else { return self.ledger.until(now.0) };
+        let mut buffer = self.clone();
         buffer.destage_until(&mut actuator, platter, until);
         buffer.ledger.until(now.0)
     }
