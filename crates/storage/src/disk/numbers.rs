@@ -234,7 +234,8 @@ impl DiskNumbers {
         }
     }
 
-    /// A layout from the data sheet: tracks shrink from the outermost zone to the innermost in sixteen steps, there are as many
+    /// A layout from the data sheet: tracks shrink from the outermost zone, which has the outer media rate, to the innermost in
+    /// sixteen steps, there are as many
     /// surfaces as the capacity takes, and skews are just long enough for the move to the next track, `next_track` in the same
     /// cylinder and `next_cylinder` to the next: with the time in which a write settles, else each track written loses a turn.
     fn sheet_layout(&self, next_track: Nanos, next_cylinder: Nanos) -> LayoutSpec {
@@ -250,7 +251,7 @@ impl DiskNumbers {
         let zones = SHEET_ZONES.min(cylinders);
         let first = |i: u32| (u64::from(cylinders) * u64::from(i) / u64::from(zones)) as u32;
         let zone = |i: u32| {
-            let inside = (f64::from(i) + 0.5) / f64::from(zones);
+            let inside = f64::from(i) / f64::from(zones - 1);
             let sectors = ((outer - (outer - inner) * inside) * fill).ceil().max(1.0);
             ZoneSpec {
                 first_cylinder: first(i),
