@@ -84,7 +84,7 @@ impl Drive {
     }
 
     /// How long the arm has destaged up to `now`, which is no earlier than when the last command came. A drive left alone since
-    /// then goes on destaging. Reading ahead does not count: it gives way at once.
+    /// then goes on destaging. Reading ahead does not count: it gives way, or a command waits for the rest of what it must read.
     pub fn background(&self, now: Nanos) -> Background {
         let of = |buffer: &WriteBuffer| buffer.background(self.free_arm(now.0 as f64), &self.platter, now);
         self.buffer.as_ref().map_or_else(Background::default, of)
