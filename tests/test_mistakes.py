@@ -96,6 +96,18 @@ MISTAKES = {
     "full without a limit": (("size: 128 KiB", "size: 128 KiB, when_full: drop"), ["is never full", "outstanding: 32"]),
     "too large a stripe unit": (("stripe_unit: 128 KiB", "stripe_unit: 2 TB"), ["stripe unit of 2 TB does not fit"]),
     "too large a request": (("size: 128 KiB", "size: 3 TB"), ["does not fit into"]),
+    "a region beyond the end": (
+        ("size: 128 KiB", "size: 128 KiB, region: {from: 1.4 TB, size: 200 GB}"),
+        ["6:71", "200 GB from 1400 GB on do not lie within", "`tds`", "at most those from `from` to the end"],
+    ),
+    "a region and a footprint": (
+        ("size: 128 KiB", "size: 128 KiB, footprint: 1 GB, region: {from: 1 GB, size: 1 GB}"),
+        ["`region` and `footprint` both say", "leave one of them out"],
+    ),
+    "a region smaller than a request": (
+        ("size: 128 KiB", "size: 128 KiB, region: {from: 1 B, size: 200 kB}"),
+        ["a request of 128 KiB does not fit into the"],
+    ),
     "a word for a map": (("{poisson: 10 /s}", "poisson"), ["6:30", "`poisson` needs more than its name"]),
     "out of bounds": (("disks: 3", "disks: 0"), ["`disks` is 0", "at least 1"]),
     "no YAML": (("{poisson: 10 /s}", "{poisson: 10 /s"), ["this is no YAML", "scenario.yaml:"]),

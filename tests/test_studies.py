@@ -48,6 +48,16 @@ def test_the_sata_drive_is_judged_where_there_is_data(
     assert [claim["verdict"] for claim in report["claims"]].count("holds") >= 30
 
 
+def test_drives_are_as_their_data_sheets_say(headrace: Run) -> None:
+    claims = json.loads(headrace("study", "run", "data-sheets", "--small", "--json").stdout)["claims"]
+    of_drive = [claim["id"].split(": ") for claim in claims]
+    assert len({tuple(names) for names in of_drive}) == 4 * 13
+    assert all(claim["source"] == "not published" for claim in claims if claim["verdict"] == "not testable")
+    sustained = [claim for claim in claims if claim["tolerance"] == "± 3 %"]
+    assert [claim["verdict"] for claim in sustained] == ["holds"] * 10
+    assert [claim["verdict"] for claim in claims].count("holds") >= 23
+
+
 def test_a_wrong_model_is_found_out() -> None:
     """A tolerance that nothing could miss would prove nothing: the fork-join mean misses that of split-merge."""
     study = find("raid0-split-merge")

@@ -12,4 +12,4 @@ mod spec;
 pub use arrivals::Arrivals;
 pub use pattern::Pattern;
 pub use requests::Requests;
-pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, StreamSpec, WhenFull};
+pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, Region, StreamSpec, WhenFull};

@@ -1,6 +1,7 @@
 //! Making the requests of a stream.
 
 use headrace_kernel::Stream;
+use headrace_units::Bytes;
 use headrace_work::{Ask, Block, Op, SizeSpec};
 
 use crate::pattern::Pattern;
@@ -12,6 +13,8 @@ pub struct Requests {
     stream: Stream,
     reads: f64,
     size: SizeSpec,
+    /// Where the addresses of the pattern count from.
+    from: u64,
     pattern: Pattern,
     made: u64,
 }
@@ -19,9 +22,9 @@ pub struct Requests {
 impl Requests {
     /// The requests of `spec`, to a component that holds `capacity` bytes.
     pub fn new(spec: &StreamSpec, capacity: u64, stream: Stream) -> Self {
-        let footprint = spec.footprint.map_or(capacity, |bytes| bytes.0.min(capacity));
-        let pattern = Pattern::new(spec.pattern, footprint, spec.alignment().0);
-        Self { stream, reads: spec.op.reads(), size: spec.size.clone(), pattern, made: 0 }
+        let (from, footprint) = spec.addressed(Bytes(capacity));
+        let pattern = Pattern::new(spec.pattern, footprint.0, spec.alignment().0);
+        Self { stream, reads: spec.op.reads(), size: spec.size.clone(), from: from.0, pattern, made: 0 }
     }
 
     /// The next request. It is written in place: moving it costs as much as drawing it.
@@ -38,7 +41,52 @@ impl Requests {
             _ => Op::Write,
         };
         let bytes = self.size.draw(&mut draws).0;
-        let address = self.pattern.address(bytes, &mut draws);
+        let address = self.from + self.pattern.address(bytes, &mut draws);
         (ask.root, ask.key, ask.work) = (key, key, Block { op, address, bytes });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{ArrivalSpec, OpSpec, PatternSpec, Region, WhenFull};
+
+    const KIB: u64 = 1024;
+
+    fn addresses(pattern: PatternSpec, region: Region) -> Vec<u64> {
+        let spec = StreamSpec {
+            to: "disk".to_owned(),
+            arrivals: ArrivalSpec::Every(headrace_units::Nanos(1)),
+            op: OpSpec::Read,
+            size: SizeSpec::Fixed(Bytes(4 * KIB)),
+            pattern,
+            align: None,
+            footprint: None,
+            region: Some(region),
+            outstanding: None,
+            when_full: WhenFull::Wait,
+            timeout: None,
+            priority: 0,
+        };
+        let mut requests = Requests::new(&spec, 1000 * KIB, Stream::named(1, "users", "requests"));
+        let mut ask = Ask::BLANK;
+        let mut next = || {
+            requests.make(&mut ask);
+            ask.work.address
+        };
+        (0..500).map(|_| next()).collect()
+    }
+
+    /// From the first multiple of the request size within the region, and around again at its end.
+    #[test]
+    fn a_stream_stays_in_its_region() {
+        let region = Region { from: Bytes(401 * KIB), size: Bytes(15 * KIB) };
+        assert_eq!(
+            addresses(PatternSpec::Sequential, region)[..4],
+            [404, 408, 412, 404].map(|kib| kib * KIB)
+        );
+        let drawn: std::collections::BTreeSet<u64> =
+            addresses(PatternSpec::Uniform, region).into_iter().collect();
+        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [404, 408, 412].map(|kib| kib * KIB));
     }
 }

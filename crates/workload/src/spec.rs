@@ -29,6 +29,10 @@ pub struct StreamSpec {
     /// Only the first so many bytes are addressed. Default: the whole component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Bytes>,
+    /// Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for
+    /// a region that begins at 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<Region>,
     /// Maximum number of its requests in flight, for an open stream. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -51,9 +55,18 @@ impl StreamSpec {
         self.align.unwrap_or(self.size.bounds().0).max(Bytes(1))
     }
 
+    /// Which bytes are addressed of a component that holds `capacity`: (first, how many). The first is a multiple of the alignment.
+    pub fn addressed(&self, capacity: Bytes) -> (Bytes, Bytes) {
+        let size = self.footprint.unwrap_or(capacity).min(capacity);
+        let region = self.region.unwrap_or(Region { from: Bytes(0), size });
+        let from = region.from.0.checked_next_multiple_of(self.alignment().0).unwrap_or(u64::MAX);
+        let end = region.from.0.saturating_add(region.size.0).min(capacity.0);
+        (Bytes(from), Bytes(end.saturating_sub(from)))
+    }
+
     /// Whether it says anything of which requests are drawn.
     pub fn draws_requests(&self) -> bool {
-        let said = self.align.is_some() || self.footprint.is_some();
+        let said = self.align.is_some() || self.footprint.is_some() || self.region.is_some();
         said || self.op != OpSpec::default()
             || self.size != four_kib()
             || self.pattern != PatternSpec::default()
@@ -61,8 +74,18 @@ impl StreamSpec {
 
     /// Whether every address of the component is equally likely.
     pub fn is_everywhere(&self) -> bool {
-        self.pattern == PatternSpec::Uniform && self.footprint.is_none()
+        self.pattern == PatternSpec::Uniform && self.footprint.is_none() && self.region.is_none()
     }
+}
+
+/// A part of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Region {
+    /// Where it begins. A place that is no multiple of `align` moves on to the next that is.
+    pub from: Bytes,
+    /// How much it holds.
+    pub size: Bytes,
 }
 
 /// What happens to a request that comes while as many as may be are in flight.

@@ -6,7 +6,7 @@ use headrace_storage::{Graph, Load};
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
-use headrace_workload::{ArrivalSpec, StreamSpec, WhenFull};
+use headrace_workload::{ArrivalSpec, Region, StreamSpec, WhenFull};
 
 use crate::document::{Path, Problem};
 use crate::progress::Progress;
@@ -140,7 +140,10 @@ impl Planner<'_> {
         if let Some(problem) = spec.size.problem() {
             return self.say(Problem::at(path.key("size"), problem));
         }
-        let room = spec.footprint.map_or(capacity, |footprint| footprint.min(capacity));
+        if let Some(problem) = region_problem(path, spec, capacity) {
+            return self.say(problem);
+        }
+        let (_, room) = spec.addressed(capacity);
         let (_, largest) = spec.size.bounds();
         if largest > room {
             let problem = format!("a request of {largest} does not fit into the {room} it goes to");
@@ -162,6 +165,26 @@ impl Planner<'_> {
             self.say(Problem::at(path.key("arrivals").key("closed").key("think"), problem));
         }
     }
+}
+
+/// What is wrong with the region of a stream to a component that holds `capacity`.
+fn region_problem(path: &Path, spec: &StreamSpec, capacity: Bytes) -> Option<Problem> {
+    let region = spec.region?;
+    let path = path.key("region");
+    if spec.footprint.is_some() {
+        let help = "leave one of them out: `footprint` is a `region` from 0";
+        return Some(
+            Problem::at(path, "`region` and `footprint` both say which bytes are addressed").help(help),
+        );
+    }
+    let end = region.from.0.saturating_add(region.size.0);
+    if region.size.0 == 0 || end > capacity.0 {
+        let Region { from, size } = region;
+        let message = format!("{size} from {from} on do not lie within the {capacity} of `{}`", spec.to);
+        let help = "give at least one byte, and at most those from `from` to the end of the component";
+        return Some(Problem::at(path, message).help(help));
+    }
+    None
 }
 
 impl StreamPlan {

@@ -217,21 +217,28 @@ impl DiskNumbers {
             let (write, read) = (self.seek_write.track_to_track.get(), self.seek_read.track_to_track.get());
             Nanos(write.0.saturating_sub(read.0))
         };
+        let head_switch = given.head_switch.unwrap_or(self.seek_read.track_to_track.get());
+        let write_settle = given.write_settle.unwrap_or_else(slower);
+        let next = given.seek.first().map_or(self.seek_read.track_to_track.get(), |(_, time)| *time);
+        let next_cylinder = (next + given.inward_more).max(head_switch);
+        let layout = || self.sheet_layout(head_switch + write_settle, next_cylinder + write_settle);
         Mechanics {
-            head_switch: given.head_switch.unwrap_or(self.seek_read.track_to_track.get()),
-            write_settle: given.write_settle.unwrap_or_else(slower),
+            head_switch,
+            write_settle,
             write_retries: given.write_retries.map_or(0.0, Fraction::get),
             zero_latency: given.zero_latency,
             inward_more: given.inward_more,
             outward_more: given.outward_more,
+            layout: given.layout.unwrap_or_else(layout),
             seek: given.seek,
-            layout: given.layout.unwrap_or_else(|| self.sheet_layout(given.head_switch)),
         }
     }
 
-    /// A layout from the data sheet: tracks shrink from the outermost zone to the innermost in sixteen steps, there are as many
-    /// surfaces as the capacity takes, and skews are just long enough for switches.
-    fn sheet_layout(&self, head_switch: Option<Nanos>) -> LayoutSpec {
+    /// A layout from the data sheet: tracks shrink from the outermost zone, which has the outer media rate, to the innermost in
+    /// sixteen steps, there are as many
+    /// surfaces as the capacity takes, and skews are just long enough for the move to the next track, `next_track` in the same
+    /// cylinder and `next_cylinder` to the next: with the time in which a write settles, else each track written loses a turn.
+    fn sheet_layout(&self, next_track: Nanos, next_cylinder: Nanos) -> LayoutSpec {
         let turns = self.rotation.get().get();
         let track = |rate: BytesPerSecond| rate.get() / turns / SECTOR as f64;
         let (outer, inner) = (track(self.media_rate_outer.get()), track(self.media_rate_inner.get()));
@@ -240,18 +247,17 @@ impl DiskNumbers {
         let surfaces = (wanted / f64::from(cylinders) / ((outer + inner) / 2.0)).ceil().max(1.0);
         // Surfaces are whole; the tracks give way, so that the disk holds what it holds.
         let fill = wanted / (f64::from(cylinders) * surfaces * (outer + inner) / 2.0);
-        let next_cylinder = self.seek_read.track_to_track.get();
-        let skew = |switch: Nanos, sectors: f64| (switch.secs() * turns * sectors).ceil();
+        let skew = |moved: Nanos, sectors: f64| (moved.secs() * turns * sectors).ceil();
         let zones = SHEET_ZONES.min(cylinders);
         let first = |i: u32| (u64::from(cylinders) * u64::from(i) / u64::from(zones)) as u32;
         let zone = |i: u32| {
-            let inside = (f64::from(i) + 0.5) / f64::from(zones);
+            let inside = f64::from(i) / f64::from(zones - 1);
             let sectors = ((outer - (outer - inner) * inside) * fill).ceil().max(1.0);
             ZoneSpec {
                 first_cylinder: first(i),
                 last_cylinder: first(i + 1) - 1,
                 sectors: sectors as u32,
-                track_skew: skew(head_switch.unwrap_or(next_cylinder), sectors),
+                track_skew: skew(next_track, sectors),
                 cylinder_skew: skew(next_cylinder, sectors),
                 ..ZoneSpec::default()
             }

@@ -11,6 +11,10 @@ from headrace.devices.disksim.blocks import Block, Reader
 from headrace.mistakes import read_text, refusal
 
 SECTOR = 512
+
+# The rates of a DiskSim file contain the bus and the host on which its drive was measured.
+BUS = "its rates are those of the rig on which the drive was measured, not the most that the drive can do"
+
 NAMED = re.compile(r"(?:^|=)\s*source\s+([^,\s]+)|Full seek curve\s*=\s*([^,\s]+)", re.MULTILINE)
 
 
@@ -84,7 +88,7 @@ def _device(disk: Block, model: Block, buses: list[Block], path: Path) -> dict[s
     }
     if disk.whole("Enable caching in buffer", 1):
         sourced["cache"] = {"source": source} | _cache(disk)
-    sourced["interface"] = {"source": source} | _interface(disk, buses)
+    sourced["interface"] = {"source": f"{source}; {BUS}"} | _interface(disk, buses)
     return sourced
 
 

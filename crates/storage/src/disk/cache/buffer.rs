@@ -13,8 +13,9 @@ use crate::disk::schedule::{Chooser, Waiting};
 /// A write-back buffer.
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
-    /// How many sectors may be here, and how many writes.
+    /// How many sectors may be here, how many of them come at once, and how many writes there may be.
     room: u64,
+    piece: u64,
     most: usize,
     /// In the order in which they came.
     dirty: Vec<Waiting>,
@@ -34,8 +35,11 @@ impl WriteBuffer {
     /// The buffer of a cache that answers writes before they are on the platter; none for others.
     pub fn new(spec: Option<&CacheSpec>) -> Option<Self> {
         let spec = spec.filter(|cache| cache.writes == Writes::Back)?;
+        let segment = spec.segment_size.0 / SECTOR;
+        let room = spec.write_room.map_or(segment, |room| room.0 / SECTOR).max(1);
         Some(Self {
-            room: (spec.write_room.unwrap_or(spec.segment_size).0 / SECTOR).max(1),
+            room,
+            piece: segment.clamp(1, room),
             most: spec.writes_held.map_or(usize::MAX, |most| most as usize),
             dirty: Vec::new(),
             drain: Chooser::new(spec.drain),
@@ -45,8 +49,8 @@ impl WriteBuffer {
     }
 
     /// How many sectors it takes at once.
-    pub fn room(&self) -> u64 {
-        self.room
+    pub fn piece(&self) -> u64 {
+        self.piece
     }
 
     /// Takes in sectors that came at `time`; together with those before them where they follow each other.
@@ -118,7 +122,8 @@ impl WriteBuffer {
         time
     }
 
-    fn has_room(&self, time: f64, sectors: u64) -> bool {
+    /// Whether there is room for `sectors` more at `time`.
+    pub fn has_room(&self, time: f64, sectors: u64) -> bool {
         let (writes, leaving) = if self.leaving.until > time { (1, self.leaving.sectors) } else { (0, 0) };
         let held: u64 = leaving + self.dirty.iter().map(|write| write.block.bytes / SECTOR).sum::<u64>();
         self.dirty.len() + writes < self.most && held + sectors <= self.room
@@ -135,13 +140,12 @@ impl WriteBuffer {
         self.ledger.begun()
     }
 
-    /// Background work up to `now`, with what the arm does by itself until then.
-    pub fn background(&self, actuator: &Actuator, platter: &Platter, now: Nanos) -> Background {
+    /// Background work up to `now`, with what the arm does by itself until then; it does nothing where there is none free.
+    pub fn background(&self, actuator: Option<Actuator>, platter: &Platter, now: Nanos) -> Background {
         let until = now.0 as f64;
-        if self.next_destage(actuator).is_none_or(|at| at >= until) {
-            return self.ledger.until(now.0);
-        }
-        let (mut buffer, mut actuator) = (self.clone(), *actuator);
+        let begins = |actuator: &Actuator| self.next_destage(actuator).is_some_and(|at| at < until);
+        let Some(mut actuator) = actuator.filter(begins) else { return self.ledger.until(now.0) };
+        let mut buffer = self.clone();
         buffer.destage_until(&mut actuator, platter, until);
         buffer.ledger.until(now.0)
     }

@@ -18,19 +18,38 @@ pub struct Cache {
     segment_sectors: u64,
     read_ahead: ReadAhead,
     read_ahead_sectors: u64,
+    read_ahead_least: u64,
     keeps_passing: bool,
     /// The one used last comes last.
-    segments: Vec<Span>,
+    segments: Vec<Segment>,
     ahead: Option<Ahead>,
 }
 
-/// What the drive reads ahead, into the newest segment.
+/// Sectors that the cache holds, and the stream that reads them.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    held: Span,
+    /// Where the last read ended, and how many sectors were read one after another up to there.
+    read_to: u64,
+    run: u64,
+}
+
+/// What the drive reads ahead, into the segment that ends there.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     /// The next sector.
     pub next: u64,
     /// It stops before this one.
     pub limit: u64,
+    /// It reads up to here whatever waits.
+    pub least: u64,
+}
+
+impl Ahead {
+    /// Whether the drive must read on before its arm does anything else.
+    pub fn is_owed(&self) -> bool {
+        self.next < self.least
+    }
 }
 
 /// What a cache has of a read.
@@ -54,37 +73,60 @@ impl Cache {
             segment_sectors,
             read_ahead: spec.map_or(ReadAhead::Never, |cache| cache.read_ahead),
             read_ahead_sectors: read_ahead_most.map_or(segment_sectors, |most| most.0 / SECTOR),
+            read_ahead_least: spec
+                .and_then(|cache| cache.read_ahead_least)
+                .map_or(0, |least| least.0 / SECTOR),
             keeps_passing: spec.is_some_and(|cache| cache.keeps_passing),
             segments: Vec::new(),
             ahead: None,
         }
     }
 
-    /// Whether it holds all of `span` now.
-    pub fn holds(&self, span: Span) -> bool {
-        self.segments.iter().any(|segment| segment.covers(span))
+    /// What it has of a read.
+    pub fn find(&self, span: Span) -> Found {
+        self.find_in(span).1
     }
 
-    /// What it has of a read. The segment where the read begins becomes the newest; if it was not, the drive stops reading ahead.
+    /// The segment where a read begins, and what the cache has of it.
+    #[inline]
+    fn find_in(&self, span: Span) -> (Option<usize>, Found) {
+        let at = self.segments.iter().rposition(|segment| segment.held.holds(span.first));
+        if let Some(filling) = self.filling().filter(|filling| self.is_coming(span, at == Some(*filling))) {
+            return (Some(filling), Found::Coming);
+        }
+        let found = match at.map(|at| self.segments[at].held.end) {
+            Some(end) if end >= span.end => Found::All,
+            Some(end) => Found::Before(end),
+            None => Found::Before(span.first),
+        };
+        (at, found)
+    }
+
+    /// What it has of a read that is served now. The segment where the read begins becomes the newest; into another the drive
+    /// reads no further ahead than it must.
     #[inline]
     pub fn lookup(&mut self, span: Span) -> Found {
-        let at = self.segments.iter().rposition(|segment| segment.holds(span.first));
-        let newest = at.is_some_and(|at| at + 1 == self.segments.len());
-        if self.is_coming(span, newest) {
-            return Found::Coming;
+        let (at, found) = self.find_in(span);
+        if let Some(at) = at {
+            if self.filling() != Some(at) {
+                self.cut_reading_ahead();
+            }
+            let segment = self.segments.remove(at);
+            self.segments.push(segment);
         }
-        let Some(at) = at else { return Found::Before(span.first) };
-        if !newest {
-            self.ahead = None;
-        }
-        let segment = self.segments.remove(at);
-        self.segments.push(segment);
-        if span.end > segment.end { Found::Before(segment.end) } else { Found::All }
+        found
     }
 
     #[inline]
-    fn is_coming(&self, span: Span, in_newest: bool) -> bool {
-        self.ahead.is_some_and(|ahead| (in_newest && span.end > ahead.next) || span.first == ahead.next)
+    fn is_coming(&self, span: Span, in_filling: bool) -> bool {
+        self.ahead.is_some_and(|ahead| (in_filling && span.end > ahead.next) || span.first == ahead.next)
+    }
+
+    /// The segment into which the drive reads ahead.
+    #[inline]
+    fn filling(&self) -> Option<usize> {
+        let next = self.ahead?.next;
+        self.segments.iter().rposition(|segment| segment.held.end == next)
     }
 
     /// What the drive reads ahead now.
@@ -93,44 +135,74 @@ impl Cache {
         self.ahead
     }
 
-    /// The drive reads no further ahead.
+    /// The drive reads no further ahead than it must.
     #[inline]
-    pub fn stop_reading_ahead(&mut self) {
-        self.ahead = None;
+    pub fn cut_reading_ahead(&mut self) {
+        let owed = self.ahead.filter(Ahead::is_owed);
+        self.ahead = owed.map(|ahead| Ahead { limit: ahead.least, ..ahead });
     }
 
-    /// Lets the drive read ahead behind a read to `end`.
-    pub fn start_reading_ahead(&mut self, platter: &Platter, end: u64, sequential: bool) {
-        self.ahead = self.limit_behind(platter, end, sequential).map(|limit| Ahead { next: end, limit });
-    }
-
-    /// Moves the limit of what the drive reads ahead, as the host has read to `end`.
+    /// Moves the limits of what the drive reads ahead, as the host has read `span` of the newest segment.
     #[inline]
-    pub fn extend_reading_ahead(&mut self, platter: &Platter, end: u64, sequential: bool) {
-        let limit = self.limit_behind(platter, end, sequential);
-        if let (Some(ahead), Some(limit)) = (&mut self.ahead, limit) {
-            ahead.limit = ahead.limit.max(limit);
+    pub fn extend_reading_ahead(&mut self, platter: &Platter, span: Span, sequential: bool) {
+        let run = self.run_to(span.first);
+        self.note_read(span, run);
+        if self.filling() != self.segments.len().checked_sub(1) {
+            return;
+        }
+        let behind = self.behind(platter, span.end, sequential, run);
+        if let (Some(ahead), Some(behind)) = (&mut self.ahead, behind) {
+            ahead.limit = ahead.limit.max(behind.limit);
+            ahead.least = ahead.least.max(behind.least);
         }
     }
 
-    /// The host asks for data up to `end` of what the drive reads ahead: returns what of it is still to come, which counts as
+    /// The host asks for `span`, the end of which the drive is reading ahead: returns what of it is still to come, which counts as
     /// read.
     #[inline]
-    pub fn take_ahead(&mut self, platter: &Platter, end: u64, sequential: bool) -> Span {
-        self.extend_reading_ahead(platter, end, sequential);
-        let next = self.ahead.map_or(end, |ahead| ahead.next);
-        self.has_read_ahead(end);
-        Span { first: next, end }
+    pub fn take_ahead(&mut self, platter: &Platter, span: Span, sequential: bool) -> Span {
+        self.extend_reading_ahead(platter, span, sequential);
+        let next = self.ahead.map_or(span.end, |ahead| ahead.next);
+        self.has_read_ahead(span.end);
+        Span { first: next, end: span.end }
     }
 
     /// The drive has read ahead to before `next`.
     #[inline]
     pub fn has_read_ahead(&mut self, next: u64) {
-        self.grow_newest(next);
-        match &mut self.ahead {
-            Some(ahead) if next < ahead.limit => ahead.next = next,
-            _ => self.ahead = None,
+        let filling = self.filling();
+        self.ahead = self.ahead.filter(|ahead| filling.is_some() && next < ahead.limit);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.next = next;
         }
+        if let Some(at) = filling {
+            self.grow(at, next);
+        }
+    }
+
+    /// How many sectors were read one after another up to `first`, as far as the cache remembers.
+    #[inline]
+    fn run_to(&self, first: u64) -> u64 {
+        if self.read_ahead_least == 0 {
+            return 0;
+        }
+        self.segments.iter().rfind(|segment| segment.read_to == first).map_or(0, |segment| segment.run)
+    }
+
+    /// Notes in the newest segment that the host has read `span`, and `run` sectors one after another before.
+    #[inline]
+    fn note_read(&mut self, span: Span, run: u64) {
+        if let Some(segment) = self.segments.last_mut() {
+            (segment.read_to, segment.run) = (span.end, run + span.sectors());
+        }
+    }
+
+    /// What the drive reads ahead behind a read to `end`, before which `run` sectors were read one after another: no further
+    /// than those whatever waits.
+    #[inline]
+    fn behind(&self, platter: &Platter, end: u64, sequential: bool, run: u64) -> Option<Ahead> {
+        let limit = self.limit_behind(platter, end, sequential)?;
+        Some(Ahead { next: end, limit, least: limit.min(end + self.read_ahead_least.min(run)) })
     }
 
     /// Where the drive stops that reads ahead behind a read to `end`, if it does.
@@ -146,12 +218,22 @@ impl Cache {
     }
 
     /// Keeps a read whose sectors from `missing` on came from the platter by `access`, with what passed under the head before
-    /// them and what the newest segment had.
-    pub fn keep_read(&mut self, platter: &Platter, span: Span, missing: u64, access: &Access) {
-        let joined = self.segments.last().filter(|segment| segment.end == missing);
-        let first = joined.map_or(span.first, |segment| segment.first.min(span.first));
+    /// them and what the newest segment had. The drive then reads ahead behind it.
+    pub fn keep_read(
+        &mut self,
+        platter: &Platter,
+        span: Span,
+        missing: u64,
+        access: &Access,
+        sequential: bool,
+    ) {
+        let run = self.run_to(span.first);
+        let joined = self.segments.last().map(|segment| segment.held).filter(|held| held.end == missing);
+        let first = joined.map_or(span.first, |held| held.first.min(span.first));
         let passed = self.passed(platter, missing, access);
         self.keep(Span { first: first.saturating_sub(passed), ..span });
+        self.note_read(span, run);
+        self.ahead = self.behind(platter, span.end, sequential, run);
     }
 
     /// How many sectors before `first` passed under the head while the drive waited for it, if the cache keeps them.
@@ -162,28 +244,27 @@ impl Cache {
     }
 
     /// Puts a segment in the place of the one used least recently, and of those that it overlaps.
-    pub fn keep(&mut self, segment: Span) {
+    pub fn keep(&mut self, held: Span) {
         if self.most == 0 {
             return;
         }
-        self.invalidate(segment);
+        self.invalidate(held);
         if self.segments.len() >= self.most {
             self.segments.remove(0);
         }
-        self.segments.push(segment);
-        self.grow_newest(segment.end);
+        self.segments.push(Segment { held, read_to: held.end, run: 0 });
+        self.grow(self.segments.len() - 1, held.end);
     }
 
     /// Drops every segment that overlaps `span`.
     pub fn invalidate(&mut self, span: Span) {
-        self.segments.retain(|segment| !segment.overlaps(span));
+        self.segments.retain(|segment| !segment.held.overlaps(span));
     }
 
-    /// The newest segment reaches to `end` now. It holds no more than it can: it drops what came first.
+    /// A segment reaches to `end` now. It holds no more than it can: it drops what came first.
     #[inline]
-    fn grow_newest(&mut self, end: u64) {
-        if let Some(segment) = self.segments.last_mut() {
-            *segment = Span { first: segment.first.max(end.saturating_sub(self.segment_sectors)), end };
-        }
+    fn grow(&mut self, at: usize, end: u64) {
+        let held = &mut self.segments[at].held;
+        *held = Span { first: held.first.max(end.saturating_sub(self.segment_sectors)), end };
     }
 }

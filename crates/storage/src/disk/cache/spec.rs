@@ -24,13 +24,17 @@ pub struct CacheSpec {
     /// At most so far. Default: a segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_most: Option<Bytes>,
+    /// At least so far behind a read that continues a stream, whatever waits meanwhile, but no further than that stream has been
+    /// read (the minimum prefetch of SCSI's caching page). Default: 0 B, it stops as soon as its arm is wanted elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_least: Option<Bytes>,
     /// Whether it keeps what passes under the head while the drive waits for the first sector of a read.
     #[serde(default)]
     pub keeps_passing: bool,
     /// When a write counts as done.
     #[serde(default)]
     pub writes: Writes,
-    /// With `writes: back`: how much may be here that is not yet on the platter; a longer write is taken in pieces, each of
+    /// With `writes: back`: how much may be here that is not yet on the platter. A write comes in a segment at a time, each of
     /// which waits for room. Default: a segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_room: Option<Bytes>,

@@ -16,7 +16,7 @@ use headrace_work::{Block, Op};
 use super::actuator::Actuator;
 use super::background::{Background, whole};
 use super::bus::Bus;
-use super::cache::{Cache, WriteBuffer};
+use super::cache::{Ahead, Cache, Found, WriteBuffer};
 use super::electronics::{Electronics, Lookup};
 use super::history::History;
 use super::layout::{Apart, SECTOR, Span, Track};
@@ -84,10 +84,18 @@ impl Drive {
     }
 
     /// How long the arm has destaged up to `now`, which is no earlier than when the last command came. A drive left alone since
-    /// then goes on destaging. Reading ahead does not count: it gives way at once.
+    /// then goes on destaging. Reading ahead does not count: it gives way, or a command waits for the rest of what it must read.
     pub fn background(&self, now: Nanos) -> Background {
-        let of = |buffer: &WriteBuffer| buffer.background(&self.actuator, &self.platter, now);
+        let of = |buffer: &WriteBuffer| buffer.background(self.free_arm(now.0 as f64), &self.platter, now);
         self.buffer.as_ref().map_or_else(Background::default, of)
+    }
+
+    /// The arm when it has read ahead as far as it must, if that is before `now`.
+    fn free_arm(&self, now: f64) -> Option<Actuator> {
+        let mut arm = self.actuator;
+        let Some(ahead) = self.cache.ahead().filter(Ahead::is_owed) else { return Some(arm) };
+        let next = arm.read_on(&self.platter, ahead.next, ahead.least, now);
+        (next >= ahead.least).then_some(arm)
     }
 
     /// The track on which the data of a command begins.
@@ -107,21 +115,25 @@ impl Drive {
     }
 
     /// How long from `now` until the data of a command is under the head, by the drive's own estimate; zero where the cache
-    /// answers.
+    /// answers or the drive is reading it ahead.
     pub fn positioning_ns(&self, now: Nanos, block: &Block) -> f64 {
         let (now, span) = (now.0 as f64, Span::of(block));
         match (block.op, &self.buffer) {
-            (Op::Read, _) if self.cache.holds(span) => 0.0,
+            (Op::Read, _) => match self.cache.find(span) {
+                Found::All | Found::Coming => 0.0,
+                Found::Before(missing) => self.to_platter_ns(now, span, missing, Op::Read),
+            },
             (Op::Write, Some(buffer)) => {
                 buffer.until_room_ns(&self.actuator, &self.platter, now, span.sectors())
             }
-            _ => self.to_platter_ns(now, block.op, span.first),
+            (Op::Write, None) => self.to_platter_ns(now, span, span.first, Op::Write),
         }
     }
 
-    fn to_platter_ns(&self, now: f64, op: Op, first: u64) -> f64 {
-        let begin = (now + self.overhead_of_miss(op, first)).max(self.actuator.free_at());
-        begin - now + self.actuator.positioning_ns(&self.platter, begin, first, op)
+    /// The same for a command of which the platter is needed from sector `missing` on.
+    fn to_platter_ns(&self, now: f64, span: Span, missing: u64, op: Op) -> f64 {
+        let begin = (now + self.overhead_of_miss(op, span.first)).max(self.actuator.free_at());
+        begin - now + self.actuator.positioning_ns(&self.platter, begin, missing, op)
     }
 
     /// Serves a command that comes at `now`, when the drive has nothing else to do but to send data.
@@ -150,17 +162,32 @@ impl Drive {
         served
     }
 
-    /// Does what the drive does by itself until `now`: destages, then reads ahead.
+    /// Does what the drive does by itself until `now`: reads ahead as far as it must, destages, reads further ahead.
     fn work_until(&mut self, now: f64) {
+        self.read_ahead_until(now, |ahead| ahead.least);
+        if self.cache.ahead().is_some_and(|ahead| ahead.is_owed()) {
+            return;
+        }
         if let Some(buffer) = &mut self.buffer
             && buffer.destage_until(&mut self.actuator, &self.platter, now)
         {
-            self.cache.stop_reading_ahead();
+            self.cache.cut_reading_ahead();
         }
-        if let Some(ahead) = self.cache.ahead().filter(|_| self.actuator.free_at() < now) {
-            let next = self.actuator.read_on(&self.platter, ahead.next, ahead.limit, now);
+        self.read_ahead_until(now, |ahead| ahead.limit);
+    }
+
+    /// Reads ahead until `now`, or up to the limit that is asked for.
+    fn read_ahead_until(&mut self, now: f64, limit: impl Fn(&Ahead) -> u64) {
+        let Some(ahead) = self.cache.ahead().filter(|_| self.actuator.free_at() < now) else { return };
+        if ahead.next < limit(&ahead) {
+            let next = self.actuator.read_on(&self.platter, ahead.next, limit(&ahead), now);
             self.cache.has_read_ahead(next);
         }
+    }
+
+    /// Reads ahead as far as it must, as the arm is wanted elsewhere.
+    fn finish_owed(&mut self) {
+        self.read_ahead_until(f64::INFINITY, |ahead| ahead.least);
     }
 
     fn access(&mut self, now: f64, span: Span, op: Op) -> Access {

@@ -20,7 +20,7 @@ impl Drive {
     }
 
     fn read_from_cache(&mut self, now: f64, span: Span, sequential: bool) -> Times {
-        self.cache.extend_reading_ahead(&self.platter, span.end, sequential);
+        self.cache.extend_reading_ahead(&self.platter, span, sequential);
         let ready = now + self.overhead(Op::Read, Lookup::Hit);
         let (sectors, each) = (span.sectors(), self.electronics.read.sector);
         let sent = self.bus.carry(ready + sectors as f64 * each, sectors, each);
@@ -29,7 +29,7 @@ impl Drive {
 
     /// Answers a read whose data, or the end of it, the drive is reading ahead.
     fn read_as_it_comes(&mut self, now: f64, span: Span, sequential: bool) -> Times {
-        let coming = self.cache.take_ahead(&self.platter, span.end, sequential);
+        let coming = self.cache.take_ahead(&self.platter, span, sequential);
         let access = self.access(self.actuator.free_at(), coming, Op::Read);
         self.handled = Handled::by(Source::ReadAhead, &access);
         let (ready, sectors, each) = (access.end, span.sectors(), self.electronics.read.sector);
@@ -41,10 +41,10 @@ impl Drive {
     /// Answers a read that needs the platter for its sectors from `missing` on.
     fn read_from_platter(&mut self, now: f64, span: Span, missing: u64, sequential: bool) -> Times {
         let begin = now + self.overhead_of_miss(Op::Read, span.first);
+        self.finish_owed();
         let access = self.access(begin, Span { first: missing, ..span }, Op::Read);
         self.handled = Handled::by(Source::Platter, &access);
-        self.cache.keep_read(&self.platter, span, missing, &access);
-        self.cache.start_reading_ahead(&self.platter, span.end, sequential);
+        self.cache.keep_read(&self.platter, span, missing, &access, sequential);
         let transferred = self.transferred(&access, span.sectors());
         let sent = self.bus.carry(transferred, span.sectors(), self.electronics.read.sector);
         let done = sent + self.electronics.reselect + self.electronics.read.completion;

@@ -44,6 +44,7 @@ fn write_back(read_ahead: ReadAhead, drain: Scheduling) -> CacheSpec {
         segment_size: Bytes(64 * KIB),
         read_ahead,
         read_ahead_most: None,
+        read_ahead_least: None,
         keeps_passing: false,
         writes: Writes::Back,
         write_room: None,
@@ -177,13 +178,78 @@ fn a_drive_that_does_not_overlap_is_ready_when_it_is_done() {
     assert_eq!((alone.ready, alone.done), (overlapping.done, overlapping.done));
 }
 
+#[test]
+fn what_comes_by_itself_is_priced_at_nothing() {
+    let mut drive = caching();
+    let now = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 4 * KIB)).done;
+    let next = block(Op::Read, (1 << 20) + 4 * KIB, 64 * KIB);
+    assert_eq!(drive.positioning_ns(now, &next), 0.0);
+    assert!(drive.positioning_ns(now, &block(Op::Read, 500 << 20, 4 * KIB)) > 0.0);
+}
+
+/// What the cache holds of a read needs no platter, so only the rest is priced.
+#[test]
+fn a_partly_cached_read_is_priced_from_its_first_missing_sector() {
+    let mut drive = drive(Some(write_back(ReadAhead::Never, Scheduling::Fcfs)));
+    let now = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 64 * KIB)).done;
+    let [partly, rest, all] = [(32, 64), (64, 32), (32, 32)]
+        .map(|(kib, size)| drive.positioning_ns(now, &block(Op::Read, (1 << 20) + kib * KIB, size * KIB)));
+    assert_eq!((partly, all), (rest, 0.0));
+    assert!(partly > 0.0);
+}
+
+/// Reads two sequential streams half a disk apart by turns, 4 KiB at a time. Returns what that takes, in s, and what it counts.
+fn two_streams(read_ahead_least: Option<Bytes>) -> (f64, Counts) {
+    let segment_size = Bytes(1024 * KIB);
+    let cache =
+        CacheSpec { segment_size, read_ahead_least, ..write_back(ReadAhead::Always, Scheduling::Fcfs) };
+    let mut drive = drive(Some(cache));
+    let mut now = Nanos::ZERO;
+    for turn in 0..2000 {
+        let address = (turn % 2) * (512 << 20) + turn / 2 * 4 * KIB;
+        now = drive.serve(now, &block(Op::Read, address, 4 * KIB)).done;
+    }
+    (now.secs(), drive.counts())
+}
+
+/// A drive that must read some of each stream ahead turns from one to the other less often: a seek for as much as it reads ahead.
+#[test]
+fn streams_that_are_read_ahead_share_a_drive() {
+    let (without, most_miss) = two_streams(None);
+    let (with, some_miss) = two_streams(Some(Bytes(1024 * KIB)));
+    assert!(most_miss.read_misses > 1000, "{most_miss:?}");
+    assert!(some_miss.read_misses < 40, "{some_miss:?}");
+    assert!(with < without / 3.0, "{with} s, {without} s without");
+}
+
+/// Nothing is read ahead against its will for a stream of one read.
+#[test]
+fn a_read_that_continues_none_makes_no_other_wait() {
+    let least = |read_ahead_least| {
+        let cache = CacheSpec { read_ahead_least, ..write_back(ReadAhead::Always, Scheduling::Fcfs) };
+        let mut drive = drive(Some(cache));
+        PLACES.iter().fold(Nanos::ZERO, |now, place| drive.serve(now, &block(Op::Read, *place, 4 * KIB)).done)
+    };
+    assert_eq!(least(Some(Bytes(64 * KIB))), least(None));
+}
+
+/// No read ends before its last sector has passed under the head: at best as fast as tracks pass, for all streams together.
+#[test]
+fn no_stream_is_faster_than_the_platter() {
+    let bytes = 2000.0 * (4 * KIB) as f64;
+    let (with, _) = two_streams(Some(Bytes(1024 * KIB)));
+    assert!(bytes / with < 50e6, "{} MB/s", bytes / with / 1e6);
+}
+
 fn any_drive() -> impl Strategy<Value = Drive> {
     let ahead = prop::sample::select(vec![ReadAhead::Never, ReadAhead::Always, ReadAhead::Track]);
     let drain = prop::sample::select(vec![Scheduling::Fcfs, Scheduling::Look, Scheduling::Sptf]);
     let (held, room) = (prop::option::of(1u32..5), prop::option::of(1..200 * KIB));
-    (ahead, drain, held, room, any::<bool>()).prop_map(|(ahead, drain, writes_held, room, overlapping)| {
-        let write_room = room.map(Bytes);
-        let cache = CacheSpec { writes_held, write_room, ..write_back(ahead, drain) };
+    let least = prop::option::of(1..100 * KIB);
+    let all = (ahead, drain, held, room, least, any::<bool>());
+    all.prop_map(|(ahead, drain, writes_held, room, least, overlapping)| {
+        let (write_room, read_ahead_least) = (room.map(Bytes), least.map(Bytes));
+        let cache = CacheSpec { writes_held, write_room, read_ahead_least, ..write_back(ahead, drain) };
         drive(Some(cache)).overlapping(overlapping)
     })
 }

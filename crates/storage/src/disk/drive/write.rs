@@ -4,6 +4,7 @@ use headrace_work::Op;
 
 use super::outcome::{Handled, Source, Times};
 use super::{Drive, Lookup};
+use crate::disk::cache::WriteBuffer;
 use crate::disk::layout::Span;
 
 impl Drive {
@@ -15,11 +16,13 @@ impl Drive {
             self.overhead_of_miss(Op::Write, span.first)
         };
         let begin = (now + overhead).max(self.bus.free_at());
-        self.cache.stop_reading_ahead();
         if self.buffer.is_none() {
+            self.finish_owed();
+            self.cache.cut_reading_ahead();
             self.cache.invalidate(span);
             return self.write_to_platter(begin, span);
         }
+        self.cache.cut_reading_ahead();
         self.cache.keep(span);
         let time = self.write_to_cache(begin, span);
         Times { ready: time, done: time + self.electronics.write.completion }
@@ -46,19 +49,31 @@ impl Drive {
         begin + self.electronics.write_data_delay + keeps_up.max(sectors * timing.watermark * timing.sector)
     }
 
-    /// Takes the data of a write into the cache, in pieces where it is larger than the room there is. Returns when all of it is
-    /// there.
+    /// Takes the data of a write into the cache, a segment or less at a time: what has come goes to the platter while the rest
+    /// comes. Returns when all of it is there.
     fn write_to_cache(&mut self, begin: f64, span: Span) -> f64 {
-        let Some(buffer) = &mut self.buffer else { return begin };
+        let piece = self.buffer.as_ref().map_or(u64::MAX, WriteBuffer::piece);
         let (each, mut time, mut left) = (self.electronics.write.sector, begin, span);
         while left.first < left.end {
-            let sectors = left.sectors().min(buffer.room());
-            let piece = Span { first: left.first, end: left.first + sectors };
-            time = buffer.room_at(&mut self.actuator, &self.platter, time, sectors);
+            let sectors = left.sectors().min(piece);
+            time = self.room_at(time, sectors);
             time = self.bus.carry(time + sectors as f64 * each, sectors, each);
-            buffer.hold(&self.platter, piece, time);
-            left.first = piece.end;
+            self.work_until(time);
+            let comes = Span { first: left.first, end: left.first + sectors };
+            if let Some(buffer) = &mut self.buffer {
+                buffer.hold(&self.platter, comes, time);
+            }
+            left.first = comes.end;
         }
         time
+    }
+
+    /// When there is room in the cache for `sectors` more to be written, from `time` on.
+    fn room_at(&mut self, time: f64, sectors: u64) -> f64 {
+        if self.buffer.as_ref().is_some_and(|buffer| !buffer.has_room(time, sectors)) {
+            self.finish_owed();
+        }
+        let Some(buffer) = &mut self.buffer else { return time };
+        buffer.room_at(&mut self.actuator, &self.platter, time, sectors)
     }
 }

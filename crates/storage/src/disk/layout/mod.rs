@@ -46,12 +46,6 @@ impl Span {
         sector.wrapping_sub(self.first) < self.sectors()
     }
 
-    /// Whether all of `other` are among them.
-    #[inline]
-    pub fn covers(&self, other: Self) -> bool {
-        self.first <= other.first && other.end <= self.end
-    }
-
     /// Whether any of `other` is among them.
     #[inline]
     pub fn overlaps(&self, other: Self) -> bool {

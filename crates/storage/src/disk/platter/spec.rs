@@ -35,8 +35,8 @@ pub struct MechanicsSpec {
     /// Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seek: Vec<(u32, Nanos)>,
-    /// Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough for
-    /// switches.
+    /// Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough to
+    /// switch to the next track and settle for a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<LayoutSpec>,
 }

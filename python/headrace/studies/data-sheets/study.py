@@ -1,0 +1,94 @@
+"""Holds the catalogue's modern drives against their data sheets, load by load: see README.md for what it finds."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from headrace import Scenario, devices
+from headrace.study import Claim, Judged, Obtained, Study, verdict
+
+Json = dict[str, Any]
+
+# Requests of a run, all streams together, and with `--small`: sequential loads repeat themselves after far fewer.
+SEQUENTIAL, RANDOM, SMALL = 10_000, 10_000, 4_000
+
+# The share of a drive that a sequential stream goes to.
+SHARE = 0.01
+
+# The units in which catalogue numbers come.
+UNITS = {"B": 1, "GB": 10**9, "KiB": 1 << 10, "GiB": 1 << 30}
+
+
+def obtain(study: Study) -> Iterator[Judged]:
+    """Judge every drive under every load; those without a published figure are shown."""
+    for drive in study.document["drives"]:
+        for load in study.document["load"]:
+            study.tell(f"{drive}, {load['id']}")
+            yield from _judged(study, drive, load)
+
+
+def _judged(study: Study, drive: str, load: Json) -> Iterator[Judged]:
+    unit = "MB/s" if "size" in load else "requests a second"
+    rates = _simulated(study, drive, load, _regions(load))
+    figures = [figure for figure in study.document["figure"] if _is_of(figure, drive, load)]
+    for figure in figures:
+        percent = study.document[figure["tolerance"]]
+        claim = Claim(f"{drive}: {load['id']}", unit, figure["value"], figure["source"], percent=percent)
+        yield verdict(claim, Obtained(round(sum(rates), 2)))
+    if not figures:
+        claim = Claim(f"{drive}: {load['id']}", unit, None, "not published", verdict="not testable")
+        yield verdict(claim, Obtained(round(sum(rates), 2)))
+    if load["id"] in study.document["sharing"]["loads"]:
+        yield _shared(study, drive, load, sum(rates))
+
+
+def _is_of(figure: Json, drive: str, load: Json) -> bool:
+    return bool(figure["drive"] == drive and load["id"] in figure["loads"])
+
+
+def _shared(study: Study, drive: str, load: Json, together: float) -> Judged:
+    """Judge what streams get together, as a share of the mean of what each gets alone."""
+    sharing = study.document["sharing"]
+    alone = [rate for place in _regions(load) for rate in _simulated(study, drive, load, [place])]
+    low, high = sharing["between"]
+    claim = Claim(
+        f"{drive}: {load['id']}", "share of one stream's rate", f"{low} or more", sharing["source"], between=(low, high)
+    )
+    return verdict(claim, Obtained(round(together / (sum(alone) / len(alone)), 3)))
+
+
+def _regions(load: Json) -> list[float | None]:
+    """Where the streams of a load begin, as a share of the drive; `None` for all of it."""
+    if "size" not in load:
+        return [None]
+    if "region" in load:
+        return [0.0 if load["region"] == "outer" else 1.0 - SHARE]
+    return [number / load["streams"] for number in range(load["streams"])]
+
+
+def _simulated(study: Study, drive: str, load: Json, places: list[float | None]) -> list[float]:
+    """Return what each stream gets, in MB/s where it is sequential, else in requests a second."""
+    numbers = devices.numbers(drive)
+    capacity = _bytes(numbers["capacity"]["value"])
+    streams = {f"s{number}": _stream(load, place, capacity) for number, place in enumerate(places)}
+    disk = {"type": "disk", "device": numbers, "positioning": "mechanical"}
+    requests = SMALL if study.small else SEQUENTIAL if "size" in load else RANDOM
+    run = {"requests": requests, "seed": 1}
+    found = Scenario(json.dumps({"system": {"disk": disk}, "workload": streams, "run": run})).run().streams
+    by = "bytes_per_s" if "size" in load else "requests_per_s"
+    scale = 1e6 if "size" in load else 1.0
+    return [value / scale for value in found[by]]
+
+
+def _stream(load: Json, place: float | None, capacity: int) -> Json:
+    stream: Json = {"to": "disk", "op": load["op"], "size": load.get("size", "4 KiB")}
+    stream["arrivals"] = {"closed": {"depth": load.get("depth", 1)}}
+    if place is not None:
+        region = {"from": f"{int(capacity * place)} B", "size": f"{int(capacity * SHARE)} B"}
+        stream |= {"pattern": "sequential", "region": region}
+    return stream
+
+
+def _bytes(text: str) -> int:
+    number, unit = text.split()
+    return int(float(number) * UNITS[unit])
