@@ -50,7 +50,10 @@ class Results:
 
     @cached_property
     def streams(self) -> "polars.DataFrame":
-        """One row a stream: rates (1/s, B/s), mean response with half-width, spread and quantiles (ms)."""
+        """One row a stream: requests made, answered and lost, rates (1/s, B/s), response times (ms).
+
+        `blocked` is the share of the time for which the source was.
+        """
         return _frame(_stream_row(stream) for stream in self.data["streams"])
 
     @cached_property
@@ -128,7 +131,8 @@ def _quantiles(pairs: list[list[float]]) -> Json:
 def _stream_row(stream: Json) -> Json:
     response = stream["response"]
     interval = response["interval"] or {"method": None, "trusted": None}
-    plain = ("name", "to", "made", "answered", "in_flight", "requests_per_s", "bytes_per_s")
+    counts = ("made", "answered", "in_flight", "dropped", "expired", "blocked")
+    plain = ("name", "to", *counts, "requests_per_s", "bytes_per_s")
     return (
         {name: stream[name] for name in plain}
         | {name: response[name] for name in ("mean_ms", "half_width_ms", "sd_ms", "max_ms")}

@@ -55,26 +55,33 @@ def compare_command(
 @commands.command("capacity")
 def capacity_command(
     file: File,
-    increase: Annotated[str, typer.Option(metavar="PATH", help="What grows: `workload.users.arrivals.poisson`.")],
+    increase: Annotated[str, typer.Option(metavar="PATH", help="What varies: `workload.users.arrivals.poisson`.")],
     until: Annotated[
         list[str],
-        typer.Option(metavar="OBJECTIVE", help="What must not come to pass: `p99(reads) > 20 ms`. May be repeated."),
+        typer.Option(
+            metavar="OBJECTIVE",
+            help="A limit not to be passed, `p99(reads) > 20 ms`, or a goal to be met, `p99(reads) < 20 ms`. "
+            "May be repeated.",
+        ),
     ],
     least: Annotated[
-        str | None, typer.Option("--from", metavar="VALUE", help="Where to begin. [default: what FILE has]")
+        str | None,
+        typer.Option(
+            "--from", metavar="VALUE", help="The smallest value to try. [default: search from what FILE has, both ways]"
+        ),
     ] = None,
     most: Annotated[
-        str | None, typer.Option("--to", metavar="VALUE", help="At most so much.", show_default=False)
+        str | None, typer.Option("--to", metavar="VALUE", help="The largest value to try.", show_default=False)
     ] = None,
-    within: Annotated[str, typer.Option(metavar="SHARE", help="How narrow the bracket is to be.")] = "2%",
-    replications: Annotated[int, typer.Option(min=2, metavar="R", help="Runs of each load to begin with.")] = 5,
-    budget: Annotated[int, typer.Option(min=2, metavar="N", help="At most so many of each load.")] = 40,
+    within: Annotated[str, typer.Option(metavar="SHARE", help="How narrow the bracket must be.")] = "2%",
+    replications: Annotated[int, typer.Option(min=2, metavar="R", help="Runs of each value to begin with.")] = 5,
+    budget: Annotated[int, typer.Option(min=2, metavar="N", help="Maximum number of runs of each value.")] = 40,
     store: StoreFolder = None,
     workers: Workers = None,
     as_json: AsJson = False,
     sets: Sets = None,
 ) -> None:
-    """Seek the largest load that FILE carries within objectives, and what is busiest there."""
+    """Find the largest load that meets objectives, or the smallest design: how much load, how few disks."""
     from headrace.experiment import capacity  # noqa: PLC0415
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
@@ -103,7 +110,7 @@ def capacity_command(
         print_rows(as_json, capacity.as_json(found), *tables.loads(found))
 
     found = answered(ask, tell, as_json=as_json, kept=store)
-    if found.carried is None or found.exceeded is None:
+    if found.meets is None or found.fails is None:
         raise typer.Exit(CUT_SHORT)
 
 

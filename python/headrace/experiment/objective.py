@@ -10,7 +10,12 @@ from headrace.mistakes import refusal
 
 ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
 TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")}
-WHATS = (*TIMES, "requests_per_s", "bytes_per_s", "utilisation", "queue", "price", "power", "rack_units")
+COSTS = ("price", "power", "rack_units")
+LOSSES = ("dropped", "expired", "blocked")
+RATES = ("requests_per_s", "bytes_per_s")
+WHATS = (*TIMES, *RATES, *LOSSES, "utilisation", "queue", *COSTS)
+# Of these less is better: `<` is the goal, and `>` the limit.
+LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
 EXAMPLE = "write it as `p99(reads) > 20 ms` or `mean(users)`"
 
 
@@ -40,12 +45,8 @@ class Objective:
             direct += [f"{stream}.{name}" for stream in streams] if len(streams) == 1 else []
         found = [metric for metric in direct if metric in known]
         if not found:
-            fitting = ", ".join(
-                f"{self.what}({metric.removesuffix(f'.{name}')})" for metric in known if metric.endswith(f".{name}")
-            )
-            own = ", ".join(
-                f"{metric.rpartition('.')[2]}({self.of})" for metric in known if metric.startswith(f"{self.of}.")
-            )
+            fitting = ", ".join(_asked(metric) for metric in known if metric.endswith(f".{name}"))
+            own = ", ".join(_asked(metric) for metric in known if metric.startswith(f"{self.of}."))
             raise refusal(
                 self.text,
                 f"`{self.text}`: no run has a {self.what} of `{self.of}`",
@@ -57,6 +58,48 @@ class Objective:
         """Whether a value lies beyond the bound."""
         assert self.bound is not None
         return value > self.bound if self.above else value < self.bound
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether the bound is what is not to be passed; else it is a goal.
+
+        Of what has no better side that is known, such as a hit ratio, it is a goal.
+        """
+        less_is_better = self.what in LESS_IS_BETTER
+        return self.above is True if less_is_better else self.above is False and self.what in RATES
+
+    @property
+    def goal(self) -> str:
+        """What is to hold, in words: of the limit `p99(reads) > 20 ms` that is `p99(reads) ≤ 20 ms`."""
+        if not self.is_limit:
+            return self.text
+        sign = re.compile("[<>]=?").search(self.text)
+        assert sign
+        return f"{self.text[: sign.start()]}{'≤' if self.above else '≥'}{self.text[sign.end() :]}"
+
+    def is_met(self, middle: float, half: float) -> bool | None:
+        """Whether the goal is met all over an interval; none where its ends disagree."""
+        ends = {self.passes(middle + sign * half) != self.is_limit for sign in (-1, 1)}
+        return ends.pop() if len(ends) == 1 else None
+
+    def margin(self, value: float) -> float:
+        """Return how far a value keeps within the goal, as a share of the bound; negative where it misses it."""
+        assert self.bound is not None
+        wants_more = bool(self.above) != self.is_limit
+        return (value - self.bound) * (1 if wants_more else -1) / (abs(self.bound) or 1.0)
+
+
+def _asked(metric: str) -> str:
+    """Return how a metric is asked for.
+
+    >>> _asked("users.reads.p99_ms"), _asked("tds/spindle.queue")
+    ('p99(users.reads)', 'queue(tds/spindle)')
+    """
+    of, _, name = metric.rpartition(".")
+    # The name of a quantile may have a dot of its own: `users.p99.9_ms`.
+    if name == "9_ms" and of.endswith(".p99"):
+        of, name = of.removesuffix(".p99"), "p99.9_ms"
+    return f"{next((what for what, own in TIMES.items() if own == name), name)}({of})"
 
 
 def _may_exist(what: str) -> bool:
