@@ -185,7 +185,7 @@ def test_replications_go_on_until_it_is_precise(clerk: Path) -> None:
     assert easy["users.mean_ms ±"] <= 0.02 * easy["users.mean_ms"]
     assert hard["replications"] == 12
     assert not hard["precise"]
-    assert "1 did not come within 0.02 by 12 replications" in found.answer
+    assert "1 point did not reach ±2.00% within 12 replications" in found.answer
 
 
 @pytest.fixture

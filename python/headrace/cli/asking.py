@@ -10,7 +10,7 @@ import typer
 
 from headrace._core import ScenarioError
 from headrace.cli.options import INTERRUPTED, exit_where_lost, refuse, telling_losses
-from headrace.experiment import design, rounds
+from headrace.experiment import design, precision, rounds
 
 Json = dict[str, Any]
 Found = TypeVar("Found")
@@ -26,6 +26,19 @@ Vary = Annotated[
 ]
 Replications = Annotated[
     int | None, typer.Option(min=1, metavar="R", help="So many independent runs of each point.", show_default=False)
+]
+PrecisionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--precision",
+        metavar="SHARE",
+        help="Add replications until each interval is this narrow: `2%` for mean response times, "
+        "`1% of p99(reads), mean(users)` for others.",
+    ),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option("--budget", min=2, metavar="N", help="With `--precision`: maximum replications. [default: 50]"),
 ]
 StoreFolder = Annotated[
     Path | None,
@@ -54,12 +67,17 @@ def axes_of(given: list[str] | None) -> dict[str, Any]:
     return axes
 
 
-def percent(text: str) -> float:
-    """Return a share, written as one or in percent."""
-    number = float(text.removesuffix("%").strip()) / (100 if text.strip().endswith("%") else 1)
-    if not 0 < number < 1:
-        raise ValueError(text)
-    return number
+def precision_of(text: str | None, budget: int | None) -> precision.Precision | None:
+    """Return what `--precision` and `--budget` ask for."""
+    if text is None:
+        if budget is not None:
+            raise typer.BadParameter("a budget is for `--precision`", param_hint="--budget")
+        return None
+    try:
+        return precision.read(text, budget)
+    except ValueError:
+        message = f"`{text}` is no share such as 2%, or `2% of p99(users)`"
+        raise typer.BadParameter(message, param_hint="--precision") from None
 
 
 def answered(

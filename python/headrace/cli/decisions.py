@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.asking import StoreFolder, Vary, Workers, answered, axes_of, percent, print_rows
+from headrace.cli.asking import StoreFolder, Vary, Workers, answered, axes_of, print_rows
 from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, write
-from headrace.experiment import design, engines, rounds, stored
+from headrace.experiment import design, engines, precision, rounds, stored
 from headrace.files import keep_apart
 from headrace.scenario import load
 
@@ -87,7 +87,7 @@ def capacity_command(
 
     ends = [None if one is None else design.scalar(one) for one in (least, most)]
     try:
-        share = percent(within)
+        share = precision.share(within)
     except ValueError:
         raise typer.BadParameter(f"`{within}` is no share such as 2%", param_hint="--within") from None
 

@@ -10,6 +10,7 @@ from headrace import reports
 from headrace.experiment import stored
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.formula import quantity
+from headrace.experiment.precision import LEAST, SEQUENTIAL, named, of_streams
 from headrace.experiment.task import Record
 from headrace.scenario import Scenario
 
@@ -19,12 +20,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-# Who stops at the first narrow interval stops too soon now and then: of few replications often enough to matter.
-LEAST = 5
-
-
-def half_width(values: list[float]) -> float | None:
-    """Return half the width of the 95 % interval of the mean of independent values, by Student's law; none for one.
+def half_width(values: list[float], confidence: float = 0.95) -> float | None:
+    """Return half the width of the interval of the mean of independent values, by Student's law; none for one.
 
     >>> round(half_width([1.0, 2.0, 3.0]), 3), half_width([1.0])
     (2.484, None)
@@ -34,7 +31,7 @@ def half_width(values: list[float]) -> float | None:
 
     if len(values) < 2:
         return None
-    return float(stdtrit(len(values) - 1, 0.975) * np.std(values, ddof=1) / len(values) ** 0.5)
+    return float(stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / len(values) ** 0.5)
 
 
 class Table:
@@ -79,7 +76,12 @@ class Table:
             return None
         alone = self.of(point)[0]["metrics"].get(metric.removesuffix("mean_ms") + "half_width_ms")
         by_batches = alone if len(values) == 1 and metric.endswith("mean_ms") else None
-        return sum(values) / len(values), by_batches if len(values) == 1 else half_width(values)
+        half = by_batches if len(values) == 1 else half_width(values, self._confidence)
+        return sum(values) / len(values), half
+
+    @property
+    def _confidence(self) -> float:
+        return 0.95 if self.experiment.precision is None else SEQUENTIAL
 
     def is_precise(self, point: Point) -> bool | None:
         """Return whether each metric asked for is as precise as asked; none where nothing was asked."""
@@ -88,7 +90,7 @@ class Table:
             return None
         if len(self.of(point)) < min(LEAST, precision.budget):
             return False
-        found = [self.mean(point, metric) for metric in precision.metrics or self.metrics_of_interest]
+        found = [self.mean(point, metric) for metric in self.metrics_of_interest]
         return all(one is not None and one[1] is not None and one[1] <= precision.within * abs(one[0]) for one in found)
 
     @cached_property
@@ -99,11 +101,9 @@ class Table:
 
     @property
     def metrics_of_interest(self) -> list[str]:
-        """The metrics that precision is asked of, else the mean response of every stream."""
+        """The metrics that precision is asked of, or the mean response of every stream."""
         precision = self.experiment.precision
-        if precision and precision.metrics:
-            return list(precision.metrics)
-        return [name for name in self.metrics if name.endswith(".mean_ms") and name.count(".") == 1]
+        return named(precision, self.metrics, self.experiment.scenario.file) if precision else of_streams(self.metrics)
 
     @cached_property
     def frame(self) -> "polars.DataFrame":
@@ -171,7 +171,8 @@ class Table:
         vague = [point for point in self.experiment.points if self.of(point) and not self.reason(point)]
         vague = [point for point in vague if self.is_precise(point) is False]
         if vague and precision:
-            said.append(f"{len(vague)} did not come within {precision.within:.2g} by {precision.budget} replications.")
+            counted = "1 point did" if len(vague) == 1 else f"{len(vague)} points did"
+            said.append(f"{counted} not reach ±{precision.within:.2%} within {precision.budget} replications.")
         return " ".join(said) or "Nothing was found."
 
     def _span(self, metric: str) -> str:
