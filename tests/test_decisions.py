@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from conftest import Run
 from headrace import Scenario, ScenarioError, load, sweep
 from headrace.experiment.capacity import capacity
+from headrace.experiment.optimise import optimise
 from headrace.experiment.precision import SEQUENTIAL
 from headrace.experiment.table import half_width
+from headrace.experiment.task import Record
 
 SERVERS = "system.clerk.servers"
 RATE = "workload.users.arrivals.poisson"
@@ -208,3 +211,78 @@ def test_intervals_that_end_a_search_cover_what_they_say() -> None:
     assert held / searches > 0.95 - 0.015
     # What was measured when the level was chosen: 95.3 to 96.4 %. With a level of 95 % it is 92.3 to 93.3 %.
     assert held / searches < 0.98
+
+
+def grid(servers: int = 8, sizes: int = 1) -> dict[str, object]:
+    return {SERVERS: list(range(1, servers + 1)), "run.seed": list(range(1, sizes + 1))}
+
+
+def test_a_field_and_a_cost_are_objectives(headrace: Run, clerk: Path) -> None:
+    few = optimise(busy(), {SERVERS: [4, 5, 6, 7]}, minimise=[SERVERS], subject_to=["mean(users) < 10 ms"])
+    assert few.front[0].point.values == {SERVERS: 5}
+    assert "All 4 designs tried" in few.answer
+    assert few.front[0].values[SERVERS] == (5.0, 0.0)
+    # 100 for each server and 8 for each millisecond saved: a server more costs less than it saves, up to 4.
+    cost = f"100 * {SERVERS} + 20"
+    found = optimise(busy(), {SERVERS: [4, 5, 6]}, minimise=["mean(users)"], subject_to=[f"{cost} < 540"])
+    assert found.front[0].point.values == {SERVERS: 5}
+    ran = headrace(
+        "optimise", clerk, "--vary", f"{SERVERS}=2,3,4", "--minimise", "100 * servers", "--subject-to",
+        "mean(users) < 10 ms",
+    )  # fmt: skip
+    assert "servers = 2" in ran.stdout
+    assert "200" in ran.stdout
+    for text, says in {
+        "100 * disks": "`disks`",
+        f"{SERVERS} *": "no formula",
+        "workload.users.to": "no number",
+    }.items():
+        refused = headrace("optimise", clerk, "--vary", f"{SERVERS}=2,3", "--minimise", text)
+        assert refused.returncode == 2, text
+        assert says in " ".join(refused.stderr.split())
+
+
+def test_constraints_are_judged_by_their_intervals() -> None:
+    short = busy().with_({"run.requests": 400})
+    # With five servers the mean of so short runs is 10 ms give or take one: no run tells, many together do.
+    unsure = optimise(
+        short, {SERVERS: [5, 8]}, minimise=[SERVERS], subject_to=["mean(users) < 9.9 ms"], replications=2, budget=2
+    )
+    assert unsure.front[0].point.values == {SERVERS: 8}
+    assert f"whether {SERVERS.rpartition('.')[2]} = 5 keeps within mean(users) < 9.9 ms is not known" in unsure.answer
+    surer = optimise(
+        short, {SERVERS: [5, 8]}, minimise=[SERVERS], subject_to=["mean(users) < 12 ms"], replications=2, budget=64
+    )
+    assert surer.front[0].point.values == {SERVERS: 5}
+
+
+def test_a_search_says_how_much_of_the_space_it_has_seen(tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    few = busy().with_({"run.requests": 500})
+    found = optimise(few, grid(20, 20), minimise=["mean(users)"], trials=12, replications=1)
+    assert len(found.trials) == 12
+    assert "12 of 400 designs tried (3 %)" in found.answer
+
+
+def test_a_study_is_kept_and_goes_on(tmp_path: Path) -> None:
+    optuna = pytest.importorskip("optuna")
+    few, store = busy().with_({"run.requests": 500}), tmp_path / "kept"
+    runs: list[tuple[str, int]] = []
+
+    def count(record: Record, _: object) -> None:
+        runs.append((record["point"], record["replication"]))
+
+    asked: dict[str, Any] = {"minimise": ["mean(users)"], "subject_to": ["utilisation(clerk) < 90 %"]}
+    first = optimise(few, grid(20, 20), trials=8, store=store, watch=count, **asked)
+    assert len({point for point, _ in runs}) == 8
+    more = optimise(few, grid(20, 20), trials=14, store=store, watch=count, **asked)
+    assert len({point for point, _ in runs}) == 14
+    assert len(runs) == len(set(runs)), "no run is repeated"
+    assert {trial.point.key for trial in first.trials} < {trial.point.key for trial in more.trials}
+    # Optuna's own tools read it.
+    backend = optuna.storages.journal.JournalFileBackend(str(store / "optuna.log"))
+    [summary] = optuna.get_all_study_summaries(optuna.storages.JournalStorage(backend))
+    assert summary.n_trials >= 14
+    assert summary.study_name.startswith("minimise mean(users) subject to utilisation(clerk) < 90 %")
+    best = optuna.load_study(study_name=None, storage=optuna.storages.JournalStorage(backend)).best_trial
+    assert best.user_attrs["run.seed"] in range(1, 21)

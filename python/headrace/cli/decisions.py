@@ -119,7 +119,7 @@ def optimise_command(
     file: File,
     vary: Vary = None,
     minimise: Annotated[
-        list[str] | None, typer.Option(metavar="METRIC", help="Such as `p99(reads)` or `price(system)`.")
+        list[str] | None, typer.Option(metavar="METRIC", help="Such as `p99(reads)`, `price(system)` or `300 * disks`.")
     ] = None,
     maximise: Annotated[
         list[str] | None, typer.Option(metavar="METRIC", help="Such as `requests_per_s(users)`.")
@@ -127,15 +127,20 @@ def optimise_command(
     subject_to: Annotated[
         list[str] | None, typer.Option(metavar="CONSTRAINT", help="Such as `p99(reads) < 20 ms`.")
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, metavar="N", help="How many designs are tried.")] = 50,
+    trials: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Maximum number of designs; if there are no more, all are tried.")
+    ] = 50,
     replications: Annotated[int, typer.Option(min=1, metavar="R", help="Runs of each.")] = 3,
+    budget: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Maximum runs of a design whose constraints are undecided.")
+    ] = 24,
     store: StoreFolder = None,
     workers: Workers = None,
     as_json: AsJson = False,
     sets: Sets = None,
     report: ReportFile = None,
 ) -> None:
-    """Seek the best design within constraints; with several goals, those that none beats in every respect."""
+    """Find the best design within constraints; with several goals, the Pareto-optimal ones."""
     from headrace.experiment import optimise  # noqa: PLC0415
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
@@ -152,6 +157,7 @@ def optimise_command(
             subject_to=subject_to or (),
             trials=trials,
             replications=replications,
+            budget=budget,
             engine=engines.Local(workers),
             store=store,
             watch=watch,
