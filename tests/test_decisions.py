@@ -286,3 +286,23 @@ def test_a_study_is_kept_and_goes_on(tmp_path: Path) -> None:
     assert summary.study_name.startswith("minimise mean(users) subject to utilisation(clerk) < 90 %")
     best = optuna.load_study(study_name=None, storage=optuna.storages.JournalStorage(backend)).best_trial
     assert best.user_attrs["run.seed"] in range(1, 21)
+
+
+def test_a_sweep_over_loads_says_which_design_is_best_at_each() -> None:
+    """One fast server is best at a light load, several slow ones at a heavy one: M/M/1 at 6 ms, M/M/4 at 16."""
+    fast = {"exponential": "6 ms"}
+    slow = {"exponential": "16 ms"}
+    designs = [
+        json.dumps({"type": "station", "service": fast}),
+        json.dumps({"type": "station", "service": slow, "servers": 4}),
+    ]
+    table = sweep(Scenario(CLERK), {RATE: ["20 /s", "140 /s"], "system.clerk": designs}, replications=5)
+    light, heavy = table.answer.split("; ")
+    assert "lowest at poisson = 20 /s with" in light
+    assert "6 ms" in light
+    assert "at poisson = 140 /s with" in heavy
+    assert "16 ms" in heavy
+    same = sweep(Scenario(CLERK), {RATE: ["20 /s", "30 /s"], "run.seed": [1, 2]}, replications=3)
+    assert "not shown to differ from seed" in same.answer
+    lost = sweep(Scenario(CLERK), {RATE: ["20 /s", "900 /s"], SERVERS: [1, 2]}, replications=3)
+    assert "at poisson = 900 /s with no design: all failed" in lost.answer

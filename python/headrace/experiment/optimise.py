@@ -81,7 +81,7 @@ class Optimum:
         if not self.front:
             return f"No design keeps within the constraints: {self._failures()}. {self._tried}."
         best = self.front[0]
-        found = ", ".join(f"{goal.text} {interval(*best.values[goal.text])}" for goal, _ in self.goals)
+        found = ", ".join(f"{goal.text} = {interval(*best.values[goal.text])}" for goal, _ in self.goals)
         if len(self.goals) == 1:
             said = f"Best is {best.point}: {found}."
         else:
