@@ -306,3 +306,15 @@ def test_a_sweep_over_loads_says_which_design_is_best_at_each() -> None:
     assert "not shown to differ from seed" in same.answer
     lost = sweep(Scenario(CLERK), {RATE: ["20 /s", "900 /s"], SERVERS: [1, 2]}, replications=3)
     assert "at poisson = 900 /s with no design: all failed" in lost.answer
+
+
+def test_frames_of_a_run_are_written_as_parquet(tmp_path: Path) -> None:
+    plain = Scenario(CLERK).run()
+    drive = Scenario(
+        "system: {drive: {type: disk, device: seagate-st32171w, positioning: mechanical}}\n"
+        "workload: {users: {to: drive, arrivals: {closed: {depth: 1}}}}\nrun: {requests: 500}\n"
+    ).run()
+    for found in (plain, drive):
+        for name in ("streams", "components", "theory", "cdf", "series"):
+            getattr(found, name).write_parquet(tmp_path / f"{name}.parquet")
+    assert drive.components["meters.read_hit_ratio"][0] is not None

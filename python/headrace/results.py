@@ -58,8 +58,12 @@ class Results:
 
     @cached_property
     def components(self) -> "polars.DataFrame":
-        """One row a component: utilisation, mean queue, waits and services (ms), bytes a second."""
-        return _frame(self.data["components"])
+        """One row a component: utilisation, mean queue, waits and services (ms), bytes a second.
+
+        Measures of its own kind and utilisation by cause have a column each (`meters.read_hit_ratio`), null where a
+        component has none.
+        """
+        return _frame(_component_row(component) for component in self.data["components"])
 
     @cached_property
     def theory(self) -> "polars.DataFrame":
@@ -126,6 +130,14 @@ def _frame(rows: Any) -> "polars.DataFrame":
 
 def _quantiles(pairs: list[list[float]]) -> Json:
     return {f"p{share * 100:g}_ms": time for share, time in pairs}
+
+
+def _component_row(component: Json) -> Json:
+    row = {name: value for name, value in component.items() if not isinstance(value, dict)}
+    # Frames without a child in a struct cannot be written as Parquet.
+    for name in ("utilisation_by_cause", "meters"):
+        row |= {f"{name}.{key}": value for key, value in component[name].items()}
+    return row
 
 
 def _stream_row(stream: Json) -> Json:
