@@ -4,13 +4,13 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 
 import typer
 
 from headrace._core import ScenarioError
 from headrace.cli.options import INTERRUPTED, exit_where_lost, refuse, telling_losses
-from headrace.experiment import design, precision, rounds
+from headrace.experiment import design, engines, precision, rounds
 
 Json = dict[str, Any]
 Found = TypeVar("Found")
@@ -80,12 +80,21 @@ def precision_of(text: str | None, budget: int | None) -> precision.Precision | 
         raise typer.BadParameter(message, param_hint="--precision") from None
 
 
+class How(TypedDict):
+    """How the runs behind an answer are done."""
+
+    engine: engines.Engine
+    store: Path | None
+    watch: rounds.Watch | None
+
+
 def answered(
-    ask: Callable[[rounds.Watch | None], Found],
+    ask: Callable[[How], Found],
     tell: Callable[[Found], None],
     *,
     as_json: bool,
     kept: Path | None,
+    workers: int | None = None,
     page: Path | None = None,
 ) -> Found:
     """Ask, showing progress, and tell what was found; say what is wrong where something is.
@@ -99,7 +108,7 @@ def answered(
         raise typer.BadParameter(f"{page} {why}", param_hint="--report")
     try:
         with telling_losses() as lost, progress.of_tasks(quiet=as_json) as watch:
-            found = ask(watch)
+            found = ask({"engine": engines.Local(workers), "store": kept, "watch": watch})
     except ScenarioError as error:
         refuse(error, as_json)
     except KeyboardInterrupt as stopped:

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.asking import StoreFolder, Vary, Workers, answered, axes_of, print_rows
+from headrace.cli.asking import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
 from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, write
-from headrace.experiment import design, engines, precision, rounds, stored
+from headrace.experiment import design, precision, stored
 from headrace.files import keep_apart
 from headrace.scenario import load
 
@@ -39,17 +39,15 @@ def compare_command(
     if b is None and not other:
         raise typer.BadParameter("name another scenario, or what it has different", param_hint="--with")
 
-    def ask(watch: rounds.Watch | None) -> compare.Comparison:
+    def ask(how: How) -> compare.Comparison:
         first = load(a).with_(changes(sets))
         second = (load(b).with_(changes(sets)) if b else first).with_(changes(other))
-        return compare.compare(
-            first, second, replications=replications, engine=engines.Local(workers), store=store, watch=watch
-        )
+        return compare.compare(first, second, replications=replications, **how)
 
     def tell(found: compare.Comparison) -> None:
         print_rows(as_json, compare.as_json(found), *tables.differences(found, every=every))
 
-    answered(ask, tell, as_json=as_json, kept=store)
+    answered(ask, tell, as_json=as_json, kept=store, workers=workers)
 
 
 @commands.command("capacity")
@@ -91,7 +89,7 @@ def capacity_command(
     except ValueError:
         raise typer.BadParameter(f"`{within}` is no share such as 2%", param_hint="--within") from None
 
-    def ask(watch: rounds.Watch | None) -> capacity.Capacity:
+    def ask(how: How) -> capacity.Capacity:
         return capacity.capacity(
             load(file).with_(changes(sets)),
             increase,
@@ -101,15 +99,13 @@ def capacity_command(
             within=share,
             replications=replications,
             budget=budget,
-            engine=engines.Local(workers),
-            store=store,
-            watch=watch,
+            **how,
         )
 
     def tell(found: capacity.Capacity) -> None:
         print_rows(as_json, capacity.as_json(found), *tables.loads(found))
 
-    found = answered(ask, tell, as_json=as_json, kept=store)
+    found = answered(ask, tell, as_json=as_json, kept=store, workers=workers)
     if found.meets is None or found.fails is None:
         raise typer.Exit(CUT_SHORT)
 
@@ -146,7 +142,7 @@ def optimise_command(
 
     axes = _wanted(vary)
 
-    def ask(watch: rounds.Watch | None) -> optimise.Optimum:
+    def ask(how: How) -> optimise.Optimum:
         loaded = load(file).with_(changes(sets))
         keep_apart({"--report": report}, [*loaded.inputs(), *stored.files(store)])
         return optimise.optimise(
@@ -158,9 +154,7 @@ def optimise_command(
             trials=trials,
             replications=replications,
             budget=budget,
-            engine=engines.Local(workers),
-            store=store,
-            watch=watch,
+            **how,
         )
 
     def tell(found: optimise.Optimum) -> None:
@@ -170,7 +164,7 @@ def optimise_command(
 
             write(lambda page: pages.write_optimum(found, page, title=file.stem), report)
 
-    found = answered(ask, tell, as_json=as_json, kept=store, page=report)
+    found = answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
     if not found.front:
         raise typer.Exit(CUT_SHORT)
 
@@ -195,22 +189,20 @@ def sensitivity_command(
 
     axes = _wanted(vary)
 
-    def ask(watch: rounds.Watch | None) -> sensitivity.Sensitivity:
+    def ask(how: How) -> sensitivity.Sensitivity:
         return sensitivity.sensitivity(
             load(file).with_(changes(sets)),
             axes,
             metric,
             method=method,
             samples=samples,
-            engine=engines.Local(workers),
-            store=store,
-            watch=watch,
+            **how,
         )
 
     def tell(found: sensitivity.Sensitivity) -> None:
         print_rows(as_json, sensitivity.as_json(found), *tables.effects(found))
 
-    answered(ask, tell, as_json=as_json, kept=store)
+    answered(ask, tell, as_json=as_json, kept=store, workers=workers)
 
 
 def _wanted(vary: list[str] | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import typer
 from headrace._core import ScenarioError
 from headrace.cli.asking import (
     Budget,
+    How,
     PrecisionOption,
     Replications,
     StoreFolder,
@@ -108,11 +109,11 @@ def sweep_command(
     """Run FILE (a scenario, or an experiment) at every combination of values, and print what differs."""
     wanted, axes, shard = precision_of(precision, budget), axes_of(vary), _shard(array_index)
 
-    def ask(watch: rounds.Watch | None) -> Table:
+    def ask(how: How) -> Table:
         experiment = _experiment(file, axes, sets).with_replications(replications, wanted)
         keep_apart({"--report": report}, [file, *experiment.scenario.inputs(), *stored.files(store)])
         with _engine(engine, workers, scheduler, jobs) as chosen:
-            return rounds.run(experiment, store=store, engine=chosen, watch=watch, shard=shard)
+            return rounds.run(experiment, store=store, engine=chosen, watch=how["watch"], shard=shard)
 
     found = answered(ask, lambda found: _print_table(found, as_json, report), as_json=as_json, kept=store, page=report)
     if not found.complete:
