@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReplaySpec", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -25,8 +25,8 @@ class ComponentSpecDisk(TypedDict):
     """A disk drive."""
 
     type: Literal['disk']
-    device: DeviceRef
-    """A drive of the catalogue by name, or its numbers written out."""
+    device: DeviceField
+    """A drive of the catalogue by name, a variation of one, or its numbers written out."""
     positioning: NotRequired[Positioning]
     """How the places on the platter are sampled."""
     scheduling: NotRequired[Scheduling | None]
@@ -80,8 +80,14 @@ class ComponentSpecLink(TypedDict):
 ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink"
 """A component, by its kind."""
 
-DeviceRef: TypeAlias = "str | DiskNumbers"
-"""A drive by name, or its numbers."""
+DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
+"""What a document has in the place of a [`DeviceRef`]: variations are completed before it is read."""
+
+class VariedDevice(TypedDict):
+    """A drive that is like another one, but for the fields given beside `like`."""
+
+    like: str
+    """The device from which all that is not given here is taken, each number as an estimate."""
 
 class DiskNumbers(TypedDict):
     """The numbers of a drive, as a data sheet gives them."""

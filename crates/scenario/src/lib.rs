@@ -29,6 +29,7 @@ pub mod run;
 pub mod spec;
 pub mod theory;
 pub mod validation;
+mod variation;
 
 use document::{Problems, Tree};
 use headrace_storage::Journey;
@@ -75,7 +76,10 @@ pub fn read(
     for (path, text) in sets {
         tree.set(path, text).map_err(|problem| Problems::of(&tree, vec![problem]))?;
     }
-    let spec = document::read(&tree).map_err(|problems| Problems::of(&tree, problems))?;
+    let beside = std::path::Path::new(file).parent().unwrap_or(std::path::Path::new(""));
+    let spec = variation::complete(&mut tree.root, &document::Path::default(), beside)
+        .and_then(|()| document::read(&tree))
+        .map_err(|problems| Problems::of(&tree, problems))?;
     Ok((tree, spec))
 }
 
