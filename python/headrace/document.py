@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceRef", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -25,8 +25,8 @@ class ComponentSpecDisk(TypedDict):
     """A disk drive."""
 
     type: Literal['disk']
-    device: DeviceRef
-    """A drive of the catalogue by name, or its numbers written out."""
+    device: DeviceField
+    """A drive of the catalogue by name, a variation of one, or its numbers written out."""
     positioning: NotRequired[Positioning]
     """How the places on the platter are sampled."""
     scheduling: NotRequired[Scheduling | None]
@@ -86,8 +86,14 @@ class ComponentSpecLink(TypedDict):
 ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink"
 """A component, by its kind."""
 
-DeviceRef: TypeAlias = "str | DiskNumbers"
-"""A drive by name, or its numbers."""
+DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
+"""What a document has in the place of a [`DeviceRef`]: variations are completed before it is read."""
+
+class VariedDevice(TypedDict):
+    """A drive that is like another one, but for the fields given beside `like`."""
+
+    like: str
+    """The device from which all that is not given here is taken, each number as an estimate."""
 
 class DiskNumbers(TypedDict):
     """The numbers of a drive, as a data sheet gives them."""
@@ -235,7 +241,7 @@ class MechanicsSpec(TypedDict):
     seek: NotRequired[list[list[int | str]]]
     """Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`."""
     layout: NotRequired[LayoutSpec | None]
-    """Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough for switches."""
+    """Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough to switch to the next track and settle for a write."""
 
 class LayoutSpec(TypedDict):
     """How sectors lie on the platters."""
@@ -299,12 +305,14 @@ class CacheSpec(TypedDict):
     """When it reads on behind what was asked for."""
     read_ahead_most: NotRequired[str | None]
     """At most so far. Default: a segment."""
+    read_ahead_least: NotRequired[str | None]
+    """At least so far behind a read that continues a stream, whatever waits meanwhile, but no further than that stream has been read (the minimum prefetch of SCSI's caching page). Default: 0 B, it stops as soon as its arm is wanted elsewhere."""
     keeps_passing: NotRequired[bool]
     """Whether it keeps what passes under the head while the drive waits for the first sector of a read."""
     writes: NotRequired[Writes]
     """When a write counts as done."""
     write_room: NotRequired[str | None]
-    """With `writes: back`: how much may be here that is not yet on the platter; a longer write is taken in pieces, each of which waits for room. Default: a segment."""
+    """With `writes: back`: how much may be here that is not yet on the platter. A write comes in a segment at a time, each of which waits for room. Default: a segment."""
     writes_held: NotRequired[int | None]
     """With `writes: back`: how many writes may be here that are not yet on the platter. Default: as many as there is room for."""
     drain: NotRequired[Scheduling]
@@ -477,6 +485,8 @@ class StreamSpec(TypedDict):
     """Addresses are multiples of this. Default: the smallest size that occurs."""
     footprint: NotRequired[str | None]
     """Only the first so many bytes are addressed. Default: the whole component."""
+    region: NotRequired[Region | None]
+    """Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0."""
     outstanding: NotRequired[int | None]
     """Maximum number of its requests in flight, for an open stream. Default: no limit."""
     when_full: NotRequired[WhenFull]
@@ -684,6 +694,8 @@ class PatternSpecRuns(TypedDict):
 
 PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
 """Which addresses are asked for."""
+
+Region = TypedDict("Region", {"from": str, "size": str})
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a request that comes while as many as may be are in flight."""

@@ -50,13 +50,20 @@ class Results:
 
     @cached_property
     def streams(self) -> "polars.DataFrame":
-        """One row a stream: rates (1/s, B/s), mean response with half-width, spread and quantiles (ms)."""
+        """One row a stream: requests made, answered and lost, rates (1/s, B/s), response times (ms).
+
+        `blocked` is the share of the time for which the source was.
+        """
         return _frame(_stream_row(stream) for stream in self.data["streams"])
 
     @cached_property
     def components(self) -> "polars.DataFrame":
-        """One row a component: utilisation, mean queue, waits and services (ms), bytes a second."""
-        return _frame(self.data["components"])
+        """One row a component: utilisation, mean queue, waits and services (ms), bytes a second.
+
+        Measures of its own kind and utilisation by cause have a column each (`meters.read_hit_ratio`), null where a
+        component has none.
+        """
+        return _frame(_component_row(component) for component in self.data["components"])
 
     @cached_property
     def theory(self) -> "polars.DataFrame":
@@ -125,10 +132,19 @@ def _quantiles(pairs: list[list[float]]) -> Json:
     return {f"p{share * 100:g}_ms": time for share, time in pairs}
 
 
+def _component_row(component: Json) -> Json:
+    row = {name: value for name, value in component.items() if not isinstance(value, dict)}
+    # Frames without a child in a struct cannot be written as Parquet.
+    for name in ("utilisation_by_cause", "meters"):
+        row |= {f"{name}.{key}": value for key, value in component[name].items()}
+    return row
+
+
 def _stream_row(stream: Json) -> Json:
     response = stream["response"]
     interval = response["interval"] or {"method": None, "trusted": None}
-    plain = ("name", "to", "made", "answered", "in_flight", "requests_per_s", "bytes_per_s")
+    counts = ("made", "answered", "in_flight", "dropped", "expired", "blocked")
+    plain = ("name", "to", *counts, "requests_per_s", "bytes_per_s")
     return (
         {name: stream[name] for name in plain}
         | {name: response[name] for name in ("mean_ms", "half_width_ms", "sd_ms", "max_ms")}

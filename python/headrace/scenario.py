@@ -126,16 +126,21 @@ class Scenario:
         traces = [folder / name for name in _traces(self.text, self.changes)]
         return [*own, *traces, *sorted((folder / "devices").glob("*.yaml"))]
 
-    def _refuse_odd(self) -> None:
-        """Refuse what the core would misread, or read without end."""
+    def _refuse_endless_devices(self) -> None:
+        """Refuse device files that are not plain files: reading one may never end."""
         for device in (Path(self.file).parent / "devices").glob("*.yaml"):
             if device.stem in self.text:
                 refuse_endless(device)
 
     def check(self) -> Json:
         """Return the scenario with its defaults filled in; raise `ScenarioError` with every mistake found."""
-        self._refuse_odd()
+        self._refuse_endless_devices()
         return dict(json.loads(_core.check(self.text, self.file, _sets(self.changes))))
+
+    def filled(self) -> Json:
+        """Return the scenario with its defaults filled in, whether or not it can sustain its load."""
+        self._refuse_endless_devices()
+        return dict(json.loads(_core.read(self.text, self.file, _sets(self.changes))))
 
     def graph(self) -> Json:
         """Return its components by number (`path`, `group`, `kind`), and the names of the groups."""
@@ -169,7 +174,7 @@ class Scenario:
         """
         keep_apart({"requests": requests, "timeline": timeline}, self.inputs())
         asked = {"run.seed": seed, "run.replications": replications}
-        self._refuse_odd()
+        self._refuse_endless_devices()
         changes = self.changes | {path: value for path, value in asked.items() if value is not None}
         processors = threads or os.cpu_count() or 1
         log = _request_log(requests, Scenario(self.text, self.file, changes)) if requests else None

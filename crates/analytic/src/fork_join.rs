@@ -2,7 +2,37 @@
 //! these are the approximations and what they are off by.
 //!
 //! All give the mean response as a multiple of that of one queue, R₁ = 1/(μ − λ), for K M/M/1 queues at utilisation ρ.
-//! The errors stated were measured against simulations of 6·10⁶ jobs at ρ = 0.3, 0.5 and 0.8; K = 4, 8 and 16.
+//! The errors stated are against [`measured`], for K = 3 to 32 and ρ = 0.1 to 0.9.
+
+/// Simulated means as a multiple of R₁, by K, at ρ = 0.1, 0.2 … 0.9: 2·10⁷ jobs each (`tests/fork_join.rs` draws them up anew).
+/// Standard errors are below 0.06 % up to ρ = 0.8 and 0.12 % at 0.9.
+const MEASURED: [(u32, [f64; 9]); 9] = [
+    (2, [1.4876, 1.4750, 1.4625, 1.4501, 1.4374, 1.4244, 1.4123, 1.4010, 1.3873]),
+    (3, [1.8094, 1.7857, 1.7625, 1.7392, 1.7164, 1.6942, 1.6719, 1.6498, 1.6270]),
+    (4, [2.0497, 2.0168, 1.9838, 1.9520, 1.9207, 1.8897, 1.8600, 1.8320, 1.8033]),
+    (6, [2.4006, 2.3519, 2.3046, 2.2588, 2.2141, 2.1702, 2.1297, 2.0885, 2.0528]),
+    (8, [2.6560, 2.5952, 2.5361, 2.4794, 2.4243, 2.3710, 2.3207, 2.2725, 2.2323]),
+    (12, [3.0220, 2.9432, 2.8672, 2.7938, 2.7223, 2.6557, 2.5918, 2.5324, 2.4786]),
+    (16, [3.2849, 3.1923, 3.1026, 3.0168, 2.9350, 2.8582, 2.7845, 2.7178, 2.6546]),
+    (24, [3.6580, 3.5452, 3.4361, 3.3328, 3.2333, 3.1419, 3.0549, 2.9784, 2.9077]),
+    (32, [3.9243, 3.7961, 3.6733, 3.5552, 3.4456, 3.3431, 3.2487, 3.1599, 3.0789]),
+];
+
+/// What simulation gives, for 2 ≤ K ≤ 32 and 0.1 ≤ ρ ≤ 0.9; between the points of the table interpolated, in H_K and ρ.
+pub fn measured(k: u32, utilisation: f64) -> Option<f64> {
+    let above = MEASURED.iter().position(|(at, _)| *at >= k)?;
+    let (high, below) = (MEASURED[above].0, above.saturating_sub(usize::from(MEASURED[above].0 > k)));
+    let steps = (utilisation - 0.1) * 10.0;
+    if k < 2 || !(-1e-9..=8.0 + 1e-9).contains(&steps) {
+        return None;
+    }
+    let at = (steps.max(0.0) as usize).min(7);
+    let along = |row: &[f64; 9]| row[at] + (row[at + 1] - row[at]) * (steps - at as f64);
+    let (low, first, last) = (MEASURED[below].0, along(&MEASURED[below].1), along(&MEASURED[above].1));
+    let share =
+        if high == low { 0.0 } else { (harmonic(k) - harmonic(low)) / (harmonic(high) - harmonic(low)) };
+    Some(first + (last - first) * share)
+}
 
 /// H_K = 1 + 1/2 + … + 1/K.
 pub fn harmonic(k: u32) -> f64 {
@@ -14,13 +44,14 @@ pub fn flatto_hahn(utilisation: f64) -> f64 {
     (12.0 - utilisation) / 8.0
 }
 
-/// Nelson and Tantawi 1988, for 2 ≤ K ≤ 32: off by −0.8 to −3.2 %, more at higher utilisation.
+/// Nelson and Tantawi 1988, for 2 ≤ K ≤ 32: off by −3.9 to +0.3 %, most at high utilisation.
 pub fn nelson_tantawi(k: u32, utilisation: f64) -> f64 {
     let ratio = harmonic(k) / harmonic(2);
     (ratio + (1.0 - ratio) * 4.0 * utilisation / 11.0) * flatto_hahn(utilisation)
 }
 
-/// Varma and Makowski 1994, by interpolation between light and heavy traffic: off by −0.1 to −4.5 %. Its alternating
+/// Varma and Makowski 1994, by interpolation between light and heavy traffic: off by −8.0 to 0.0 %, most at high
+/// utilisation and large K. Its alternating
 /// sums lose their digits beyond K = 24.
 pub fn varma_makowski(k: u32, utilisation: f64) -> f64 {
     let mut heavy = 0.0;
@@ -34,7 +65,8 @@ pub fn varma_makowski(k: u32, utilisation: f64) -> f64 {
     harmonic(k) + (heavy - harmonic(k)) * utilisation
 }
 
-/// Varki, Merchant and Chen 2008, the mean of two bounds: off by −0.4 to −8.4 %, more at higher utilisation.
+/// Varki, Merchant and Chen 2008, the mean of two bounds: off by −11.7 to +0.3 %, most at high
+/// utilisation.
 pub fn varki(k: u32, utilisation: f64) -> f64 {
     let rho = utilisation;
     let sum = |term: &dyn Fn(f64) -> f64| (1..=k).map(|i| term(f64::from(i))).sum::<f64>();

@@ -68,6 +68,13 @@ mod _core {
         Ok(json(&plan.spec))
     }
 
+    /// Reads a scenario; returns it with its defaults filled in, as JSON, whether or not it can work.
+    #[pyfunction]
+    fn read(text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+        let (_, spec) = headrace_scenario::read(text, file, &sets).map_err(|problems| refused(&problems))?;
+        Ok(json(&spec))
+    }
+
     /// Reads and checks an experiment; returns it with its defaults filled in, as JSON.
     #[pyfunction]
     fn experiment(text: &str, file: &str) -> PyResult<String> {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use headrace_storage::disk::DiskNumbers;
 
-use crate::document::{self, Problems};
+use crate::document::{self, Problems, Tree};
+use crate::variation;
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
 const FILES: [(&str, &str); 12] = [
@@ -50,7 +51,22 @@ fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>>
 /// # Errors
 /// What is wrong with its file.
 pub fn disk(name: &str, beside: &Path) -> Option<Result<DiskNumbers, Problems>> {
-    Some(text(name, beside)?.and_then(|(text, file)| document::read_text(&text, &file)))
+    Some(written(name, beside)?.and_then(|mut tree| {
+        variation::device(&mut tree.root, &document::Path::default(), beside)
+            .map_err(|problem| vec![problem])
+            .and_then(|()| document::read_as(&tree, &document::schema_of::<DiskNumbers>()))
+            .map_err(|problems| Problems::of(&tree, problems))
+    }))
+}
+
+/// The document of the device of this name, as it is written. `None` where there is no such device.
+///
+/// # Errors
+/// It cannot be read.
+pub fn written(name: &str, beside: &Path) -> Option<Result<Tree, Problems>> {
+    Some(text(name, beside)?.and_then(|(text, file)| {
+        Tree::parse(&text, &file).map_err(|problem| Problems::unparsed(problem, &text, &file))
+    }))
 }
 
 /// Numbers that make sense.

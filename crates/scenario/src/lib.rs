@@ -29,6 +29,7 @@ pub mod run;
 pub mod spec;
 pub mod theory;
 pub mod validation;
+mod variation;
 
 use document::{Problems, Tree};
 use headrace_storage::Journey;
@@ -55,15 +56,31 @@ pub fn prepare(
     sets: &[(String, String)],
     progress: &Progress,
 ) -> Result<plan::Plan, Problems> {
+    let (tree, spec) = read(source, file, sets)?;
+    let all = |problems| Problems::of(&tree, problems);
+    let plan = plan::of(spec, std::path::Path::new(file), progress).map_err(all)?;
+    let unstable = theory::unstable(&plan);
+    if unstable.is_empty() { Ok(plan) } else { Err(all(unstable)) }
+}
+
+/// Reads a scenario and fills in its defaults, whether or not it can work. See [`prepare`] for `file` and `sets`.
+///
+/// # Errors
+/// Every place that does not have what the schema asks for.
+pub fn read(
+    source: &str,
+    file: &str,
+    sets: &[(String, String)],
+) -> Result<(Tree, spec::ScenarioSpec), Problems> {
     let mut tree = Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
     for (path, text) in sets {
         tree.set(path, text).map_err(|problem| Problems::of(&tree, vec![problem]))?;
     }
-    let all = |problems| Problems::of(&tree, problems);
-    let spec = document::read(&tree).map_err(all)?;
-    let plan = plan::of(spec, std::path::Path::new(file), progress).map_err(all)?;
-    let unstable = theory::unstable(&plan);
-    if unstable.is_empty() { Ok(plan) } else { Err(all(unstable)) }
+    let beside = std::path::Path::new(file).parent().unwrap_or(std::path::Path::new(""));
+    let spec = variation::complete(&mut tree.root, &document::Path::default(), beside)
+        .and_then(|()| document::read(&tree))
+        .map_err(|problems| Problems::of(&tree, problems))?;
+    Ok((tree, spec))
 }
 
 /// Reads, plans and runs a scenario. See [`prepare`] for `file` and `sets`.

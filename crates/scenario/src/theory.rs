@@ -237,7 +237,7 @@ fn forked(stream: &StreamPlan, models: &[(&StreamPlan, Model)]) -> Result<Theory
     Ok(Theory {
         model: model.to_owned(),
         exact: false,
-        fails: Some(fails.to_owned()),
+        fails: Some(fails),
         utilisation: Some(disk.utilisation()),
         service_ms: Some(disk.service().mean()),
         mean_ms: Some(mean),
@@ -253,15 +253,30 @@ fn kind(model: &Model) -> Option<(Op, u64)> {
     }
 }
 
-fn approximation(disk: &Mg1, branches: u32, exponential: bool) -> (&'static str, f64, &'static str) {
+fn approximation(disk: &Mg1, branches: u32, exponential: bool) -> (&'static str, f64, String) {
+    let alike = "all see the same arrivals";
     if exponential && (2..=32).contains(&branches) {
-        let mean = disk.mean_response() * fork_join::nelson_tantawi(branches, disk.utilisation());
-        let known = "queues are independent: all see the same arrivals \
-                     (exact for 2 disks; measured errors for 3 to 32 disks at 10 to 90 % utilisation: −3.9 to +0.4 %)";
-        return ("fork-join after Nelson and Tantawi", mean, known);
+        let factor = fork_join::nelson_tantawi(branches, disk.utilisation());
+        let known = error_of(factor, branches, disk.utilisation());
+        let fails = format!("queues are independent: {alike} ({known})");
+        return ("fork-join after Nelson and Tantawi", disk.mean_response() * factor, fails);
     }
     let mean = fork_join::extreme_value(branches, disk.mean_response(), disk.sd_response());
-    let known = "queues are independent and responses of the extreme-value kind: all see the same arrivals \
-                 (its error is not known in general)";
-    ("fork-join by the extreme-value approximation", mean, known)
+    let fails = format!(
+        "queues are independent and responses of the extreme-value kind: {alike} (its error is not known in general)"
+    );
+    ("fork-join by the extreme-value approximation", mean, fails)
+}
+
+/// What is known of the error of an approximation of fork-join, here.
+fn error_of(factor: f64, branches: u32, utilisation: f64) -> String {
+    let here = format!("{branches} disks at {:.0} % utilisation", utilisation * 100.0);
+    match fork_join::measured(branches, utilisation) {
+        _ if branches == 2 => "exact for 2 disks".to_owned(),
+        Some(measured) => {
+            let percent = format!("{:+.1}", (factor / measured - 1.0) * 100.0).replace('-', "−");
+            format!("measured error for {here}: {percent} %")
+        }
+        None => format!("its error for {here} was not measured"),
+    }
 }

@@ -269,9 +269,30 @@ run: {{requests: 200000}}
     let results = run(&text(120));
     let theory = &results.theory[0];
     close(theory.utilisation.unwrap(), 0.6, 0.1, "utilisation by theory");
-    close(results.streams[0].response.mean_ms, theory.mean_ms.unwrap(), 4.0, "Nelson and Tantawi");
+    // The error that theory states for four disks at 60 % is −1.7 %: corrected by it, the mean is that of the run.
+    let fails = theory.fails.as_deref().unwrap();
+    assert!(fails.contains("measured error for 4 disks at 60 % utilisation: −1.7 %"), "{fails}");
+    close(results.streams[0].response.mean_ms, theory.mean_ms.unwrap() / 0.983, 1.5, "Nelson and Tantawi");
     let refused = simulate(&text(210), "test.yaml", &[], &Options::default(), &Progress::default());
     assert!(refused.unwrap_err().rendered().contains("`volume` is overloaded"));
+}
+
+/// The headroom of a component is of the streams that reach it: what a host elsewhere waits for plays no part.
+#[test]
+fn headroom_is_of_the_streams_that_reach_the_bottleneck() {
+    let results = run("
+system:
+  busy: {type: station, service: 5 ms}
+  calm: {type: station, service: 1 ms}
+workload:
+  open: {to: busy, arrivals: {poisson: 100 /s}}
+  waiting: {to: calm, arrivals: {closed: {depth: 1, think: 9 ms}}}
+run: {requests: 40000}
+");
+    let bottleneck = results.bottleneck.unwrap();
+    assert_eq!((bottleneck.component.as_str(), bottleneck.streams), ("busy", vec!["open".to_owned()]));
+    close(bottleneck.saturates_at.unwrap(), 2.0, 3.0, "headroom");
+    assert!(results.answer.contains("× the load of open"), "{}", results.answer);
 }
 
 /// One bad timestamp makes a replay last for years; the note says which.

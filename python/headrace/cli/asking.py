@@ -4,13 +4,13 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 
 import typer
 
 from headrace._core import ScenarioError
 from headrace.cli.options import INTERRUPTED, exit_where_lost, refuse, telling_losses
-from headrace.experiment import design, rounds
+from headrace.experiment import design, engines, precision, rounds
 
 Json = dict[str, Any]
 Found = TypeVar("Found")
@@ -26,6 +26,19 @@ Vary = Annotated[
 ]
 Replications = Annotated[
     int | None, typer.Option(min=1, metavar="R", help="So many independent runs of each point.", show_default=False)
+]
+PrecisionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--precision",
+        metavar="SHARE",
+        help="Add replications until each interval is this narrow: `2%` for mean response times, "
+        "`1% of p99(reads), mean(users)` for others.",
+    ),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option("--budget", min=2, metavar="N", help="With `--precision`: maximum replications. [default: 50]"),
 ]
 StoreFolder = Annotated[
     Path | None,
@@ -54,20 +67,34 @@ def axes_of(given: list[str] | None) -> dict[str, Any]:
     return axes
 
 
-def percent(text: str) -> float:
-    """Return a share, written as one or in percent."""
-    number = float(text.removesuffix("%").strip()) / (100 if text.strip().endswith("%") else 1)
-    if not 0 < number < 1:
-        raise ValueError(text)
-    return number
+def precision_of(text: str | None, budget: int | None) -> precision.Precision | None:
+    """Return what `--precision` and `--budget` ask for."""
+    if text is None:
+        if budget is not None:
+            raise typer.BadParameter("a budget is for `--precision`", param_hint="--budget")
+        return None
+    try:
+        return precision.read(text, budget)
+    except ValueError:
+        message = f"`{text}` is no share such as 2%, or `2% of p99(users)`"
+        raise typer.BadParameter(message, param_hint="--precision") from None
+
+
+class How(TypedDict):
+    """How the runs behind an answer are done."""
+
+    engine: engines.Engine
+    store: Path | None
+    watch: rounds.Watch | None
 
 
 def answered(
-    ask: Callable[[rounds.Watch | None], Found],
+    ask: Callable[[How], Found],
     tell: Callable[[Found], None],
     *,
     as_json: bool,
     kept: Path | None,
+    workers: int | None = None,
     page: Path | None = None,
 ) -> Found:
     """Ask, showing progress, and tell what was found; say what is wrong where something is.
@@ -81,7 +108,7 @@ def answered(
         raise typer.BadParameter(f"{page} {why}", param_hint="--report")
     try:
         with telling_losses() as lost, progress.of_tasks(quiet=as_json) as watch:
-            found = ask(watch)
+            found = ask({"engine": engines.Local(workers), "store": kept, "watch": watch})
     except ScenarioError as error:
         refuse(error, as_json)
     except KeyboardInterrupt as stopped:

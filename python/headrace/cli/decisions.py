@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.asking import StoreFolder, Vary, Workers, answered, axes_of, percent, print_rows
+from headrace.cli.asking import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
 from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, write
-from headrace.experiment import design, engines, rounds, stored
+from headrace.experiment import design, precision, stored
 from headrace.files import keep_apart
 from headrace.scenario import load
 
@@ -39,52 +39,57 @@ def compare_command(
     if b is None and not other:
         raise typer.BadParameter("name another scenario, or what it has different", param_hint="--with")
 
-    def ask(watch: rounds.Watch | None) -> compare.Comparison:
+    def ask(how: How) -> compare.Comparison:
         first = load(a).with_(changes(sets))
         second = (load(b).with_(changes(sets)) if b else first).with_(changes(other))
-        return compare.compare(
-            first, second, replications=replications, engine=engines.Local(workers), store=store, watch=watch
-        )
+        return compare.compare(first, second, replications=replications, **how)
 
     def tell(found: compare.Comparison) -> None:
         print_rows(as_json, compare.as_json(found), *tables.differences(found, every=every))
 
-    answered(ask, tell, as_json=as_json, kept=store)
+    answered(ask, tell, as_json=as_json, kept=store, workers=workers)
 
 
 @commands.command("capacity")
 def capacity_command(
     file: File,
-    increase: Annotated[str, typer.Option(metavar="PATH", help="What grows: `workload.users.arrivals.poisson`.")],
+    increase: Annotated[str, typer.Option(metavar="PATH", help="What varies: `workload.users.arrivals.poisson`.")],
     until: Annotated[
         list[str],
-        typer.Option(metavar="OBJECTIVE", help="What must not come to pass: `p99(reads) > 20 ms`. May be repeated."),
+        typer.Option(
+            metavar="OBJECTIVE",
+            help="A limit not to be passed, `p99(reads) > 20 ms`, or a goal to be met, `p99(reads) < 20 ms`. "
+            "May be repeated.",
+        ),
     ],
     least: Annotated[
-        str | None, typer.Option("--from", metavar="VALUE", help="Where to begin. [default: what FILE has]")
+        str | None,
+        typer.Option(
+            "--from", metavar="VALUE", help="The smallest value to try. [default: search from what FILE has, both ways]"
+        ),
     ] = None,
     most: Annotated[
-        str | None, typer.Option("--to", metavar="VALUE", help="At most so much.", show_default=False)
+        str | None, typer.Option("--to", metavar="VALUE", help="The largest value to try.", show_default=False)
     ] = None,
-    within: Annotated[str, typer.Option(metavar="SHARE", help="How narrow the bracket is to be.")] = "2%",
-    replications: Annotated[int, typer.Option(min=2, metavar="R", help="Runs of each load to begin with.")] = 5,
-    budget: Annotated[int, typer.Option(min=2, metavar="N", help="At most so many of each load.")] = 40,
+    within: Annotated[str, typer.Option(metavar="SHARE", help="How narrow the bracket must be.")] = "2%",
+    replications: Annotated[int, typer.Option(min=2, metavar="R", help="Runs of each value to begin with.")] = 5,
+    budget: Annotated[int, typer.Option(min=2, metavar="N", help="Maximum number of runs of each value.")] = 40,
     store: StoreFolder = None,
     workers: Workers = None,
     as_json: AsJson = False,
     sets: Sets = None,
 ) -> None:
-    """Seek the largest load that FILE carries within objectives, and what is busiest there."""
+    """Find the largest load that meets objectives, or the smallest design: how much load, how few disks."""
     from headrace.experiment import capacity  # noqa: PLC0415
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     ends = [None if one is None else design.scalar(one) for one in (least, most)]
     try:
-        share = percent(within)
+        share = precision.share(within)
     except ValueError:
         raise typer.BadParameter(f"`{within}` is no share such as 2%", param_hint="--within") from None
 
-    def ask(watch: rounds.Watch | None) -> capacity.Capacity:
+    def ask(how: How) -> capacity.Capacity:
         return capacity.capacity(
             load(file).with_(changes(sets)),
             increase,
@@ -94,16 +99,14 @@ def capacity_command(
             within=share,
             replications=replications,
             budget=budget,
-            engine=engines.Local(workers),
-            store=store,
-            watch=watch,
+            **how,
         )
 
     def tell(found: capacity.Capacity) -> None:
         print_rows(as_json, capacity.as_json(found), *tables.loads(found))
 
-    found = answered(ask, tell, as_json=as_json, kept=store)
-    if found.carried is None or found.exceeded is None:
+    found = answered(ask, tell, as_json=as_json, kept=store, workers=workers)
+    if found.meets is None or found.fails is None:
         raise typer.Exit(CUT_SHORT)
 
 
@@ -112,7 +115,7 @@ def optimise_command(
     file: File,
     vary: Vary = None,
     minimise: Annotated[
-        list[str] | None, typer.Option(metavar="METRIC", help="Such as `p99(reads)` or `price(system)`.")
+        list[str] | None, typer.Option(metavar="METRIC", help="Such as `p99(reads)`, `price(system)` or `300 * disks`.")
     ] = None,
     maximise: Annotated[
         list[str] | None, typer.Option(metavar="METRIC", help="Such as `requests_per_s(users)`.")
@@ -120,21 +123,26 @@ def optimise_command(
     subject_to: Annotated[
         list[str] | None, typer.Option(metavar="CONSTRAINT", help="Such as `p99(reads) < 20 ms`.")
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, metavar="N", help="How many designs are tried.")] = 50,
+    trials: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Maximum number of designs; if there are no more, all are tried.")
+    ] = 50,
     replications: Annotated[int, typer.Option(min=1, metavar="R", help="Runs of each.")] = 3,
+    budget: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Maximum runs of a design whose constraints are undecided.")
+    ] = 24,
     store: StoreFolder = None,
     workers: Workers = None,
     as_json: AsJson = False,
     sets: Sets = None,
     report: ReportFile = None,
 ) -> None:
-    """Seek the best design within constraints; with several goals, those that none beats in every respect."""
+    """Find the best design within constraints; with several goals, the Pareto-optimal ones."""
     from headrace.experiment import optimise  # noqa: PLC0415
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     axes = _wanted(vary)
 
-    def ask(watch: rounds.Watch | None) -> optimise.Optimum:
+    def ask(how: How) -> optimise.Optimum:
         loaded = load(file).with_(changes(sets))
         keep_apart({"--report": report}, [*loaded.inputs(), *stored.files(store)])
         return optimise.optimise(
@@ -145,9 +153,8 @@ def optimise_command(
             subject_to=subject_to or (),
             trials=trials,
             replications=replications,
-            engine=engines.Local(workers),
-            store=store,
-            watch=watch,
+            budget=budget,
+            **how,
         )
 
     def tell(found: optimise.Optimum) -> None:
@@ -157,7 +164,7 @@ def optimise_command(
 
             write(lambda page: pages.write_optimum(found, page, title=file.stem), report)
 
-    found = answered(ask, tell, as_json=as_json, kept=store, page=report)
+    found = answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
     if not found.front:
         raise typer.Exit(CUT_SHORT)
 
@@ -182,22 +189,20 @@ def sensitivity_command(
 
     axes = _wanted(vary)
 
-    def ask(watch: rounds.Watch | None) -> sensitivity.Sensitivity:
+    def ask(how: How) -> sensitivity.Sensitivity:
         return sensitivity.sensitivity(
             load(file).with_(changes(sets)),
             axes,
             metric,
             method=method,
             samples=samples,
-            engine=engines.Local(workers),
-            store=store,
-            watch=watch,
+            **how,
         )
 
     def tell(found: sensitivity.Sensitivity) -> None:
         print_rows(as_json, sensitivity.as_json(found), *tables.effects(found))
 
-    answered(ask, tell, as_json=as_json, kept=store)
+    answered(ask, tell, as_json=as_json, kept=store, workers=workers)
 
 
 def _wanted(vary: list[str] | None) -> dict[str, Any]:

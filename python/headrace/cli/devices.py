@@ -2,9 +2,10 @@
 
 import json
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +13,8 @@ from headrace._core import ScenarioError
 from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, refuse, write
 from headrace.files import keep_apart, write_whole
 from headrace.mistakes import printable
+
+Json = dict[str, Any]
 
 calibrate = typer.Typer(no_args_is_help=True, help="Fit devices to what was measured of them.")
 imports = typer.Typer(no_args_is_help=True, help="Devices from other programs' files.")
@@ -27,6 +30,13 @@ class Clock(StrEnum):
 def _own(beside: Path) -> list[Path]:
     """Return the files of one's own devices."""
     return sorted((beside / "devices").glob("*.yaml"))
+
+
+def _print(found: Json, show: Callable[[Json], None], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        show(found)
 
 
 def devices(
@@ -51,10 +61,7 @@ def devices(
         found = catalogue.device(name, beside)
     except ScenarioError as error:
         refuse(error, as_json)
-    if as_json:
-        print(json.dumps(found, indent=2))
-    else:
-        terminal.show(found)
+    _print(found, terminal.show, as_json)
     if report:
         write(lambda file: catalogue.report(found, file), report)
 
@@ -104,10 +111,7 @@ def validate(
         found = validation.validate(device, trace, clock=clock.value, beside=beside)
     except ScenarioError as error:
         refuse(error, as_json)
-    if as_json:
-        print(json.dumps(found, indent=2))
-    else:
-        terminal.show_validation(found)
+    _print(found, terminal.show_validation, as_json)
     if report:
         write(lambda page: validation.report(found, page), report)
 
@@ -132,10 +136,7 @@ def calibrate_disk(
     except ScenarioError as error:
         refuse(error, as_json)
     write(lambda path: write_whole(path, calibration.file_text(found)), to)
-    if as_json:
-        print(json.dumps(found, indent=2))
-    else:
-        terminal.show_calibration(found)
+    _print(found, terminal.show_calibration, as_json)
 
 
 @imports.command("disksim")

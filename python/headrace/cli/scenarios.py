@@ -9,6 +9,7 @@ import typer
 
 from headrace import scenario
 from headrace._core import ScenarioError
+from headrace.cli.asking import Budget, PrecisionOption, precision_of
 from headrace.cli.options import (
     CUT_SHORT,
     INTERRUPTED,
@@ -23,6 +24,7 @@ from headrace.cli.options import (
     telling_losses,
     write,
 )
+from headrace.experiment.precision import run_until_precise
 from headrace.files import keep_apart
 from headrace.view import words
 
@@ -33,6 +35,8 @@ def run(
     sets: Sets = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Another seed than the file's.")] = None,
     replications: Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of independent runs.")] = None,
+    precision: PrecisionOption = None,
+    budget: Budget = None,
     threads: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Maximum number of threads. [default: one per processor]")
     ] = None,
@@ -49,6 +53,9 @@ def run(
     report: ReportFile = None,
 ) -> None:
     """Simulate the system in FILE and print what it does, beside what theory says."""
+    wanted = precision_of(precision, budget)
+    if wanted and replications is not None:
+        raise typer.BadParameter("`--precision` sets how many replications there are", param_hint="--replications")
     changed: dict[str, object] = dict(changes(sets))
     changed |= {"run.seed": seed} if seed is not None else {}
     changed |= {"run.replications": replications} if replications is not None else {}
@@ -59,7 +66,14 @@ def run(
         loaded = scenario.load(file).with_(changed)
         keep_apart({"--report": report, "--requests": requests, "--timeline": timeline}, loaded.inputs())
         with telling_losses() as lost, progress.of_run(quiet=as_json) as watch:
-            found = loaded.run(threads=threads, watch=watch, requests=requests, timeline=timeline, first=first)
+            how: dict[str, Any] = {
+                "threads": threads,
+                "watch": watch,
+                "requests": requests,
+                "timeline": timeline,
+                "first": first,
+            }
+            found = run_until_precise(loaded, wanted, **how) if wanted else loaded.run(**how)
     except ScenarioError as error:
         refuse(error, as_json)
     except OSError as error:

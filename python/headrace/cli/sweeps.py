@@ -11,7 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.asking import Replications, StoreFolder, Vary, Workers, answered, axes_of, percent
+from headrace.cli.asking import (
+    Budget,
+    How,
+    PrecisionOption,
+    Replications,
+    StoreFolder,
+    Vary,
+    Workers,
+    answered,
+    axes_of,
+    precision_of,
+)
 from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, refuse, write
 from headrace.experiment import design, engines, rounds, stored
 from headrace.experiment.query import Rows, asked, plain
@@ -58,17 +69,6 @@ def _engine(name: EngineName, workers: int | None, scheduler: str | None, jobs: 
         cluster.close()
 
 
-def _precision(text: str | None, budget: int | None) -> design.Precision | None:
-    if text is None and budget is not None:
-        raise typer.BadParameter("a budget is for `--precision`", param_hint="--budget")
-    if text is None:
-        return None
-    try:
-        return design.Precision(percent(text), budget=budget or design.Precision.budget)
-    except ValueError:
-        raise typer.BadParameter(f"`{text}` is no share such as 2%", param_hint="--precision") from None
-
-
 def _shard(text: str | None) -> tuple[int, int]:
     if text is None:
         return 0, 1
@@ -92,13 +92,8 @@ def sweep_command(
     file: File,
     vary: Vary = None,
     replications: Replications = None,
-    precision: Annotated[
-        str | None,
-        typer.Option(metavar="SHARE", help="Go on until half of each interval is at most this share: `2%`."),
-    ] = None,
-    budget: Annotated[
-        int | None, typer.Option(min=2, metavar="N", help="At most so many replications a point. [default: 50]")
-    ] = None,
+    precision: PrecisionOption = None,
+    budget: Budget = None,
     store: StoreFolder = None,
     engine: EngineOption = EngineName.local,
     workers: Workers = None,
@@ -112,13 +107,13 @@ def sweep_command(
     report: ReportFile = None,
 ) -> None:
     """Run FILE (a scenario, or an experiment) at every combination of values, and print what differs."""
-    wanted, axes, shard = _precision(precision, budget), axes_of(vary), _shard(array_index)
+    wanted, axes, shard = precision_of(precision, budget), axes_of(vary), _shard(array_index)
 
-    def ask(watch: rounds.Watch | None) -> Table:
+    def ask(how: How) -> Table:
         experiment = _experiment(file, axes, sets).with_replications(replications, wanted)
         keep_apart({"--report": report}, [file, *experiment.scenario.inputs(), *stored.files(store)])
         with _engine(engine, workers, scheduler, jobs) as chosen:
-            return rounds.run(experiment, store=store, engine=chosen, watch=watch, shard=shard)
+            return rounds.run(experiment, store=store, engine=chosen, watch=how["watch"], shard=shard)
 
     found = answered(ask, lambda found: _print_table(found, as_json, report), as_json=as_json, kept=store, page=report)
     if not found.complete:

@@ -1,7 +1,20 @@
 """Experiments: from one run to a decision with confidence. See `sweep`."""
 
-from headrace.experiment.design import Experiment, Point, Precision, read, varied
+from headrace.experiment.design import Experiment, Point, read, varied
+from headrace.experiment.precision import Precision, run_until_precise
 from headrace.experiment.rounds import Interrupted, Standing, run, sweep
 from headrace.experiment.table import Table
 
-__all__ = ["Experiment", "Interrupted", "Point", "Precision", "Standing", "Table", "read", "run", "sweep", "varied"]
+__all__ = [
+    "Experiment",
+    "Interrupted",
+    "Point",
+    "Precision",
+    "Standing",
+    "Table",
+    "read",
+    "run",
+    "run_until_precise",
+    "sweep",
+    "varied",
+]

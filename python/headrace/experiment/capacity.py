@@ -1,83 +1,145 @@
-"""The largest load that a system carries within stated objectives."""
+"""Where a design stops, or begins, to meet objectives: how much load it sustains, how few disks it needs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from headrace._core import ScenarioError
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, objective
 from headrace.experiment.rounds import Interrupted, Watch, run
-from headrace.experiment.table import Table
-from headrace.mistakes import refusal
+from headrace.experiment.table import Table, interval
+from headrace.mistakes import is_overload, refusal
 from headrace.scenario import Scenario, load
 
 Json = dict[str, Any]
 
-# Each decision is right with so much confidence that a hundred for each objective are with 95 % together: some twenty
-# loads, at each of which the intervals are looked at four times. More are seldom made.
+# Each verdict has the confidence with which a hundred verdicts on each objective hold together at 95 %: some twenty
+# values, at each of which the intervals are looked at four times. More are seldom needed.
 DECISIONS = 100
-# So often a load is halved or doubled: a thousandth of what is there, or a thousand times as much, and no further.
-STEPS = 11
+# A value is at most doubled or halved this often: the search covers a factor of a thousand each way.
+STEPS = 10
 CONFIDENCE = 0.95
 NEVER_IDLE = "a component was never idle"
 
-# Sizes are told in whole sectors.
+# Sizes are rounded to whole sectors.
 SECTOR = 512
+
+# What hosts lose when a system does not keep up; none of it shows in response times.
+LOSSES = {
+    "dropped": "of the requests of {stream} were dropped",
+    "expired": "of the requests of {stream} expired",
+    "blocked": "of the time {stream} was blocked",
+}
 
 
 @dataclass
 class Probe:
-    """A load that was tried."""
+    """A value that was tried."""
 
-    load: Value
+    value: Value
     number: float
-    carried: bool | None
-    """None where the replications do not tell."""
+    meets: bool | None
+    """Whether it meets all goals; none where the replications do not tell."""
     found: dict[str, tuple[float, float]]
     """The numbers asked for, with the half-widths by which they were judged."""
     why: str | None = None
-    """Why it cannot be run at all."""
+    """Why it does not, where that is not a goal missed."""
     busiest: tuple[str, float] | None = None
     """The component that is busiest there."""
+    margin: float = float("-inf")
+    """How far it keeps within the goal it is nearest to missing, as a share of the bound; negative if it misses it."""
 
 
 @dataclass
 class Capacity:
-    """A bracket: the largest load known to be carried, and the smallest known not to be."""
+    """A bracket: two values next to each other of those tried, of which one meets all goals and the other does not."""
 
     path: str
-    until: tuple[str, ...]
-    carried: Probe | None
-    exceeded: Probe | None
+    goals: tuple[Objective, ...]
+    meets: Probe | None
+    fails: Probe | None
     probes: list[Probe] = field(default_factory=list)
     interrupted: bool = False
-    """Whether the search was ended before its end."""
+    """Whether the search was stopped before its end."""
+
+    @property
+    def until(self) -> tuple[str, ...]:
+        """What was asked, as it was written."""
+        return tuple(one.text for one in self.goals)
 
     @property
     def answer(self) -> str:
-        """The bracket in a sentence, and what saturates there."""
-        until = " or ".join(self.until)
-        if self.carried is None:
-            least = min(self.probes, key=lambda probe: probe.number)
-            if least.carried is None:
-                return f"Whether {self.path} = {least.load} is carried, its replications do not tell ({until})."
-            return f"Even {self.path} = {least.load} is too much: {least.why or until}."
-        if self.exceeded is None and self.interrupted:
-            return f"{self.path} = {self.carried.load} is carried, and more was not tried yet."
-        if self.exceeded is None:
-            most = max(self.probes, key=lambda probe: probe.number)
-            if most.carried is None:
-                return f"{self.path} = {self.carried.load} is carried; of {most.load} the replications do not tell."
-            return f"{self.path} = {self.carried.load} is carried, and nothing more was to be tried."
-        why = self.exceeded.why if self.exceeded.why else until
-        said = f"{self.path} is carried up to {self.carried.load}, and not at {self.exceeded.load} ({why})"
-        busiest = self.carried.busiest
-        said += f"; busiest there is {busiest[0]}, {busiest[1]:.0%}" if busiest else ""
-        return f"{said}. {CONFIDENCE:.0%} confidence, {len(self.probes)} loads tried."
+        """The bracket in a sentence, and what is busiest there."""
+        goals = " and ".join(one.goal for one in self.goals)
+        said = self._bracket(goals) if self.meets and self.fails else self._one_sided(goals)
+        if self.interrupted:
+            said += " The search was interrupted."
+        return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} values tried."
+
+    def _bracket(self, goals: str) -> str:
+        assert self.meets
+        assert self.fails
+        side = "at most" if self.meets.number < self.fails.number else "at least"
+        one = self.meets.number == 1
+        verb, negated = ("meets", "does not") if one or not self._noun(one) else ("meet", "do not")
+        if self.fails.number == 1:
+            negated = "does not"
+        why = f" ({self.fails.why})" if self.fails.why else ""
+        said = f"{side} {self.meets.value}{self._noun(one)} {verb} {goals}; {self.fails.value} {negated}{why}."
+        said = said.capitalize() if self._noun(one) else f"{self.path}: {said}"
+        if self._is_wide():
+            said += " For values between them the replications do not tell."
+        if sum(a.meets != b.meets for a, b in pairwise(self._decided())) > 1:
+            said += " The verdict changes more than once among the values tried: see the table."
+        if self.meets.busiest:
+            said += f" Busiest at {self.meets.value} is {self.meets.busiest[0]}, {self.meets.busiest[1]:.0%}."
+        return said
+
+    def _noun(self, one: bool) -> str:
+        """Return ` disks` of `system.tds.disks = 4`; nothing for what is not counted."""
+        name = self.path.rpartition(".")[2]
+        counted = name.endswith("s") and all(isinstance(probe.value, int) for probe in self.probes)
+        return "" if not counted else f" {name.removesuffix('s')}" if one else f" {name}"
+
+    def _one_sided(self, goals: str) -> str:
+        """Say that all values tried meet the goals, or none does, or that nothing is known."""
+        tried = sorted(self.probes, key=attrgetter("number"))
+        span = f"{tried[0].value}" if len(tried) == 1 else f"{tried[0].value} to {tried[-1].value}"
+        unknown = [str(probe.value) for probe in tried if probe.meets is None]
+        if self.meets:
+            said = f"{self.path}: Every value tried from {span} meets {goals}."
+            if len(tried) == 1:
+                said = f"{self.path}: {span} meets {goals}; no other value was tried."
+        elif self.fails:
+            nearest = max(tried, key=attrgetter("margin"))
+            up_to = f"up to {tried[-1].value}" if len(tried) > 1 else f"at {span}"
+            said = f"{self.path}: No value {up_to} meets {goals}; {nearest.value} comes nearest{_reached(nearest)}."
+        else:
+            return f"{self.path}: the replications do not tell whether {' or '.join(unknown)} meets {goals}."
+        return said + (f" Of {' and '.join(unknown)} the replications do not tell." if unknown else "")
+
+    def _decided(self) -> list[Probe]:
+        return sorted((one for one in self.probes if one.meets is not None), key=attrgetter("number"))
+
+    def _is_wide(self) -> bool:
+        """Whether a value lies in the bracket of which nothing is known."""
+        assert self.meets
+        assert self.fails
+        low, high = sorted((self.meets.number, self.fails.number))
+        return any(low < probe.number < high for probe in self.probes)
+
+
+def _reached(nearest: Probe) -> str:
+    if nearest.why:
+        return f" ({nearest.why})"
+    told = [f"{text.partition(')')[0]}) {interval(*found)}" for text, found in nearest.found.items()]
+    return f" ({', '.join(told)})"
 
 
 def capacity(
@@ -94,27 +156,29 @@ def capacity(
     store: str | Path | None = None,
     watch: Watch | None = None,
 ) -> Capacity:
-    """Seek the largest value of `increase` with which no objective of `until` is passed, by bisection.
+    """Find the value of `increase` at which all goals begin, or cease, to be met, by bisection.
 
-    It begins at `least` (default: what the scenario has), doubles until something is passed or `most` is reached, and
-    halves the bracket until its ends are `within` that share of each other. A load is judged when the interval of each
-    number lies on one side of its bound; until then replications are added, `budget` at most, and where they do not
-    tell, the bracket stays as wide as what is known. A load that cannot be borne at all counts as passed. Ctrl-C raises
-    `Interrupted` with the bracket so far.
+    `until` has goals (`p99(reads) < 20 ms`) or limits (`p99(reads) > 20 ms`, whose goal is not to pass it); of a number
+    of which more is better, such as `requests_per_s`, `>` is the goal and `<` the limit. Loads that hosts lose part of
+    (dropped, expired, blocked) fail, unless `until` says how much may be lost: `dropped(users) < 1 %`.
+
+    The search begins at `least` (default: the scenario's value) and doubles, or halves, in the direction in which the
+    goals come nearer or go; `least` and `most` are never passed. It then halves the bracket until its ends are `within`
+    that share of each other. A value is judged when the interval of each number lies on one side of its bound; until
+    then replications are added, `budget` at most. A load that cannot be sustained fails. Ctrl-C raises `Interrupted`
+    with the bracket so far.
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     asked = tuple(objective(text, bounded=True) for text in ([until] if isinstance(until, str) else until))
     search = _Search(loaded, increase, asked, max(replications, 2), budget, engine, store, watch)
     begin = search.number(least if least is not None else search.present())
-    end = search.number(most, like=begin) if most is not None else None
-    texts = tuple(one.text for one in asked)
+    high = search.number(most, like=begin) if most is not None else None
     try:
-        search.bracket(begin, end)
+        search.bracket(begin, begin if least is not None else None, high)
         search.narrow(within)
     except KeyboardInterrupt:
-        found = Capacity(increase, texts, *search.ends(), search.probes, interrupted=True) if search.probes else None
-        raise Interrupted(found) from None
-    return Capacity(increase, texts, *search.ends(), search.probes)
+        raise Interrupted(search.capacity(interrupted=True) if search.probes else None) from None
+    return search.capacity()
 
 
 @dataclass
@@ -131,9 +195,12 @@ class _Search:
     powers: tuple[int, int] = (0, 0)
     whole: bool = False
 
+    def capacity(self, *, interrupted: bool = False) -> Capacity:
+        return Capacity(self.path, self.asked, *self.ends(), self.probes, interrupted)
+
     def present(self) -> Value:
-        """Return what the scenario has in the place that is increased."""
-        node: Any = self.scenario.check()
+        """Return the scenario's value of what is increased."""
+        node: Any = self.scenario.filled()
         for step in self.path.split("."):
             node = node.get(step) if isinstance(node, dict) else None
         if node is None:
@@ -148,7 +215,7 @@ class _Search:
         except ValueError as error:
             raise refusal(self.scenario.file, f"`{self.path}`: {error}", "give a number or a quantity") from None
         if read.number <= 0:
-            raise refusal(self.scenario.file, f"`{self.path}` is {value}", "a load is more than zero")
+            raise refusal(self.scenario.file, f"`{self.path}` is {value}", "give a value above zero")
         if like is None:
             self.powers, self.whole = read.powers, isinstance(value, int)
         elif read.powers != self.powers or read.number <= like:
@@ -164,46 +231,75 @@ class _Search:
         return high.number / low.number <= 1 + within or (self.whole and high.number - low.number <= 1)
 
     def ends(self) -> tuple[Probe | None, Probe | None]:
-        """Return the largest load known to be carried, and the smallest known not to be."""
-        carried = [probe for probe in self.probes if probe.carried]
-        exceeded = [probe for probe in self.probes if probe.carried is False]
-        by_load = attrgetter("number")
-        return max(carried, key=by_load, default=None), min(exceeded, key=by_load, default=None)
+        """Return the value that meets the goals and the one that does not, on both sides of the first change.
 
-    def bracket(self, begin: float, most: float | None) -> None:
-        """Find a load that is carried and one that is not, by halving or doubling from where it begins."""
-        number = begin
+        Where there is none, the value nearest to one.
+        """
+        decided = sorted((one for one in self.probes if one.meets is not None), key=attrgetter("number"))
+        for pair in pairwise(decided):
+            if pair[0].meets != pair[1].meets:
+                return (pair[0], pair[1]) if pair[0].meets else (pair[1], pair[0])
+        nearest = min(decided, key=lambda probe: abs(probe.margin), default=None)
+        return (nearest, None) if nearest and nearest.meets else (None, nearest)
+
+    def bracket(self, begin: float, low: float | None, high: float | None) -> None:
+        """Find a value that meets the goals and one that does not, by doubling or halving from where it begins."""
+        self.probe(begin)
+        ways = {way: self.steps(begin, way, low, high) for way in (2.0, 0.5)}
+        while not all(self.ends()):
+            # Where nothing shows a direction, both are tried in turn.
+            way = self.direction() or min(ways, key=lambda way: -len(ways[way]))
+            if not ways[way]:
+                return
+            self.probe(ways[way].pop(0))
+
+    def steps(self, begin: float, way: float, low: float | None, high: float | None) -> list[float]:
+        """Return the values to be tried upwards or downwards, as far as the scenario allows them."""
+        found: list[float] = []
         for _ in range(STEPS):
-            probe = self.probe(number)
-            low, high = self.ends()
-            at_its_end = (probe.carried is not False and number == most) or (self.whole and number <= 1 and high)
-            if (low and high) or at_its_end:
-                break
-            # What cannot be told is passed over upwards, unless something above is known to be too much.
-            number = number / 2 if high else number * 2
-            number = min(number, most) if most is not None else number
+            number = min(max(begin * way, low or 0.0, 1.0 if self.whole else 0.0), high or float("inf"))
+            if number == begin or not self.is_allowed(number):
+                return found
+            found.append(number)
+            begin = number
+        return found
+
+    def is_allowed(self, number: float) -> bool:
+        try:
+            self.scenario.with_({self.path: self.value(number)}).check()
+        except ScenarioError as error:
+            return is_overload(error)
+        return True
+
+    def direction(self) -> float | None:
+        """Return the factor that leads towards a change of the verdict; none while nothing shows it."""
+        by_number = sorted(self.probes, key=attrgetter("number"))
+        least, most = by_number[0], by_number[-1]
+        if least.margin == most.margin:
+            return None
+        # Towards more margin if it is missing, towards less if it is there.
+        rising = most.margin > least.margin
+        return 2.0 if rising == (not any(probe.meets for probe in self.probes)) else 0.5
 
     def narrow(self, within: float) -> None:
-        """Halve a bracket until it is narrow, or all that is left within is what replications do not tell."""
+        """Halve the bracket until it is narrow, or all that is left within is what replications do not tell."""
         while all(self.ends()):
             ends = next((gap for gap in self.gaps() if not self.is_narrow(*gap, within)), None)
-            # Loads are whole, or differ in so few digits, that there may be none between.
+            # Values are whole, or differ in so few digits, that there may be none between.
             if ends is None or self.probe((ends[0].number * ends[1].number) ** 0.5) in ends:
                 return
 
     def gaps(self) -> list[tuple[Probe, Probe]]:
-        """Return what is not tried within the bracket: below and above those loads of which nothing is known."""
-        low, high = self.ends()
-        assert low
-        assert high
-        unknown = [one for one in self.probes if one.carried is None and low.number < one.number < high.number]
+        """Return what is not tried within the bracket: below and above the values of which nothing is known."""
+        low, high = sorted((end for end in self.ends() if end), key=attrgetter("number"))
+        unknown = [one for one in self.probes if one.meets is None and low.number < one.number < high.number]
         if not unknown:
             return [(low, high)]
-        by_load = attrgetter("number")
-        return [(low, min(unknown, key=by_load)), (max(unknown, key=by_load), high)]
+        by_number = attrgetter("number")
+        return [(low, min(unknown, key=by_number)), (max(unknown, key=by_number), high)]
 
     def probe(self, number: float) -> Probe:
-        """Try a load, with as many replications as tell, within the budget."""
+        """Try a value, with as many replications as tell, within the budget."""
         value = self.value(number)
         number = quantity(value).number
         for known in self.probes:
@@ -212,15 +308,13 @@ class _Search:
         point, many = Point({self.path: value}), self.replications
         while True:
             probe = self._judged(value, number, point, many)
-            if probe.carried is not None or many >= self.budget:
+            if probe.meets is not None or many >= self.budget:
                 break
             many = min(2 * many, self.budget)
         self.probes.append(probe)
         return probe
 
     def _judged(self, value: Value, number: float, point: Point, many: int) -> Probe:
-        from scipy.special import stdtrit  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-
         experiment = Experiment(self.scenario, (point,), max(many, 2), places=(self.path,))
         table = run(experiment, engine=self.engine, store=self.store, watch=self.watch)
         for record in table.of(point):
@@ -229,19 +323,39 @@ class _Search:
             if record["saturated"]:
                 return Probe(value, number, False, {}, NEVER_IDLE, _busiest(table, point))
         if reason := table.reason(point):
-            raise refusal(self.scenario.file, f"{point}: {reason}", "raise the limit, or seek below")
-        widen = float(
-            stdtrit(many - 1, 1 - (1 - CONFIDENCE) / 2 / DECISIONS / len(self.asked)) / stdtrit(many - 1, 0.975)
-        )
-        found, verdicts = {}, []
-        for asked in self.asked:
-            middle, half = table.mean(point, asked.metric(table.metrics)) or (0.0, None)
-            found[asked.text] = middle, (half or 0.0) * widen
-            ends = [asked.passes(middle + sign * found[asked.text][1]) for sign in (-1, 1)]
-            verdicts.append(ends[0] if ends[0] == ends[1] else None)
-        # One that is passed decides; otherwise all must be known not to be.
-        passed = True if True in verdicts else None if None in verdicts else False
-        return Probe(value, number, None if passed is None else not passed, found, busiest=_busiest(table, point))
+            raise refusal(self.scenario.file, f"{point}: {reason}", "raise the limit, or search below")
+        found = {one.text: self._measured(table, point, one, many) for one in self.asked}
+        lost, why = self._loss(table, point)
+        known = {text: of for text, of in found.items() if of}
+        verdicts = [one.is_met(*known[one.text]) for one in self.asked if one.text in known]
+        # One goal missed decides; otherwise all must be known to be met.
+        meets = False if why or False in verdicts else None if None in verdicts else True
+        margins = [-lost] if why else [one.margin(known[one.text][0]) for one in self.asked]
+        return Probe(value, number, meets, known, why, _busiest(table, point), min(margins))
+
+    def _measured(self, table: Table, point: Point, asked: Objective, many: int) -> tuple[float, float] | None:
+        """Return a number with its half-width, widened for as many verdicts as a search needs."""
+        from scipy.special import stdtrit  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+        metric = asked.metric(table.metrics)
+        found = table.mean(point, metric)
+        if found is None:
+            return None
+        level = 1 - (1 - CONFIDENCE) / 2 / DECISIONS / len(self.asked)
+        return found[0], (found[1] or 0.0) * float(stdtrit(many - 1, level) / stdtrit(many - 1, 0.975))
+
+    def _loss(self, table: Table, point: Point) -> tuple[float, str | None]:
+        """Return the share that hosts lose, and of what, unless an objective says how much may be lost."""
+        said = {one.metric(table.metrics) for one in self.asked}
+        for one in self.asked:
+            if table.mean(point, one.metric(table.metrics)) is None:
+                return 1.0, f"{one.of}: no request was answered"
+        for metric in table.metrics:
+            stream, _, what = metric.rpartition(".")
+            share = table.mean(point, metric) if what in LOSSES and metric not in said else None
+            if share and share[0] > 0:
+                return share[0], f"{share[0]:.2%} {LOSSES[what].format(stream=stream)}"
+        return 0.0, None
 
 
 def _busiest(table: Table, point: Point) -> tuple[str, float] | None:
@@ -255,9 +369,11 @@ def _busiest(table: Table, point: Point) -> tuple[str, float] | None:
 
 def as_json(found: Capacity) -> Json:
     """Return a capacity as `--json` prints it."""
-    ends = {
-        end: vars(probe) if probe else None for end, probe in (("carried", found.carried), ("exceeded", found.exceeded))
-    }
+    ends = {end: _told(probe) if probe else None for end, probe in (("meets", found.meets), ("fails", found.fails))}
     return {"answer": found.answer, "path": found.path, "until": list(found.until)} | ends | {
-        "probes": [vars(probe) for probe in found.probes]
+        "probes": [_told(probe) for probe in found.probes]
     }  # fmt: skip
+
+
+def _told(probe: Probe) -> Json:
+    return {name: value for name, value in vars(probe).items() if name != "margin"}

@@ -13,6 +13,7 @@ from typing import Any
 
 from headrace import _core
 from headrace.experiment import formula
+from headrace.experiment.precision import Precision
 from headrace.mistakes import read_text, refusal
 from headrace.scenario import Scenario, load
 
@@ -50,15 +51,6 @@ def short(place: str, among: Sequence[str] | Mapping[str, Any]) -> str:
         if sum(other == end or other.endswith(f".{end}") for other in among) == 1:
             return end
     return place
-
-
-@dataclass(frozen=True)
-class Precision:
-    """Go on until half of each metric's interval is at most this share of its mean."""
-
-    within: float
-    metrics: tuple[str, ...] = ()
-    budget: int = 50
 
 
 @dataclass(frozen=True)

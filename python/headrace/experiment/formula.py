@@ -1,6 +1,7 @@
 """Formulas of quantities: what `derive` has, such as `system.tds.stripe_unit * system.tds.disks`."""
 
 import ast
+import difflib
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -82,8 +83,13 @@ def evaluate(formula: str, values: Mapping[str, object]) -> str | int | float:
     >>> evaluate("'1 MiB' / '8 ms'", {})
     '131.072 MB/s'
     """
+    return value(formula, values).text()
+
+
+def value(formula: str, values: Mapping[str, object]) -> Quantity:
+    """Return the quantity that a formula gives: see `evaluate`."""
     try:
-        return _value(ast.parse(formula, mode="eval").body, values).text()
+        return _value(ast.parse(formula, mode="eval").body, values)
     except (RecursionError, MemoryError):
         raise ValueError(f"`{formula[:40]}…` is nested too deep for a formula; write it shorter") from None
     except (SyntaxError, ZeroDivisionError) as error:
@@ -98,7 +104,8 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Quantity:
         case ast.Name() | ast.Attribute():
             place = ast.unparse(node)
             if place not in values:
-                raise ValueError(f"`{place}` is not varied; there are {', '.join(values)}")
+                near = difflib.get_close_matches(place, values, 3) or list(values)[:20]
+                raise ValueError(f"there is no `{place}`, or several: name it in full; there are {', '.join(near)}")
             return quantity(values[place])
         case ast.UnaryOp(op=ast.USub()):
             inner = _value(node.operand, values)

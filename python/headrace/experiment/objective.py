@@ -2,15 +2,23 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from headrace.experiment.formula import quantity
+from headrace.experiment import formula
+from headrace.experiment.formula import Quantity, quantity
 from headrace.mistakes import refusal
 
 ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
 TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")}
-WHATS = (*TIMES, "requests_per_s", "bytes_per_s", "utilisation", "queue", "price", "power", "rack_units")
+COSTS = ("price", "power", "rack_units")
+LOSSES = ("dropped", "expired", "blocked")
+RATES = ("requests_per_s", "bytes_per_s")
+WHATS = (*TIMES, *RATES, *LOSSES, "utilisation", "queue", *COSTS)
+# Of these less is better: `<` is the goal, and `>` the limit.
+LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
 EXAMPLE = "write it as `p99(reads) > 20 ms` or `mean(users)`"
 
 
@@ -25,6 +33,8 @@ class Objective:
     """Whether the bound is passed from below; none where there is no bound."""
     bound: float | None = None
     """In the metric's own unit."""
+    fields: str | None = None
+    """The formula, where it is one of the scenario's fields."""
 
     def metric(self, metrics: Iterable[str]) -> str:
         """Return the name of the metric; raise `ScenarioError` where no run has it.
@@ -40,12 +50,8 @@ class Objective:
             direct += [f"{stream}.{name}" for stream in streams] if len(streams) == 1 else []
         found = [metric for metric in direct if metric in known]
         if not found:
-            fitting = ", ".join(
-                f"{self.what}({metric.removesuffix(f'.{name}')})" for metric in known if metric.endswith(f".{name}")
-            )
-            own = ", ".join(
-                f"{metric.rpartition('.')[2]}({self.of})" for metric in known if metric.startswith(f"{self.of}.")
-            )
+            fitting = ", ".join(_asked(metric) for metric in known if metric.endswith(f".{name}"))
+            own = ", ".join(_asked(metric) for metric in known if metric.startswith(f"{self.of}."))
             raise refusal(
                 self.text,
                 f"`{self.text}`: no run has a {self.what} of `{self.of}`",
@@ -58,6 +64,61 @@ class Objective:
         assert self.bound is not None
         return value > self.bound if self.above else value < self.bound
 
+    def holds(self, middle: float, half: float | None) -> bool | None:
+        """Whether values lie beyond the bound all over an interval; none where its ends disagree, or there is none."""
+        ends = {self.passes(middle + sign * (half or 0.0)) for sign in (-1, 1)}
+        return ends.pop() if len(ends) == 1 and half is not None else None
+
+    def of_fields(self, scenario: Mapping[str, Any]) -> float:
+        """Return what the formula gives with the fields of a scenario."""
+        assert self.fields is not None
+        try:
+            return formula.value(self.fields, _fields(scenario)).number
+        except ValueError as error:
+            raise refusal(self.text, f"`{self.text}`: {error}", EXAMPLE) from None
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether the bound is what is not to be passed; else it is a goal.
+
+        Of what has no better side that is known, such as a hit ratio, it is a goal.
+        """
+        less_is_better = self.what in LESS_IS_BETTER
+        return self.above is True if less_is_better else self.above is False and self.what in RATES
+
+    @property
+    def goal(self) -> str:
+        """What is to hold, in words: of the limit `p99(reads) > 20 ms` that is `p99(reads) ≤ 20 ms`."""
+        if not self.is_limit:
+            return self.text
+        sign = re.compile("[<>]=?").search(self.text)
+        assert sign
+        return f"{self.text[: sign.start()]}{'≤' if self.above else '≥'}{self.text[sign.end() :]}"
+
+    def is_met(self, middle: float, half: float) -> bool | None:
+        """Whether the goal is met all over an interval; none where its ends disagree."""
+        beyond = self.holds(middle, half)
+        return None if beyond is None else beyond != self.is_limit
+
+    def margin(self, value: float) -> float:
+        """Return how far a value keeps within the goal, as a share of the bound; negative where it misses it."""
+        assert self.bound is not None
+        wants_more = bool(self.above) != self.is_limit
+        return (value - self.bound) * (1 if wants_more else -1) / (abs(self.bound) or 1.0)
+
+
+def _asked(metric: str) -> str:
+    """Return how a metric is asked for.
+
+    >>> _asked("users.reads.p99_ms"), _asked("tds/spindle.queue")
+    ('p99(users.reads)', 'queue(tds/spindle)')
+    """
+    of, _, name = metric.rpartition(".")
+    # The name of a quantile may have a dot of its own: `users.p99.9_ms`.
+    if name == "9_ms" and of.endswith(".p99"):
+        of, name = of.removesuffix(".p99"), "p99.9_ms"
+    return f"{next((what for what, own in TIMES.items() if own == name), name)}({of})"
+
 
 def _may_exist(what: str) -> bool:
     """Whether runs may have it: components have meters of their own, whose names only a run tells."""
@@ -65,25 +126,49 @@ def _may_exist(what: str) -> bool:
     return what in WHATS or not slip
 
 
-def objective(text: str, *, bounded: bool) -> Objective:
+def _fields(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a scenario by path, and by every end of a path that only one has.
+
+    >>> _fields({"system": {"a": {"disks": 4, "level": "raid0"}, "b": {"disks": 8}}})["a.disks"]
+    4
+    """
+    whole = dict(_leaves("", scenario))
+    ends = [end for path in whole for end in _ends(path)]
+    unique = {end for end, count in Counter(ends).items() if count == 1}
+    return {end: value for path, value in whole.items() for end in _ends(path) if end in unique or end == path}
+
+
+def _ends(path: str) -> list[str]:
+    steps = path.split(".")
+    return [".".join(steps[at:]) for at in range(len(steps))]
+
+
+def _leaves(path: str, node: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(node, Mapping):
+        yield path, node
+        return
+    for name, inner in node.items():
+        yield from _leaves(f"{path}.{name}" if path else name, inner)
+
+
+def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
     """Read what is asked; raise `ScenarioError` where it is not understood, or lacks a bound that is wanted.
+
+    With `fields` it may be a formula of the scenario's fields.
 
     >>> objective("p99(reads) > 20 ms", bounded=True).bound, objective("utilisation(tds) > 80 %", bounded=True).bound
     (20.0, 0.8)
     """
     found = ASKED.fullmatch(text)
+    if found is None and fields:
+        return _of_fields(text, bounded=bounded)
     if found is None or not _may_exist(found["what"]):
         what = f"there is no `{found['what']}`; there are {', '.join(WHATS)}" if found else "it is not understood"
         raise refusal(text, f"`{text}`: {what}", EXAMPLE)
-    if bounded != (found["bound"] is not None):
-        wanted = "it needs a bound" if bounded else "a bound has no place here"
-        raise refusal(text, f"`{text}`: {wanted}", EXAMPLE if bounded else "leave it out")
+    _check_bounded(text, bounded=bounded, has=found["bound"] is not None)
     bound = None
     if found["bound"] is not None:
-        try:
-            read = quantity(found["bound"])
-        except ValueError as error:
-            raise refusal(text, f"`{text}`: {error}", EXAMPLE) from None
+        read = _bound(text, found["bound"])
         if (found["what"] in TIMES) != (read.powers == (0, 1)):
             raise refusal(
                 text,
@@ -93,3 +178,23 @@ def objective(text: str, *, bounded: bool) -> Objective:
         bound = read.number * 1e3 if found["what"] in TIMES else read.number
     above = None if bound is None else found["sign"] == ">"
     return Objective(text, found["what"], found["of"], above, bound)
+
+
+def _of_fields(text: str, *, bounded: bool) -> Objective:
+    left, *rest = re.split("([<>])=?", text, maxsplit=1)
+    _check_bounded(text, bounded=bounded, has=bool(rest))
+    bound = _bound(text, rest[1]).number if rest else None
+    return Objective(text, "", "", rest[0] == ">" if rest else None, bound, left.strip())
+
+
+def _check_bounded(text: str, *, bounded: bool, has: bool) -> None:
+    if bounded != has:
+        wanted = "it needs a bound" if bounded else "a bound has no place here"
+        raise refusal(text, f"`{text}`: {wanted}", EXAMPLE if bounded else "leave it out")
+
+
+def _bound(text: str, bound: str) -> Quantity:
+    try:
+        return quantity(bound.strip())
+    except ValueError as error:
+        raise refusal(text, f"`{text}`: {error}", EXAMPLE) from None

@@ -1,21 +1,23 @@
-"""The best design under constraints: Optuna searches, headrace answers each question with replications."""
+"""The best design under constraints: all designs are tried, or those that Optuna chooses."""
 
+import hashlib
 import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace._core import ScenarioError
-from headrace.experiment import design
+from headrace.experiment import design, search
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import Objective, objective
 from headrace.experiment.rounds import Interrupted, Watch, run
+from headrace.experiment.store import Store
 from headrace.experiment.table import Table, interval
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
@@ -35,8 +37,10 @@ class Trial:
     """What is minimised, maximised or bounded, with half-widths."""
     passed: tuple[str, ...]
     """The constraints that it breaks; `failed` among them where it could not be run."""
+    unsure: tuple[str, ...] = ()
+    """The constraints whose bound lies within the interval of what was found."""
     reason: str | None = None
-    """Why it could not."""
+    """Why it could not be run."""
     error: ScenarioError | None = None
     """The mistake, where it is one."""
 
@@ -49,21 +53,20 @@ class Optimum:
     """Each with whether more is better."""
     constraints: tuple[Objective, ...]
     trials: tuple[Trial, ...]
+    designs: int
+    """How many designs there are, tried or not."""
 
     @cached_property
     def front(self) -> list[Trial]:
-        """The designs within the constraints that none beats in every respect, by the first goal."""
-        fit = [trial for trial in self.trials if not trial.passed]
+        """The Pareto-optimal designs by the first goal: of those within the constraints none is better in every goal.
+
+        Only designs that surely keep within the constraints; where none surely does, those that may.
+        """
+        possible = [trial for trial in self.trials if not trial.passed]
+        fit = [trial for trial in possible if not trial.unsure] or possible
         best = [one for one in fit if not any(self._beats(other, one) for other in fit)]
         unique = {trial.point.key: trial for trial in best}
         return sorted(unique.values(), key=lambda trial: self._scores(trial)[0])
-
-    def _unsure(self, trial: Trial) -> list[str]:
-        """Return the constraints whose bound lies within the interval of what was found."""
-        found = [(one, *trial.values[one.text]) for one in self.constraints]
-        return [
-            one.text for one, middle, half in found if one.bound is not None and abs(middle - one.bound) <= (half or 0)
-        ]
 
     def _scores(self, trial: Trial) -> list[float]:
         return [trial.values[goal.text][0] * (-1 if more else 1) for goal, more in self.goals]
@@ -74,22 +77,42 @@ class Optimum:
 
     @property
     def answer(self) -> str:
-        """The best design, or how many there are to choose from."""
-        tried = f"{len(self.trials)} designs tried"
+        """The best design, or how many there are to choose from, and how many were tried."""
         if not self.front:
-            counts = Counter(one for trial in self.trials for one in trial.passed)
-            broken = ", ".join(f"`{one}` breaks with {count}" for one, count in counts.items() if one != "failed")
-            reason = next((trial.reason for trial in self.trials if trial.reason), None)
-            failed = f"{counts['failed']} failed ({reason})" if counts["failed"] else ""
-            return f"No design keeps within the constraints: {'; '.join(filter(None, (broken, failed)))}; {tried}."
+            return f"No design keeps within the constraints: {self._failures()}. {self._tried}."
         best = self.front[0]
-        unsure = self._unsure(best)
-        tried += f"; whether it keeps within {' and '.join(unsure)} is not sure" if unsure else ""
-        found = ", ".join(f"{goal.text} {interval(*best.values[goal.text])}" for goal, _ in self.goals)
+        found = ", ".join(f"{goal.text} = {interval(*best.values[goal.text])}" for goal, _ in self.goals)
         if len(self.goals) == 1:
-            return f"Best is {best.point}: {found}; {tried}."
-        many = f"{len(self.front)} designs are beaten by none in every respect"
-        return f"{many}; the first is {best.point}: {found}; {tried}."
+            said = f"Best is {best.point}: {found}."
+        else:
+            optimal = f"{len(self.front)} of {len(self.trials)} designs are Pareto-optimal"
+            said = f"{optimal}; the first is {best.point}: {found}."
+        return " ".join(filter(None, (said, self._open(best), f"{self._tried}.")))
+
+    def _open(self, best: Trial) -> str:
+        """Say of which designs that could be the answer it is not known whether they keep within the constraints."""
+        if best.unsure:
+            return f"Whether it keeps within {' and '.join(best.unsure)} is not known: add replications."
+        better = [trial for trial in self.trials if not trial.passed and trial.unsure and self._beats(trial, best)]
+        if not better:
+            return ""
+        first = min(better, key=lambda trial: self._scores(trial)[0])
+        named = f"{first.point} keeps within {' and '.join(first.unsure)}"
+        return f"It would be better, but whether {named} is not known: add replications."
+
+    def _failures(self) -> str:
+        counts = Counter(one for trial in self.trials for one in trial.passed)
+        broken = ", ".join(f"`{one}` breaks with {count}" for one, count in counts.items() if one != "failed")
+        reason = next((trial.reason for trial in self.trials if trial.reason), None)
+        failed = f"{counts['failed']} failed ({reason})" if counts["failed"] else ""
+        return "; ".join(filter(None, (broken, failed)))
+
+    @property
+    def _tried(self) -> str:
+        if len(self.trials) >= self.designs:
+            return f"All {self.designs:,} designs tried"
+        share = f"{len(self.trials) / self.designs:.2g}"
+        return f"{len(self.trials):,} of {self.designs:,} designs tried ({float(share) * 100:.3g} %)"
 
     @property
     def frame(self) -> "polars.DataFrame":
@@ -102,6 +125,7 @@ class Optimum:
             | {text: found[0] for text, found in trial.values.items()}
             | {f"{text} ±": found[1] for text, found in trial.values.items()}
             | {"front": trial.point.key in front, "breaks": ", ".join(trial.passed)}
+            | {"unsure": ", ".join(trial.unsure)}
             for trial in self.trials
         ]
         return polars.DataFrame(rows, infer_schema_length=None, strict=False)
@@ -119,120 +143,152 @@ def optimise(
     subject_to: Sequence[str] = (),
     trials: int = 50,
     replications: int = 3,
+    budget: int = 24,
     engine: Engine | None = None,
     store: str | Path | None = None,
     watch: Watch | None = None,
 ) -> Optimum:
-    """Seek the designs that minimise and maximise what is asked, within constraints such as `p99(reads) < 20 ms`.
+    """Find the designs that minimise and maximise what is asked, within constraints such as `p99(reads) < 20 ms`.
+
+    Goals and constraints are numbers of a run (`mean(users)`; `price(system)`, `power(system)` and `rack_units(system)`
+    are sums over the devices, where their files have them), or formulas of the scenario's fields: `system.tds.disks`,
+    `300 * disks + 2000`, a field named in full or by as much of its end as is unique.
 
     `vary` as for a sweep: what is tried are its values. Where there are no more than `trials` designs, all are tried;
-    else one goal is sought by TPE, several by NSGA-II (both Optuna's, always from the same seed). `price(system)`,
-    `power(system)` and `rack_units(system)` are sums over the devices, where their files have them. Every design meets
-    the same luck: the best of many owes a little of it to that, and is worth a run with another seed. Ctrl-C raises
-    `Interrupted` with what the designs tried until then tell.
+    else Optuna chooses, one goal by TPE, several by NSGA-II, always from the same seed. A design whose constraints its
+    intervals do not decide gets more replications, `budget` at most. With `store` runs are kept, and Optuna's study as
+    `optuna.log` in the same folder: the same call goes on from there. Every design meets the same luck: the best of
+    many owes a little of it to that, and is worth a run with another seed. Ctrl-C raises `Interrupted` with what the
+    designs tried until then tell.
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     sides = ((minimise, False), (maximise, True))
-    goals = tuple((objective(text, bounded=False), more) for texts, more in sides for text in texts)
+    goals = tuple((objective(text, bounded=False, fields=True), more) for texts, more in sides for text in texts)
     if not goals:
         raise refusal(loaded.file, "nothing is minimised or maximised", "say `--minimise 'p99(reads)'`, for example")
-    constraints = tuple(objective(text, bounded=True) for text in subject_to)
+    constraints = tuple(objective(text, bounded=True, fields=True) for text in subject_to)
     levels = design.levels(loaded.file, vary)
-    tried: dict[str, Trial] = {}
-
-    def attempt(point: Point) -> Trial:
-        if point.key not in tried:
-            experiment = Experiment(loaded, (point,), replications, places=tuple(vary))
-            try:
-                table = run(experiment, engine=engine, store=store, watch=watch)
-            except ScenarioError as error:
-                tried[point.key] = Trial(point, {}, ("failed",), str(json.loads(error.problems)[0]["message"]), error)
-            else:
-                tried[point.key] = _trial(table, point, goals, constraints)
-        return tried[point.key]
-
+    designs = math.prod(map(len, levels.values()))
+    bench = _Bench(loaded, tuple(vary), goals, constraints, replications, budget, engine, store, watch)
     try:
-        if math.prod(map(len, levels.values())) <= trials:
+        if designs <= trials:
             for row in itertools.product(*levels.values()):
-                attempt(Point(dict(zip(levels, row, strict=True))))
+                bench.attempt(Point(dict(zip(levels, row, strict=True))))
         else:
-            _search(levels, goals, constraints, trials, attempt)
+            bench.prepare()
+            more = [one for _, one in goals]
+            question = bench.question(levels)
+            search.search(levels, more, trials, bench.answer, question=question, store=store)
     except KeyboardInterrupt:
-        raise Interrupted(Optimum(goals, constraints, tuple(tried.values())) if tried else None) from None
-    failures = [trial.error for trial in tried.values() if trial.error is not None]
-    if len(failures) == len(tried):
+        raise Interrupted(bench.optimum(designs) if bench.tried else None) from None
+    failures = [trial.error for trial in bench.tried.values() if trial.error is not None]
+    if len(failures) == len(bench.tried):
         raise failures[0]
-    return Optimum(goals, constraints, tuple(tried.values()))
+    return bench.optimum(designs)
 
 
-def _search(
-    levels: Mapping[str, Sequence[Value]],
-    goals: Sequence[tuple[Objective, bool]],
-    constraints: Sequence[Objective],
-    trials: int,
-    attempt: Callable[[Point], Trial],
-) -> None:
-    """Have Optuna choose what to try."""
-    try:
-        import optuna  # noqa: PLC0415 - it is an extra, and takes long to load
-    except ImportError:
-        raise refusal("optuna", "Optuna is not installed", "pip install 'headrace[search]'") from None
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    sampler = (
-        optuna.samplers.TPESampler(seed=1)
-        if len(goals) == 1
-        else optuna.samplers.NSGAIISampler(seed=1, population_size=min(20, max(trials // 3, 4)))
-    )
-    search = optuna.create_study(sampler=sampler, directions=["maximize" if more else "minimize" for _, more in goals])
-    for _ in range(trials):
-        asked = search.ask()
-        chosen = {place: values[asked.suggest_int(place, 0, len(values) - 1)] for place, values in levels.items()}
-        trial = attempt(Point(chosen))
-        for one, breach in zip(constraints, _breaches(trial, constraints), strict=True):
-            asked.set_constraint(one.text, breach)
-        found = [trial.values[goal.text][0] for goal, _ in goals if goal.text in trial.values]
-        if len(found) == len(goals):
-            search.tell(asked, found)
-        else:
-            search.tell(asked, state=optuna.trial.TrialState.FAIL)
+@dataclass
+class _Bench:
+    """Tries designs, each once."""
 
+    scenario: Scenario
+    places: tuple[str, ...]
+    goals: tuple[tuple[Objective, bool], ...]
+    constraints: tuple[Objective, ...]
+    replications: int
+    budget: int
+    engine: Engine | None
+    store: str | Path | None
+    watch: Watch | None
+    tried: dict[str, Trial] = field(default_factory=dict)
 
-def _breaches(trial: Trial, constraints: Sequence[Objective]) -> list[float]:
-    """Return by how much each constraint is broken, as a share of its bound; less than nought where it is kept."""
-    found = []
-    for one in constraints:
-        assert one.bound is not None
-        if one.text not in trial.values:
-            found.append(1e9)
-            continue
-        beyond = (one.bound - trial.values[one.text][0]) * (1 if one.above else -1)
-        found.append(beyond / (abs(one.bound) or 1.0))
-    return found
+    def optimum(self, designs: int) -> Optimum:
+        return Optimum(self.goals, self.constraints, tuple(self.tried.values()), designs)
 
+    def prepare(self) -> None:
+        """Make the store, and refuse one that holds something else, before a study is kept there."""
+        if self.store is not None:
+            Store(self.store, Experiment(self.scenario, (), places=self.places)).compact()
 
-def _trial(
-    table: Table, point: Point, goals: Sequence[tuple[Objective, bool]], constraints: Sequence[Objective]
-) -> Trial:
-    if table.reason(point) is not None:
-        return Trial(point, {}, ("failed",), table.reason(point))
-    values = {}
-    for asked in (*(goal for goal, _ in goals), *constraints):
+    def question(self, levels: Mapping[str, Sequence[Value]]) -> str:
+        """Return the name of the study: what is asked, and a digest of what varies."""
+        asked = ", ".join(f"{'maximise' if more else 'minimise'} {goal.text}" for goal, more in self.goals)
+        within = f" subject to {', '.join(one.text for one in self.constraints)}" if self.constraints else ""
+        digest = hashlib.sha256(json.dumps([levels, self.replications, self.budget]).encode()).hexdigest()
+        return f"{asked}{within} ({digest[:8]})"
+
+    def attempt(self, point: Point) -> Trial:
+        """Run a design, with more replications while its intervals do not decide on a constraint."""
+        many = self.replications
+        while point.key not in self.tried:
+            trial = self._trial(point, many)
+            if not trial.unsure or many >= self.budget:
+                self.tried[point.key] = trial
+            many = min(2 * many, self.budget)
+        return self.tried[point.key]
+
+    def answer(self, point: Point) -> search.Answer:
+        trial = self.attempt(point)
+        goals = [trial.values[goal.text][0] for goal, _ in self.goals] if trial.values else None
+        return search.Answer(goals, {one.text: _breach(one, trial) for one in self.constraints})
+
+    def _trial(self, point: Point, many: int) -> Trial:
+        experiment = Experiment(self.scenario, (point,), many, places=self.places)
+        try:
+            table = run(experiment, engine=self.engine, store=self.store, watch=self.watch)
+            return self._judged(table, point)
+        except ScenarioError as error:
+            if any(trial.values for trial in self.tried.values()) or not _is_of(error, self.goals, self.constraints):
+                return Trial(point, {}, ("failed",), reason=str(json.loads(error.problems)[0]["message"]), error=error)
+            raise
+
+    def _judged(self, table: Table, point: Point) -> Trial:
+        if (reason := table.reason(point)) is not None:
+            return Trial(point, {}, ("failed",), reason=reason)
+        values = {
+            asked.text: self._found(table, point, asked)
+            for asked in (*(goal for goal, _ in self.goals), *self.constraints)
+        }
+        verdicts = {one.text: one.holds(*values[one.text]) for one in self.constraints}
+        broken = tuple(text for text, holds in verdicts.items() if holds is False)
+        return Trial(point, values, broken, tuple(text for text, holds in verdicts.items() if holds is None))
+
+    def _found(self, table: Table, point: Point, asked: Objective) -> tuple[float, float | None]:
+        if asked.fields is not None:
+            return asked.of_fields(self.scenario.with_(point.values).filled()), 0.0
         found = table.mean(point, asked.metric(table.metrics))
-        assert found is not None
-        values[asked.text] = found
-    # `p99(reads) < 20 ms` is what is to hold: here the bound is kept where it is passed.
-    passed = tuple(one.text for one in constraints if not one.passes(values[one.text][0]))
-    return Trial(point, values, passed)
+        if found is None:
+            raise refusal(
+                self.scenario.file, f"{point}: no run has a `{asked.text}`: nothing was answered", "run longer"
+            )
+        return found
+
+
+def _is_of(error: ScenarioError, goals: Sequence[tuple[Objective, bool]], constraints: Sequence[Objective]) -> bool:
+    """Whether a mistake lies in what is asked, not in a design."""
+    return json.loads(error.problems)[0]["file"] in {one.text for one in (*(goal for goal, _ in goals), *constraints)}
+
+
+def _breach(one: Objective, trial: Trial) -> float:
+    """Return by how much a constraint is broken, as a share of its bound; less than nought where it is kept."""
+    assert one.bound is not None
+    if one.text not in trial.values:
+        return 1e9
+    beyond = (one.bound - trial.values[one.text][0]) * (1 if one.above else -1)
+    return beyond / (abs(one.bound) or 1.0)
 
 
 def as_json(found: Optimum) -> Json:
     """Return an optimum as `--json` prints it."""
 
     def told(trial: Trial) -> Json:
-        return {"values": dict(trial.point.values), "found": trial.values, "breaks": list(trial.passed)}
+        return {"values": dict(trial.point.values), "found": trial.values, "breaks": list(trial.passed)} | {
+            "unsure": list(trial.unsure)
+        }
 
     return {
         "answer": found.answer,
+        "designs": found.designs,
         "front": [told(trial) for trial in found.front],
         "trials": [told(trial) for trial in found.trials],
     }

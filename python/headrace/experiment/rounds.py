@@ -1,6 +1,5 @@
 """Runs an experiment: what its store does not have yet, until it has it all."""
 
-import difflib
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -8,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from headrace._core import ScenarioError
-from headrace.experiment.design import Experiment, Point, Precision, varied
+from headrace.experiment.design import Experiment, Point, varied
 from headrace.experiment.engines import Engine, Local
+from headrace.experiment.precision import Precision
 from headrace.experiment.store import Memory, Store
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record, Task
-from headrace.mistakes import is_overload, refusal
+from headrace.mistakes import is_overload
 from headrace.scenario import Scenario, load
 
 
@@ -51,7 +51,8 @@ def sweep(
     """Run a scenario with every combination of values, and return what was found at each.
 
     `vary` has for each place its values, or a range: `{"from": "8 KiB", "to": "1 MiB", "points": 8, "scale": "log"}`.
-    `precision` goes on by rounds of `replications` until half of each interval is at most that share of its mean.
+    `precision` goes on by rounds of `replications` until half of each interval is at most that share of its mean: for
+    the mean response of every stream, or for the metrics that a `Precision` names.
     `store` names a folder in which records are kept: a sweep that was killed goes on from there. `design` and `derive`
     are as in the document of an experiment.
 
@@ -146,19 +147,9 @@ def _rounds(experiment: Experiment, records: Memory, counts: dict[str, int]) -> 
         counts |= {point.key: more.stop for point in points}
         yield [task for point in points for task in _tasks(experiment, point, more)]
         table = Table(experiment, records.records.values(), counts)
-        _refuse_unknown(precision, table)
         points = [point for point in points if not table.reason(point) and not table.is_precise(point)]
         if not points:
             return
-
-
-def _refuse_unknown(precision: Precision | None, table: Table) -> None:
-    """Refuse metrics that no run has, before more are spent on them."""
-    for metric in precision.metrics if precision else ():
-        if table.metrics and metric not in table.metrics:
-            near = difflib.get_close_matches(metric, table.metrics, 1)
-            help_ = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(table.metrics)}"
-            raise refusal(table.experiment.scenario.file, f"`precision.metrics`: no run has `{metric}`", help_)
 
 
 def _tasks(experiment: Experiment, point: Point, replications: range) -> Iterator[Task]:

@@ -33,7 +33,7 @@ def files(folder: str | Path | None) -> list[Path]:
     """Return the files that a store is, or will be."""
     if folder is None:
         return []
-    own = [Path(folder) / name for name in ("manifest.json", "records.parquet", ".lock")]
+    own = [Path(folder) / name for name in ("manifest.json", "records.parquet", ".lock", "optuna.log")]
     return [*own, *sorted((Path(folder) / "journal").glob("*.jsonl"))]
 
 

@@ -11,6 +11,7 @@ from headrace._core import have_settled
 from headrace.experiment import stored
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.formula import quantity
+from headrace.experiment.precision import LEAST, SEQUENTIAL, named, of_streams
 from headrace.experiment.task import STATISTICS, Record
 from headrace.scenario import Scenario
 
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-# Who stops at the first narrow interval stops too soon now and then: of few replications often enough to matter.
-LEAST = 5
+# Loads that an answer names; the table has all.
+MOST_LOADS = 6
+MORE_IS_BETTER = ("_per_s", "hit_ratio")
 
 
-def half_width(values: list[float]) -> float | None:
-    """Return half the width of the 95 % interval of the mean of independent values, by Student's law; none for one.
+def half_width(values: list[float], confidence: float = 0.95) -> float | None:
+    """Return half the width of the interval of the mean of independent values, by Student's law; none for one.
 
     >>> round(half_width([1.0, 2.0, 3.0]), 3), half_width([1.0])
     (2.484, None)
@@ -35,7 +37,7 @@ def half_width(values: list[float]) -> float | None:
 
     if len(values) < 2:
         return None
-    return float(stdtrit(len(values) - 1, 0.975) * np.std(values, ddof=1) / len(values) ** 0.5)
+    return float(stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / len(values) ** 0.5)
 
 
 class Table:
@@ -80,7 +82,12 @@ class Table:
             return None
         alone = self.of(point)[0]["metrics"].get(metric.removesuffix("mean_ms") + "half_width_ms")
         by_batches = alone if len(values) == 1 and metric.endswith("mean_ms") else None
-        return sum(values) / len(values), by_batches if len(values) == 1 else half_width(values)
+        half = by_batches if len(values) == 1 else half_width(values, self._confidence)
+        return sum(values) / len(values), half
+
+    @property
+    def _confidence(self) -> float:
+        return 0.95 if self.experiment.precision is None else SEQUENTIAL
 
     def is_precise(self, point: Point) -> bool | None:
         """Return whether each metric asked for is as precise as asked; none where nothing was asked."""
@@ -89,7 +96,7 @@ class Table:
             return None
         if len(self.of(point)) < min(LEAST, precision.budget):
             return False
-        found = [self.mean(point, metric) for metric in precision.metrics or self.metrics_of_interest]
+        found = [self.mean(point, metric) for metric in self.metrics_of_interest]
         return all(one is not None and one[1] is not None and one[1] <= precision.within * abs(one[0]) for one in found)
 
     @cached_property
@@ -100,11 +107,9 @@ class Table:
 
     @property
     def metrics_of_interest(self) -> list[str]:
-        """The metrics that precision is asked of, else the mean response of every stream."""
+        """The metrics that precision is asked of, or the mean response of every stream."""
         precision = self.experiment.precision
-        if precision and precision.metrics:
-            return list(precision.metrics)
-        return [name for name in self.metrics if name.endswith(".mean_ms") and name.count(".") == 1]
+        return named(precision, self.metrics, self.experiment.scenario.file) if precision else of_streams(self.metrics)
 
     @cached_property
     def frame(self) -> "polars.DataFrame":
@@ -172,7 +177,8 @@ class Table:
     @property
     def answer(self) -> str:
         """What the experiment found, in a sentence or two."""
-        said = [self._span(metric) for metric in self.metrics_of_interest[:2]]
+        about = self._by_load if self._loads and len(self._loads) < len(self.experiment.places) else self._span
+        said = [about(metric) for metric in self.metrics_of_interest[:2]]
         failed, asked = self.failed, len(self.experiment.points)
         if failed:
             said.append(f"{len(failed)} of {asked} points failed.")
@@ -184,8 +190,46 @@ class Table:
         vague = [point for point in self.experiment.points if self.of(point) and not self.reason(point)]
         vague = [point for point in vague if self.is_precise(point) is False]
         if vague and precision:
-            said.append(f"{len(vague)} did not come within {precision.within:.2g} by {precision.budget} replications.")
+            counted = "1 point did" if len(vague) == 1 else f"{len(vague)} points did"
+            said.append(f"{counted} not reach ±{precision.within:.2%} within {precision.budget} replications.")
         return " ".join(said) or "Nothing was found."
+
+    @property
+    def _loads(self) -> list[str]:
+        """The places that set the load; the others are the design."""
+        return [place for place in self.experiment.places if place.startswith("workload.")]
+
+    def _by_load(self, metric: str) -> str:
+        """Say which design is best at each load: the load is given, the design is to be chosen."""
+        loads, by_load = self._loads, dict[str, list[Point]]()
+        for point in self.experiment.points:
+            load = Point({place: value for place, value in point.values.items() if place in loads})
+            by_load.setdefault(str(load), []).append(point)
+        told = [self._best_at(load, points, metric) for load, points in by_load.items()]
+        name, _ = in_words(metric)
+        best = "highest" if metric.endswith(MORE_IS_BETTER) else "lowest"
+        more = f"; {len(told) - MOST_LOADS} more loads are in the table" if len(told) > MOST_LOADS else ""
+        return f"{name} is {best} {'; '.join(told[:MOST_LOADS])}{more}."
+
+    def _best_at(self, load: str, points: list[Point], metric: str) -> str:
+        most = metric.endswith(MORE_IS_BETTER)
+        found = sorted(
+            (mean[0] * (-1 if most else 1), at)
+            for at, point in enumerate(points)
+            if self.reason(point) is None and (mean := self.mean(point, metric)) is not None
+        )
+        if not found:
+            return f"at {load} with no design: all failed"
+        best = points[found[0][1]]
+        equal = [points[at] for _, at in found[1:] if not self._differ(best, points[at], metric, among=len(points))]
+        also = f", not shown to differ from {' or '.join(map(self._design, equal[:2]))}" if equal else ""
+        value = self.mean(best, metric)
+        assert value
+        return f"at {load} with {self._design(best)} ({interval(*value)}{in_words(metric)[1]}{also})"
+
+    def _design(self, point: Point) -> str:
+        loads = self._loads
+        return str(Point({place: value for place, value in point.values.items() if place not in loads}))
 
     def _span(self, metric: str) -> str:
         least, most = self.best(metric), self.best(metric, most=True)
@@ -194,14 +238,14 @@ class Table:
         if least[0] == most[0]:
             return f"{in_words(metric)[0]} is {interval(*least[1:])}{in_words(metric)[1]}."
         name, unit = in_words(metric)
-        said = f"{name} is least, {interval(*least[1:])}{unit}, at {least[0]}, "
-        said += f"and most, {interval(*most[1:])}{unit}, at {most[0]}."
+        said = f"{name} is lowest at {least[0]} ({interval(*least[1:])}{unit}), "
+        said += f"highest at {most[0]} ({interval(*most[1:])}{unit})."
         if not self._differ(least[0], most[0], metric):
-            said += " Of so many points some are least and most by chance: no difference is shown."
+            said += " The differences are within noise."
         return said
 
-    def _differ(self, a: Point, b: Point, metric: str) -> bool:
-        """Whether two points differ that are the extremes of all: paired, and judged as one of all pairs."""
+    def _differ(self, a: Point, b: Point, metric: str, among: int | None = None) -> bool:
+        """Whether two points differ that are the extremes of all, or of so many: paired, judged as one of all pairs."""
         import numpy as np  # noqa: PLC0415
         from scipy.special import stdtrit  # noqa: PLC0415
 
@@ -209,7 +253,7 @@ class Table:
         apart = np.array([y - x for x, y in zip(*columns, strict=False) if x is not None and y is not None])
         if len(apart) < 2:
             return False
-        points = len(self.experiment.points)
+        points = among or len(self.experiment.points)
         level = 1 - 0.025 / max(points * (points - 1) / 2, 1)
         half = stdtrit(len(apart) - 1, level) * apart.std(ddof=1) / len(apart) ** 0.5
         return bool(abs(apart.mean()) > half)

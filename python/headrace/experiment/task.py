@@ -127,6 +127,7 @@ def metrics(found: Json) -> dict[str, float | None]:
     for stream in found["streams"]:
         name = stream["name"]
         numbers |= {f"{name}.{rate}": stream[rate] for rate in ("requests_per_s", "bytes_per_s")}
+        numbers |= {f"{name}.{loss}": share for loss, share in _lost(stream).items()}
         numbers |= _response(name, stream["response"])
         for op in ("reads", "writes"):
             numbers |= _response(f"{name}.{op}", stream[op]) if stream[op] else {}
@@ -136,6 +137,16 @@ def metrics(found: Json) -> dict[str, float | None]:
             numbers |= {f"{group}.{number}": max(of_each)} if of_each else {}
         numbers |= {f"{group}.{name}": fmean(of_each) for name, of_each in _meters(members).items()}
     return numbers
+
+
+def _lost(stream: Json) -> dict[str, float]:
+    """Return the shares of its requests that were dropped or expired, and of the time for which it was blocked.
+
+    The last only where the stream has a limit of requests in flight.
+    """
+    made = max(stream["made"], 1)
+    shares = {loss: stream[loss] / made for loss in ("dropped", "expired")}
+    return shares if stream["blocked"] is None else shares | {"blocked": stream["blocked"]}
 
 
 def alike(components: list[Json]) -> dict[str, list[Json]]:

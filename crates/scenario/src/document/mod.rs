@@ -10,7 +10,7 @@ mod tree;
 
 pub use path::{Path, Step};
 pub use problem::{Problem, Problems};
-pub use tree::{Node, Tree};
+pub use tree::{Key, Node, Span, Tree, Value};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

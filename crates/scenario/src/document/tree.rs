@@ -94,7 +94,12 @@ impl Tree {
         let mut node = &mut self.root;
         // Names of components and streams are free: one more may well resemble another.
         let names_one = matches!(path.split('.').collect::<Vec<_>>()[..], ["system" | "workload", _]);
+        let mut within = "";
         for (depth, step) in path.split('.').enumerate() {
+            if within == "device" {
+                node.open_name();
+            }
+            within = step;
             if let Some(near) = node.nearly(step).filter(|_| !(names_one && depth == 1)) {
                 return Err(wrong(format!("`{path}`: there is no `{step}`; did you mean `{near}`?")));
             }
@@ -134,7 +139,8 @@ impl Tree {
 }
 
 impl Node {
-    fn to_json(&self) -> Json {
+    /// It without its places.
+    pub fn to_json(&self) -> Json {
         match &self.value {
             Value::Scalar(scalar) => scalar.clone(),
             Value::List(items) => items.iter().map(Node::to_json).collect(),
@@ -150,6 +156,16 @@ impl Node {
         let keys = || entries.iter().map(|(key, _)| key.name.as_str());
         let alike = |key: &&str| strsim::normalized_damerau_levenshtein(key, name) >= 0.8;
         keys().all(|key| key != name).then(|| keys().find(alike)).flatten()
+    }
+
+    /// Makes the name of a device a variation of that device, so that its fields can be set.
+    fn open_name(&mut self) {
+        if let Value::Scalar(Json::String(_)) = &self.value {
+            let key = Key { name: "like".to_owned(), span: self.span.clone() };
+            let open = Self { value: Value::Map(Vec::new()), span: self.span.clone() };
+            let name = std::mem::replace(self, open);
+            self.value = Value::Map(vec![(key, name)]);
+        }
     }
 
     /// The child `name` of a map, which is added where it is missing, or the item of that number of a list.
@@ -194,7 +210,12 @@ impl Node {
     }
 
     fn forget_spans(&mut self) {
-        self.visit_spans(&mut |span| *span = None);
+        self.set_spans(None);
+    }
+
+    /// Has all of it stand in one place: where it is asked for, if it comes from another text.
+    pub fn set_spans(&mut self, at: Option<&Span>) {
+        self.visit_spans(&mut |span| *span = at.cloned());
     }
 
     fn shorten_spans(&mut self, source: &str) {

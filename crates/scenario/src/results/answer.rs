@@ -8,7 +8,7 @@ use super::{Bottleneck, Results, StreamResults};
 pub fn in_words(results: &Results) -> String {
     let mut sentences: Vec<String> = results.streams.iter().map(stream).collect();
     if let Some(bottleneck) = &results.bottleneck {
-        sentences.push(limit(bottleneck));
+        sentences.push(limit(bottleneck, results.streams.len()));
     }
     if !results.complete {
         sentences.insert(0, "INCOMPLETE.".to_owned());
@@ -17,11 +17,18 @@ pub fn in_words(results: &Results) -> String {
 }
 
 /// What limits the system, and how far away that is.
-fn limit(bottleneck: &Bottleneck) -> String {
+fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
     let busy = format!("Bottleneck: {}, {:.0} % busy", bottleneck.group, bottleneck.utilisation * 100.0);
     let about = if bottleneck.estimate { " (estimate)" } else { "" };
+    // With several streams a factor says nothing without the load that it is a factor of.
+    let of = if streams > 1 {
+        format!(" the load of {}", bottleneck.streams.join(" and "))
+    } else {
+        String::new()
+    };
     match bottleneck.saturates_at {
-        Some(times) if !bottleneck.saturated => format!("{busy}; headroom {times:.2}×{about}."),
+        Some(times) if !bottleneck.saturated => format!("{busy}; headroom {times:.2}×{of}{about}."),
+        Some(times) if streams > 1 => format!("{busy}: saturated, sustains {times:.2}×{of}."),
         Some(times) => format!("{busy}: saturated, sustains {times:.2}× this load."),
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),

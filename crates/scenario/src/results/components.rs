@@ -58,6 +58,8 @@ pub struct Bottleneck {
     /// Headroom: the multiple of the load at which it saturates, if nothing else does before; where it is saturated, the share of the offered
     /// load that it sustains. None where a stream waits for answers, or requests are too few to tell.
     pub saturates_at: Option<f64>,
+    /// The streams whose load that is: those that reach it, all growing together.
+    pub streams: Vec<String>,
     /// Whether that is an estimate: its utilisation need not grow in proportion to the load.
     pub estimate: bool,
 }
@@ -134,8 +136,10 @@ pub(super) fn bottleneck(
     let by = |component: &ComponentResults| component.utilisation.unwrap_or(0.0);
     let (at, busiest) = busy.max_by(|(_, a), (_, b)| by(a).total_cmp(&by(b)))?;
     let utilisation = busiest.utilisation.filter(|utilisation| *utilisation > 0.0)?;
-    let open = plan.streams.iter().all(StreamPlan::is_open);
-    let kept_up = kept_up(plan, NodeId(at as u32), outcomes);
+    let id = NodeId(at as u32);
+    // What streams elsewhere do is no matter of this component's.
+    let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
+    let kept_up = kept_up(plan, id, outcomes);
     let never_idle = utilisation >= SATURATED;
     // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
     let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
@@ -146,16 +150,21 @@ pub(super) fn bottleneck(
         utilisation,
         saturated,
         saturates_at: headroom.filter(|_| open),
-        estimate: !plan.graph.view(NodeId(at as u32)).scales(),
+        streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
+        estimate: !plan.graph.view(id).scales(),
     })
+}
+
+/// The streams whose requests come to a component, with their numbers.
+fn reaching(plan: &Plan, id: NodeId) -> impl Iterator<Item = (usize, &StreamPlan)> {
+    plan.streams.iter().enumerate().filter(move |(_, stream)| plan.graph.reaches(stream.target, id))
 }
 
 /// The share of the offered load that was sustained, of the streams that reach a component: the rate of answers over the rate of
 /// requests up to the last one made. None where all were made at once.
 fn kept_up(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> Option<f64> {
     let (mut offered, mut sustained) = (0.0, 0.0);
-    let reaching = |(_, stream): &(usize, &StreamPlan)| plan.graph.reaches(stream.target, id);
-    for (at, _) in plan.streams.iter().enumerate().filter(reaching) {
+    for (at, _) in reaching(plan, id) {
         for outcome in outcomes {
             let of = &outcome.streams[at];
             if of.last_born.0 == 0 || outcome.ended_at.0 == 0 {

@@ -11,7 +11,8 @@ use super::schedule::{QueueSpec, Scheduling};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
-    /// A drive of the catalogue by name, or its numbers written out.
+    /// A drive of the catalogue by name, a variation of one, or its numbers written out.
+    #[schemars(with = "DeviceField")]
     pub device: DeviceRef,
     /// How the places on the platter are sampled.
     #[serde(default)]
@@ -55,6 +56,28 @@ impl DiskSpec {
             _ => None,
         }
     }
+}
+
+/// What a document has in the place of a [`DeviceRef`]: variations are completed before it is read.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "for the schema only")]
+enum DeviceField {
+    /// By its name in the catalogue.
+    Named(String),
+    /// Another one with some numbers changed.
+    Varied(VariedDevice),
+    /// Written out.
+    Numbers(Box<DiskNumbers>),
+}
+
+/// A drive that is like another one, but for the fields given beside `like`.
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+#[allow(dead_code, reason = "for the schema only")]
+struct VariedDevice {
+    /// The device from which all that is not given here is taken, each number as an estimate.
+    like: String,
 }
 
 /// A drive by name, or its numbers.

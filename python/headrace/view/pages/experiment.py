@@ -59,7 +59,7 @@ def _links(table: Table, runs: str | None) -> list[str | None]:
 
 
 def write_optimum(found: Optimum, file: str | Path, *, title: str) -> None:
-    """Write the designs that none beats as a page: the picture of the first two goals, and the table."""
+    """Write the Pareto-optimal designs as a page: the picture of the first two goals, and the table."""
     page.write(
         file,
         "tables.html",
@@ -67,5 +67,5 @@ def write_optimum(found: Optimum, file: str | Path, *, title: str) -> None:
         answer=found.answer,
         notes=[],
         pictures={"All designs, by the first two goals": svg(pictures.front(found))} if len(found.goals) > 1 else {},
-        tables={"The designs that none beats in every respect": front(found)},
+        tables={"Pareto-optimal designs": front(found)},
     )

@@ -105,14 +105,14 @@ def _heat_map(rows: list[Json], places: list[str]) -> Drawing:
 
 
 def front(found: Optimum) -> Drawing:
-    """Draw all designs by their first two goals, those that none beats in the first colour."""
+    """Draw all designs by their first two goals, the Pareto-optimal ones in the first colour."""
     (first, _), (second, _) = found.goals[:2]
     best = {trial.point.key for trial in found.front}
     rows = [
         {
             "x": trial.values[first.text][0],
             "y": trial.values[second.text][0],
-            "what": "beaten by none"
+            "what": "Pareto-optimal"
             if trial.point.key in best
             else "breaks a constraint"
             if trial.passed
@@ -122,7 +122,7 @@ def front(found: Optimum) -> Drawing:
         if trial.values
     ]
     chart = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, size=60)
-    names = ["beaten by none", "beaten", "breaks a constraint"]
+    names = ["Pareto-optimal", "beaten", "breaks a constraint"]
     shape = altair.Shape("what:N", legend=None, scale=altair.Scale(domain=names, range=["circle", "square", "cross"]))
     x, y = altair.X("x:Q", title=first.text), altair.Y("y:Q", title=second.text)
     return styled(chart.encode(x=x, y=y, color=colours(names), shape=shape))

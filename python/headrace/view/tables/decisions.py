@@ -1,4 +1,4 @@
-"""What decisions rest on, as tables: differences, loads that were tried, the best designs, effects."""
+"""What decisions rest on, as tables: differences, values that were tried, the best designs, effects."""
 
 from collections.abc import Mapping
 
@@ -35,14 +35,14 @@ def differences(found: Comparison, *, every: bool = False) -> tuple[list[str], l
 
 
 def loads(found: Capacity) -> tuple[list[str], list[list[str]]]:
-    """Return the loads that were tried, in order."""
-    words = {True: "carried", False: "too much", None: "not known"}
+    """Return the values that were tried, in order."""
+    words = {True: "meets", False: "fails", None: "not known"}
     table = [
         [
-            str(probe.load),
+            str(probe.value),
             *(interval(*probe.found[text]) if text in probe.found else "—" for text in found.until),
             f"{probe.busiest[0]} {probe.busiest[1]:.0%}" if probe.busiest else "",
-            words[probe.carried] + (f": {probe.why}" if probe.why else ""),
+            words[probe.meets] + (f": {probe.why.partition(': ')[0]}" if probe.why else ""),
         ]
         for probe in sorted(found.probes, key=lambda probe: probe.number)
     ]
