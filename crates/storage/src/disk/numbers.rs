@@ -1,6 +1,6 @@
 //! The numbers of a drive, each with its source.
 
-use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond};
+use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -215,7 +215,7 @@ impl DiskNumbers {
         let given = self.mechanics.clone().unwrap_or_default();
         let slower = || {
             let (write, read) = (self.seek_write.track_to_track.get(), self.seek_read.track_to_track.get());
-            Nanos(write.0.saturating_sub(read.0))
+            Shift(write.0.saturating_sub(read.0) as i64)
         };
         Mechanics {
             head_switch: given.head_switch.unwrap_or(self.seek_read.track_to_track.get()),
@@ -262,6 +262,7 @@ impl DiskNumbers {
             order: TrackOrder::Conventional,
             spares: Spares::None,
             slips_use_spares: true,
+            slips_skew: None,
             zones,
         }
     }

@@ -112,9 +112,7 @@ impl Drive {
         let (now, span) = (now.0 as f64, Span::of(block));
         match (block.op, &self.buffer) {
             (Op::Read, _) if self.cache.holds(span) => 0.0,
-            (Op::Write, Some(buffer)) => {
-                buffer.until_room_ns(&self.actuator, &self.platter, now, span.sectors())
-            }
+            (Op::Write, Some(buffer)) => buffer.until_room_ns(&self.actuator, &self.platter, now, span),
             _ => self.to_platter_ns(now, block.op, span.first),
         }
     }

@@ -84,6 +84,11 @@ impl Platter {
         self.layout.apart(one, other)
     }
 
+    /// How many sectors the track of this one has.
+    pub fn track_sectors(&self, sector: u64) -> u64 {
+        (1.0 / self.layout.run(sector).width).round() as u64
+    }
+
     /// How long a sector takes to pass under the head, in ns.
     pub fn sector_ns(&self, sector: u64) -> f64 {
         self.layout.run(sector).width * self.revolution_ns
@@ -93,12 +98,11 @@ impl Platter {
     #[inline]
     pub fn seek_ns(&self, distance: u32) -> f64 {
         let distance = f64::from(distance);
-        let above = self.seek.partition_point(|(d, _)| *d < distance);
+        let above = self.seek.partition_point(|(d, _)| *d < distance).min(self.seek.len().max(1) - 1);
         match (above.checked_sub(1).map(|below| self.seek[below]), self.seek.get(above)) {
+            (Some((d0, t0)), Some((d1, t1))) => (t0 + (t1 - t0) * (distance - d0) / (d1 - d0)).max(0.0),
             (None, Some((_, time))) => *time,
-            (Some((d0, t0)), Some((d1, t1))) => t0 + (t1 - t0) * (distance - d0) / (d1 - d0),
-            (Some((_, t0)), None) => t0,
-            (None, None) => 0.0,
+            (_, None) => 0.0,
         }
     }
 
@@ -113,7 +117,8 @@ impl Platter {
             true => switch,
             false => self.stroke_ns(from.cylinder, to.cylinder).max(switch),
         };
-        moved + if op == Op::Write { self.write_settle_ns } else { 0.0 }
+        // Where surfaces switch in no time, neither is there anything to settle.
+        if op == Op::Read || moved == 0.0 { moved } else { (moved + self.write_settle_ns).max(0.0) }
     }
 
     /// How long the arm takes from one cylinder to another.
