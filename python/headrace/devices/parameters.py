@@ -66,7 +66,10 @@ def _transfers(interface: Json, *, keeps_phase: bool) -> Iterator[Parameter]:
 
 
 def _mechanics(mechanics: Json, *, keeps_phase: bool) -> Iterator[Parameter]:
-    settle = quantities.in_ms(mechanics.get("write_settle", "0 ms"))
+    # A negative settle, as DiskSim files have it, is none that a drive can have: seek times measured on writes, or overheads
+    # of reads that are too long, need it to come out right on the whole, and reads are late by as much as writes are early.
+    # A fit begins from none, and finds the seek times and overheads that go with it.
+    settle = max(quantities.difference_in_ms(mechanics.get("write_settle", "0 ms")), 0.0)
     put = _into(quantities.time_of, "mechanics", "write_settle")
     yield Parameter("write settle, ms", put, settle, 0.05, 0.0, 5.0)
     inward, outward = (quantities.in_ms(mechanics.get(f"{way}_more", "0 ms")) for way in ("inward", "outward"))
