@@ -222,6 +222,8 @@ class MechanicsSpec(TypedDict):
     """What share of writes lose a turn, as the head is not steady enough when their sector comes."""
     zero_latency: NotRequired[bool]
     """Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first."""
+    zero_latency_writes: NotRequired[bool | None]
+    """Whether a write does. Default: as `zero_latency`."""
     inward_more: NotRequired[str]
     """By how much longer a seek inwards takes than `seek` says: what pushes the arm (the air, its cable) helps it one way only."""
     outward_more: NotRequired[str]

@@ -24,7 +24,7 @@ SIZES = (0.5, 2.0, 4.0)
 
 
 def fit_read_ahead(numbers: Json, file: str | Path) -> list[Json]:
-    """Set how the drive reads, reads ahead, and how much it keeps, as brings single reads nearest; return what was changed.
+    """Set how the drive reads, reads ahead and keeps, as brings single reads nearest; return what was changed.
 
     One setting after the other is changed, that which brings most, until none brings anything. Whether a read is
     answered from the cache does not depend on the platter's phase, so this needs no trace that keeps it.
@@ -62,8 +62,11 @@ def _changed(numbers: Json) -> Iterator[Json]:
     changes += [{"read_ahead_most": _as_size(size * by)} for by in (0.25, 0.5, 1.0)]
     for change in changes:
         yield numbers | {"cache": cache | change}
+    # Reads alone tell, and what they tell is of reads.
     mechanics = numbers["mechanics"]
-    yield numbers | {"mechanics": mechanics | {"zero_latency": not mechanics.get("zero_latency", False)}}
+    now = mechanics.get("zero_latency", False)
+    writes = {"zero_latency_writes": mechanics.get("zero_latency_writes", now)}
+    yield numbers | {"mechanics": mechanics | {"zero_latency": not now} | writes}
 
 
 def _as_size(size: float) -> str:

@@ -66,9 +66,8 @@ def _transfers(interface: Json, *, keeps_phase: bool) -> Iterator[Parameter]:
 
 
 def _mechanics(mechanics: Json, *, keeps_phase: bool) -> Iterator[Parameter]:
-    # A negative settle, as DiskSim files have it, is none that a drive can have: seek times measured on writes, or overheads
-    # of reads that are too long, need it to come out right on the whole, and reads are late by as much as writes are early.
-    # A fit begins from none, and finds the seek times and overheads that go with it.
+    # No arm settles sooner for a write than for a read. Where a DiskSim file says so, its seek times or overheads are
+    # too long for reads, and writes too early make up for reads too late. A fit begins from none, and finds the others.
     settle = max(quantities.difference_in_ms(mechanics.get("write_settle", "0 ms")), 0.0)
     put = _into(quantities.time_of, "mechanics", "write_settle")
     yield Parameter("write settle, ms", put, settle, 0.05, 0.0, 5.0)

@@ -8,7 +8,8 @@ from headrace import _core
 def quantity(kind: str, given: Any) -> float:
     """Return what a device file gives, with its source or without, as a number.
 
-    `kind` is `time` (in ns), `time difference` (the same, perhaps negative), `size` (bytes), `data rate` (bytes a second), `frequency` (a second) or `share`.
+    `kind` is `time` (in ns), `time difference` (in ns, perhaps negative),
+    `size` (bytes), `data rate` (bytes a second), `frequency` (a second) or `share`.
 
     >>> quantity("frequency", {"value": "7200 rpm", "source": "its data sheet"}), quantity("time", "8.5 ms")
     (120.0, 8500000.0)

@@ -198,9 +198,10 @@ class _Device:
     def _say_where_headrace_differs(self) -> None:
         """Remark on parameters that change none of DiskSim's answers, and on those of which headrace makes more."""
         disk = self.parts.disk
-        for key in ("Immediate buffer read", "Immediate buffer write"):
-            if disk.flag(key):
-                self._remark(disk, key, "without effect, as in DiskSim; to have it: `mechanics.zero_latency: true`")
+        for key, has in (("read", "zero_latency"), ("write", "zero_latency_writes")):
+            if disk.flag(f"Immediate buffer {key}"):
+                say = f"without effect, as in DiskSim; to have it: `mechanics.{has}: true`"
+                self._remark(disk, f"Immediate buffer {key}", say)
         key = "Read any free blocks"
         if disk.flag(key):
             self._remark(disk, key, "without effect in DiskSim; to be without it: `cache.keeps_passing: false`")

@@ -88,7 +88,7 @@ impl Platter {
             let moved = self.move_ns(access.track, run.track, op);
             let on_track = access.end + moved;
             let wait = self.turn_ns(on_track, run.angle);
-            let to_pass = self.still_to_pass(wait, sectors, each);
+            let to_pass = self.still_to_pass(wait, sectors, each, op);
             let waited = wait + take(&mut lost);
             if access.sweeps.is_empty() {
                 (access.moved_ns, access.waited_ns) = (moved, waited);
@@ -103,8 +103,9 @@ impl Platter {
     /// How many of `sectors`, whose first comes by `wait` after the head is on their track, pass from then on. With zero-latency
     /// access a head that comes down amid them has passed the others by then.
     #[inline]
-    fn still_to_pass(&self, wait: f64, sectors: u64, each: f64) -> u64 {
-        if !self.zero_latency {
+    fn still_to_pass(&self, wait: f64, sectors: u64, each: f64, op: Op) -> u64 {
+        let anywhere = if op == Op::Read { self.zero_latency_reads } else { self.zero_latency_writes };
+        if !anywhere {
             return sectors;
         }
         // The sector in which it comes down is lost to it.

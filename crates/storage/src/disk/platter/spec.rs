@@ -27,6 +27,9 @@ pub struct MechanicsSpec {
     /// Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first.
     #[serde(default)]
     pub zero_latency: bool,
+    /// Whether a write does. Default: as `zero_latency`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zero_latency_writes: Option<bool>,
     /// By how much longer a seek inwards takes than `seek` says: what pushes the arm (the air, its cable) helps it one way only.
     #[serde(default)]
     pub inward_more: Nanos,
@@ -67,8 +70,10 @@ pub struct Mechanics {
     pub write_settle: Shift,
     /// What share of writes lose a turn.
     pub write_retries: f64,
-    /// Whether a track is read or written from whichever sector comes first.
-    pub zero_latency: bool,
+    /// Whether a track is read from whichever sector comes first.
+    pub zero_latency_reads: bool,
+    /// Whether it is written so.
+    pub zero_latency_writes: bool,
     /// By how much longer a seek inwards takes.
     pub inward_more: Nanos,
     /// By how much longer a seek outwards takes.

@@ -21,7 +21,8 @@ fn platter() -> Platter {
         head_switch: Nanos::from_ms(1.0),
         write_settle: Shift(500_000),
         write_retries: 0.0,
-        zero_latency: false,
+        zero_latency_reads: false,
+        zero_latency_writes: false,
         inward_more: Nanos::ZERO,
         outward_more: Nanos::ZERO,
         seek: vec![(1, Nanos::from_ms(2.0)), (99, Nanos::from_ms(9.0))],
@@ -80,9 +81,14 @@ fn skews_hide_switches() {
 #[test]
 fn zero_latency_access_begins_anywhere() {
     let waits = platter();
-    let begins = Platter { zero_latency: true, ..platter() };
+    let begins = Platter { zero_latency_reads: true, ..platter() };
     let end = |platter: &Platter, now| platter.access(now, HOME, span(0, 6), Op::Read, 0.0).end;
     assert_eq!((end(&waits, 2e6), end(&begins, 2e6)), (16e6, 12e6), "one turn is enough");
+    let written = |platter: &Platter| platter.access(2e6, HOME, span(0, 6), Op::Write, 0.0).end;
+    assert_eq!(
+        (written(&begins), written(&Platter { zero_latency_writes: true, ..platter() })),
+        (16e6, 12e6)
+    );
     assert_eq!(end(&begins, 1.5e6), 12e6, "a sector that it comes down in is lost to it");
     assert_eq!((end(&waits, 7e6), end(&begins, 7e6)), (16e6, 16e6), "not amid them: as ever");
 }
