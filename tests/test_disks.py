@@ -9,19 +9,15 @@ from conftest import Run
 from headrace import Scenario, ScenarioError, devices, load
 from headrace.devices import calibration, disksim, survey, validation
 
-# The device of each measured disk, and DiskSim 4's demerit on its trace (ms), overall: the mark to be under.
+# The device of each measured disk. How near they are to their measurements, test_disksim.py says.
 MEASURED = {
-    "hp_c2247a": ("hp-c2247a", 0.094),
-    "hp_c3323a": ("hp-c3323a", 0.289),
-    "barracuda": ("seagate-st32171w", 0.348),
-    "cheetah4LP": ("seagate-st34501n", 0.318),
-    "atlas_III": ("quantum-qm39100td", 0.378),
-    "atlas10k": ("quantum-atlas-10k", 0.268),
+    "hp_c2247a": "hp-c2247a",
+    "hp_c3323a": "hp-c3323a",
+    "barracuda": "seagate-st32171w",
+    "cheetah4LP": "seagate-st34501n",
+    "atlas_III": "quantum-qm39100td",
+    "atlas10k": "quantum-atlas-10k",
 }
-# Where nothing is fitted, this one is not under it yet, by 28 %. The bound keeps it where it is.
-NOT_YET = {"hp_c2247a": 0.125}
-# Nor is the mean of this one within one percent and two standard errors, by 1.1 %.
-MEAN_NOT_YET = {"cheetah4LP": 2.7}
 
 
 def trace_of(folder: Path, disk: str) -> Path:
@@ -29,21 +25,10 @@ def trace_of(folder: Path, disk: str) -> Path:
 
 
 @pytest.mark.parametrize("disk", MEASURED)
-def test_nothing_fitted_and_nearer_than_disksim(measured_data: Path, disk: str) -> None:
-    device, disksims = MEASURED[disk]
-    found = validation.validate(device, trace_of(measured_data, disk))
-    assert found["overall"]["demerit_ms"] < NOT_YET.get(disk, disksims)
-    target = 1.0 + 2 * found["overall"]["standard_error_percent"]
-    assert abs(found["overall"]["mean_error_percent"]) < MEAN_NOT_YET.get(disk, target)
-    assert found["reads"]["n"] + found["writes"]["n"] == found["overall"]["n"]
-
-
-@pytest.mark.parametrize("disk", MEASURED)
 def test_the_catalogue_is_what_the_importer_makes(measured_data: Path, disk: str, tmp_path: Path) -> None:
-    device, _ = MEASURED[disk]
     (tmp_path / "devices").mkdir()
     (tmp_path / "devices" / "imported.yaml").write_text(disksim.read(measured_data / "disks" / disk / f"{disk}.parv"))
-    imported, ours = devices.numbers("imported", tmp_path), devices.numbers(device)
+    imported, ours = devices.numbers("imported", tmp_path), devices.numbers(MEASURED[disk])
     assert {key: value for key, value in imported.items() if key not in {"name", "validation"}} == {
         key: value for key, value in ours.items() if key not in {"name", "validation"}
     }
@@ -124,7 +109,12 @@ def edited(folder: Path, file: str, right: str, wrong: str) -> Path:
 @pytest.mark.parametrize(
     ("file", "right", "wrong", "says"),
     [
-        ("model", "Last cylinder number = 5171", "Last cylinder number = 5172", "the zone ends at cylinder 5172"),
+        (
+            "model",
+            "Last cylinder number = 5171",
+            "Last cylinder number = 4171",
+            "zone 10: the zone ends at cylinder 4171",
+        ),
         ("seek", "4,\t2.17500", "2,\t2.17500", "2 cylinders come after 3"),
         ("model", "dm_layout_g1 {", "dm_layout_g9 {", "of the form `dm_layout_g9`"),
         ("model", "Seek type = extracted", "Seek type = guessed", "seek type `guessed` is not known"),

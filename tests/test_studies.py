@@ -19,8 +19,11 @@ def test_no_claim_of_the_split_merge_study_fails(headrace: Run) -> None:
     assert verdicts.count("holds") >= 130
     assert verdicts.count("undecided") <= 15
     assert verdicts.count("not testable") == 4
-    keys = {"id", "text", "published", "obtained", "tolerance", "verdict", "source", "why"}
+    keys = {"id", "text", "kind", "published", "obtained", "tolerance", "verdict", "source", "why"}
     assert all(set(claim) == keys for claim in report["claims"])
+    kinds = {claim["id"]: claim["kind"] for claim in report["claims"]}
+    assert (kinds["future-mixed"], kinds["future-sizes"], kinds["future-bursts"]) == ("theory", "theory", "expectation")
+    assert kinds["Q003-4-least"] == "expectation"
     assert ran.returncode == (1 if "undecided" in verdicts else 0)
 
 
@@ -32,7 +35,7 @@ def test_the_measured_disks_are_judged_where_there_is_data(
     assert {claim["verdict"] for claim in without["claims"]} == {"not testable"}
     monkeypatch.setenv("HEADRACE_DATA", str(measured_data))
     report = json.loads(headrace("study", "run", "measured-disks", "--small", "--json").stdout)
-    assert len(report["claims"]) == 6 * 3 * 2
+    assert len(report["claims"]) == 8 * 3 * 2
     assert [claim["verdict"] for claim in report["claims"]].count("holds") >= 20
 
 

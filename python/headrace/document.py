@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -229,17 +229,19 @@ class MechanicsSpec(TypedDict):
     head_switch: NotRequired[str | None]
     """From one surface to another of the same cylinder. Default: as long as a seek to the next cylinder."""
     write_settle: NotRequired[str | None]
-    """How much longer the arm settles before it writes. Default: by how much `seek_write` is slower to the next cylinder than `seek_read`."""
+    """How much longer a seek or head switch takes before a write than before a read. Negative where it is shorter, as in some DiskSim files; no move takes less than no time. Default: by how much `seek_write` is slower to the next cylinder than `seek_read`."""
     write_retries: NotRequired[str | float | None]
     """What share of writes lose a turn, as the head is not steady enough when their sector comes."""
     zero_latency: NotRequired[bool]
     """Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first."""
+    zero_latency_writes: NotRequired[bool | None]
+    """Whether a write does. Default: as `zero_latency`."""
     inward_more: NotRequired[str]
     """By how much longer a seek inwards takes than `seek` says: what pushes the arm (the air, its cable) helps it one way only."""
     outward_more: NotRequired[str]
     """By how much longer a seek outwards takes."""
     seek: NotRequired[list[list[int | str]]]
-    """Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`."""
+    """Seek times: (cylinders, time), distances rising; in between, and beyond the last, on straight lines. Default: the curve of `seek_read`."""
     layout: NotRequired[LayoutSpec | None]
     """Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough to switch to the next track and settle for a write."""
 
@@ -254,6 +256,8 @@ class LayoutSpec(TypedDict):
     """Where spare sectors lie."""
     slips_use_spares: NotRequired[bool]
     """Whether slipped sectors take the place of spares; else everything behind them in their zone moves on."""
+    slips_skew: NotRequired[SlipsSkew | None]
+    """Whether slipped sectors also move the beginnings of later tracks on."""
     zones: list[ZoneSpec]
     """The zones, from the outermost."""
 
@@ -267,6 +271,9 @@ class SparesCylinders(TypedDict):
 
 Spares: TypeAlias = "Literal['none'] | Literal['zone_tracks'] | Literal['track_end'] | Literal['cylinder_end'] | Literal['cylinder_front'] | SparesCylinders | Literal['zone_end']"
 """Where spare sectors lie. Each zone's `spares` says how many."""
+
+SlipsSkew: TypeAlias = "Literal['cylinders'] | Literal['tracks']"
+"""Which slipped sectors of a zone move the beginning of a track on, by one sector each."""
 
 class ZoneSpec(TypedDict):
     """A zone: cylinders whose tracks hold equally much."""
@@ -307,18 +314,22 @@ class CacheSpec(TypedDict):
     """At most so far. Default: a segment."""
     read_ahead_least: NotRequired[str | None]
     """At least so far behind a read that continues a stream, whatever waits meanwhile, but no further than that stream has been read (the minimum prefetch of SCSI's caching page). Default: 0 B, it stops as soon as its arm is wanted elsewhere."""
+    read_ahead_on_hit: NotRequired[bool]
+    """Whether a read that the cache answers sets a drive that reads nothing ahead reading on behind that segment."""
     keeps_passing: NotRequired[bool]
     """Whether it keeps what passes under the head while the drive waits for the first sector of a read."""
     writes: NotRequired[Writes]
     """When a write counts as done."""
+    keeps_written: NotRequired[bool | None]
+    """Whether reads find in the cache what was written. Default: with `writes: back`."""
     write_room: NotRequired[str | None]
     """With `writes: back`: how much may be here that is not yet on the platter. A write comes in a segment at a time, each of which waits for room. Default: a segment."""
     writes_held: NotRequired[int | None]
-    """With `writes: back`: how many writes may be here that are not yet on the platter. Default: as many as there is room for."""
+    """With `writes: back`: how many writes may be here that are not yet on the platter, those that follow each other counted as one. Default: as many as there is room for."""
     drain: NotRequired[Scheduling]
     """With `writes: back`: which of them goes to the platter next."""
 
-ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track']"
+ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track'] | Literal['next_track']"
 """When a drive reads on behind what was asked for."""
 
 Writes: TypeAlias = "Literal['through'] | Literal['back']"
@@ -359,10 +370,14 @@ class InterfaceSpec(TypedDict):
     """Before any other write."""
     elsewhere: NotRequired[Elsewhere | None]
     """By how much longer a command takes, unless the cache answers it or it follows the one before it, whose data is elsewhere: its place is worked out anew."""
-    write_data_delay: NotRequired[str]
-    """From the command to the data of a write, where the drive lets go of the bus in between."""
+    data_preparation: NotRequired[str]
+    """Before the data of every command, once the drive has the bus."""
+    reconnected_write: NotRequired[ReconnectedWrite | None]
+    """What a write to the platter takes that comes right after a write and does not continue it, where the drive then lets go of the bus before it takes the data; instead of `write_miss` and `reselect`. Default: what any other write takes."""
     write_watermark: NotRequired[float | None]
     """How much of a write must be in the cache before its data goes to the platter; always enough for the rest to keep up with the platter."""
+    write_start: NotRequired[str]
+    """How much of a write, or all of a shorter one, must be in the cache before its data goes to the platter."""
     reselect: NotRequired[str]
     """To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write."""
     read_completion: NotRequired[str]
@@ -387,6 +402,16 @@ class Elsewhere(TypedDict):
     """In another cylinder."""
     other_zone: NotRequired[str]
     """In another zone."""
+
+class ReconnectedWrite(TypedDict):
+    """A write before whose data the drive lets go of the bus."""
+
+    seek_after: str
+    """From the command until the arm sets out."""
+    data_after: str
+    """From the command until the drive has the bus again, for the data."""
+    reselect: str
+    """To take the bus once more when the data is on the platter."""
 
 class QueueSpec(TypedDict):
     """The commands that wait in a drive, and what it makes of them."""

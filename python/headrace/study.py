@@ -33,6 +33,7 @@ class Judged(TypedDict):
 
     id: str
     text: str
+    kind: str
     published: object
     obtained: object
     tolerance: str
@@ -63,6 +64,9 @@ class Claim:
     """A number holds when it differs by at most so much."""
     between: tuple[float, float] | None = None
     """A number holds when it lies in between."""
+    kind: str = "published"
+    """What the number held against is: `published`, `measured`, `theory` (a formula's, for the same system), or
+    `expectation` (the study's own)."""
     verdict: str | None = None
     """Given where no run can decide: `disputed` or `not testable`."""
 
@@ -244,6 +248,7 @@ def verdict(claim: Claim, obtained: Obtained, why: str = "") -> Judged:
     return Judged(
         id=claim.id,
         text=claim.text,
+        kind=claim.kind,
         published=claim.published,
         obtained=obtained.value,
         tolerance="—" if claim.verdict else claim.tolerance,

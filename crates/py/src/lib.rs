@@ -14,6 +14,7 @@ use headrace_scenario::run::{End, Options};
 use headrace_scenario::validation::{self, Pair};
 use headrace_scenario::{catalog, devices, prepare, results};
 use headrace_storage::disk::DiskNumbers;
+use headrace_storage::disk::layout::LayoutSpec;
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing, TraceError, TraceFormat};
 use headrace_work::Op;
 use pyo3::create_exception;
@@ -165,6 +166,27 @@ mod _core {
         let numbers =
             catalog::disk(name, Path::new(beside)).transpose().map_err(|problems| refused(&problems))?;
         Ok(numbers.map(|numbers| json(&numbers)))
+    }
+
+    /// The numbers of a device as they stand in the `text` of its file, checked, as JSON.
+    #[pyfunction]
+    fn read_device(text: &str, file: &str) -> PyResult<String> {
+        let numbers: Result<DiskNumbers, Problems> = document::read_text(text, file);
+        let sound = numbers.and_then(|numbers| catalog::sound(numbers, file));
+        Ok(json(&sound.map_err(|problems| refused(&problems))?))
+    }
+
+    /// How many sectors a disk's layout (as a device file has it) holds; refused where it has problems.
+    #[pyfunction]
+    fn layout_sectors(layout: &str) -> PyResult<u64> {
+        let read: Result<LayoutSpec, Problems> = document::read_text(layout, "layout");
+        let layout = read.map_err(|problems| refused(&problems))?;
+        match layout.problem() {
+            None => Ok(layout.sectors()),
+            Some((zone, problem)) => {
+                Err(refused(&Problems::file("layout", format!("zone {zone}: {problem}"), "")))
+            }
+        }
     }
 
     /// Replays a trace on a drive of these `numbers` (a device file's text), once for each of `phases`. `clock` is

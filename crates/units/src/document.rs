@@ -8,13 +8,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, UnitError};
+use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift, UnitError};
 
 /// The number that `text` is, as a quantity of the kind that a schema's `x-unit` names: in ns, bytes, bytes a second, events a
 /// second, or as a share of one. `None` where no such kind exists.
 pub fn read(x_unit: &str, text: &str) -> Option<Result<f64, UnitError>> {
     match x_unit {
         "time" => Some(text.parse::<Nanos>().map(|time| time.0 as f64)),
+        "time difference" => Some(text.parse::<Shift>().map(|shift| shift.0 as f64)),
         "size" => Some(text.parse::<Bytes>().map(|size| size.0 as f64)),
         "data rate" => Some(text.parse::<BytesPerSecond>().map(BytesPerSecond::get)),
         "frequency" => Some(text.parse::<PerSecond>().map(PerSecond::get)),
@@ -61,6 +62,12 @@ impl Exact for Nanos {
         } else {
             format!("{} ns", self.0)
         }
+    }
+}
+impl Exact for Shift {
+    fn exact(&self) -> String {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        format!("{sign}{}", Nanos(self.0.unsigned_abs()).exact())
     }
 }
 impl Exact for Bytes {
@@ -118,6 +125,12 @@ document!(Nanos, {
     "x-unit": "time",
     "pattern": r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$",
     "examples": ["8.5 ms", "10 s"]
+});
+document!(Shift, {
+    "type": "string",
+    "x-unit": "time difference",
+    "pattern": r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$",
+    "examples": ["0.5 ms", "-0.2 ms"]
 });
 document!(Bytes, {
     "type": "string",

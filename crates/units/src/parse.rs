@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond};
+use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift};
 
 /// Why a text is no quantity of the kind wanted; the message says what would do. Nothing was changed: correct and retry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -196,6 +196,19 @@ impl FromStr for Nanos {
     }
 }
 
+impl FromStr for Shift {
+    type Err = UnitError;
+    /// A time, with a minus before it where it is negative.
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let (size, negative) = match text.trim().strip_prefix('-') {
+            Some(size) => (size, true),
+            None => (text, false),
+        };
+        let nanos = size.parse::<Nanos>()?.0.min(i64::MAX as u64) as i64;
+        Ok(Self(if negative { -nanos } else { nanos }))
+    }
+}
+
 impl FromStr for Bytes {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -264,6 +277,8 @@ mod tests {
     fn reads_what_people_write() {
         assert_eq!("1e3 ns".parse(), Ok(Nanos(1000)));
         assert_eq!("8.3333ms".parse(), Ok(Nanos(8_333_300)));
+        assert_eq!("-0.483 ms".parse(), Ok(Shift(-483_000)));
+        assert_eq!(serde_json::to_string(&Shift(-483_000)).unwrap(), "\"-0.483 ms\"");
         assert_eq!("1_000 B".parse(), Ok(Bytes(1000)));
         assert_eq!("500 GB".parse(), Ok(Bytes(500_000_000_000)));
         assert_eq!("7200 rpm".parse(), Ok(PerSecond(120.0)));
@@ -283,6 +298,7 @@ mod tests {
         assert!(message("ms".parse::<Nanos>().unwrap_err()).contains("does not begin with a number"));
         assert!(message("8 parsecs".parse::<Nanos>().unwrap_err()).contains("`parsecs` is no unit of time"));
         assert!(message("-1 ms".parse::<Nanos>().unwrap_err()).contains("zero or more"));
+        assert!(message("--1 ms".parse::<Shift>().unwrap_err()).contains("zero or more"));
         assert!(message("140 %".parse::<Fraction>().unwrap_err()).contains("between 0 % and 100 %"));
         assert!(message("2 Gb".parse::<BytesPerSecond>().unwrap_err()).contains("a size over a time"));
         assert!(message("4 Gb".parse::<Bytes>().unwrap_err()).contains("`Gb` is no unit of size"));

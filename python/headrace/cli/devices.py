@@ -89,7 +89,12 @@ def _list(beside: Path, as_json: bool) -> None:
 
 
 def validate(
-    device: Annotated[str, typer.Option("--device", metavar="NAME", help="The device to be held against the trace.")],
+    device: Annotated[
+        str,
+        typer.Option(
+            "--device", metavar="NAME", help="The device to be held against the trace, or the path of its file."
+        ),
+    ],
     trace: Annotated[Path, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")],
     clock: Annotated[
         Clock,
@@ -118,7 +123,9 @@ def validate(
 
 @calibrate.command("disk")
 def calibrate_disk(
-    device: Annotated[str, typer.Option("--device", metavar="NAME", help="The device to begin from.")],
+    device: Annotated[
+        str, typer.Option("--device", metavar="NAME", help="The device to begin from, or the path of its file.")
+    ],
     trace: Annotated[Path, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")],
     to: Annotated[Path, typer.Option("--output", "-o", metavar="DEVICE.yaml", help="The device file to write.")],
     as_json: AsJson = False,
@@ -156,6 +163,10 @@ def import_disksim(
     except ScenarioError as error:
         refuse(error, as_json)
     write(lambda path: write_whole(path, text), to)
-    print(
-        json.dumps({"ok": True, "device": to.stem}, indent=2) if as_json else f"{to} describes the device `{to.stem}`."
-    )
+    remarks = [line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")]
+    if as_json:
+        print(json.dumps({"ok": True, "device": to.stem, "remarks": remarks}, indent=2))
+        return
+    print(f"{to} describes the device `{to.stem}`.")
+    for remark in remarks:
+        print(f"  {printable(remark)}")

@@ -24,7 +24,7 @@ SIZES = (0.5, 2.0, 4.0)
 
 
 def fit_read_ahead(numbers: Json, file: str | Path) -> list[Json]:
-    """Set how the drive reads ahead, and how much it keeps, as brings single reads nearest; return what was changed.
+    """Set how the drive reads, reads ahead and keeps, as brings single reads nearest; return what was changed.
 
     One setting after the other is changed, that which brings most, until none brings anything. Whether a read is
     answered from the cache does not depend on the platter's phase, so this needs no trace that keeps it.
@@ -33,33 +33,40 @@ def fit_read_ahead(numbers: Json, file: str | Path) -> list[Json]:
     if "cache" not in numbers or "mechanics" not in numbers or replayed.write.all():
         return []
     clock = validation.clock_for(numbers, file)
-    before = copy.deepcopy(numbers["cache"])
+    before = {part: copy.deepcopy(numbers[part]) for part in ("cache", "mechanics")}
     best = _apart(numbers, file, clock)
     while True:
-        tried = [(_apart(changed, file, clock), changed["cache"]) for changed in _changed(numbers)]
-        apart, cache = min(tried, key=lambda one: float(one[0].mean()))
+        tried = [(_apart(changed, file, clock), changed) for changed in _changed(numbers)]
+        apart, changed = min(tried, key=lambda one: float(one[0].mean()))
         nearer = best - apart
         if not nearer.mean() > SURELY * nearer.std() / max(len(nearer), 1) ** 0.5:
             break
-        best, numbers["cache"] = apart, cache
+        best = apart
+        numbers |= {part: changed[part] for part in before}
     return [
-        fitted.row(f"cache: {key}", before.get(key), value)
-        for key, value in numbers["cache"].items()
-        if before.get(key) != value
+        fitted.row(f"{part}: {key}", was.get(key), value)
+        for part, was in before.items()
+        for key, value in numbers[part].items()
+        if was.get(key) != value
     ]
 
 
 def _changed(numbers: Json) -> Iterator[Json]:
-    """Give the numbers with one setting of the cache changed, each that is tried."""
+    """Give the numbers with one setting changed of the cache, or how tracks are read, each that is tried."""
     cache = numbers["cache"]
-    changes: list[Json] = [{"read_ahead": how} for how in ("never", "sequential", "track", "always")]
-    changes.append({"keeps_passing": not cache.get("keeps_passing", False)})
+    changes: list[Json] = [{"read_ahead": how} for how in ("never", "sequential", "track", "next_track", "always")]
+    changes += [{key: not cache.get(key, False)} for key in ("keeps_passing", "read_ahead_on_hit")]
     size = quantities.quantity("size", cache["segment_size"])
     # A segment of another size is all read ahead, unless `read_ahead_most` says otherwise.
     changes += [{"segment_size": _as_size(size * by), "read_ahead_most": None} for by in SIZES]
     changes += [{"read_ahead_most": _as_size(size * by)} for by in (0.25, 0.5, 1.0)]
     for change in changes:
         yield numbers | {"cache": cache | change}
+    # Reads alone tell, and what they tell is of reads.
+    mechanics = numbers["mechanics"]
+    now = mechanics.get("zero_latency", False)
+    writes = {"zero_latency_writes": mechanics.get("zero_latency_writes", now)}
+    yield numbers | {"mechanics": mechanics | {"zero_latency": not now} | writes}
 
 
 def _as_size(size: float) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import _core, reports
-from headrace.mistakes import refusal, refuse_endless
+from headrace.mistakes import read_text, refusal, refuse_endless
 
 Json = dict[str, Any]
 
@@ -21,7 +21,13 @@ def names(beside: str | Path = ".") -> list[str]:
 
 
 def numbers(name: str, beside: str | Path = ".") -> Json:
-    """Return the numbers of a device as they stand in its file; raise `ScenarioError` as `device` does."""
+    """Return the numbers of a device as they stand in its file; raise `ScenarioError` as `device` does.
+
+    `name` may be the path of a device file too: what ends in `.yaml`, or has a `/`.
+    """
+    if name.endswith(".yaml") or "/" in name:
+        refuse_endless(Path(name))
+        return dict(json.loads(_core.read_device(read_text(name), name)))
     refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
     found = _core.device_numbers(name, str(beside))
     return dict(json.loads(found)) if found is not None else device(name, beside)

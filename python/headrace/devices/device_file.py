@@ -42,7 +42,7 @@ def _wrapped(items: list[str], indent: int) -> list[str]:
     rows, row = [], ""
     for item in items:
         if row and len(row) + len(item) + indent > WIDTH:
-            rows.append(row)
+            rows.append(row.rstrip())
             row = ""
         row += item + ", "
     rows.append(row.rstrip(", "))

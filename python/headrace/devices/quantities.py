@@ -8,7 +8,8 @@ from headrace import _core
 def quantity(kind: str, given: Any) -> float:
     """Return what a device file gives, with its source or without, as a number.
 
-    `kind` is `time` (in ns), `size` (bytes), `data rate` (bytes a second), `frequency` (a second) or `share`.
+    `kind` is `time` (in ns), `time difference` (in ns, perhaps negative),
+    `size` (bytes), `data rate` (bytes a second), `frequency` (a second) or `share`.
 
     >>> quantity("frequency", {"value": "7200 rpm", "source": "its data sheet"}), quantity("time", "8.5 ms")
     (120.0, 8500000.0)
@@ -23,6 +24,15 @@ def in_ms(time: Any) -> float:
     0.25
     """
     return quantity("time", time) / 1e6
+
+
+def difference_in_ms(time: Any) -> float:
+    """Return a time of a device file that may be negative, in ms.
+
+    >>> difference_in_ms("-0.2 ms")
+    -0.2
+    """
+    return quantity("time difference", time) / 1e6
 
 
 def time_of(ms: float) -> str:

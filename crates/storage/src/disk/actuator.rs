@@ -35,6 +35,11 @@ impl Actuator {
         self.free_at
     }
 
+    /// It does nothing before `time`.
+    pub fn rest_until(&mut self, time: f64) {
+        self.free_at = self.free_at.max(time);
+    }
+
     /// How long from `at` until `sector` is under the head, by the estimate that choices go by.
     pub fn positioning_ns(&self, platter: &Platter, at: f64, sector: u64, op: Op) -> f64 {
         platter.positioning_ns(at, self.track, sector, op, self.margin)

@@ -1,6 +1,6 @@
 //! A drive's interface and electronics: rates, and what commands take beside.
 
-use headrace_units::{BytesPerSecond, Nanos};
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,12 +39,18 @@ pub struct InterfaceSpec {
     /// its place is worked out anew.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
-    /// From the command to the data of a write, where the drive lets go of the bus in between.
-    pub write_data_delay: Nanos,
+    /// Before the data of every command, once the drive has the bus.
+    pub data_preparation: Nanos,
+    /// What a write to the platter takes that comes right after a write and does not continue it, where the drive then lets go of
+    /// the bus before it takes the data; instead of `write_miss` and `reselect`. Default: what any other write takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reconnected_write: Option<ReconnectedWrite>,
     /// How much of a write must be in the cache before its data goes to the platter; always enough for the rest to keep up with
     /// the platter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_watermark: Option<f64>,
+    /// How much of a write, or all of a shorter one, must be in the cache before its data goes to the platter.
+    pub write_start: Bytes,
     /// To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write.
     pub reselect: Nanos,
     /// After the data of a read.
@@ -61,6 +67,18 @@ pub struct Command {
     pub after_read: Nanos,
     /// After a write.
     pub after_write: Nanos,
+}
+
+/// A write before whose data the drive lets go of the bus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReconnectedWrite {
+    /// From the command until the arm sets out.
+    pub seek_after: Nanos,
+    /// From the command until the drive has the bus again, for the data.
+    pub data_after: Nanos,
+    /// To take the bus once more when the data is on the platter.
+    pub reselect: Nanos,
 }
 
 /// What a command takes longer whose first sector is not where the last one of the command before was. What applies adds up.
@@ -91,12 +109,32 @@ pub struct Electronics {
     pub read: Timing,
     /// Of writes.
     pub write: Timing,
-    /// From the command to the data of a write.
-    pub write_data_delay: f64,
+    /// Before the data of a command.
+    pub data_preparation: f64,
+    /// How many sectors of a write must be here before it begins on the platter.
+    pub write_start: f64,
+    /// What writes take that let go of the bus before their data.
+    pub reconnected_write: Option<Late>,
     /// To take up a command again that waited for the platter.
     pub reselect: f64,
     /// To work out a new place, by how far it is [apart](super::layout::Apart) from that of the command before.
     elsewhere: Option<[f64; 4]>,
+}
+
+/// [`ReconnectedWrite`], in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Late {
+    pub seek_after: f64,
+    pub data_after: f64,
+    pub reselect: f64,
+}
+
+impl Late {
+    fn new(spec: &ReconnectedWrite) -> Self {
+        let [seek_after, data_after, reselect] =
+            [spec.seek_after, spec.data_after, spec.reselect].map(|time| time.0 as f64);
+        Self { seek_after, data_after, reselect }
+    }
 }
 
 /// What commands of one kind take.
@@ -163,7 +201,9 @@ impl Electronics {
                 hit: After::new(spec.write_hit, overhead),
                 miss: After::new(spec.write_miss, overhead),
             },
-            write_data_delay: spec.write_data_delay.0 as f64,
+            write_start: (spec.write_start.0 / SECTOR) as f64,
+            data_preparation: spec.data_preparation.0 as f64,
+            reconnected_write: spec.reconnected_write.as_ref().map(Late::new),
             reselect: spec.reselect.0 as f64,
             elsewhere: spec.elsewhere.as_ref().map(Elsewhere::sums),
         }

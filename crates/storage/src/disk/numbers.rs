@@ -1,6 +1,6 @@
 //! The numbers of a drive, each with its source.
 
-use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond};
+use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -215,18 +215,21 @@ impl DiskNumbers {
         let given = self.mechanics.clone().unwrap_or_default();
         let slower = || {
             let (write, read) = (self.seek_write.track_to_track.get(), self.seek_read.track_to_track.get());
-            Nanos(write.0.saturating_sub(read.0))
+            Shift(write.0.saturating_sub(read.0) as i64)
         };
         let head_switch = given.head_switch.unwrap_or(self.seek_read.track_to_track.get());
         let write_settle = given.write_settle.unwrap_or_else(slower);
         let next = given.seek.first().map_or(self.seek_read.track_to_track.get(), |(_, time)| *time);
         let next_cylinder = (next + given.inward_more).max(head_switch);
-        let layout = || self.sheet_layout(head_switch + write_settle, next_cylinder + write_settle);
+        // A write that needs less than a read does not shorten the skew: reads must come in time too.
+        let settle = Nanos(write_settle.0.max(0) as u64);
+        let layout = || self.sheet_layout(head_switch + settle, next_cylinder + settle);
         Mechanics {
             head_switch,
             write_settle,
             write_retries: given.write_retries.map_or(0.0, Fraction::get),
-            zero_latency: given.zero_latency,
+            zero_latency_reads: given.zero_latency,
+            zero_latency_writes: given.zero_latency_writes.unwrap_or(given.zero_latency),
             inward_more: given.inward_more,
             outward_more: given.outward_more,
             layout: given.layout.unwrap_or_else(layout),
@@ -268,6 +271,7 @@ impl DiskNumbers {
             order: TrackOrder::Conventional,
             spares: Spares::None,
             slips_use_spares: true,
+            slips_skew: None,
             zones,
         }
     }

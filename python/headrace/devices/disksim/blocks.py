@@ -1,12 +1,19 @@
 """The blocks of which DiskSim's parameter files are made."""
 
+import math
 import re
 from pathlib import Path
 from typing import Any
 
-from headrace.mistakes import read_text, refusal
+from headrace.mistakes import read_text, refusal, refuse_endless
 
 TOKEN = re.compile(r"[\[\]{}=,]|[^\[\]{}=,\s][^\[\]{}=,\n]*")
+
+# Blocks and lists in each other, and files that source others; none of DiskSim's goes half as deep.
+DEEPEST = 32
+
+# No parameter of a disk has a larger number.
+LARGEST = 1e15
 
 
 class Block(dict[str, Any]):
@@ -23,93 +30,176 @@ class Block(dict[str, Any]):
             return default
         if key not in self:
             raise self.refusal(key, f"`{key}` is missing")
-        if not isinstance(self[key], float):
-            raise self.refusal(key, f"`{key}` is `{self[key]}`, no number")
-        return float(self[key])
+        return self._finite(key, self[key])
 
     def whole(self, key: str, default: int | None = None) -> int:
-        """Return a whole number, as `number` does."""
+        """Return a whole number, zero or more, as `number` does."""
         found = self.number(key, default)
-        if found != int(found):
-            raise self.refusal(key, f"`{key}` is {found}, no whole number")
+        if found < 0 or found != int(found):
+            raise self.refusal(key, f"`{key}` is {found:g}, no whole number of zero or more")
         return int(found)
+
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        """Return whether a parameter is other than zero."""
+        return self.number(key, float(default)) != 0
+
+    def block(self, key: str, kind: str = "") -> "Block":
+        """Return a block within this one, of that type."""
+        found = self.get(key)
+        if not isinstance(found, Block):
+            raise self.refusal(key, f"there is no `{key}`" if found is None else f"`{key}` is no block")
+        if kind and found.name != kind:
+            raise self.refusal(key, f"`{key}` is of the form `{found.name}`, and only `{kind}` is understood")
+        return found
+
+    def blocks(self, key: str) -> list["Block"]:
+        """Return the blocks of a list, at least one."""
+        found = self.listed(key)
+        if not found or not all(isinstance(one, Block) for one in found):
+            raise self.refusal(key, f"`{key}` is no list of blocks")
+        return found
+
+    def numbers(self, key: str) -> list[float]:
+        """Return the numbers of a list, none where there is no such list."""
+        return [self._finite(key, one) for one in self.listed(key)]
+
+    def wholes(self, key: str) -> list[int]:
+        """Return the whole numbers of a list, zero or more each; none where there is no such list."""
+        found = self.numbers(key)
+        for one in found:
+            if one < 0 or one != int(one):
+                raise self.refusal(key, f"`{key}` has {one:g}, no whole number of zero or more")
+        return [int(one) for one in found]
+
+    def listed(self, key: str) -> list[Any]:
+        """Return a list, empty where there is none."""
+        found = self.get(key, [])
+        if not isinstance(found, list):
+            raise self.refusal(key, f"`{key}` is no list")
+        return found
+
+    def _finite(self, key: str, value: Any) -> float:
+        if not isinstance(value, float) or not math.isfinite(value) or abs(value) > LARGEST:
+            shown = value.name if isinstance(value, Block) else value
+            raise self.refusal(key, f"`{key}` is `{shown}`, no number of a disk")
+        return value
+
+    def at(self, key: str) -> str:
+        """Return the file and line of a key."""
+        return f"{self.file}:{self.lines.get(key, self.line)}"
+
+    def where(self, key: str) -> str:
+        """Return the name of the file, the line and the key."""
+        return f"{self.file.name}:{self.lines.get(key, self.line)}: {key}"
 
     def refusal(self, key: str, message: str) -> Exception:
         """Return the error that names the file and the line of a key."""
-        at = f"{self.file}:{self.lines.get(key, self.line)}"
-        return refusal(self.file, f"{at}: {message}", "compare it with DiskSim's manual")
+        return refusal(self.file, f"{self.at(key)}: {message}", "compare it with DiskSim's manual")
 
 
 class Reader:
     """Reads the blocks of a file, and of those it sources."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, file: Path, within: tuple[Path, ...] = ()) -> None:
+        self.file, self.within, self.files = file, (*within, file.resolve()), [file]
+        refuse_endless(file)
         text = read_text(file)
         self.tokens = [
             (token.strip(), number)
             for number, line in enumerate(text.splitlines(), 1)
             for token in TOKEN.findall(line.partition("#")[0])
         ]
-        self.at = 0
+        self.at, self.depth = 0, 0
 
     def blocks(self) -> list[Block]:
         """Return all blocks of the file."""
         found: list[Block] = []
         while self.at < len(self.tokens):
             token, line = self.tokens[self.at]
+            self.at += 1
             if token.startswith("source "):
+                found += self._sourced(token, line)
+            elif self._ahead() == "{":
                 self.at += 1
-                found += Reader(self.file.parent / token.split(None, 1)[1]).blocks()
-            elif self._ahead(1) == "{":
-                self.at += 2
                 found.append(self._block(token, line))
-            else:
-                self.at += 1  # Instances and the topology: which disk there is, not what it is.
+            # All else is instances and the topology: which disk there is, not what it is.
         return found
 
-    def _ahead(self, by: int) -> str:
-        return self.tokens[self.at + by][0] if self.at + by < len(self.tokens) else ""
+    def _ahead(self) -> str:
+        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
+
+    def _line(self) -> int:
+        """Return the line that has been read up to."""
+        return self.tokens[min(self.at, len(self.tokens)) - 1][1] if self.tokens else 1
+
+    def _refusal(self, line: int, message: str) -> Exception:
+        return refusal(self.file, f"{self.file}:{line}: {message}", "compare it with DiskSim's manual")
+
+    def _sourced(self, token: str, line: int) -> list[Block]:
+        file = self.file.parent / token.split(None, 1)[1]
+        if file.resolve() in self.within or len(self.within) > DEEPEST:
+            raise self._refusal(line, f"{file} sources itself")
+        if not file.is_file():
+            raise self._refusal(line, f"there is no file {file}")
+        inner = Reader(file, self.within)
+        found = inner.blocks()
+        self.files += inner.files
+        return found
 
     def _block(self, name: str, line: int) -> Block:
         block = Block(name, self.file, line)
-        while self._ahead(0) not in {"}", ""}:
+        while self._ahead() not in {"}", ""}:
             key, at = self.tokens[self.at]
             self.at += 1
             if key == ",":
                 continue
-            if self._ahead(0) != "=":
-                raise block.refusal(key, f"line {at}: `{key}` has no value")
+            if self._ahead() != "=":
+                raise self._refusal(at, f"`{key}` has no value")
             self.at += 1
             block.lines[key] = at
             block[key] = self._value()
-        if self._ahead(0) == "":
-            raise block.refusal("", f"the block `{name}` has no end")
+        if self._ahead() == "":
+            raise self._refusal(line, f"the block `{name}` has no end")
         self.at += 1
         return block
 
     def _value(self) -> Any:
-        token, line = self.tokens[self.at] if self.at < len(self.tokens) else ("", 0)
+        if self._ahead() in {"", "}", "]", ",", "="}:
+            raise self._refusal(self._line(), "there is no value")
+        token, line = self.tokens[self.at]
         self.at += 1
-        if token == "[":
-            return self._list()
-        if self._ahead(0) == "{":
-            self.at += 1
-            return self._block(token, line)
         if token.startswith("source "):
-            [block] = Reader(self.file.parent / token.split(None, 1)[1]).blocks()
-            return block
+            blocks = self._sourced(token, line)
+            if len(blocks) != 1:
+                raise self._refusal(line, f"`{token}` has {len(blocks)} blocks, and one is wanted")
+            return blocks[0]
+        if token in {"[", "{"} or self._ahead() == "{":
+            return self._nested(token, line)
         try:
             return float(token)
         except ValueError:
             return token
 
-    def _list(self) -> list[Any]:
+    def _nested(self, token: str, line: int) -> Any:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self._refusal(line, "blocks and lists lie too deep in each other")
+        if token == "[":
+            found: Any = self._list(line)
+        else:
+            self.at += token != "{"
+            found = self._block("" if token == "{" else token, line)
+        self.depth -= 1
+        return found
+
+    def _list(self, line: int) -> list[Any]:
         items = []
-        while self._ahead(0) not in {"]", ""}:
-            if self._ahead(0) == ",":
+        while self._ahead() not in {"]", ""}:
+            if self._ahead() == ",":
                 self.at += 1
             else:
                 items.append(self._value())
+        if self._ahead() == "":
+            raise self._refusal(line, "the list has no end")
         self.at += 1
         return items

@@ -106,7 +106,7 @@ def arrays(study: Study) -> Iterator[Judged]:
     source = study.document["array"]["source"]
     for which, excess in (("least", min(excesses)), ("most", max(excesses))):
         text = f"split-merge answers later than fork-join, by % ({which} over the table)"
-        claim = Claim(f"Q003-4-{which}", text, "1.7 to 4.3", source, between=(1.6, 4.4))
+        claim = Claim(f"Q003-4-{which}", text, "1.7 to 4.3", source, between=(1.6, 4.4), kind="expectation")
         yield verdict(claim, Obtained(excess))
 
 
@@ -180,7 +180,9 @@ def erlang(study: Study) -> Judged:
 
 def future_work(study: Study) -> Iterator[Judged]:
     """Hold mixed operations, variable sizes and bursts, which the paper leaves as future work, against theory."""
-    source = f"{PAPER}, Conclusion (future work); the number is the M/G/1 queue's with the mixed law of service"
+    source = (
+        f"the M/G/1 queue with the mixed law of service, of the same run; {PAPER}, Conclusion, names it as future work"
+    )
     five = array(3) | load(5, "read", 0.01)
     mixed_sizes = {"mix": [{"size": f"{blocks * BLOCK_KIB} KiB", "weight": 1} for blocks in (1, 5, 10)]}
     cases: list[tuple[str, str, dict[str, object]]] = [
@@ -196,6 +198,7 @@ def future_work(study: Study) -> Iterator[Judged]:
             run.found["theory"][0]["mean_ms"],
             source,
             percent=0.5,
+            kind="theory",
         )
         yield from study.decide([(claim, Run.mean)], run)
     yield bursts(study, five)
@@ -210,6 +213,6 @@ def bursts(study: Study, five: dict[str, object]) -> Judged:
     smooth = study.simulate("array.yaml", five, requests=1_000_000)
     text = "bursts of the same mean rate lengthen the mean response, by a factor above one"
     source = f"{PAPER}, Conclusion (future work): `real I/O traffic … exhibits considerable burstiness`"
-    claim = Claim("future-bursts", text, "more than 1", source, between=(1.0, 10.0))
+    claim = Claim("future-bursts", text, "more than 1", source, between=(1.0, 10.0), kind="expectation")
     ratio = run.mean().value / smooth.mean().value
     return verdict(claim, Obtained(ratio, ratio * run.mean().half_width / run.mean().value))

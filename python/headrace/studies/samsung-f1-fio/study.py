@@ -30,7 +30,9 @@ def obtain(study: Study) -> Iterator[Judged]:
     """Judge the drive at the depths it was not fitted on: fitted anew, or with `--small` as the catalogue has it."""
     data = os.environ.get("HEADRACE_DATA")
     if data is None or not (Path(data) / study.document["folder"]).is_dir():
-        claim = Claim(study.document["device"], "the drive is as measured", None, SOURCE, verdict="not testable")
+        claim = Claim(
+            study.document["device"], "the drive is as measured", None, SOURCE, kind="measured", verdict="not testable"
+        )
         yield verdict(claim, Obtained(None), why=ABSENT)
         return
     folder = Path(data) / study.document["folder"]
@@ -47,7 +49,7 @@ def obtain(study: Study) -> Iterator[Judged]:
 def _judged(study: Study, op: str, depth: int, found: Sequence[float], wanted: Sequence[float]) -> Iterator[Judged]:
     for text, value, published in zip(MEASURES, found, wanted, strict=True):
         percent = study.document["within_percent"]
-        claim = Claim(f"{op}s, depth {depth}", text, round(published, 3), SOURCE, percent=percent)
+        claim = Claim(f"{op}s, depth {depth}", text, round(published, 3), SOURCE, percent=percent, kind="measured")
         yield verdict(claim, Obtained(round(value, 3)))
 
 

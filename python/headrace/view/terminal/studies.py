@@ -34,9 +34,9 @@ def show(report: Report) -> None:
     for claim in report["claims"]:
         verdict = Text(claim["verdict"], style=VERDICT_STYLE[claim["verdict"]])
         shown = [_shown(claim["published"]), _shown(claim["obtained"])]
-        rows.append((claim["id"], claim["text"], *shown, claim["tolerance"], verdict))
-    columns = ("claim", "", "published", "obtained", "tolerance", "verdict")
-    console.print(parts.table(columns, rows, words=("claim", "", "tolerance", "verdict")))
+        rows.append((claim["id"], claim["text"], claim["kind"], *shown, claim["tolerance"], verdict))
+    columns = ("claim", "", "held against", "", "obtained", "tolerance", "verdict")
+    console.print(parts.table(columns, rows, words=("claim", "", "held against", "tolerance", "verdict")))
     for claim in report["claims"]:
         if claim["why"]:
             console.print(f"\n{claim['id']} is {claim['verdict']}: {claim['why']}")

@@ -28,6 +28,8 @@ pub struct WriteBuffer {
 #[derive(Clone, Copy, Debug, Default)]
 struct Leaving {
     sectors: u64,
+    /// One more than the last of them.
+    end: u64,
     until: f64,
 }
 
@@ -80,7 +82,7 @@ impl WriteBuffer {
         self.drain = drain;
         let span = Span::of(&self.dirty.remove(chosen).block);
         let end = actuator.access(platter, at, span, Op::Write).end;
-        self.leaving = Leaving { sectors: span.sectors(), until: end };
+        self.leaving = Leaving { sectors: span.sectors(), end: span.end, until: end };
         self.ledger.destage(at, end);
         true
     }
@@ -98,10 +100,11 @@ impl WriteBuffer {
         (!held.is_empty()).then(|| drain.next(held, actuator.track(), Nanos(at as u64), positioning))
     }
 
-    /// How long from `now` until there is room for `sectors` more, by an estimate: where there is none, until the next write
-    /// is under the head.
-    pub fn until_room_ns(&self, actuator: &Actuator, platter: &Platter, now: f64, sectors: u64) -> f64 {
-        if self.has_room(now, sectors.min(self.room)) {
+    /// How long from `now` until there is room for a write, by an estimate: where there is none, until the next write is under
+    /// the head.
+    pub fn until_room_ns(&self, actuator: &Actuator, platter: &Platter, now: f64, span: Span) -> f64 {
+        let begin = Span { end: span.end.min(span.first + self.room), ..span };
+        if self.has_room(now, begin) {
             return 0.0;
         }
         let begin = now.max(actuator.free_at());
@@ -110,10 +113,10 @@ impl WriteBuffer {
         begin - now + next.map_or(0.0, positioning)
     }
 
-    /// When there is room for `sectors` more, from `time` on: they wait for older writes to reach the platter.
-    pub fn room_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64, sectors: u64) -> f64 {
+    /// When there is room for `span`, from `time` on: it waits for older writes to reach the platter.
+    pub fn room_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64, span: Span) -> f64 {
         let mut time = time;
-        while !self.has_room(time, sectors) {
+        while !self.has_room(time, span) {
             if self.leaving.until <= time && !self.destage(actuator, platter, f64::INFINITY) {
                 return time;
             }
@@ -122,11 +125,18 @@ impl WriteBuffer {
         time
     }
 
-    /// Whether there is room for `sectors` more at `time`.
-    pub fn has_room(&self, time: f64, sectors: u64) -> bool {
+    /// Whether there is room for `span` at `time`.
+    pub fn has_room(&self, time: f64, span: Span) -> bool {
         let (writes, leaving) = if self.leaving.until > time { (1, self.leaving.sectors) } else { (0, 0) };
         let held: u64 = leaving + self.dirty.iter().map(|write| write.block.bytes / SECTOR).sum::<u64>();
-        self.dirty.len() + writes < self.most && held + sectors <= self.room
+        let one_more = self.dirty.len() + writes < self.most || self.continues(time, span.first);
+        one_more && held + span.sectors() <= self.room
+    }
+
+    /// Whether a write to `first` joins the last that is here, or the one that is on its way to the platter.
+    fn continues(&self, time: f64, first: u64) -> bool {
+        let leaving = self.leaving.until > time && self.leaving.end == first;
+        leaving || self.dirty.last().is_some_and(|last| last.block.end() == first * SECTOR)
     }
 
     /// Notes that the drive served a command from `begin` to `end`.

@@ -19,7 +19,9 @@ pub struct Cache {
     read_ahead: ReadAhead,
     read_ahead_sectors: u64,
     read_ahead_least: u64,
+    read_ahead_on_hit: bool,
     keeps_passing: bool,
+    keeps_written: bool,
     /// The one used last comes last.
     segments: Vec<Segment>,
     ahead: Option<Ahead>,
@@ -76,6 +78,9 @@ impl Cache {
             read_ahead_least: spec
                 .and_then(|cache| cache.read_ahead_least)
                 .map_or(0, |least| least.0 / SECTOR),
+            read_ahead_on_hit: spec.is_some_and(|cache| cache.read_ahead_on_hit),
+            keeps_written: spec
+                .is_some_and(|cache| cache.keeps_written.unwrap_or(cache.writes == Writes::Back)),
             keeps_passing: spec.is_some_and(|cache| cache.keeps_passing),
             segments: Vec::new(),
             ahead: None,
@@ -205,16 +210,41 @@ impl Cache {
         Some(Ahead { next: end, limit, least: limit.min(end + self.read_ahead_least.min(run)) })
     }
 
+    /// After a read to `end` that the newest segment answered: sets the drive reading on behind that segment, if it reads
+    /// nothing ahead and does so on hits. Returns whether it does.
+    #[inline]
+    pub fn resume_reading_ahead(&mut self, platter: &Platter, end: u64, sequential: bool) -> bool {
+        if !self.read_ahead_on_hit || self.ahead.is_some() {
+            return false;
+        }
+        let next = self.segments.last().map_or(end, |newest| newest.held.end);
+        let run = self.segments.last().map_or(0, |newest| newest.run);
+        let behind = self.behind(platter, end, sequential, run).filter(|behind| behind.limit > next);
+        self.ahead = behind.map(|behind| Ahead { next, ..behind });
+        self.ahead.is_some()
+    }
+
     /// Where the drive stops that reads ahead behind a read to `end`, if it does.
     #[inline]
     fn limit_behind(&self, platter: &Platter, end: u64, sequential: bool) -> Option<u64> {
+        let left = platter.sectors().saturating_sub(end);
         let most = match self.read_ahead {
             ReadAhead::Never => 0,
             ReadAhead::Sequential if !sequential => 0,
-            ReadAhead::Always | ReadAhead::Sequential => platter.sectors() - end,
-            ReadAhead::Track => platter.on_track_after(end - 1),
+            ReadAhead::Always | ReadAhead::Sequential => left.min(self.read_ahead_sectors),
+            ReadAhead::Track => platter.on_track_after(end - 1).min(self.read_ahead_sectors),
+            ReadAhead::NextTrack if left == 0 => 0,
+            ReadAhead::NextTrack => self.to_next_track(platter, end).min(left),
         };
-        (most > 0).then(|| end + most.min(self.read_ahead_sectors))
+        (most > 0).then(|| end + most)
+    }
+
+    /// How many sectors from `end` on lie on its track, with a track more where the newest segment begins before that track.
+    fn to_next_track(&self, platter: &Platter, end: u64) -> u64 {
+        let on_track = platter.on_track_after(end) + 1;
+        let track_begins = end - platter.on_track_before(end);
+        let begins_before = self.segments.last().is_some_and(|newest| newest.held.first < track_begins);
+        if begins_before { on_track + platter.track_sectors(end - 1) } else { on_track }
     }
 
     /// Keeps a read whose sectors from `missing` on came from the platter by `access`, with what passed under the head before
@@ -254,6 +284,11 @@ impl Cache {
         }
         self.segments.push(Segment { held, read_to: held.end, run: 0 });
         self.grow(self.segments.len() - 1, held.end);
+    }
+
+    /// A write changes `span`.
+    pub fn write(&mut self, span: Span) {
+        if self.keeps_written { self.keep(span) } else { self.invalidate(span) }
     }
 
     /// Drops every segment that overlaps `span`.

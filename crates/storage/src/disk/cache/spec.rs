@@ -28,17 +28,24 @@ pub struct CacheSpec {
     /// read (the minimum prefetch of SCSI's caching page). Default: 0 B, it stops as soon as its arm is wanted elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_least: Option<Bytes>,
+    /// Whether a read that the cache answers sets a drive that reads nothing ahead reading on behind that segment.
+    #[serde(default)]
+    pub read_ahead_on_hit: bool,
     /// Whether it keeps what passes under the head while the drive waits for the first sector of a read.
     #[serde(default)]
     pub keeps_passing: bool,
     /// When a write counts as done.
     #[serde(default)]
     pub writes: Writes,
+    /// Whether reads find in the cache what was written. Default: with `writes: back`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeps_written: Option<bool>,
     /// With `writes: back`: how much may be here that is not yet on the platter. A write comes in a segment at a time, each of
     /// which waits for room. Default: a segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_room: Option<Bytes>,
-    /// With `writes: back`: how many writes may be here that are not yet on the platter. Default: as many as there is room for.
+    /// With `writes: back`: how many writes may be here that are not yet on the platter, those that follow each other counted as
+    /// one. Default: as many as there is room for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000))]
     pub writes_held: Option<u32>,
@@ -60,6 +67,9 @@ pub enum ReadAhead {
     Sequential,
     /// After every read, to the end of its track.
     Track,
+    /// After every read, to the end of the track on which the sector behind it lies, and a track further where the segment holds
+    /// data of an earlier track; however large the segment is, and whatever `read_ahead_most` says.
+    NextTrack,
 }
 
 /// When a write counts as done.

@@ -123,9 +123,7 @@ impl Drive {
                 Found::All | Found::Coming => 0.0,
                 Found::Before(missing) => self.to_platter_ns(now, span, missing, Op::Read),
             },
-            (Op::Write, Some(buffer)) => {
-                buffer.until_room_ns(&self.actuator, &self.platter, now, span.sectors())
-            }
+            (Op::Write, Some(buffer)) => buffer.until_room_ns(&self.actuator, &self.platter, now, span),
             (Op::Write, None) => self.to_platter_ns(now, span, span.first, Op::Write),
         }
     }

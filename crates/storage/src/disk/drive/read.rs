@@ -21,7 +21,10 @@ impl Drive {
 
     fn read_from_cache(&mut self, now: f64, span: Span, sequential: bool) -> Times {
         self.cache.extend_reading_ahead(&self.platter, span, sequential);
-        let ready = now + self.overhead(Op::Read, Lookup::Hit);
+        if self.cache.resume_reading_ahead(&self.platter, span.end, sequential) {
+            self.actuator.rest_until(now + self.overhead_of_miss(Op::Read, span.first));
+        }
+        let ready = self.hit(now);
         let (sectors, each) = (span.sectors(), self.electronics.read.sector);
         let sent = self.bus.carry(ready + sectors as f64 * each, sectors, each);
         Times { ready, done: sent + self.electronics.read.completion }
@@ -32,10 +35,8 @@ impl Drive {
         let coming = self.cache.take_ahead(&self.platter, span, sequential);
         let access = self.access(self.actuator.free_at(), coming, Op::Read);
         self.handled = Handled::by(Source::ReadAhead, &access);
-        let (ready, sectors, each) = (access.end, span.sectors(), self.electronics.read.sector);
-        let transfer = now + self.overhead(Op::Read, Lookup::Hit) + sectors as f64 * each;
-        let sent = self.bus.carry(transfer.max(ready + each), sectors, each);
-        Times { ready, done: sent + self.electronics.read.completion }
+        let done = self.send(self.hit(now), span, &access) + self.electronics.read.completion;
+        Times { ready: access.end, done }
     }
 
     /// Answers a read that needs the platter for its sectors from `missing` on.
@@ -45,23 +46,34 @@ impl Drive {
         let access = self.access(begin, Span { first: missing, ..span }, Op::Read);
         self.handled = Handled::by(Source::Platter, &access);
         self.cache.keep_read(&self.platter, span, missing, &access, sequential);
-        let transferred = self.transferred(&access, span.sectors());
-        let sent = self.bus.carry(transferred, span.sectors(), self.electronics.read.sector);
-        let done = sent + self.electronics.reselect + self.electronics.read.completion;
+        let transfer = if missing > span.first { self.hit(now) } else { self.reconnected(span, &access) };
+        let done = self.send(transfer, span, &access) + self.electronics.read.completion;
         Times { ready: access.end, done }
     }
 
-    /// When the host has all data of a read by `access`: transfer begins at the watermark, and no sector goes before it was read.
-    fn transferred(&self, access: &Access, sectors: u64) -> f64 {
-        let each = self.electronics.read.sector;
-        let read_now: u64 = access.sweeps.iter().map(|sweep| sweep.sectors).sum();
-        let mut read = sectors - read_now;
-        let watermark = ((sectors as f64 * self.electronics.read.watermark) as u64).max(1);
-        let mut done = access.time_of(watermark.saturating_sub(read)) + sectors as f64 * each;
+    /// When the data of a read can go to the host that the cache has, or begins to have.
+    fn hit(&self, now: f64) -> f64 {
+        now + self.overhead(Op::Read, Lookup::Hit) + self.electronics.data_preparation
+    }
+
+    /// When the data of a read can go to the host that waited for the platter: so much is there that it pays.
+    fn reconnected(&self, span: Span, access: &Access) -> f64 {
+        let watermark = ((span.sectors() as f64 * self.electronics.read.watermark) as u64).max(1);
+        access.time_of(watermark) + self.electronics.reselect + self.electronics.data_preparation
+    }
+
+    /// Sends the data of a read, the last of it from `access`, from `begin` on: each sector when it has been read and the one
+    /// before it has been sent. Returns when the last one has been.
+    fn send(&mut self, begin: f64, span: Span, access: &Access) -> f64 {
+        let (each, mut left) = (self.electronics.read.sector, span.sectors());
+        let mut done = begin + left as f64 * each;
+        left = access.sectors();
         for sweep in &access.sweeps {
-            read += sweep.sectors;
-            done = done.max(sweep.end() + (sectors - read + 1) as f64 * each);
+            let after_last = left - sweep.to_pass + 1;
+            let first = sweep.begin + sweep.each + left as f64 * each;
+            done = done.max(first).max(sweep.end() + after_last as f64 * each);
+            left -= sweep.sectors;
         }
-        done
+        self.bus.carry(done, span.sectors(), each)
     }
 }

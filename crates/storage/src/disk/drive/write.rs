@@ -7,6 +7,13 @@ use super::{Drive, Lookup};
 use crate::disk::cache::WriteBuffer;
 use crate::disk::layout::Span;
 
+/// When the parts of a write to the platter set out, and what the drive then takes to tell the host that it is there.
+struct Connected {
+    arm: f64,
+    data: f64,
+    reselect: f64,
+}
+
 impl Drive {
     /// Answers a write.
     pub(super) fn write(&mut self, now: f64, span: Span) -> Times {
@@ -18,35 +25,53 @@ impl Drive {
         let begin = (now + overhead).max(self.bus.free_at());
         if self.buffer.is_none() {
             self.finish_owed();
-            self.cache.cut_reading_ahead();
-            self.cache.invalidate(span);
-            return self.write_to_platter(begin, span);
         }
         self.cache.cut_reading_ahead();
-        self.cache.keep(span);
-        let time = self.write_to_cache(begin, span);
+        self.cache.write(span);
+        if self.buffer.is_none() {
+            return self.write_to_platter(self.connected(now, begin, span), span);
+        }
+        let time = self.write_to_cache(begin + self.electronics.data_preparation, span);
         Times { ready: time, done: time + self.electronics.write.completion }
     }
 
-    fn write_to_platter(&mut self, begin: f64, span: Span) -> Times {
-        let data_at = self.data_at(begin, span);
+    /// When the arm and the data of a write to the platter set out, which came at `now` and would do so at `begin`.
+    fn connected(&self, now: f64, begin: f64, span: Span) -> Connected {
+        let electronics = &self.electronics;
+        let again = self.history.before() == Op::Write && !self.history.continues(Op::Write, span.first);
+        match electronics.reconnected_write.as_ref().filter(|_| again) {
+            Some(late) => {
+                let data = (now + late.data_after).max(self.bus.free_at()) + electronics.data_preparation;
+                Connected { arm: now + late.seek_after, data, reselect: late.reselect }
+            }
+            None => Connected {
+                arm: begin,
+                data: begin + electronics.data_preparation,
+                reselect: electronics.reselect,
+            },
+        }
+    }
+
+    fn write_to_platter(&mut self, from: Connected, span: Span) -> Times {
+        let data_at = self.data_at(from.data, span);
         // The arm seeks while data comes.
-        let free = begin.max(self.actuator.free_at());
+        let free = from.arm.max(self.actuator.free_at());
         let moved_ns = self.actuator.seek(&self.platter, self.platter.track_of(span.first), Op::Write);
         let access = self.access((free + moved_ns).max(data_at), span, Op::Write);
         self.handled = Handled { moved_ns, ..Handled::by(Source::Platter, &access) };
         let (sectors, each, end) = (span.sectors(), self.electronics.write.sector, access.end);
-        let sent = self.bus.carry(begin + sectors as f64 * each, sectors, each);
-        let done = end.max(sent) + self.electronics.reselect + self.electronics.write.completion;
+        let sent = self.bus.carry(from.data + sectors as f64 * each, sectors, each);
+        let done = end.max(sent) + from.reselect + self.electronics.write.completion;
         Times { ready: end, done }
     }
 
-    /// When enough of a write's data is here to begin: from then on the rest keeps up with the platter.
+    /// When enough of a write's data is here, which comes from `begin` on: from then on the rest keeps up with the platter.
     fn data_at(&self, begin: f64, span: Span) -> f64 {
         let (sectors, timing) = (span.sectors() as f64, &self.electronics.write);
         let slower = (timing.sector - self.platter.sector_ns(span.first)).max(0.0);
-        let keeps_up = timing.sector + slower * sectors;
-        begin + self.electronics.write_data_delay + keeps_up.max(sectors * timing.watermark * timing.sector)
+        let keeps_up = timing.sector + slower * (sectors - 1.0);
+        let wanted = (sectors * timing.watermark).max(sectors.min(self.electronics.write_start));
+        begin + keeps_up.max(wanted * timing.sector)
     }
 
     /// Takes the data of a write into the cache, a segment or less at a time: what has come goes to the platter while the rest
@@ -56,10 +81,10 @@ impl Drive {
         let (each, mut time, mut left) = (self.electronics.write.sector, begin, span);
         while left.first < left.end {
             let sectors = left.sectors().min(piece);
-            time = self.room_at(time, sectors);
+            let comes = Span { first: left.first, end: left.first + sectors };
+            time = self.room_at(time, comes);
             time = self.bus.carry(time + sectors as f64 * each, sectors, each);
             self.work_until(time);
-            let comes = Span { first: left.first, end: left.first + sectors };
             if let Some(buffer) = &mut self.buffer {
                 buffer.hold(&self.platter, comes, time);
             }
@@ -68,12 +93,12 @@ impl Drive {
         time
     }
 
-    /// When there is room in the cache for `sectors` more to be written, from `time` on.
-    fn room_at(&mut self, time: f64, sectors: u64) -> f64 {
-        if self.buffer.as_ref().is_some_and(|buffer| !buffer.has_room(time, sectors)) {
+    /// When there is room in the cache for a write of `span`, from `time` on.
+    fn room_at(&mut self, time: f64, span: Span) -> f64 {
+        if self.buffer.as_ref().is_some_and(|buffer| !buffer.has_room(time, span)) {
             self.finish_owed();
         }
         let Some(buffer) = &mut self.buffer else { return time };
-        buffer.room_at(&mut self.actuator, &self.platter, time, sectors)
+        buffer.room_at(&mut self.actuator, &self.platter, time, span)
     }
 }

@@ -11,7 +11,7 @@ mod zone;
 
 use headrace_work::Block;
 
-pub use spec::{LayoutSpec, Spares, TrackOrder, ZoneSpec};
+pub use spec::{LayoutSpec, SlipsSkew, Spares, TrackOrder, ZoneSpec};
 use zone::Zone;
 
 /// Bytes of a sector.

@@ -19,6 +19,9 @@ pub struct LayoutSpec {
     /// Whether slipped sectors take the place of spares; else everything behind them in their zone moves on.
     #[serde(default = "yes")]
     pub slips_use_spares: bool,
+    /// Whether slipped sectors also move the beginnings of later tracks on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slips_skew: Option<SlipsSkew>,
     /// The zones, from the outermost.
     #[schemars(length(min = 1))]
     pub zones: Vec<ZoneSpec>,
@@ -26,6 +29,16 @@ pub struct LayoutSpec {
 
 const fn yes() -> bool {
     true
+}
+
+/// Which slipped sectors of a zone move the beginning of a track on, by one sector each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SlipsSkew {
+    /// Those of the cylinders before.
+    Cylinders,
+    /// Those of the tracks before.
+    Tracks,
 }
 
 /// In which order the tracks of a cylinder follow each other.
@@ -69,9 +82,10 @@ pub struct ZoneSpec {
     /// Its first cylinder.
     pub first_cylinder: u32,
     /// Its last cylinder.
+    #[schemars(range(max = 100_000_000))]
     pub last_cylinder: u32,
     /// How many sectors a track has.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 16384))]
     pub sectors: u32,
     /// At which sector of its track the first sector of the zone lies, seen from where all zones count.
     #[serde(default)]
@@ -109,6 +123,11 @@ impl Region {
     fn with_spares(sectors: u64, spares: u64) -> Self {
         Self { sectors, usable: sectors.saturating_sub(spares) }
     }
+
+    /// How many sectors for data lie before sector `at` of such regions, one after another, with `front` spares before each.
+    pub fn data_before(self, at: u64, front: u64) -> u64 {
+        at / self.sectors * self.usable + (at % self.sectors).saturating_sub(front).min(self.usable)
+    }
 }
 
 impl LayoutSpec {
@@ -137,7 +156,7 @@ impl LayoutSpec {
         if self.spares == Spares::ZoneTracks && slips as u64 > spares {
             return Some(format!("{slips} tracks are slipped, and {spares} are spare"));
         }
-        (self.zone_capacity(zone) == 0)
+        (self.region(zone).usable == 0 || self.zone_capacity(zone) == 0)
             .then(|| "the zone holds nothing: spares and reserved sectors take it all".to_owned())
     }
 
@@ -166,8 +185,8 @@ impl LayoutSpec {
     pub(super) fn zone_capacity(&self, zone: &ZoneSpec) -> u64 {
         let Region { sectors, usable } = self.region(zone);
         let whole = self.zone_sectors(zone);
-        let rest = (whole % sectors).saturating_sub(sectors - usable);
-        (whole / sectors * usable + rest).saturating_sub(zone.reserved + self.lost_to_slips(zone))
+        // A last region that is cut short has no spares.
+        (whole / sectors * usable + whole % sectors).saturating_sub(zone.reserved + self.lost_to_slips(zone))
     }
 
     /// How many sectors of a zone slips take from its data.

@@ -17,7 +17,14 @@ fn zone(first: u32, last: u32, sectors: u32, spares: u64, slips: &[u64]) -> Zone
 }
 
 fn layout(spares: Spares, zones: Vec<ZoneSpec>) -> LayoutSpec {
-    LayoutSpec { surfaces: 3, order: TrackOrder::Conventional, spares, slips_use_spares: true, zones }
+    LayoutSpec {
+        surfaces: 3,
+        order: TrackOrder::Conventional,
+        spares,
+        slips_use_spares: true,
+        slips_skew: None,
+        zones,
+    }
 }
 
 #[test]
@@ -40,6 +47,25 @@ fn spares_and_slips_move_what_follows_them() {
     assert!((layout.run(5).angle - 0.6).abs() < 1e-12);
     assert_eq!(layout.run(28).track, Track { cylinder: 1, surface: 0 });
     assert_eq!(layout.run(28).sectors, 10, "the next cylinder is whole again");
+}
+
+#[test]
+fn slips_move_the_beginnings_of_later_tracks_on_where_they_do() {
+    let begins = |skew, sector: u64| {
+        let plain = layout(Spares::CylinderEnd, vec![zone(0, 9, 10, 2, &[5, 33])]);
+        Layout::new(&LayoutSpec { slips_skew: skew, ..plain }).run(sector).angle
+    };
+    let moved = |skew, sector| ((begins(Some(skew), sector) - begins(None, sector)) * 10.0).round();
+    // Sector 9 is the first of its cylinder's second track, 28 of the second cylinder, 56 of the third.
+    assert_eq!([9, 28, 56].map(|sector| moved(SlipsSkew::Cylinders, sector)), [0.0, 1.0, 2.0]);
+    assert_eq!([9, 28, 56].map(|sector| moved(SlipsSkew::Tracks, sector)), [1.0, 1.0, 2.0]);
+}
+
+#[test]
+fn slips_are_counted_over_spares_too() {
+    // The second cylinder begins with sector 30 of the zone, its data with sector 28: the third of them is slipped.
+    let layout = Layout::new(&layout(Spares::CylinderEnd, vec![zone(0, 9, 10, 2, &[32])]));
+    assert_eq!(layout.run(28).sectors, 2);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A zone: where its sectors lie, past reserved, spare, slipped and remapped ones.
 
-use super::spec::{LayoutSpec, Region, Spares, ZoneSpec};
+use super::spec::{LayoutSpec, Region, SlipsSkew, Spares, ZoneSpec};
 
 /// A zone, ready for arithmetic.
 #[derive(Clone, Debug)]
@@ -20,6 +20,7 @@ pub(super) struct Zone {
     front: u64,
     slips: Slips,
     remaps: Vec<(u64, u64)>,
+    slips_skew: Option<SlipsSkew>,
 }
 
 #[derive(Clone, Debug)]
@@ -33,11 +34,13 @@ enum Slips {
 }
 
 impl Slips {
-    fn new(spec: &LayoutSpec, slips: Vec<u64>) -> Self {
+    /// Slips that are counted over all sectors of the zone; those that move all behind them on are told by how much data lies
+    /// before them.
+    fn new(spec: &LayoutSpec, region: Region, front: u64, slips: Vec<u64>) -> Self {
         match spec.spares {
             Spares::ZoneTracks => Self::Tracks(slips),
             _ if spec.slips_use_spares => Self::InRegion(slips),
-            _ => Self::InZone(slips),
+            _ => Self::InZone(slips.iter().map(|slip| region.data_before(*slip, front)).collect()),
         }
     }
 }
@@ -46,6 +49,7 @@ impl Zone {
     /// A zone of a layout whose data begins at `first_sector`.
     pub fn new(spec: &LayoutSpec, zone: &ZoneSpec, first_sector: u64) -> Self {
         let region = spec.region(zone);
+        let front = if spec.spares == Spares::CylinderFront { region.sectors - region.usable } else { 0 };
         Self {
             first_sector,
             capacity: spec.zone_capacity(zone),
@@ -56,9 +60,10 @@ impl Zone {
             cylinder_skew: zone.cylinder_skew,
             reserved: zone.reserved,
             region,
-            front: if spec.spares == Spares::CylinderFront { region.sectors - region.usable } else { 0 },
-            slips: Slips::new(spec, zone.slips.clone()),
+            front,
+            slips: Slips::new(spec, region, front, zone.slips.clone()),
             remaps: zone.remaps.clone(),
+            slips_skew: spec.slips_skew,
         }
     }
 
@@ -76,7 +81,9 @@ impl Zone {
         let Region { sectors, usable } = self.region;
         let (region, within) = (at / usable, at % usable);
         let (moved, gap) = match &self.slips {
-            Slips::InRegion(slips) if !slips.is_empty() => follow(slips, region * usable, within),
+            Slips::InRegion(slips) if !slips.is_empty() => {
+                follow(slips, region * sectors + self.front, within)
+            }
             _ => (within, gap),
         };
         (region * sectors + self.front + moved, gap.min(usable - within).min(left).max(1))
@@ -95,7 +102,27 @@ impl Zone {
     #[inline]
     pub fn skew(&self, cylinder: u64, place: u64, surfaces: u64) -> f64 {
         let each_cylinder = self.cylinder_skew + (surfaces - 1) as f64 * self.track_skew;
-        self.offset + cylinder as f64 * each_cylinder + place as f64 * self.track_skew
+        let slipped = self.slipped_before(cylinder, place, surfaces) as f64;
+        self.offset + cylinder as f64 * each_cylinder + place as f64 * self.track_skew + slipped
+    }
+
+    /// How many slipped sectors before a track move its beginning on.
+    #[inline]
+    fn slipped_before(&self, cylinder: u64, place: u64, surfaces: u64) -> usize {
+        let tracks = match self.slips_skew {
+            None => return 0,
+            Some(SlipsSkew::Cylinders) => cylinder * surfaces,
+            Some(SlipsSkew::Tracks) => cylinder * surfaces + place,
+        };
+        let before = tracks * self.sectors;
+        match &self.slips {
+            Slips::Tracks(_) => 0,
+            Slips::InRegion(slips) => slips.partition_point(|slip| *slip < before),
+            Slips::InZone(slips) => {
+                let before = self.region.data_before(before, self.front);
+                slips.partition_point(|slip| *slip < before)
+            }
+        }
     }
 }
 

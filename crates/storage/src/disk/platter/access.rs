@@ -8,11 +8,13 @@ use smallvec::SmallVec;
 use super::Platter;
 use crate::disk::layout::{Span, Track};
 
-/// Sectors read or written one after another without a pause.
+/// Sectors of one track, read or written without a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sweep {
     /// How many.
     pub sectors: u64,
+    /// How many of them pass from `begin` on; the rest, which lie behind these, had passed before.
+    pub to_pass: u64,
     /// When the first of them began to pass.
     pub begin: f64,
     /// What each takes.
@@ -23,7 +25,7 @@ impl Sweep {
     /// When the last of them has passed.
     #[inline]
     pub fn end(&self) -> f64 {
-        self.begin + self.sectors as f64 * self.each
+        self.begin + self.to_pass as f64 * self.each
     }
 }
 
@@ -43,12 +45,17 @@ pub struct Access {
 }
 
 impl Access {
+    /// How many sectors.
+    pub fn sectors(&self) -> u64 {
+        self.sweeps.iter().map(|sweep| sweep.sectors).sum()
+    }
+
     /// When the first `many` sectors have passed.
     pub fn time_of(&self, many: u64) -> f64 {
         let mut left = many;
         for sweep in &self.sweeps {
             if left <= sweep.sectors {
-                return sweep.begin + left as f64 * sweep.each;
+                return sweep.begin + left.min(sweep.to_pass) as f64 * sweep.each;
             }
             left -= sweep.sectors;
         }
@@ -80,23 +87,30 @@ impl Platter {
             let (sectors, each) = (run.sectors.min(span.end - next), run.width * self.revolution_ns);
             let moved = self.move_ns(access.track, run.track, op);
             let on_track = access.end + moved;
-            let waited = self.wait_ns(on_track, run.angle, sectors as f64 * each) + take(&mut lost);
+            let wait = self.turn_ns(on_track, run.angle);
+            let to_pass = self.still_to_pass(wait, sectors, each, op);
+            let waited = wait + take(&mut lost);
             if access.sweeps.is_empty() {
                 (access.moved_ns, access.waited_ns) = (moved, waited);
             }
-            let sweep = Sweep { sectors, begin: on_track + waited, each };
+            let sweep = Sweep { sectors, to_pass, begin: on_track + waited, each };
             access.sweeps.push(sweep);
             (access.end, access.track, next) = (sweep.end(), run.track, next + sectors);
         }
         access
     }
 
-    /// How long from `now` until what begins at `angle` and takes `transfer` can pass. With zero-latency access a head that
-    /// comes down amid it begins there and is through after one turn, as if it had waited a turn less `transfer`.
+    /// How many of `sectors`, whose first comes by `wait` after the head is on their track, pass from then on. With zero-latency
+    /// access a head that comes down amid them has passed the others by then.
     #[inline]
-    fn wait_ns(&self, now: f64, angle: f64, transfer: f64) -> f64 {
-        let wait = self.turn_ns(now, angle);
-        if self.zero_latency { wait.min(self.revolution_ns - transfer) } else { wait }
+    fn still_to_pass(&self, wait: f64, sectors: u64, each: f64, op: Op) -> u64 {
+        let anywhere = if op == Op::Read { self.zero_latency_reads } else { self.zero_latency_writes };
+        if !anywhere {
+            return sectors;
+        }
+        // The sector in which it comes down is lost to it.
+        let before_head = ((self.revolution_ns - wait) / each).ceil() as u64;
+        sectors.min(before_head)
     }
 
     /// Reads on until `until`, or up to sector `limit`.

@@ -26,7 +26,8 @@ pub struct Platter {
     head_switch_ns: f64,
     write_settle_ns: f64,
     write_retries: f64,
-    zero_latency: bool,
+    zero_latency_reads: bool,
+    zero_latency_writes: bool,
     inward_more_ns: f64,
     outward_more_ns: f64,
     seek: Vec<(f64, f64)>,
@@ -50,7 +51,8 @@ impl Platter {
             head_switch_ns: spec.head_switch.0 as f64,
             write_settle_ns: spec.write_settle.0 as f64,
             write_retries: spec.write_retries,
-            zero_latency: spec.zero_latency,
+            zero_latency_reads: spec.zero_latency_reads,
+            zero_latency_writes: spec.zero_latency_writes,
             inward_more_ns: spec.inward_more.0 as f64,
             outward_more_ns: spec.outward_more.0 as f64,
             seek: if spec.seek.is_empty() { seek } else { own.collect() },
@@ -84,6 +86,11 @@ impl Platter {
         self.layout.apart(one, other)
     }
 
+    /// How many sectors the track of this one has.
+    pub fn track_sectors(&self, sector: u64) -> u64 {
+        (1.0 / self.layout.run(sector).width).round() as u64
+    }
+
     /// How long a sector takes to pass under the head, in ns.
     pub fn sector_ns(&self, sector: u64) -> f64 {
         self.layout.run(sector).width * self.revolution_ns
@@ -93,12 +100,11 @@ impl Platter {
     #[inline]
     pub fn seek_ns(&self, distance: u32) -> f64 {
         let distance = f64::from(distance);
-        let above = self.seek.partition_point(|(d, _)| *d < distance);
+        let above = self.seek.partition_point(|(d, _)| *d < distance).min(self.seek.len().max(1) - 1);
         match (above.checked_sub(1).map(|below| self.seek[below]), self.seek.get(above)) {
+            (Some((d0, t0)), Some((d1, t1))) => (t0 + (t1 - t0) * (distance - d0) / (d1 - d0)).max(0.0),
             (None, Some((_, time))) => *time,
-            (Some((d0, t0)), Some((d1, t1))) => t0 + (t1 - t0) * (distance - d0) / (d1 - d0),
-            (Some((_, t0)), None) => t0,
-            (None, None) => 0.0,
+            (_, None) => 0.0,
         }
     }
 
@@ -113,7 +119,8 @@ impl Platter {
             true => switch,
             false => self.stroke_ns(from.cylinder, to.cylinder).max(switch),
         };
-        moved + if op == Op::Write { self.write_settle_ns } else { 0.0 }
+        // Where surfaces switch in no time, neither is there anything to settle.
+        if op == Op::Read || moved == 0.0 { moved } else { (moved + self.write_settle_ns).max(0.0) }
     }
 
     /// How long the arm takes from one cylinder to another.

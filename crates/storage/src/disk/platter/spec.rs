@@ -1,6 +1,6 @@
 //! What is known of a drive's mechanics.
 
-use headrace_units::{Fraction, Nanos};
+use headrace_units::{Fraction, Nanos, Shift};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,23 +16,27 @@ pub struct MechanicsSpec {
     /// From one surface to another of the same cylinder. Default: as long as a seek to the next cylinder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_switch: Option<Nanos>,
-    /// How much longer the arm settles before it writes. Default: by how much `seek_write` is slower to the next cylinder than
+    /// How much longer a seek or head switch takes before a write than before a read. Negative where it is shorter, as in some
+    /// DiskSim files; no move takes less than no time. Default: by how much `seek_write` is slower to the next cylinder than
     /// `seek_read`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_settle: Option<Nanos>,
+    pub write_settle: Option<Shift>,
     /// What share of writes lose a turn, as the head is not steady enough when their sector comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_retries: Option<Fraction>,
     /// Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first.
     #[serde(default)]
     pub zero_latency: bool,
+    /// Whether a write does. Default: as `zero_latency`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zero_latency_writes: Option<bool>,
     /// By how much longer a seek inwards takes than `seek` says: what pushes the arm (the air, its cable) helps it one way only.
     #[serde(default)]
     pub inward_more: Nanos,
     /// By how much longer a seek outwards takes.
     #[serde(default)]
     pub outward_more: Nanos,
-    /// Seek times: (cylinders, time), distances rising; in between on straight lines. Default: the curve of `seek_read`.
+    /// Seek times: (cylinders, time), distances rising; in between, and beyond the last, on straight lines. Default: the curve of `seek_read`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seek: Vec<(u32, Nanos)>,
     /// Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough to
@@ -62,12 +66,14 @@ impl MechanicsSpec {
 pub struct Mechanics {
     /// From one surface to another of the same cylinder.
     pub head_switch: Nanos,
-    /// How much longer the arm settles before it writes.
-    pub write_settle: Nanos,
+    /// How much longer a move takes before a write.
+    pub write_settle: Shift,
     /// What share of writes lose a turn.
     pub write_retries: f64,
-    /// Whether a track is read or written from whichever sector comes first.
-    pub zero_latency: bool,
+    /// Whether a track is read from whichever sector comes first.
+    pub zero_latency_reads: bool,
+    /// Whether it is written so.
+    pub zero_latency_writes: bool,
     /// By how much longer a seek inwards takes.
     pub inward_more: Nanos,
     /// By how much longer a seek outwards takes.

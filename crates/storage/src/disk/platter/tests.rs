@@ -1,4 +1,4 @@
-use headrace_units::Nanos;
+use headrace_units::{Nanos, Shift};
 
 use super::*;
 use crate::disk::layout::{LayoutSpec, Span, Spares, TrackOrder, ZoneSpec};
@@ -19,9 +19,10 @@ fn platter() -> Platter {
     };
     let spec = Mechanics {
         head_switch: Nanos::from_ms(1.0),
-        write_settle: Nanos::from_ms(0.5),
+        write_settle: Shift(500_000),
         write_retries: 0.0,
-        zero_latency: false,
+        zero_latency_reads: false,
+        zero_latency_writes: false,
         inward_more: Nanos::ZERO,
         outward_more: Nanos::ZERO,
         seek: vec![(1, Nanos::from_ms(2.0)), (99, Nanos::from_ms(9.0))],
@@ -30,6 +31,7 @@ fn platter() -> Platter {
             order: TrackOrder::Conventional,
             spares: Spares::None,
             slips_use_spares: true,
+            slips_skew: None,
             zones: vec![zone],
         },
     };
@@ -79,10 +81,34 @@ fn skews_hide_switches() {
 #[test]
 fn zero_latency_access_begins_anywhere() {
     let waits = platter();
-    let begins = Platter { zero_latency: true, ..platter() };
+    let begins = Platter { zero_latency_reads: true, ..platter() };
     let end = |platter: &Platter, now| platter.access(now, HOME, span(0, 6), Op::Read, 0.0).end;
     assert_eq!((end(&waits, 2e6), end(&begins, 2e6)), (16e6, 12e6), "one turn is enough");
+    let written = |platter: &Platter| platter.access(2e6, HOME, span(0, 6), Op::Write, 0.0).end;
+    assert_eq!(
+        (written(&begins), written(&Platter { zero_latency_writes: true, ..platter() })),
+        (16e6, 12e6)
+    );
+    assert_eq!(end(&begins, 1.5e6), 12e6, "a sector that it comes down in is lost to it");
     assert_eq!((end(&waits, 7e6), end(&begins, 7e6)), (16e6, 16e6), "not amid them: as ever");
+}
+
+#[test]
+fn writes_may_settle_faster_but_in_no_less_than_no_time() {
+    let away = Track { cylinder: 3, surface: 1 };
+    let settling = |ms: f64| Platter { write_settle_ns: ms * 1e6, ..platter() };
+    let moved = |settle, to| settling(settle).move_ns(HOME, to, Op::Write);
+    assert!((settling(0.5).move_ns(HOME, away, Op::Read) - moved(-0.5, away) - 0.5e6).abs() < 1e-6);
+    assert_eq!(moved(-1.5, Track { surface: 1, ..HOME }), 0.0, "a head switch takes 1 ms");
+    assert_eq!(moved(-0.5, HOME), 0.0);
+}
+
+#[test]
+fn seek_times_go_on_beyond_the_last_as_they_came() {
+    let platter = Platter { seek: vec![(1.0, 2e6), (90.0, 8e6), (100.0, 9e6)], ..platter() };
+    assert_eq!([1, 95, 100, 120].map(|distance| platter.seek_ns(distance)), [2e6, 8.5e6, 9e6, 11e6]);
+    let falling = Platter { seek: vec![(1.0, 2e6), (2.0, 1e6)], ..platter };
+    assert_eq!([2, 3, 9].map(|distance| falling.seek_ns(distance)), [1e6, 0.0, 0.0]);
 }
 
 #[test]
