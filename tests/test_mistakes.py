@@ -239,6 +239,31 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
     assert "`run.seed`, as set beside" in refused(headrace, file, "--set", "run.seed=many")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("level: raid6, disks: 3", "raid6 needs at least 4 disks; there are 3"),
+        ("level: raid10, disks: 5", "raid10 needs at least 2 disks, and an even number; there are 5"),
+        ("level: {erasure: {parity: 4}}, disks: 4", "needs at least 5 disks"),
+        ("level: raid4, disks: 4, rotation: left_symmetric", "the parity of raid4 has no rotation"),
+        ("level: raid5, disks: 4, read_from: nearest", "has one copy of each unit"),
+        ("level: raid5, disks: 4, first_unit: first_disk", "begin where their address lies"),
+        ("level: raid5, disks: 4, failed: [1, 2]", "raid5 loses data when these disks fail"),
+        ("level: raid01, disks: 4, failed: [0, 3]", "raid01 loses data when these disks fail"),
+        ("level: raid5, disks: 4, failed: [4]", "there is no disk 4; they are numbered from 0 to 3"),
+        ("level: raid7, disks: 4", "did you mean `raid"),
+    ],
+)
+def test_an_array_that_cannot_be_is_refused(headrace: Run, tmp_path: Path, wrong: str, said: str) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text(
+        "parts: {spindle: {type: disk, device: seagate-st3500630ns}}\n"
+        f"system: {{volume: {{type: array, of: spindle, stripe_unit: 64 KiB, {wrong}}}}}\n"
+        "workload: {users: {to: volume, arrivals: {poisson: 1 /s}}}\n"
+    )
+    assert said in refused(headrace, file)
+
+
 def test_an_unknown_study_is_told(headrace: Run) -> None:
     ran = headrace("study", "run", "raid5")
     assert ran.returncode == 2

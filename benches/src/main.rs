@@ -80,7 +80,10 @@ fn components() -> Vec<Figure> {
 fn disks() -> Vec<Figure> {
     let rate = whole::mechanical_disk();
     let (time, memory) = whole::disk_growth();
+    let (raid5, raid5_time) = whole::raid5();
     vec![
+        ("raid5_requests_per_cpu_s", "RAID 5 of nine mechanical disks, 8 KiB random, 2/3 reads", raid5),
+        ("raid5_time_1e6_over_1e5", "time a request of it, 10⁶ over 10⁵", raid5_time),
         ("disk_mechanical_requests_per_cpu_s", "8 KiB random reads of a mechanical disk, open Poisson", rate),
         ("disk_time_1e8_over_1e6", "time a request, 10⁸ of them over 10⁶, the same disk", time),
         ("disk_memory_growth_mib", "peak memory: 10⁸ requests of it beyond 10⁶, MiB", memory),

@@ -67,6 +67,21 @@ pub fn mechanical_disk() -> f64 {
     2e6 / cpu_seconds(|| run(DISK, &[]))
 }
 
+const RAID5: &str = "
+parts: {spindle: {type: disk, device: seagate-st32171w, positioning: mechanical}}
+system: {volume: {type: array, level: raid5, of: spindle, disks: 9, stripe_unit: 64 KiB}}
+workload: {users: {to: volume, arrivals: {poisson: 150 /s}, size: 8 KiB, op: {reads: 66.667 %}}}
+run: {requests: 1000000}
+";
+
+/// Random requests to a RAID 5 of nine mechanical disks a CPU second, two thirds of them reads; and the time a request, of ten
+/// times as many, as a multiple.
+pub fn raid5() -> (f64, f64) {
+    let of = |requests: &str| cpu_seconds(|| run(RAID5, &[("run.requests", requests)]));
+    let (few, many) = (of("100000"), of("1000000"));
+    (1e6 / many, many / (10.0 * few))
+}
+
 /// By how much ten times the requests raise the peak of memory.
 pub fn memory_growth_mib() -> f64 {
     run(RAID0, &[("run.requests", "4000000")]);

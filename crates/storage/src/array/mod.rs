@@ -59,7 +59,7 @@ struct Head {
     at: Cell<u64>,
 }
 
-/// Accesses to disks, for the meters of redundant levels.
+/// Requests and accesses to disks, for the meters of redundant levels.
 #[derive(Default)]
 struct Counts {
     requests: Cell<u64>,
@@ -192,13 +192,14 @@ impl<'m> Array<'m> {
         let mut held = Vec::new();
         if let (Layout::Parity(parity), Op::Write) = (&self.plan.layout, ask.work.op) {
             let (first, last) = parity.stripes(ask.work);
+            self.counts.count_write(parity.is_whole(ask.work));
             for stripe in first..=last {
                 held.push(self.stripes.lock(stripe).await);
             }
             spent.charge(self.place.id, What::Waiting, self.place.site.sim.now());
         }
         let Accesses { first, then } = self.accesses(ask.work);
-        self.counts.count(ask.work.op, first.is_empty());
+        self.counts.requests.set(self.counts.requests.get() + 1);
         if !first.is_empty() {
             self.have_done(first, ask, 0, spent).await;
         }
@@ -207,12 +208,9 @@ impl<'m> Array<'m> {
 }
 
 impl Counts {
-    fn count(&self, op: Op, full: bool) {
-        self.requests.set(self.requests.get() + 1);
-        if op == Op::Write {
-            self.writes.set(self.writes.get() + 1);
-            self.full_stripes.set(self.full_stripes.get() + u64::from(full));
-        }
+    fn count_write(&self, full: bool) {
+        self.writes.set(self.writes.get() + 1);
+        self.full_stripes.set(self.full_stripes.get() + u64::from(full));
     }
 }
 

@@ -82,6 +82,12 @@ impl Parity {
         (request.address / size, (request.address + request.bytes - 1) / size)
     }
 
+    /// Whether a request covers whole stripes.
+    pub fn is_whole(&self, request: Block) -> bool {
+        let size = self.unit * self.data();
+        request.address.is_multiple_of(size) && request.bytes.is_multiple_of(size)
+    }
+
     fn spans(&self, request: Block) -> impl Iterator<Item = Span> + use<> {
         let (size, end) = (self.unit * self.data(), request.address + request.bytes);
         let (first, last) = self.stripes(request);
@@ -124,7 +130,8 @@ impl Parity {
     /// What must be read before a span is written: nothing for a whole stripe; else the old data and parity
     /// (read-modify-write), or the data that stays (reconstruct-write), whichever are fewer accesses.
     fn read_before(&self, span: Span, failed: &[bool], parts: &mut Parts) {
-        if span.to - span.from == self.unit * self.data() || self.has_no_parity(span.stripe, failed) {
+        let size = self.unit * self.data();
+        if span.to - span.from == size || self.has_no_parity(span.stripe, failed) {
             return;
         }
         let lost = |unit: u64| failed[self.data_disk(span.stripe, unit)];
