@@ -40,10 +40,8 @@ fn spec(level: Level, disks: u32) -> ArraySpec {
 /// The responses of requests (op, address, bytes) that come together.
 fn responses(spec: ArraySpec, requests: &[(Op, u64, u64)]) -> Vec<Nanos> {
     let graph = graph(&[("tds", ComponentSpec::Array(spec))], &drive());
-    let coming: Vec<_> = requests
-        .iter()
-        .map(|&(op, address, bytes)| (Nanos::ZERO, 0, Block { op, address, bytes }))
-        .collect();
+    let coming: Vec<_> =
+        requests.iter().map(|&(op, address, bytes)| (Nanos::ZERO, 0, Block { op, address, bytes })).collect();
     by_events(&graph, &["tds"], &coming).iter().map(|spent| spent.total()).collect()
 }
 
