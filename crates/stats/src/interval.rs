@@ -30,6 +30,9 @@ pub struct Interval {
 /// (Schmeiser 1982 finds little to gain beyond 30).
 const GROUPS: usize = 32;
 
+/// In how many parts a group is divided to see how much varies within it.
+const QUARTERS: usize = 4;
+
 /// Groups are taken for independent where the small batches count for as many as this in each: shorter groups share so much with
 /// their neighbours that intervals are too narrow (of M/M/1 at a utilisation of 0.95, 90 % and fewer contain the mean).
 const EFFECTIVE_PER_GROUP: f64 = 15.0;
@@ -40,19 +43,16 @@ const EFFECTIVE_SHARE: f64 = 0.6;
 impl Interval {
     /// From the means of successive small batches of one run, warm-up left out. `None` below four batches.
     ///
-    /// They are merged into 32 groups, whose means are taken for independent. That is put to the test: the variance of the
-    /// small batches over that of the groups says for how many independent values the small batches of a group count. Where
-    /// that is less than fifteen (or, of fewer, than three in five), the interval is not trusted. The variance of the groups is
-    /// taken at its upper 95 % limit: else the runs that are trusted would be those whose variance came out low by chance.
+    /// They are merged into 32 groups, whose means are taken for independent where the small batches of a group count for fifteen
+    /// independent values or more (or, of fewer, for three in five). For how many they count is told by how much the quarters
+    /// *within* groups vary, at the upper 95 % limit: told by the groups themselves, the runs that are trusted would be those
+    /// whose groups, and so whose interval, came out narrow by chance. Groups that drift apart are not trusted either.
     pub fn by_batch_means(batch_means: &[f64]) -> Option<Self> {
         if batch_means.len() < 4 {
             return None;
         }
         let groups = merged(batch_means, GROUPS);
-        let size = batch_means.len() as f64 / GROUPS as f64;
-        let effective = EFFECTIVE_PER_GROUP.min(EFFECTIVE_SHARE * size);
-        let among_groups = variance(&groups) * variance_limit(groups.len() - 1);
-        let trusted = size >= 2.0 && variance(batch_means) >= effective * among_groups;
+        let trusted = is_independent(batch_means, &groups);
         Some(Self { trusted, ..Self::of_independent(&groups, Method::BatchMeans) })
     }
 
@@ -103,6 +103,26 @@ pub(crate) fn variance_limit(freedom: usize) -> f64 {
 /// The standard error of the mean of independent values.
 pub(crate) fn standard_error(values: &[f64]) -> f64 {
     (variance(values) / values.len() as f64).sqrt()
+}
+
+/// Whether the means of groups can be taken for independent, by the small batches that they are made of.
+fn is_independent(batch_means: &[f64], groups: &[f64]) -> bool {
+    let size = batch_means.len() / GROUPS;
+    if size < QUARTERS {
+        return false;
+    }
+    let effective = EFFECTIVE_PER_GROUP.min(EFFECTIVE_SHARE * size as f64);
+    let (single, quarters) = (variance(batch_means), within_groups(batch_means, size));
+    let by_quarters = quarters / QUARTERS as f64 * variance_limit(GROUPS * (QUARTERS - 1));
+    let by_groups = variance(groups) / variance_limit(GROUPS - 1);
+    single >= effective * by_quarters.max(by_groups)
+}
+
+/// The variance of the quarters of groups of `size` batches about the mean of their group.
+fn within_groups(batch_means: &[f64], size: usize) -> f64 {
+    let rest = batch_means.len() - size * GROUPS;
+    let groups = batch_means[rest..].chunks_exact(size);
+    groups.map(|group| variance(&merged(group, QUARTERS))).sum::<f64>() / GROUPS as f64
 }
 
 /// `groups` means of equally many successive values each; the oldest are left out where the division leaves a rest.
@@ -174,6 +194,12 @@ mod tests {
             })
             .collect();
         assert!(!Interval::by_batch_means(&slow).unwrap().trusted);
+    }
+
+    #[test]
+    fn groups_that_drift_apart_are_not_trusted() {
+        let drifting: Vec<f64> = noise(3200).enumerate().map(|(i, x)| x + i as f64 / 1000.0).collect();
+        assert!(!Interval::by_batch_means(&drifting).unwrap().trusted);
     }
 
     #[test]
