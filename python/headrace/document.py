@@ -509,7 +509,7 @@ class StreamSpec(TypedDict):
     align: NotRequired[str | None]
     """Addresses are multiples of this. Default: the smallest size that occurs."""
     footprint: NotRequired[str | None]
-    """Only the first so many bytes are addressed. Default: the whole component."""
+    """Only this number of bytes at the beginning is addressed. Default: the whole component."""
     region: NotRequired[Region | None]
     """Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0."""
     outstanding: NotRequired[int | None]

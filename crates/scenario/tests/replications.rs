@@ -61,12 +61,12 @@ fn replications_shorter_than_their_bias_are_not_trusted() {
 
 #[test]
 fn one_replication_of_a_set_is_the_same_among_the_others() {
-    let text = format!("{BUSY}run: {{requests: 20000}}");
+    let text = format!("{BUSY}run: {{requests: 200000}}");
     let alone = |number| {
         let options = Options { replication: Some(number), ..Options::default() };
         run(&text, &options).streams[0].response.mean_ms
     };
-    let together = run(&format!("{BUSY}run: {{requests: 20000, replications: 4}}"), &Options::default());
+    let together = run(&format!("{BUSY}run: {{requests: 200000, replications: 4}}"), &Options::default());
     let mean = (0..4).map(alone).sum::<f64>() / 4.0;
     assert!((together.streams[0].response.mean_ms / mean - 1.0).abs() < 1e-9);
 }

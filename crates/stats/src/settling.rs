@@ -9,6 +9,9 @@ pub const CUTS: [f64; 3] = [1.0 / 11.0, 0.25, 0.5];
 /// A bias of this share of the standard error costs a 95 % interval less than 0.2 % of its coverage.
 const NEGLIGIBLE: f64 = 0.1;
 
+/// A correlation time is told by the means of quarters only where quarters are several times as long.
+const LONGEST: f64 = 1.0 / 16.0;
+
 /// Whether replications still move, told by the means of the four quarters of what each kept: whether the first quarter differs
 /// from the other three, in a paired t-test at 5 %.
 ///
@@ -32,12 +35,15 @@ pub fn settling(quarters: &[f64; 4], sd: f64) -> f64 {
 /// Of each replication `means` has the mean, `settlings` its [`settling`]; of what each kept, the share `left_out` was left out
 /// before it. A system that begins empty is off by its whole mean at most, and that decays as correlations do: with τ as a share
 /// of what is kept, τ·exp(−left_out/τ) of the mean remains. τ is taken at its upper 95 % limit, since settlings are estimates.
-/// False for fewer than two replications.
+/// False for fewer than two replications, and where τ is longer than a sixteenth of what is kept: then it is not known.
 pub fn is_settled(means: &[f64], settlings: &[f64], left_out: f64) -> bool {
     if means.len() < 2 {
         return false;
     }
     let longest = mean(settlings) * variance_limit(3 * settlings.len());
+    if longest > LONGEST {
+        return false;
+    }
     let remains = if longest > 0.0 { longest * libm::exp(-left_out / longest) } else { 0.0 };
     mean(means).abs() * remains <= NEGLIGIBLE * standard_error(means)
 }

@@ -77,6 +77,15 @@ fn a_mirror_serves_two_reads_at_once() {
     assert_eq!(responses(spec(Level::Raid1, 2), &three), [ms(10), ms(10), ms(20)]);
 }
 
+/// Each pair has turns of its own: reads that alternate between two pairs use all four disks.
+#[test]
+fn every_pair_of_a_mirror_takes_turns() {
+    let reads = [0, UNIT, 0, UNIT].map(|address| (Op::Read, address, 8192));
+    for level in [Level::Raid10, Level::Raid01] {
+        assert_eq!(responses(spec(level, 4), &reads), [ms(10); 4], "{level:?}");
+    }
+}
+
 #[test]
 fn a_degraded_array_computes_what_its_disk_had() {
     let degraded = || ArraySpec { failed: vec![0], ..spec(Level::Raid5, 8) };

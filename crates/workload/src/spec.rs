@@ -26,7 +26,7 @@ pub struct StreamSpec {
     /// Addresses are multiples of this. Default: the smallest size that occurs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
-    /// Only the first so many bytes are addressed. Default: the whole component.
+    /// Only this number of bytes at the beginning is addressed. Default: the whole component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Bytes>,
     /// Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for
@@ -55,13 +55,12 @@ impl StreamSpec {
         self.align.unwrap_or(self.size.bounds().0).max(Bytes(1))
     }
 
-    /// Which bytes are addressed of a component that holds `capacity`: (first, how many). The first is a multiple of the alignment.
+    /// Which bytes are addressed of a component that holds `capacity`: (first, how many). Addresses are aligned from the first on.
     pub fn addressed(&self, capacity: Bytes) -> (Bytes, Bytes) {
         let size = self.footprint.unwrap_or(capacity).min(capacity);
         let region = self.region.unwrap_or(Region { from: Bytes(0), size });
-        let from = region.from.0.checked_next_multiple_of(self.alignment().0).unwrap_or(u64::MAX);
         let end = region.from.0.saturating_add(region.size.0).min(capacity.0);
-        (Bytes(from), Bytes(end.saturating_sub(from)))
+        (region.from, Bytes(end.saturating_sub(region.from.0)))
     }
 
     /// Whether it says anything of which requests are drawn.
@@ -82,7 +81,7 @@ impl StreamSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// Where it begins. A place that is no multiple of `align` moves on to the next that is.
+    /// Where it begins. Requests are aligned from there on.
     pub from: Bytes,
     /// How much it holds.
     pub size: Bytes,

@@ -286,8 +286,18 @@ class _Search:
         while all(self.ends()):
             ends = next((gap for gap in self.gaps() if not self.is_narrow(*gap, within)), None)
             # Values are whole, or differ in so few digits, that there may be none between.
-            if ends is None or self.probe((ends[0].number * ends[1].number) ** 0.5) in ends:
+            if ends is None:
                 return
+            between = self.between(*ends)
+            if between is None or self.probe(between) in ends:
+                return
+
+    def between(self, low: Probe, high: Probe) -> float | None:
+        """Return the middle of a gap, or the nearest number to it that the scenario allows."""
+        middle = (low.number * high.number) ** 0.5
+        near = sorted(range(int(low.number) + 1, int(high.number)), key=lambda number: abs(number - middle))
+        numbers = [float(number) for number in near[:STEPS]] if self.whole else [middle]
+        return next(filter(self.is_allowed, numbers), None)
 
     def gaps(self) -> list[tuple[Probe, Probe]]:
         """Return what is not tried within the bracket: below and above the values of which nothing is known."""

@@ -126,24 +126,32 @@ class Table:
             "replications": sum(record["ok"] for record in records),
             "failed": self.reason(point),
             "precise": self.is_precise(point),
-            "trusted": bool(records)
-            and not any(record["saturated"] for record in records)
-            and (self._have_settled(records) if len(records) > 1 else records[0]["trusted"]),
+            "trusted": self.is_trusted(point),
         }
         for metric in self.metrics:
             found = self.mean(point, metric) or (None, None)
             row |= {metric: found[0], f"{metric} ±": found[1]}
         return row
 
+    def is_trusted(self, point: Point) -> bool:
+        """Whether the intervals of a point can be trusted."""
+        records = [record for record in self.of(point) if record["ok"]]
+        if not records or any(record["saturated"] for record in records):
+            return False
+        return self._have_settled(records) if len(records) > 1 else records[0]["trusted"]
+
     def _have_settled(self, records: list[Record]) -> bool:
         """Whether the replications of a point are long enough for the intervals of the streams' means."""
-        names = [name.removesuffix(".settling") for name in records[0]["metrics"] if name.endswith(".settling")]
+        names = {
+            name.removesuffix(".settling") for one in records for name in one["metrics"] if name.endswith(".settling")
+        }
         streams = [name for name in names if "." not in name]
-        return all(self._has_settled(records, stream) for stream in streams)
+        return bool(streams) and all(self._has_settled(records, stream) for stream in streams)
 
     @staticmethod
     def _has_settled(records: list[Record], stream: str) -> bool:
-        both = [(record["metrics"][f"{stream}.mean_ms"], record["metrics"][f"{stream}.settling"]) for record in records]
+        metrics = [record["metrics"] for record in records]
+        both = [(one.get(f"{stream}.mean_ms"), one.get(f"{stream}.settling")) for one in metrics]
         known = [(mean, settling) for mean, settling in both if mean is not None and settling is not None]
         return len(known) == len(both) and have_settled(*map(list, zip(*known, strict=True)))
 

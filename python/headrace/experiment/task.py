@@ -206,6 +206,8 @@ STATISTICS = ("half_width_ms", "settling")
 
 
 def _response(name: str, response: Json) -> dict[str, float | None]:
+    if not response["count"]:
+        return {}
     return {f"{name}.{number}": response[number] for number in (*STATISTICS, "mean_ms", "sd_ms")} | {
         f"{name}.p{quantile['share'] * 100:g}_ms": quantile["ms"] for quantile in response["quantiles_ms"]
     }

@@ -6,7 +6,7 @@ use headrace_trace::Replay;
 use super::{Bottleneck, StreamResults, is_complete};
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome};
-use crate::spec::{Limits, WarmUp};
+use crate::spec::Limits;
 
 /// The notes on all replications of a plan.
 pub(super) fn of(
@@ -17,7 +17,7 @@ pub(super) fn of(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(endings(plan, outcomes));
-    notes.extend(steadiness(plan, outcomes));
+    notes.extend(steadiness(outcomes));
     notes.extend(streams.iter().filter_map(untrusted));
     notes.extend(limits(bottleneck));
     notes.extend(of_components(plan));
@@ -57,7 +57,7 @@ fn ending(end: End, limits: &Limits) -> Option<String> {
 }
 
 /// Whether a steady state was found, and its beginning left out.
-fn steadiness(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
+fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
     let drifting = outcomes.iter().filter(|outcome| !outcome.steady).count();
     let drifts = match outcomes.len() {
         _ if drifting == 0 => None,
@@ -67,7 +67,7 @@ fn steadiness(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let drifts = drifts.map(|found| {
         format!("no steady state was found: {found}; run longer, or the load is more than the system bears")
     });
-    let too_short = plan.run().warm_up == WarmUp::Auto && outcomes.iter().any(|outcome| outcome.too_short);
+    let too_short = outcomes.iter().any(|outcome| outcome.too_short);
     let short =
         too_short.then(|| "the run is too short to find its warm-up, so nothing was left out".to_owned());
     drifts.into_iter().chain(short).collect()

@@ -18,10 +18,12 @@ pub struct Cut {
     pub first: usize,
     /// Whether a warm-up was found.
     pub steady: bool,
+    /// Whether the run has too few answers to find one, so that nothing is left out.
+    pub too_short: bool,
 }
 
 impl Cut {
-    const NOTHING: Self = Self { first: 0, steady: true };
+    const NOTHING: Self = Self { first: 0, steady: true, too_short: false };
 }
 
 /// The cuts that may be made in a run: one, or where replications are to share one, all of [`CUTS`].
@@ -33,7 +35,7 @@ pub fn candidates(plan: &Plan, options: &Options, record: &Record) -> Vec<Cut> {
         _ => &CUTS[..],
     };
     let segments = record.marks.len() as f64;
-    shares.iter().map(|share| Cut { first: libm::ceil(segments * share) as usize, steady: true }).collect()
+    shares.iter().map(|share| Cut { first: (segments * share) as usize, ..Cut::NOTHING }).collect()
 }
 
 fn by_mser(record: &Record) -> Cut {
@@ -41,7 +43,8 @@ fn by_mser(record: &Record) -> Cut {
         record.streams.iter().map(|stream| stream.all.warm_up_segments()).collect();
     let most = record.streams.iter().map(|stream| stream.all.segments_of_half()).min().unwrap_or(0);
     let first = found.as_ref().and_then(|found| found.iter().max()).map_or(0, |first| *first.min(&most));
-    Cut { first, steady: found.is_some() }
+    let too_short = record.streams.iter().any(|stream| stream.all.is_short());
+    Cut { first, steady: found.is_some(), too_short }
 }
 
 /// Of each replication the outcome at the first cut after which no stream moves, else at the last, where none is steady. Each has

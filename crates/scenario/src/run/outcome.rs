@@ -7,11 +7,11 @@ use headrace_storage::{Arena, Meter};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
+use super::End;
 use super::cut::Cut;
 use super::marks::{Mark, Reading};
 use super::record::{Record, StreamRecord, Totals};
 use super::replication::Replication;
-use super::{End, is_whole};
 use crate::checks::{self, Evidence};
 
 /// What one replication found.
@@ -129,7 +129,7 @@ pub fn at_each(cuts: &[Cut], record: &Record, of: &Replication, now: Nanos, end:
         ended_at: now,
         warm_up: cut.first.checked_sub(1).map_or(Nanos::ZERO, |segment| record.marks.get(segment).time),
         steady: cut.steady,
-        too_short: !is_whole(of.plan) && record.streams.iter().any(|stream| stream.all.is_short()),
+        too_short: cut.too_short,
         streams: streams(record, of, cut.first, now),
         components: components(record, of.arena, cut.first, now),
         series: Arc::clone(&series),

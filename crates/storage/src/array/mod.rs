@@ -44,8 +44,8 @@ pub struct Array<'m> {
     disks: &'m [Edge<'m>],
     /// What a mirror knows of its disks.
     heads: Rc<[Head]>,
-    /// The disk that the next read of a mirror may begin its choice with.
-    turn: Cell<usize>,
+    /// Of each column of a mirror, the copy that the next read may begin its choice with.
+    turns: Vec<Cell<u64>>,
     /// Has each disk do its part.
     parts: Crew<'m, (usize, Ask<Block>), Spent>,
     counts: Counts,
@@ -75,15 +75,19 @@ impl Plan for ArrayPlan {
         let sim = place.site.sim;
         let (disks, link) = uses.split_at(self.layout.disks() as usize);
         let link = link.first();
-        let known = if matches!(self.layout, Layout::Mirrored(_)) { disks.len() } else { 0 };
-        let heads: Rc<[Head]> = (0..known).map(|_| Head::default()).collect();
+        let (mirrored, columns) = match self.layout {
+            Layout::Mirrored(mirror) => (disks.len(), mirror.columns.disks),
+            _ => (0, 0),
+        };
+        let turns = (0..columns).map(|_| Cell::default()).collect();
+        let heads: Rc<[Head]> = (0..mirrored).map(|_| Head::default()).collect();
         let of_parts = Rc::clone(&heads);
         Array {
             lockstep: (self.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(sim, 1)),
             stripes: Locks::new(sim),
             plan: self,
             disks,
-            turn: Cell::default(),
+            turns,
             parts: Crew::new(sim, move |(disk, ask): (usize, Ask<Block>)| {
                 part(sim.now(), &disks[disk], link, ask, Rc::clone(&of_parts), disk)
             }),
@@ -150,26 +154,27 @@ impl<'m> Array<'m> {
             (Layout::Striped(stripes), _) => at_once(stripes.parts(request).collect()),
             (Layout::Mirrored(mirror), Op::Write) => at_once(mirror.write(request, failed)),
             (Layout::Mirrored(mirror), Op::Read) => {
-                at_once(mirror.read(request, failed, |holders, address| self.choose(holders, address)))
+                at_once(mirror.read(request, |column, address| self.choose(mirror, column, address)))
             }
             (Layout::Parity(parity), Op::Write) => parity.write(request, failed),
             (Layout::Parity(parity), Op::Read) => at_once(parity.read(request, failed)),
         }
     }
 
-    /// The copy that a read at `address` is taken from; among equals the next in turn.
-    fn choose(&self, holders: &mut dyn Iterator<Item = usize>, address: u64) -> usize {
-        let turn = self.turn.get();
-        let in_turn = |disk: usize| if disk >= turn { disk - turn } else { disk + self.disks.len() - turn };
+    /// The disk that a read at `address` of a mirrored column is taken from; among equals the next in turn.
+    fn choose(&self, mirror: &Mirror, column: u64, address: u64) -> usize {
+        let turn = &self.turns[column as usize];
+        let in_turn = |copy: u64| (copy + mirror.copies - turn.get()) % mirror.copies;
         let cost = |disk: usize| match self.plan.read_from {
             ReadFrom::RoundRobin => 0,
             ReadFrom::ShortestQueue => self.heads[disk].in_flight.get(),
             ReadFrom::Nearest => self.heads[disk].at.get().abs_diff(address),
         };
-        let chosen = holders.min_by_key(|disk| (cost(*disk), in_turn(*disk)));
-        let chosen = chosen.expect("an array that loses data is refused");
-        self.turn.set((chosen + 1) % self.disks.len());
-        chosen
+        let holders = mirror.holders(column, &self.plan.failed);
+        let chosen = holders.min_by_key(|&(copy, disk)| (cost(disk), in_turn(copy)));
+        let (copy, disk) = chosen.expect("an array that loses data is refused");
+        turn.set((copy + 1) % mirror.copies);
+        disk
     }
 
     /// Has the disks do `parts` of `ask`; charges what the last to end took. `phase` keeps the keys of both phases apart.

@@ -25,10 +25,14 @@ struct Striped<'p> {
 }
 
 impl ArrayPlan {
-    fn striped(&self) -> Result<Striped<'_>, String> {
+    fn striped(&self, view: View) -> Result<Striped<'_>, String> {
         match self.layout {
             Layout::Striped(stripes) => Ok(Striped { plan: self, stripes }),
-            _ => Err(format!("there is a formula for {}", self.level.name())),
+            _ => Err(format!(
+                "arrays are striped without redundancy: `{}` is {}",
+                view.path(),
+                self.level.name()
+            )),
         }
     }
 }
@@ -154,12 +158,12 @@ impl Striped<'_> {
 
 impl Known for ArrayPlan {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        self.striped()?.model(view, load)
+        self.striped(view)?.model(view, load)
     }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         let no = Err(format!("`{}` may answer a later request first", view.path()));
-        if self.via || !self.copies || self.striped().is_err() {
+        if self.via || !self.copies || self.striped(view).is_err() {
             return no;
         }
         let disk = view.uses().next().expect("an array has at least one disk");
@@ -172,11 +176,12 @@ impl Known for ArrayPlan {
     }
 
     fn addressed(&self, view: View) -> bool {
-        self.striped().map_or(true, |striped| striped.by_address()) || view.uses().any(View::addressed)
+        self.striped(view).map_or(true, |striped| striped.by_address()) || view.uses().any(View::addressed)
     }
 
     fn scales(&self, view: View) -> bool {
-        view.uses().all(View::scales)
+        // Writes that change the same parity wait for each other, and no disk shows it.
+        !matches!(self.layout, Layout::Parity(_)) && view.uses().all(View::scales)
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {

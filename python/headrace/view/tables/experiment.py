@@ -21,6 +21,9 @@ def notes(table: Table) -> list[str]:
     full = [point for point in table.experiment.points if any(record["saturated"] for record in table.of(point))]
     said += [f"At {len(full)} points a component was never idle: times tell how long the run was."] if full else []
     said += [f"At {len(untrusted)} points the interval of the one run is not to be trusted."] if untrusted else []
+    short = [point for point in table.experiment.points if len(table.of(point)) > 1 and not table.is_trusted(point)]
+    short = [point for point in short if point not in full and table.reason(point) is None]
+    said += [f"At {len(short)} points runs are too short for their intervals to be trusted."] if short else []
     return said
 
 

@@ -41,10 +41,10 @@ impl Mirror {
         }
     }
 
-    /// The usable disks that hold a column.
-    pub fn holders<'f>(self, column: u64, failed: &'f [bool]) -> impl Iterator<Item = usize> + 'f {
+    /// The usable copies of a column, each with its disk.
+    pub fn holders<'f>(self, column: u64, failed: &'f [bool]) -> impl Iterator<Item = (u64, usize)> + 'f {
         let usable = (0..self.copies).filter(move |copy| self.is_usable(column, *copy, failed));
-        usable.map(move |copy| self.disk(column, copy))
+        usable.map(move |copy| (copy, self.disk(column, copy)))
     }
 
     /// Whether every column is on a usable disk.
@@ -54,22 +54,15 @@ impl Mirror {
 
     /// A write: each part of it to every usable disk that holds it.
     pub fn write(&self, request: Block, failed: &[bool]) -> Parts {
-        let parts = self.columns.parts(request);
-        parts
-            .flat_map(|(column, part)| self.holders(column as u64, failed).map(move |disk| (disk, part)))
-            .collect()
+        let copies = |(column, part): (usize, Block)| {
+            self.holders(column as u64, failed).map(move |(_, disk)| (disk, part))
+        };
+        self.columns.parts(request).flat_map(copies).collect()
     }
 
-    /// A read: each part of it from the disk that `choose` takes of those that hold it.
-    pub fn read(
-        &self,
-        request: Block,
-        failed: &[bool],
-        mut choose: impl FnMut(&mut dyn Iterator<Item = usize>, u64) -> usize,
-    ) -> Parts {
-        let parts = self.columns.parts(request);
-        parts
-            .map(|(column, part)| (choose(&mut self.holders(column as u64, failed), part.address), part))
-            .collect()
+    /// A read: each part of it from the disk that `choose` takes for its column and its address there.
+    pub fn read(&self, request: Block, choose: impl Fn(u64, u64) -> usize) -> Parts {
+        let chosen = |(column, part): (usize, Block)| (choose(column as u64, part.address), part);
+        self.columns.parts(request).map(chosen).collect()
     }
 }

@@ -176,8 +176,8 @@ proptest! {
         let failed = vec![false; (columns * copies) as usize];
         let written = layout.write(request, &failed);
         prop_assert_eq!(total(&written), size * copies);
-        for copy in 0..copies as usize {
-            let read = layout.read(request, &failed, |holders, _| holders.nth(copy).unwrap());
+        for copy in 0..copies {
+            let read = layout.read(request, |column, _| layout.disk(column, copy));
             prop_assert_eq!(total(&read), size);
             prop_assert!(bytes(&read).is_subset(&bytes(&written)));
         }
