@@ -6,7 +6,7 @@ use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 
 /// Random reads of 128 KiB from 25 disks, each from one of them, at 80 % of what the loop can carry: 64 frames, two messages
-/// and about five rounds of 5.9 µs make 1.3 ms of it, so it can carry 769 a second. The disks are a third busy.
+/// and about five rounds of 5.9 µs make 1.3 ms of it, so it can carry 769 a second.
 const READS: &str = "
 parts: {spindle: {type: disk, device: maxtor-7y250p0, positioning: independent}}
 system:

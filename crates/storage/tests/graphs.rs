@@ -98,7 +98,7 @@ fn component() -> impl Strategy<Value = ComponentSpec> {
 /// Two components, an array over both (they are shared), and a link that every array may use.
 fn system() -> impl Strategy<Value = Graph> {
     (component(), component(), any::<bool>(), any::<bool>()).prop_map(|(east, west, lockstep, via)| {
-        let wire = LinkSpec { rate: BytesPerSecond(200e6), latency: Nanos(20_000) };
+        let wire = LinkSpec { rate: BytesPerSecond(200e6), frame: None, latency: Nanos(20_000) };
         let both = Copies::Shared(vec!["east".to_owned(), "west".to_owned()]);
         let system = [
             ("both", array(both, None, lockstep, via)),
@@ -193,7 +193,7 @@ fn a_shared_link_carries_one_transfer_at_a_time() {
         order: Order::FirstCome,
         capacity: Bytes(1 << 30),
     };
-    let wire = LinkSpec { rate: BytesPerSecond(65_536_000.0), latency: Nanos(5_000) };
+    let wire = LinkSpec { rate: BytesPerSecond(65_536_000.0), frame: None, latency: Nanos(5_000) };
     let of = Copies::Written(Box::new(ComponentSpec::Station(fast)));
     let system = [("tds", array(of, Some(2), false, true)), ("wire", ComponentSpec::Link(wire))];
     let graph = graph(&system, &drive());

@@ -39,14 +39,14 @@ pub struct FcLoopSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// A port that has sent waits until every other port that arbitrates has sent too.
+    /// A port that has sent waits until no other port that has yet to send is waiting: the access window.
     #[default]
     Fairness,
-    /// The same, but an array's controller never waits with the command of a read.
+    /// The same, but an array's controller ignores the window with the command of a read.
     ReadCommandFirst,
-    /// The same, but an array's controller never waits.
+    /// The same, but an array's controller, at the place of the FL port, ignores the window.
     FlPortFirst,
-    /// The same, but an array's controller never waits with a command.
+    /// The same, but an array's controller ignores the window with any command.
     CommandsFirst,
 }
 
