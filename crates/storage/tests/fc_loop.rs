@@ -2,16 +2,15 @@
 
 mod common;
 
-use common::{Coming, One, by_events, graph};
+use common::{Coming, by_events, graph, lowered};
 use headrace_storage::array::{ArraySpec, Level};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::fc_loop::{FcLoopSpec, Policy};
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
-use headrace_storage::{ComponentSpec, Graph, Mistake, lower};
+use headrace_storage::{ComponentSpec, Graph, Mistake};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, DrawnTime, NodeId, Op, Spent, TimeSpec, What};
-use indexmap::IndexMap;
 use proptest::prelude::*;
 
 const UNIT: u64 = 128 * 1024;
@@ -53,9 +52,7 @@ fn system(spec: FcLoopSpec, of: Copies, disks: u32) -> Graph {
 }
 
 fn mistakes(system: &[(&str, ComponentSpec)]) -> Vec<Mistake> {
-    let system: IndexMap<String, ComponentSpec> =
-        system.iter().map(|(name, spec)| ((*name).to_owned(), spec.clone())).collect();
-    lower(&IndexMap::new(), &system, &One(drive())).map(drop).unwrap_err()
+    lowered(system, &drive()).map(drop).unwrap_err()
 }
 
 /// How long a request to the first disk of four takes on an idle loop, without the 1 ms of the disk.

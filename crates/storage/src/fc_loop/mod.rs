@@ -3,7 +3,7 @@
 //! A port that sends holds the whole loop for a tenancy: it arbitrates, opens a circuit, sends the frames of one sequence and
 //! closes the circuit. A read takes two tenancies, the command's and that of data and status. A write takes four: the command,
 //! the disk's word that it is ready, data, and status. Opening and closing take a round of the loop each, arbitration the way
-//! from the port that sent before (see [`arbitration`]).
+//! from the port that sent before (see `arbitration.rs`).
 
 mod arbitration;
 mod frames;
