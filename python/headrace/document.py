@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Positioning", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Policy", "Positioning", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -72,18 +72,37 @@ class ComponentSpecArray(TypedDict):
     failed: NotRequired[list[int]]
     """Disks that have failed, by number from 0: the array runs degraded."""
     via: NotRequired[str | None]
-    """A link of `system` between the array and its disks. Default: data takes no time on the way."""
+    """A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way."""
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
 
     type: Literal['link']
     rate: str
-    """Transfer rate."""
+    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames."""
+    frame: NotRequired[FrameSpec | None]
+    """What frames add to data. Default: nothing; `rate` is that of data."""
     latency: NotRequired[str]
     """Delay from the last byte sent to the last byte received; the next transfer may begin in the meantime."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink"
+class ComponentSpecFcLoop(TypedDict):
+    """A Fibre Channel arbitrated loop."""
+
+    type: Literal['fc_loop']
+    rate: str
+    """`1 Gb/s`, `2 Gb/s` or `4 Gb/s`. The line rate (`1.0625 Gb/s`) and the nominal data rate (`100 MB/s`) mean the same."""
+    policy: NotRequired[Policy]
+    """Which port sends next."""
+    per_node_delay: NotRequired[int]
+    """Delay of a word in each port, in transmission words of 40 bits: 6 is typical (estimate); FC-AL-2 allows 12."""
+    metres: NotRequired[int]
+    """Length of cable round the loop, in metres, of 5 ns each."""
+    frame_payload: NotRequired[str]
+    """Data in a full frame: a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors."""
+    credit: NotRequired[int]
+    """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate; it stalls no loop without long cables."""
+
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -492,6 +511,23 @@ Rotation: TypeAlias = "Literal['left_symmetric'] | Literal['left_asymmetric'] | 
 
 ReadFrom: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['nearest']"
 """Which copy a read is taken from."""
+
+FrameSpec: TypeAlias = "Protocol | Frame"
+"""How data is cut into frames: by a protocol, or by numbers."""
+
+Protocol: TypeAlias = "Literal['fibre_channel'] | Literal['tcp'] | Literal['tcp_jumbo'] | Literal['infiniband']"
+"""A protocol, by what its frames carry and add. All data goes in full frames but for the last."""
+
+class Frame(TypedDict):
+    """What a frame carries and what it adds."""
+
+    payload: str
+    """Data in a full frame."""
+    overhead: str
+    """Bytes of a frame besides, and of the gap to the next."""
+
+Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
+"""Which port of a loop sends next."""
 
 class StreamSpec(TypedDict):
     """A stream of requests to one component."""

@@ -18,6 +18,7 @@ from typing import Any, TypedDict
 from headrace import scenario
 from headrace._core import ScenarioError
 from headrace.mistakes import refusal
+from headrace.results import Results
 
 Json = dict[str, Any]
 
@@ -117,6 +118,15 @@ def stands(report: Report) -> bool:
     return all(claim["verdict"] not in ("fails", "undecided") for claim in report["claims"])
 
 
+def whole(results: Results) -> Results:
+    """Return results that are complete; Ctrl-C goes on from those that it cut short."""
+    if not results.complete:
+        if results.data["ended"] == "cancelled":
+            raise KeyboardInterrupt
+        raise RuntimeError(f"a run was cut short: {'; '.join(results.data['notes'])}")
+    return results
+
+
 @dataclass
 class Run:
     """One set of results, and how to get more of it."""
@@ -131,11 +141,7 @@ class Run:
     def go(self) -> "Run":
         """Run it."""
         changes = self.changes | {"run.requests": self.requests, "run.replications": self.replications}
-        self.found = scenario.run(self.study.folder / self.file, changes=changes).data
-        if not self.found["complete"]:
-            if self.found["ended"] == "cancelled":
-                raise KeyboardInterrupt
-            raise RuntimeError(f"{self.study.name}: a run was cut short: {'; '.join(self.found['notes'])}")
+        self.found = whole(scenario.run(self.study.folder / self.file, changes=changes)).data
         return self
 
     @property

@@ -92,6 +92,29 @@ macro_rules! rooms {
                 }
             }
 
+            pub(crate) fn attach(&self, ports: u32) -> Option<u32> {
+                match self {
+                    $(Self::$kind(room) => room.attach(ports),)+
+                }
+            }
+
+            /// Carries one phase of a request, received when this is called as by `serve`.
+            pub(crate) fn carry<'s>(
+                &'m self,
+                place: &'m Place<'m>,
+                ask: &'s Ask<Crossing>,
+                spent: &'s mut Spent,
+            ) -> impl Future<Output = ()> + use<'m, 's> {
+                place.receive(ask.work.data().bytes);
+                let before = spent.legs().len();
+                async move {
+                    match self {
+                        $(Self::$kind(room) => room.carry(ask, spent).await,)+
+                    }
+                    place.answer(&ask.with(ask.work.data()), spent, before);
+                }
+            }
+
             #[inline]
             pub(crate) fn answer_in_order(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
                 match self {

@@ -7,6 +7,7 @@
 //! formulas, whether it keeps order), and what it does ([`Room`]). What a room does not say of itself is the cautious answer.
 
 mod arena;
+mod crossing;
 pub mod graph;
 mod kinds;
 mod meter;
@@ -16,6 +17,7 @@ mod theory;
 mod timeline;
 
 pub use arena::{Arena, Slots};
+pub use crossing::{Crossing, Phase};
 pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, lower};
 pub use meter::{Activity, Meter};
 pub use place::{Edge, Flow, Place, Site};
@@ -34,4 +36,6 @@ kinds::rooms! {
     Array = array::{ArraySpec, ArrayPlan, Array},
     /// A link that carries one transfer at a time.
     Link = link::{LinkSpec, LinkSpec, Link},
+    /// A Fibre Channel arbitrated loop.
+    FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
 }

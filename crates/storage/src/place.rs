@@ -6,6 +6,7 @@ use headrace_kernel::{Sim, Stream};
 use headrace_work::{Ask, Block, NodeId, Spent};
 
 use crate::Component;
+use crate::crossing::Crossing;
 use crate::graph::Graph;
 use crate::timeline::Timeline;
 
@@ -148,6 +149,21 @@ impl<'m> Edge<'m> {
         self.place.receive(ask.work.bytes);
         self.to.answer_in_order(ask, spent);
         self.place.answer(ask, spent, before);
+    }
+
+    /// Takes so many ports on the path that it leads to, if that has ports: the number of the first.
+    pub fn attach(&self, ports: u32) -> Option<u32> {
+        self.to.attach(ports)
+    }
+
+    /// Has the path that it leads to carry one phase of a request, and charges the time to `spent`.
+    pub fn carry<'s>(
+        &self,
+        ask: &'s Ask<Crossing>,
+        spent: &'s mut Spent,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(ask.work.data().bytes));
+        self.to.carry(self.place, ask, spent)
     }
 
     /// Where it leads.

@@ -4,6 +4,7 @@ use headrace_analytic::Law;
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Ask, Block, NodeId, Op, Spent};
 
+use crate::crossing::Crossing;
 use crate::graph::{Lowering, View};
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
@@ -86,6 +87,11 @@ pub trait Known {
         false
     }
 
+    /// How many ports it has at most, where each array on it takes one for itself and one for each of its disks.
+    fn most_ports(&self) -> Option<usize> {
+        None
+    }
+
     /// What a reader of results must know of it under this load.
     fn note(&self, view: View, load: &Load) -> Option<String> {
         _ = (view, load);
@@ -103,6 +109,18 @@ pub trait Room<'m>: Metered {
     fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         _ = (ask, spent);
         unreachable!("a room is passed through that does not say that it is in order")
+    }
+
+    /// Takes so many ports, neighbours, for an array and its disks: the number of the first, or `None` if it has no ports.
+    fn attach(&self, ports: u32) -> Option<u32> {
+        _ = ports;
+        None
+    }
+
+    /// Carries one phase of a request between two ports. Only rooms with ports are asked.
+    fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> impl Future<Output = ()> {
+        _ = (ask, spent);
+        async { unreachable!("a room without ports carries nothing between them") }
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Coming, by_events, graph};
+use common::{Coming, by_events, graph, lowered};
 use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom};
 use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning};
 use headrace_storage::graph::Copies;
@@ -95,19 +95,27 @@ fn component() -> impl Strategy<Value = ComponentSpec> {
     })
 }
 
-/// Two components, an array over both (they are shared), and a link that every array may use.
+/// Two components, an array over both (they are shared), and a link or a loop that every array may use.
 fn system() -> impl Strategy<Value = Graph> {
-    (component(), component(), any::<bool>(), any::<bool>()).prop_map(|(east, west, lockstep, via)| {
-        let wire = LinkSpec { rate: BytesPerSecond(200e6), latency: Nanos(20_000) };
+    let parts = (component(), component(), any::<bool>(), any::<bool>(), any::<bool>());
+    parts.prop_filter_map("a loop has room for 127 ports", |(east, west, lockstep, via, looped)| {
         let both = Copies::Shared(vec!["east".to_owned(), "west".to_owned()]);
         let system = [
             ("both", array(both, None, lockstep, via)),
             ("east", east),
-            ("wire", ComponentSpec::Link(wire)),
+            ("wire", wire(looped)),
             ("west", west),
         ];
-        graph(&system, &drive())
+        lowered(&system, &drive()).ok()
     })
+}
+
+fn wire(looped: bool) -> ComponentSpec {
+    if looped {
+        let text = r#"{"rate": "2 Gb/s", "policy": "commands_first", "metres": 50}"#;
+        return ComponentSpec::FcLoop(serde_json::from_str(text).unwrap());
+    }
+    ComponentSpec::Link(LinkSpec { rate: BytesPerSecond(200e6), frame: None, latency: Nanos(20_000) })
 }
 
 fn requests() -> impl Strategy<Value = Vec<Coming>> {
@@ -193,7 +201,7 @@ fn a_shared_link_carries_one_transfer_at_a_time() {
         order: Order::FirstCome,
         capacity: Bytes(1 << 30),
     };
-    let wire = LinkSpec { rate: BytesPerSecond(65_536_000.0), latency: Nanos(5_000) };
+    let wire = LinkSpec { rate: BytesPerSecond(65_536_000.0), frame: None, latency: Nanos(5_000) };
     let of = Copies::Written(Box::new(ComponentSpec::Station(fast)));
     let system = [("tds", array(of, Some(2), false, true)), ("wire", ComponentSpec::Link(wire))];
     let graph = graph(&system, &drive());

@@ -2,6 +2,7 @@
 
 mod layout;
 mod model;
+mod path;
 mod spec;
 
 use std::cell::Cell;
@@ -11,9 +12,11 @@ use headrace_kernel::{Crew, Locks, Resource};
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Op, Spent, What};
 
+use crate::crossing::Phase;
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
+use path::Path;
 
 pub use layout::{Accesses, Layout, Mirror, Pairing, Parity, Parts, Rotation, Stripes};
 pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom};
@@ -29,7 +32,7 @@ pub struct ArrayPlan {
     failed: Vec<bool>,
     /// Whether the disks are copies of one part, which nothing else uses.
     copies: bool,
-    /// Whether the last node it uses is the link to its disks.
+    /// Whether the last node it uses is the way to its disks.
     via: bool,
 }
 
@@ -73,8 +76,8 @@ impl Plan for ArrayPlan {
 
     fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Array<'m> {
         let sim = place.site.sim;
-        let (disks, link) = uses.split_at(self.layout.disks() as usize);
-        let link = link.first();
+        let (disks, way) = uses.split_at(self.layout.disks() as usize);
+        let path = way.first().map(|edge| Path::of(edge, disks.len()));
         let (mirrored, columns) = match self.layout {
             Layout::Mirrored(mirror) => (disks.len(), mirror.columns.disks),
             _ => (0, 0),
@@ -89,7 +92,7 @@ impl Plan for ArrayPlan {
             disks,
             turns,
             parts: Crew::new(sim, move |(disk, ask): (usize, Ask<Block>)| {
-                part(sim.now(), &disks[disk], link, ask, Rc::clone(&of_parts), disk)
+                part(sim.now(), &disks[disk], path, ask, Rc::clone(&of_parts), disk)
             }),
             heads,
             counts: Counts::default(),
@@ -98,27 +101,25 @@ impl Plan for ArrayPlan {
     }
 }
 
-/// One disk does its part; its data crosses the link before it is written, or after it is read.
+/// One disk does its part; what it is asked and what it answers goes over the path between array and disks.
 async fn part<'m>(
     now: Nanos,
     edge: &'m Edge<'m>,
-    link: Option<&'m Edge<'m>>,
+    path: Option<Path<'m>>,
     ask: Ask<Block>,
     heads: Rc<[Head]>,
     disk: usize,
 ) -> Spent {
     let mut spent = Spent::from(now);
-    match link {
-        Some(link) if ask.work.op == Op::Write => link.serve(&ask, &mut spent).await,
-        _ => {}
+    if let Some(path) = path {
+        path.cross(Phase::Request, disk, &ask, &mut spent).await;
     }
     edge.serve(&ask, &mut spent).await;
     if let Some(head) = heads.get(disk) {
         head.in_flight.set(head.in_flight.get() - 1);
     }
-    match link {
-        Some(link) if ask.work.op == Op::Read => link.serve(&ask, &mut spent).await,
-        _ => {}
+    if let Some(path) = path {
+        path.cross(Phase::Answer, disk, &ask, &mut spent).await;
     }
     spent
 }

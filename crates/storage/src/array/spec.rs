@@ -39,7 +39,7 @@ pub struct ArraySpec {
     /// Disks that have failed, by number from 0: the array runs degraded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u32>,
-    /// A link of `system` between the array and its disks. Default: data takes no time on the way.
+    /// A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
 }
@@ -300,7 +300,7 @@ impl ArraySpec {
             return at.refuse(
                 "via",
                 format!("`{name}` is no link: it holds data"),
-                Some("name a component of `type: link`"),
+                Some("name a component of `type: link` or `type: fc_loop`"),
             );
         }
         Some(link)

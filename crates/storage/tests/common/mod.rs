@@ -4,7 +4,9 @@ use std::cell::RefCell;
 
 use headrace_kernel::{Sim, Stream};
 use headrace_storage::disk::DiskNumbers;
-use headrace_storage::{Arena, Catalogue, ComponentSpec, Graph, Lookup, Place, Site, Slots, Timeline, lower};
+use headrace_storage::{
+    Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, lower,
+};
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Spent};
 use indexmap::IndexMap;
@@ -18,11 +20,16 @@ impl Catalogue for One {
     }
 }
 
-/// The graph of a system.
-pub fn graph(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Graph {
+/// The graph of a system, or what is wrong with it.
+pub fn lowered(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Result<Graph, Vec<Mistake>> {
     let system: IndexMap<String, ComponentSpec> =
         system.iter().map(|(name, spec)| ((*name).to_owned(), spec.clone())).collect();
-    lower(&IndexMap::new(), &system, &One(drive.clone())).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+    lower(&IndexMap::new(), &system, &One(drive.clone()))
+}
+
+/// The graph of a system.
+pub fn graph(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Graph {
+    lowered(system, drive).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }
 
 /// A request to come: when, to which component, what.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headrace import Scenario, devices
-from headrace.study import Claim, Judged, Obtained, Study, verdict
+from headrace.study import Claim, Judged, Obtained, Study, verdict, whole
 
 Json = dict[str, Any]
 
@@ -74,7 +74,8 @@ def _simulated(study: Study, drive: str, load: Json, places: list[float | None])
     disk = {"type": "disk", "device": numbers, "positioning": "mechanical"}
     requests = SMALL if study.small else SEQUENTIAL if "size" in load else RANDOM
     run = {"requests": requests, "seed": 1}
-    found = Scenario(json.dumps({"system": {"disk": disk}, "workload": streams, "run": run})).run().streams
+    scenario = Scenario(json.dumps({"system": {"disk": disk}, "workload": streams, "run": run}))
+    found = whole(scenario.run()).streams
     by = "bytes_per_s" if "size" in load else "requests_per_s"
     scale = 1e6 if "size" in load else 1.0
     return [value / scale for value in found[by]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import Scenario, devices
-from headrace.study import Claim, Judged, Obtained, Study, verdict
+from headrace.study import Claim, Judged, Obtained, Study, verdict, whole
 
 Json = dict[str, Any]
 
@@ -67,7 +67,7 @@ def simulated(numbers: Json, op: str, depth: int, seconds: int) -> tuple[float, 
     host = {"to": "spindle", "op": op, "arrivals": {"closed": {"depth": depth}}, "size": "4 KiB"}
     run = {"time": f"{seconds} s", "seed": 3}
     document = {"system": {"spindle": spindle}, "workload": {"host": host}, "run": run}
-    stream = Scenario(json.dumps(document)).run().streams
+    stream = whole(Scenario(json.dumps(document)).run()).streams
     return tuple(stream[column].item() for column in ("requests_per_s", "p50_ms", "p90_ms", "p99_ms"))
 
 

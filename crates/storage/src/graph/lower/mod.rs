@@ -1,5 +1,6 @@
 //! From a document to a graph: names are looked up, parts are copied, and what cannot work is refused in words.
 
+mod ports;
 mod refuse;
 
 use std::collections::BTreeMap;
@@ -49,6 +50,7 @@ pub fn lower(
     for name in system.keys() {
         lowering.component(name);
     }
+    lowering.check_ports();
     if lowering.mistakes.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.mistakes) }
 }
 

@@ -1,0 +1,100 @@
+//! What a user may write of a loop.
+
+use headrace_units::{Bytes, BytesPerSecond};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::graph::Lowering;
+use crate::room::{Lowered, Spec};
+
+/// A Fibre Channel arbitrated loop between arrays and their disks: arrays use it by `via`. Each array takes a port for its
+/// controller and one for each disk, 127 in all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FcLoopSpec {
+    /// `1 Gb/s`, `2 Gb/s` or `4 Gb/s`. The line rate (`1.0625 Gb/s`) and the nominal data rate (`100 MB/s`) mean the same.
+    pub rate: BytesPerSecond,
+    /// Which port sends next.
+    #[serde(default)]
+    pub policy: Policy,
+    /// Delay of a word in each port, in transmission words of 40 bits: 6 is typical (estimate); FC-AL-2 allows 12.
+    #[serde(default = "six")]
+    #[schemars(range(min = 0, max = 12))]
+    pub per_node_delay: u32,
+    /// Length of cable round the loop, in metres, of 5 ns each.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100_000))]
+    pub metres: u32,
+    /// Data in a full frame: a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors.
+    #[serde(default = "four_sectors")]
+    pub frame_payload: Bytes,
+    /// Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate; it stalls no loop
+    /// without long cables.
+    #[serde(default = "four")]
+    #[schemars(range(min = 1, max = 255))]
+    pub credit: u32,
+}
+
+/// Which port of a loop sends next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// A port that has sent waits until no other port that has yet to send is waiting: the access window.
+    #[default]
+    Fairness,
+    /// The same, but an array's controller ignores the window with the command of a read.
+    ReadCommandFirst,
+    /// The same, but an array's controller, at the place of the FL port, ignores the window.
+    FlPortFirst,
+    /// The same, but an array's controller ignores the window with any command.
+    CommandsFirst,
+}
+
+const fn four() -> u32 {
+    4
+}
+
+const fn six() -> u32 {
+    6
+}
+
+const fn four_sectors() -> Bytes {
+    Bytes(2048)
+}
+
+/// Bits on the wire for each byte, by the code 8b/10b.
+const CODED: f64 = 10.0;
+
+/// Line rate of the slowest loop, in bits a second; others are multiples of it (FC-PI).
+const BAUD: f64 = 1.0625e9;
+
+impl FcLoopSpec {
+    /// The generation, by any of its rates: 1, 2 or 4 Gb/s.
+    fn generation(&self) -> Option<f64> {
+        let rate = self.rate.get();
+        let is = |all: f64| (rate / all - 1.0).abs() < 1e-6;
+        [1.0, 2.0, 4.0].into_iter().find(|n| is(n * 125e6) || is(n * BAUD / 8.0) || is(n * 100e6))
+    }
+
+    /// How long a byte lasts on the wire, in ns.
+    pub(super) fn ns_per_byte(&self) -> f64 {
+        CODED / (BAUD * self.generation().expect("a loop of another rate is refused")) * 1e9
+    }
+}
+
+impl Spec for FcLoopSpec {
+    type Plan = Self;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+        if self.generation().is_none() {
+            let message = format!("there is no Fibre Channel loop of {}", self.rate);
+            return at.refuse("rate", message, Some("give `1 Gb/s`, `2 Gb/s` or `4 Gb/s`"));
+        }
+        let payload = self.frame_payload.0;
+        if !payload.is_multiple_of(4) || !(128..=2112).contains(&payload) {
+            let message = format!("a frame has no payload of {}", self.frame_payload);
+            return at.refuse("frame_payload", message, Some("give a multiple of 4 B from 128 B to 2112 B"));
+        }
+        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+    }
+}

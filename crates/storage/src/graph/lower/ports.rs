@@ -1,0 +1,38 @@
+//! Whether a path has ports for all that is on it.
+
+use super::{Draft, Lowering};
+use crate::graph::document::Mistake;
+
+impl Lowering<'_> {
+    /// Refuses paths with more ports than they can have. Only the whole system shows it, for several arrays may share one.
+    pub(super) fn check_ports(&mut self) {
+        let crowded: Vec<(usize, usize, usize)> = (0..self.drafts.len())
+            .filter_map(|at| {
+                let most = self.drafts[at].most_ports()?;
+                let ports = self.ports(at);
+                (ports > most).then_some((at, ports, most))
+            })
+            .collect();
+        for (at, ports, most) in crowded {
+            let spot = &self.drafts[at].spot;
+            let message = format!(
+                "`{}` would have {ports} ports: one for each array and one for each disk on it; it has room for {most}",
+                spot.path
+            );
+            let help = Some("give arrays fewer disks, or a second loop".to_owned());
+            self.mistakes.push(Mistake { field: spot.field.clone(), message, help, unknown: None });
+        }
+    }
+
+    /// The ports of all that uses a path. An array uses its disks and the path: as many as its disks and its controller.
+    fn ports(&self, path: usize) -> usize {
+        let uses = self.drafts.iter().filter_map(|draft| Some(&draft.lowered.as_ref()?.uses));
+        uses.filter(|uses| uses.iter().any(|used| used.index() == path)).map(Vec::len).sum()
+    }
+}
+
+impl Draft {
+    fn most_ports(&self) -> Option<usize> {
+        self.lowered.as_ref()?.plan.known().most_ports()
+    }
+}
