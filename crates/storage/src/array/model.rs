@@ -6,7 +6,7 @@ use headrace_work::Op;
 use super::{ArrayPlan, FirstUnit, Queueing};
 use crate::graph::View;
 use crate::room::Known;
-use crate::theory::{Load, Model};
+use crate::theory::{Demand, Load, Model};
 
 const INDEPENDENT: &str = crate::disk::INDEPENDENT;
 
@@ -40,7 +40,7 @@ impl ArrayPlan {
     }
 
     /// Whether requests fall on the disks as the formulas assume.
-    fn check_load(&self, disk: View, load: &Load) -> Result<(), String> {
+    pub(super) fn check_load(&self, disk: View, load: &Load) -> Result<(), String> {
         if !self.is_aligned(load) {
             let unit = headrace_units::Bytes(self.stripes.unit);
             return Err(format!(
@@ -136,6 +136,10 @@ impl Known for ArrayPlan {
         }
         let splits = load.kinds.iter().any(|(_, _, bytes)| self.stripes.parts_of(*bytes) > 1);
         if splits { self.forked(disk, load) } else { self.each_disk(disk, load) }
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        self.striped_demands(view, load)
     }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
