@@ -26,6 +26,7 @@ pub mod plan;
 pub mod progress;
 pub mod results;
 pub mod run;
+pub mod solve;
 pub mod spec;
 pub mod theory;
 pub mod validation;
@@ -55,6 +56,18 @@ pub fn prepare(
     sets: &[(String, String)],
     progress: &Progress,
 ) -> Result<plan::Plan, Problems> {
+    let (plan, tree) = planned(source, file, sets, progress)?;
+    let unstable = theory::unstable(&plan);
+    if unstable.is_empty() { Ok(plan) } else { Err(Problems::of(&tree, unstable)) }
+}
+
+/// The same, overload or not; with the document, for what else is wrong with it.
+fn planned(
+    source: &str,
+    file: &str,
+    sets: &[(String, String)],
+    progress: &Progress,
+) -> Result<(plan::Plan, Tree), Problems> {
     let mut tree = Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
     for (path, text) in sets {
         tree.set(path, text).map_err(|problem| Problems::of(&tree, vec![problem]))?;
@@ -62,8 +75,23 @@ pub fn prepare(
     let all = |problems| Problems::of(&tree, problems);
     let spec = document::read(&tree).map_err(all)?;
     let plan = plan::of(spec, std::path::Path::new(file), progress).map_err(all)?;
-    let unstable = theory::unstable(&plan);
-    if unstable.is_empty() { Ok(plan) } else { Err(all(unstable)) }
+    Ok((plan, tree))
+}
+
+/// Reads, plans and solves a scenario by formulas, at the loads between `range`. See [`prepare`] for `file` and `sets`; an overload
+/// is no mistake here.
+///
+/// # Errors
+/// Every mistake in it, or why it is no network of queues that formulas are known for.
+pub fn solve(
+    source: &str,
+    file: &str,
+    sets: &[(String, String)],
+    range: Option<(f64, f64)>,
+    progress: &Progress,
+) -> Result<solve::Solved, Problems> {
+    let (plan, tree) = planned(source, file, sets, progress)?;
+    solve::solve(&plan, range).map_err(|problems| Problems::of(&tree, problems))
 }
 
 /// Reads, plans and runs a scenario. See [`prepare`] for `file` and `sets`.

@@ -159,7 +159,7 @@ fn busy_only(model: &Model) -> Option<String> {
 }
 
 /// Why a stream's arrivals are not Poisson, if they are not.
-fn not_poisson(stream: &StreamPlan) -> Option<String> {
+pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
     let name = &stream.name;
     let poisson = |how: &str| Some(format!("arrivals are Poisson: those of `{name}` {how}"));
     match stream.spec.arrivals {
@@ -253,7 +253,12 @@ fn kind(model: &Model) -> Option<(Op, u64)> {
     }
 }
 
-fn approximation(disk: &Mg1, branches: u32, exponential: bool) -> (&'static str, f64, &'static str) {
+/// The mean response of a request split over several alike disks: which formula, the mean in ms, and what fails of its assumptions.
+pub(crate) fn approximation(
+    disk: &Mg1,
+    branches: u32,
+    exponential: bool,
+) -> (&'static str, f64, &'static str) {
     if exponential && (2..=32).contains(&branches) {
         let mean = disk.mean_response() * fork_join::nelson_tantawi(branches, disk.utilisation());
         let known = "queues are independent: all see the same arrivals \

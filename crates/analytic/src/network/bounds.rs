@@ -30,7 +30,7 @@ impl Sums {
         let [class] = network.classes() else { return None };
         let sum = |delay: bool| {
             let alike = network.stations().iter().filter(move |station| station.delay == delay);
-            alike.map(|station| station.paths[0]).sum::<f64>()
+            alike.map(|station| station.alone(0)).sum::<f64>()
         };
         let queues =
             || network.stations().iter().filter(|station| !station.delay && station.demands[0] > 0.0);

@@ -33,17 +33,21 @@ pub struct Station {
     /// For each class how much of that work the request itself waits out. The same as `demands`, unless visits go on side by
     /// side at several stations: of a request split over K alike ones each has 1/K of its demand here.
     pub paths: Vec<f64>,
+    /// For each class how long visits that are done here wait for those that went on side by side, visits × mean, where nobody
+    /// queues. The request that they belong to still counts as being here, so that an arriving one finds it: for K alike
+    /// exponential stations R = S (H_K + Q(N − 1)) (Varki, SIGMETRICS 1999).
+    pub joins: Vec<f64>,
 }
 
 impl Station {
     /// One server with a queue.
     pub fn queue(demands: Vec<f64>) -> Self {
-        Self { delay: false, paths: demands.clone(), demands }
+        Self { delay: false, paths: demands.clone(), joins: vec![0.0; demands.len()], demands }
     }
 
     /// A server for everyone: nobody waits.
     pub fn delay(demands: Vec<f64>) -> Self {
-        Self { delay: true, paths: demands.clone(), demands }
+        Self { delay: true, ..Self::queue(demands) }
     }
 
     /// Several servers with one queue, by Seidmann, Schweitzer and Shalev-Oren (1987): one server as fast as all together, and
@@ -52,6 +56,20 @@ impl Station {
         let servers = f64::from(servers);
         let part = |share: f64| demands.iter().map(|demand| demand * share).collect();
         [Self::queue(part(1.0 / servers)), Self::delay(part((servers - 1.0) / servers))]
+    }
+
+    /// What a request of a class spends here where nobody queues.
+    pub fn alone(&self, class: usize) -> f64 {
+        self.paths[class] + self.joined(class)
+    }
+
+    /// How much of it is waiting for what goes on side by side.
+    fn joined(&self, class: usize) -> f64 {
+        if self.joins[class] == 0.0 {
+            0.0
+        } else {
+            self.joins[class] * self.paths[class] / self.demands[class]
+        }
     }
 
     /// Whether requests are at several such stations at once.
@@ -83,7 +101,7 @@ impl Network {
     /// A station has not one demand for each class.
     pub fn new(stations: Vec<Station>, classes: Vec<Class>) -> Self {
         let fits = |station: &Station| {
-            station.demands.len() == classes.len() && station.paths.len() == classes.len()
+            [&station.demands, &station.paths, &station.joins].iter().all(|of| of.len() == classes.len())
         };
         assert!(stations.iter().all(fits), "a station has one demand for each class");
         Self { stations, classes }
@@ -120,10 +138,13 @@ impl Network {
     /// What one class does where each unit of work takes it `slowed` as long.
     fn class(&self, class: usize, clients: u32, slowed: &[f64]) -> Flow {
         let each = || self.stations.iter().zip(slowed);
-        let response = each().map(|(station, slowed)| station.paths[class] * slowed).sum::<f64>();
+        let spent =
+            |(station, slowed): (&Station, &f64)| station.paths[class] * slowed + station.joined(class);
+        let response = each().map(spent).sum::<f64>();
         let cycle = self.classes[class].think + response;
         let throughput = if clients == 0 || cycle <= 0.0 { 0.0 } else { f64::from(clients) / cycle };
-        let queues = each().map(|(station, slowed)| throughput * station.demands[class] * slowed);
+        let held = |station: &Station, slowed: &f64| station.demands[class] * slowed + station.joins[class];
+        let queues = each().map(|(station, slowed)| throughput * held(station, slowed));
         Flow { throughput, response, queues: queues.collect() }
     }
 }

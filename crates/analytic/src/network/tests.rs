@@ -62,14 +62,14 @@ fn two_classes_are_as_worked_out_by_hand() {
 
 #[test]
 fn a_request_split_over_all_disks_waits_for_one() {
-    let disk = |paths: f64| Station { delay: false, demands: vec![6.0], paths: vec![paths] };
-    let of = |clients| Network::new(vec![disk(2.0); 3], vec![Class { clients, think: 0.0 }]);
-    assert!((mva::exact(&of(1)).classes[0].response - 6.0).abs() < 1e-12);
-    let busy = mva::exact(&of(50));
-    assert!(
-        (busy.utilisation(&of(50).stations[0]) - 1.0).abs() < 1e-9,
-        "every disk is busy, not one in three"
-    );
+    let more = 6.0 * (crate::fork_join::harmonic(3) - 1.0);
+    let disk = Station { paths: vec![2.0], joins: vec![more], ..Station::queue(vec![6.0]) };
+    let of = |clients| Network::new(vec![disk.clone(); 3], vec![Class { clients, think: 0.0 }]);
+    for clients in [1, 2, 50] {
+        let found = mva::exact(&of(clients)).classes[0].response;
+        // All other requests are found at every disk: S (H_K + N − 1).
+        assert!((found - (6.0 + more + 6.0 * f64::from(clients - 1))).abs() < 1e-9, "{clients}: {found}");
+    }
     assert!(bounds::balanced(&of(2)).is_none());
 }
 

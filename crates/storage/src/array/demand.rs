@@ -67,19 +67,14 @@ impl ArrayPlan {
         alike_together(parts)
     }
 
-    /// What the parts ask of the link: one after another, though each finds the others of its request there once only.
+    /// The data of a request crosses the link as if all of it came at once.
     fn crossing(&self, view: View, load: &Load, beside: f64) -> Result<Vec<Demand>, String> {
         let link = view.uses().last().expect("an array that has a link uses it");
-        let all = load.kinds.iter().flat_map(|(p, op, bytes)| {
-            self.stripes.part_sizes(*bytes).into_iter().map(|part| (*p, *op, part)).collect::<Parts>()
-        });
-        let mut demands = part_demands(link, load, &alike_together(all.collect()), beside)?;
-        if beside > 1.0 {
-            let others = demands[0].law.mean() * (beside - 1.0);
-            let fails = Some(SPREAD.to_owned());
-            demands.push(Demand { fails, ..Demand::one(link.id(), Server::Delay, Law::Fixed(others)) });
-        }
-        Ok(demands)
+        let fails = (beside > 1.0).then(|| SPREAD.to_owned());
+        let crossing = link.demands(load)?.into_iter();
+        Ok(crossing
+            .map(|demand| Demand { fails: fails.clone().or(demand.fails.clone()), ..demand })
+            .collect())
     }
 
     /// What waiting for the last part adds, for each kind of request that has several.

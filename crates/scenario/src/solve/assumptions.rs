@@ -1,0 +1,110 @@
+//! Which assumptions of the formulas fail in a scenario, each said once.
+
+use headrace_analytic::Law;
+
+use super::network::{Network, Queue};
+use super::{closed, network};
+use crate::plan::StreamPlan;
+use crate::theory::not_poisson;
+
+/// The assumptions that fail.
+pub fn that_fail(network: &Network) -> Vec<String> {
+    let rooms =
+        network.streams.iter().flat_map(|(_, demands)| demands.iter().filter_map(|d| d.fails.clone()));
+    let mut fails: Vec<String> = rooms.collect();
+    let streams: Vec<&StreamPlan> = network.streams.iter().map(|(stream, _)| *stream).collect();
+    fails.extend(streams.iter().filter(|stream| stream.has_many_kinds()).map(|stream| {
+        format!("every size is taken into account: 64 sizes of `{}` stand for all", stream.name)
+    }));
+    fails.extend(network.queues.iter().filter_map(|queue| of_queue(network, queue)));
+    fails.extend((0..streams.len()).filter_map(|stream| of_stream(network, stream)));
+    if !network.is_open() && !closed::is_small(network) {
+        fails.push(
+            "the exact recursion is short enough: linearizer takes its place (usually within 1 %)".to_owned(),
+        );
+    }
+    let mut told: Vec<String> = Vec::new();
+    fails.retain(|one| {
+        !told.contains(one) && {
+            told.push(one.clone());
+            true
+        }
+    });
+    fails
+}
+
+fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
+    let name = network.plan.graph.group(queue.node);
+    let laws = || queue.asked.iter().flatten().map(|asked| &asked.law);
+    let exponential = laws().all(Law::is_exponential);
+    if network.is_open() {
+        let several = queue.servers > 1;
+        return match () {
+            () if several && queue.urgent_first => {
+                Some(format!("`{name}` serves in order: of several servers with priorities no wait is known"))
+            }
+            () if several && !(exponential && alike(laws())) => Some(format!(
+                "service of several servers is exponential: that of `{name}` is not (the wait is scaled by (1 + cv²)/2)"
+            )),
+            () => None,
+        };
+    }
+    match () {
+        () if queue.urgent_first && queue.asked.iter().flatten().count() > 1 => {
+            Some(format!("requests are served in the order in which they come: `{name}` has priorities"))
+        }
+        () if queue.servers > 1 => Some(format!(
+            "a station has one server: `{name}` has {} (taken for a fast one and a delay, after Seidmann)",
+            queue.servers
+        )),
+        () if !exponential => Some(format!(
+            "service is exponential: that of `{name}` is not (a more regular one waits less, so throughput is higher)"
+        )),
+        () if !alike(laws()) => {
+            Some(format!("all streams have the same mean service at a queue: those at `{name}` do not"))
+        }
+        () => None,
+    }
+}
+
+fn alike<'l>(mut laws: impl Iterator<Item = &'l Law>) -> bool {
+    let first = laws.next().map_or(0.0, Law::mean);
+    laws.all(|law| (law.mean() / first - 1.0).abs() < 1e-9)
+}
+
+fn of_stream(network: &Network, stream: usize) -> Option<String> {
+    let (plan, _) = &network.streams[stream];
+    let name = &plan.name;
+    if network.joins(stream).next().is_some() {
+        return Some(join(network, name));
+    }
+    if plan.spec.timeout.is_some() {
+        return Some(format!("hosts wait for their answers: those of `{name}` give up"));
+    }
+    if !network.is_open() {
+        return None;
+    }
+    not_poisson(plan).or_else(|| through_several(network, stream))
+}
+
+fn join(network: &Network, name: &str) -> String {
+    match network.is_open() {
+        true => format!(
+            "parts of a request of `{name}` wait independently: all parts come at once (fork-join is approximated)"
+        ),
+        false => format!(
+            "a request is at one queue at a time: those of `{name}` are split over several (Varki's approximation)"
+        ),
+    }
+}
+
+/// Behind a queue arrivals are Poisson only where its service is exponential.
+fn through_several(network: &Network, stream: usize) -> Option<String> {
+    let asked = || network.queues.iter().filter_map(|queue| queue.asked[stream].as_ref());
+    let one_after_another: f64 = asked().map(|asked: &network::Asked| asked.visits / asked.beside).sum();
+    let exponential = asked().all(|asked| asked.law.is_exponential());
+    (one_after_another > 1.0 + 1e-9 && !exponential).then(|| {
+        let name = &network.streams[stream].0.name;
+        format!("arrivals at every queue are Poisson: `{name}` goes through several, and their service is not exponential")
+    })
+}
