@@ -259,14 +259,21 @@ pub(crate) fn approximation(
     branches: u32,
     exponential: bool,
 ) -> (&'static str, f64, &'static str) {
+    let fails = independent(branches, exponential);
     if exponential && (2..=32).contains(&branches) {
         let mean = disk.mean_response() * fork_join::nelson_tantawi(branches, disk.utilisation());
-        let known = "queues are independent: all see the same arrivals \
-                     (exact for 2 disks; measured errors for 3 to 32 disks at 10 to 90 % utilisation: −3.9 to +0.4 %)";
-        return ("fork-join after Nelson and Tantawi", mean, known);
+        return ("fork-join after Nelson and Tantawi", mean, fails);
     }
     let mean = fork_join::extreme_value(branches, disk.mean_response(), disk.sd_response());
-    let known = "queues are independent and responses of the extreme-value kind: all see the same arrivals \
-                 (its error is not known in general)";
-    ("fork-join by the extreme-value approximation", mean, known)
+    ("fork-join by the extreme-value approximation", mean, fails)
+}
+
+/// What fails of the assumptions of a request split over several disks, and what is known of the error.
+pub(crate) fn independent(branches: u32, exponential: bool) -> &'static str {
+    if exponential && (2..=32).contains(&branches) {
+        return "queues are independent: all see the same arrivals \
+                (exact for 2 disks; measured errors for 3 to 32 disks at 10 to 90 % utilisation: −3.9 to +0.4 %)";
+    }
+    "queues are independent and responses of the extreme-value kind: all see the same arrivals \
+     (its error is not known in general)"
 }

@@ -8,15 +8,14 @@ use crate::document::{Path, Problem};
 use crate::plan::StreamPlan;
 
 /// How many loads there are between two ends.
-const STEPS: u32 = 10;
+const STEPS: u32 = 9;
 /// The most clients that a scenario can have.
 const MOST_CLIENTS: f64 = 1e6;
 
-/// From little load to saturation: up to 95 % of what is sustained, or to twice as many clients as the knee has; with the
-/// scenario's own.
+/// From 10 to 90 % of what is sustained, or from one client to twice as many as the knee has, and at least the scenario's own.
 pub fn usual(network: &Network, sustains_per_s: f64, knee: Option<f64>) -> (f64, f64) {
     match knee {
-        None => (sustains_per_s * 0.095, sustains_per_s * 0.95),
+        None => (sustains_per_s * 0.1, sustains_per_s * 0.9),
         Some(knee) => {
             let to = (2.0 * libm::ceil(knee)).max(network.load()).min(MOST_CLIENTS);
             (network.streams.len() as f64, to.max(network.streams.len() as f64))
