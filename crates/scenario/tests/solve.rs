@@ -127,6 +127,21 @@ workload: {{users: {{to: volume, arrivals: {{closed: {{depth: 8}}}}, size: 64 Ki
     assert!(before.fails[0].contains("that of `loop` is not"), "{:?}", before.fails);
 }
 
+/// Two streams of clients at one queue, each with a think time of its own: exact, and each load once.
+#[test]
+fn two_streams_of_clients_share_a_queue() {
+    let text = "
+system: {clerk: {type: station, service: {exponential: 8 ms}}}
+workload:
+  busy: {to: clerk, arrivals: {closed: {depth: 3, think: {exponential: 5 ms}}}}
+  calm: {to: clerk, arrivals: {closed: {depth: 5, think: {exponential: 90 ms}}}}
+";
+    let solved = agrees(text, (7.0, 9.0), 0.0);
+    assert!(solved.fails.is_empty(), "{:?}", solved.fails);
+    let loads: Vec<f64> = solved.points.iter().map(|point| point.load).collect();
+    assert!(loads.windows(2).all(|pair| pair[0] < pair[1]), "{loads:?}");
+}
+
 /// An overload is an answer here, not a mistake.
 #[test]
 fn an_overload_is_told_with_what_is_sustained() {

@@ -54,7 +54,8 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
             Some(format!("requests are served in the order in which they come: `{name}` has priorities"))
         }
         () if queue.servers > 1 => Some(format!(
-            "a station has one server: `{name}` has {} (taken for a fast one and a delay, after Seidmann)",
+            "a station has one server: `{name}` has {} (taken for a fast one and a delay, after Seidmann; the \
+             response was up to 26 % longer than simulated, most where clients are as many as servers)",
             queue.servers
         )),
         () if !exponential => Some(format!(

@@ -126,7 +126,15 @@ pub fn solve(plan: &Plan, range: Option<(f64, f64)>) -> Result<Solved, Vec<Probl
     let knee_clients = (!open).then(|| closed::knee(&network));
     let usual = loads::usual(&network, sustains_per_s, knee_clients);
     let loads = loads::points(&network, range.map_or(Ok(usual), |range| loads::checked(&network, range))?);
-    let points = loads.into_iter().map(|load| point(&network, &stations, load)).collect();
+    let mut points: Vec<Point> = loads.into_iter().map(|load| point(&network, &stations, load)).collect();
+    // Clients are whole, so that several loads may come to the same.
+    points.dedup_by(|later, kept| {
+        let same = later.load == kept.load;
+        if same && later.own {
+            std::mem::swap(later, kept);
+        }
+        same
+    });
     let mut solved = Solved {
         answer: String::new(),
         open,
