@@ -18,9 +18,21 @@ from headrace import reports, trace
 from headrace._core import ScenarioError, __version__
 from headrace.experiment import sweep
 from headrace.results import Results
-from headrace.scenario import Scenario, check, load, run, schema
+from headrace.scenario import Scenario, check, load, run, schema, solve
 
-__all__ = ["Results", "Scenario", "ScenarioError", "__version__", "check", "load", "run", "schema", "sweep", "trace"]
+__all__ = [
+    "Results",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "check",
+    "load",
+    "run",
+    "schema",
+    "solve",
+    "sweep",
+    "trace",
+]
 
 
 def _pages() -> reports.Pages:

@@ -18,6 +18,9 @@ class Pages(Protocol):
     def write_experiment(self, table: Any, file: str | Path, *, runs: bool = False) -> None:
         """Write what an experiment found; with `runs`, the first run of each point too."""
 
+    def write_solution(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write what formulas say of a scenario."""
+
     def write_trace(self, found: Any, file: str | Path, *, title: str) -> None:
         """Write what a trace is like."""
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core, trace
+from headrace import _core, solution, trace
 from headrace.files import NotKept, keep_apart
 from headrace.mistakes import read_text, refuse_endless
 from headrace.requests import RequestLog
@@ -146,6 +146,21 @@ class Scenario:
         """Return its components by number (`path`, `group`, `kind`), and the names of the groups."""
         return dict(json.loads(_core.graph(self.text, self.file, _sets(self.changes))))
 
+    def sets(self) -> list[tuple[str, str]]:
+        """Return the values that are put in the place of what it has, as the core takes them."""
+        return _sets(self.changes)
+
+    def solve(self, *, load: tuple[float, float] | None = None, simulate: bool = False) -> solution.Solution:
+        """Solve it as a network of queues, by formulas: throughput, response and utilisation against load.
+
+        `load` is from where to where: clients of closed streams, requests a second of open ones; default: from little
+        to saturation. With `simulate` every load is simulated too. Raises `ScenarioError` as `check` does, and where no
+        formula applies, with the assumption that fails. An overload is an answer here.
+        """
+        self._refuse_endless_devices()
+        found = solution.solve(self, load)
+        return solution.simulate(found, self) if simulate else found
+
     def run(
         self,
         *,
@@ -221,3 +236,15 @@ def run(
 ) -> Results:
     """Run the scenario in a file, or a text, in one call: see `Scenario.run`."""
     return Scenario(*_source(path, text), changes).run(threads=threads, watch=watch, requests=requests)
+
+
+def solve(
+    path: str | Path | None = None,
+    *,
+    text: str | None = None,
+    changes: Mapping[str, object] | None = None,
+    load: tuple[float, float] | None = None,
+    simulate: bool = False,
+) -> solution.Solution:
+    """Solve the scenario in a file, or a text, by formulas in one call: see `Scenario.solve`."""
+    return Scenario(*_source(path, text), changes).solve(load=load, simulate=simulate)

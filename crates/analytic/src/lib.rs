@@ -18,6 +18,7 @@ pub mod fork_join;
 mod grid;
 mod law;
 mod mg1;
+pub mod network;
 
 pub use grid::Grid;
 pub use law::Law;

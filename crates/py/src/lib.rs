@@ -125,6 +125,22 @@ mod _core {
         Ok(serde_json::json!({ "components": nodes.collect::<Vec<_>>(), "groups": graph.groups }).to_string())
     }
 
+    /// Solves a scenario by formulas, at the loads from `range.0` to `range.1` (requests a second, or clients) or from little to
+    /// saturation; as JSON.
+    #[pyfunction]
+    fn solve(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        sets: Vec<(String, String)>,
+        range: Option<(f64, f64)>,
+    ) -> PyResult<String> {
+        let progress = Progress::default();
+        let solve = || headrace_scenario::solve(text, file, &sets, range, &progress);
+        let solved = watched(py, &progress, None, &Mutex::new(None), solve)?;
+        unless_interrupted(json(&understood(solved, &progress)?), &progress)
+    }
+
     /// Runs a scenario without the interpreter's lock; returns its results, and the journeys of its `first` requests, as
     /// JSON. `watch` is called a few times a second with (requests answered, requests wanted, longest queues), before the run
     /// with (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part,

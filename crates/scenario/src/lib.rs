@@ -26,6 +26,7 @@ pub mod plan;
 pub mod progress;
 pub mod results;
 pub mod run;
+pub mod solve;
 pub mod spec;
 pub mod theory;
 pub mod validation;
@@ -56,11 +57,37 @@ pub fn prepare(
     sets: &[(String, String)],
     progress: &Progress,
 ) -> Result<plan::Plan, Problems> {
-    let (tree, spec) = read(source, file, sets)?;
-    let all = |problems| Problems::of(&tree, problems);
-    let plan = plan::of(spec, std::path::Path::new(file), progress).map_err(all)?;
+    let (plan, tree) = planned(source, file, sets, progress)?;
     let unstable = theory::unstable(&plan);
-    if unstable.is_empty() { Ok(plan) } else { Err(all(unstable)) }
+    if unstable.is_empty() { Ok(plan) } else { Err(Problems::of(&tree, unstable)) }
+}
+
+/// The same, overload or not; with the document, for what else is wrong with it.
+fn planned(
+    source: &str,
+    file: &str,
+    sets: &[(String, String)],
+    progress: &Progress,
+) -> Result<(plan::Plan, Tree), Problems> {
+    let (tree, spec) = read(source, file, sets)?;
+    let plan = plan::of(spec, std::path::Path::new(file), progress);
+    Ok((plan.map_err(|problems| Problems::of(&tree, problems))?, tree))
+}
+
+/// Reads, plans and solves a scenario by formulas, at the loads between `range`. See [`prepare`] for `file` and `sets`; an overload
+/// is no mistake here.
+///
+/// # Errors
+/// Every mistake in it, or why it is no network of queues that formulas are known for.
+pub fn solve(
+    source: &str,
+    file: &str,
+    sets: &[(String, String)],
+    range: Option<(f64, f64)>,
+    progress: &Progress,
+) -> Result<solve::Solved, Problems> {
+    let (plan, tree) = planned(source, file, sets, progress)?;
+    solve::solve(&plan, range).map_err(|problems| Problems::of(&tree, problems))
 }
 
 /// Reads a scenario and fills in its defaults, whether or not it can work. See [`prepare`] for `file` and `sets`.

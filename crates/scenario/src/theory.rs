@@ -159,7 +159,7 @@ fn busy_only(model: &Model) -> Option<String> {
 }
 
 /// Why a stream's arrivals are not Poisson, if they are not.
-fn not_poisson(stream: &StreamPlan) -> Option<String> {
+pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
     let name = &stream.name;
     let poisson = |how: &str| Some(format!("arrivals are Poisson: those of `{name}` {how}"));
     match stream.spec.arrivals {
@@ -253,7 +253,8 @@ fn kind(model: &Model) -> Option<(Op, u64)> {
     }
 }
 
-fn approximation(disk: &Mg1, branches: u32, exponential: bool) -> (&'static str, f64, String) {
+/// The mean response of a request split over several alike disks: which formula, the mean in ms, and what fails of its assumptions.
+pub(crate) fn approximation(disk: &Mg1, branches: u32, exponential: bool) -> (&'static str, f64, String) {
     let alike = "all see the same arrivals";
     if exponential && (2..=32).contains(&branches) {
         let factor = fork_join::nelson_tantawi(branches, disk.utilisation());
@@ -279,4 +280,14 @@ fn error_of(factor: f64, branches: u32, utilisation: f64) -> String {
         }
         None => format!("its error for {here} was not measured"),
     }
+}
+
+/// What fails of the assumptions of a request split over several disks, and what is known of the error.
+pub(crate) fn independent(branches: u32, exponential: bool) -> &'static str {
+    if exponential && (2..=32).contains(&branches) {
+        return "queues are independent: all see the same arrivals \
+                (exact for 2 disks; measured errors for 3 to 32 disks at 10 to 90 % utilisation: −3.9 to +0.4 %)";
+    }
+    "queues are independent and responses of the extreme-value kind: all see the same arrivals \
+     (its error is not known in general)"
 }

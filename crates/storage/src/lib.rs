@@ -22,7 +22,7 @@ pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, lower};
 pub use meter::{Activity, Meter};
 pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
-pub use theory::{Load, Model};
+pub use theory::{Demand, Load, Model, Server};
 pub use timeline::{Journey, Timeline, Visit};
 
 use headrace_work::{Ask, Block, Spent};

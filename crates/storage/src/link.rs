@@ -1,8 +1,9 @@
 //! A link: one transfer at a time at a rate, and a latency on the way. Whoever names it shares it.
 
+use headrace_analytic::Law;
 use headrace_kernel::Resource;
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Ask, Block, Spent, What};
+use headrace_work::{Ask, Block, Op, Spent, What};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use crate::graph::{Lowering, View};
 use crate::meter::Activity;
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
-use crate::theory::Load;
+use crate::theory::{Demand, Load, Server};
 
 /// A link that carries one transfer at a time, first come, first served. It holds no data: arrays send theirs `via` a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,7 +99,20 @@ impl Spec for LinkSpec {
     }
 }
 
+impl LinkSpec {
+    /// How long transfers of these kinds hold the link, in ms.
+    fn law(&self, kinds: &[(f64, Op, u64)]) -> Law {
+        let time = |bytes: u64| Law::Fixed(self.time_for(bytes).ms());
+        Law::mixed(kinds.iter().map(|(p, _, bytes)| (*p, time(*bytes))).collect())
+    }
+}
+
 impl Known for LinkSpec {
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let latency = Demand::one(view.id(), Server::Delay, Law::Fixed(self.latency.ms()));
+        Ok(vec![Demand::one(view.id(), Server::SINGLE, self.law(&load.kinds)), latency])
+    }
+
     fn in_order(&self, _: View, _: &Load) -> Result<(), String> {
         Ok(())
     }

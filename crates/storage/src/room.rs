@@ -8,7 +8,7 @@ use crate::crossing::Crossing;
 use crate::graph::{Lowering, View};
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
-use crate::theory::{Load, Model};
+use crate::theory::{Demand, Load, Model};
 
 /// What a user may write of a room.
 pub trait Spec {
@@ -59,6 +59,15 @@ pub trait Known {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         _ = load;
         Err(format!("there is a formula for a {}", view.kind()))
+    }
+
+    /// What one request of a load asks of this node and of those it uses: a network of queues is made of these.
+    ///
+    /// # Errors
+    /// It is not known: which assumption fails.
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        _ = load;
+        Err(format!("what a request asks of a {} is known: `{}` has no formula", view.kind(), view.path()))
     }
 
     /// Whether requests are answered in the order in which they come, so that they can be passed through without events.

@@ -12,7 +12,7 @@ use crate::graph::{Lowering, View};
 use crate::meter::Activity;
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
-use crate::theory::{Load, Model};
+use crate::theory::{Demand, Load, Model, Server};
 
 /// Servers with one queue, whose service time does not depend on the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -93,6 +93,11 @@ impl Known for StationSpec {
             Ok(law) => Model::Single { law, share: 1.0, formula: "M/G/1", mild: None },
             Err(fails) => busy(fails),
         })
+    }
+
+    fn demands(&self, view: View, _: &Load) -> Result<Vec<Demand>, String> {
+        let server = Server::Queue { servers: self.servers, urgent_first: self.order == Order::Priority };
+        Ok(vec![Demand::one(view.id(), server, self.service.law())])
     }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use headrace_analytic::Law;
 use headrace_units::Bytes;
-use headrace_work::Op;
+use headrace_work::{NodeId, Op};
 
 /// The requests of one stream, as a component sees them.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,5 +74,66 @@ impl Model {
             Self::Single { law, share, .. } => law.mean() * share,
             Self::Forked { work_ms, .. } | Self::Busy { work_ms, .. } => *work_ms,
         }
+    }
+}
+
+/// What one request of a load asks of one node: theory of networks is made of these. Times are in ms.
+#[derive(Clone, Debug)]
+pub struct Demand {
+    /// The node.
+    pub node: NodeId,
+    /// How requests are served there.
+    pub server: Server,
+    /// The mean number of visits of one request.
+    pub visits: f64,
+    /// How long each visit holds a server.
+    pub law: Law,
+    /// How many visits of one request go on side by side, at several such nodes: it waits out one of so many.
+    pub beside: f64,
+    /// An assumption of the formulas that fails here.
+    pub fails: Option<String>,
+}
+
+/// How requests are served at a node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Server {
+    /// By this number of servers with one queue; by priority or in the order in which they come.
+    Queue {
+        /// How many.
+        servers: u32,
+        /// Whether the most urgent is served first.
+        urgent_first: bool,
+    },
+    /// Nobody waits.
+    Delay,
+    /// Parts that go on side by side at several queues wait for the last. The law of a visit is then what that adds to the largest
+    /// part's time where nobody queues.
+    Join {
+        /// How many parts.
+        branches: u32,
+        /// How long the largest holds its server.
+        part: Law,
+    },
+}
+
+impl Server {
+    /// One server, first come, first served.
+    pub const SINGLE: Self = Self::Queue { servers: 1, urgent_first: false };
+}
+
+impl Demand {
+    /// One visit to a node.
+    pub fn one(node: NodeId, server: Server, law: Law) -> Self {
+        Self { node, server, visits: 1.0, law, beside: 1.0, fails: None }
+    }
+
+    /// The work that one request brings the node, in ms.
+    pub fn work_ms(&self) -> f64 {
+        self.visits * self.law.mean()
+    }
+
+    /// What the same request brings where it comes so many times, so many of them side by side.
+    pub fn times(self, visits: f64, beside: f64) -> Self {
+        Self { visits: self.visits * visits, beside: self.beside * beside, ..self }
     }
 }

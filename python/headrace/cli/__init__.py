@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from headrace._core import __version__
-from headrace.cli import decisions, devices, scenarios, studies, sweeps, traces
+from headrace.cli import decisions, devices, scenarios, solve, studies, sweeps, traces
 from headrace.cli.options import INTERRUPTED, MISTAKE
 
 app = typer.Typer(
@@ -23,7 +23,7 @@ app = typer.Typer(
     Exit codes: 0 done; 1 a study's claim fails or stays undecided; 2 a mistake in what was given; 3 a limit ended
     the run early; 130 interrupted. What a run found until then is printed in both cases, and marked.""",
 )
-for command in (scenarios.run, scenarios.check, scenarios.schema, devices.devices, devices.validate):
+for command in (scenarios.run, solve.solve, scenarios.check, scenarios.schema, devices.devices, devices.validate):
     app.command()(command)
 app.add_typer(studies.commands, name="study")
 app.add_typer(devices.calibrate, name="calibrate")

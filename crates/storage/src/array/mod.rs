@@ -1,5 +1,6 @@
 //! An array: several devices that answer as one.
 
+mod demand;
 mod layout;
 mod model;
 mod path;

@@ -6,7 +6,7 @@ use headrace_work::Op;
 use super::{ArrayPlan, FirstUnit, Layout, Queueing, Stripes};
 use crate::graph::View;
 use crate::room::Known;
-use crate::theory::{Load, Model};
+use crate::theory::{Demand, Load, Model};
 
 const INDEPENDENT: &str = crate::disk::INDEPENDENT;
 
@@ -19,9 +19,9 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// An array without redundancy: there are no formulas for others.
-struct Striped<'p> {
-    plan: &'p ArrayPlan,
-    stripes: Stripes,
+pub(super) struct Striped<'p> {
+    pub(super) plan: &'p ArrayPlan,
+    pub(super) stripes: Stripes,
 }
 
 impl ArrayPlan {
@@ -59,7 +59,7 @@ impl Striped<'_> {
     }
 
     /// Whether requests fall on the disks as the formulas assume.
-    fn check_load(&self, disk: View, load: &Load) -> Result<(), String> {
+    pub(super) fn check_load(&self, disk: View, load: &Load) -> Result<(), String> {
         if !self.is_aligned(load) {
             let unit = headrace_units::Bytes(self.stripes.unit);
             return Err(format!(
@@ -135,7 +135,7 @@ impl Striped<'_> {
         Ok(Model::Forked { law: disk.service(op, parts[0].1)?, branches, share, work_ms, kind: (op, bytes) })
     }
 
-    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+    pub(super) fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         let disk = self.disk(view)?;
         // Whether the disks have a formula at all is asked first: it says more than how requests fall on them.
         disk.service(load.kinds[0].1, load.kinds[0].2)?;
@@ -159,6 +159,10 @@ impl Striped<'_> {
 impl Known for ArrayPlan {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         self.striped(view)?.model(view, load)
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        self.striped(view)?.demands(view, load)
     }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {

@@ -6,7 +6,7 @@ use headrace_work::Op;
 use super::{DiskPlan, Mechanism, Positioning};
 use crate::graph::View;
 use crate::room::Known;
-use crate::theory::{Load, Model};
+use crate::theory::{Demand, Load, Model, Server};
 
 pub(crate) const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
                                       (the mean is hardly touched: successive seek distances are weakly correlated)";
@@ -41,6 +41,19 @@ impl Known for DiskPlan {
         let laws = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.service(view, *op, *bytes)?)));
         let law = Law::mixed(laws.collect::<Result<_, String>>()?);
         Ok(Model::Single { law, share: 1.0, formula: "M/G/1", mild: addressed.then_some(INDEPENDENT) })
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        if self.spec.positioning == Positioning::Mechanical {
+            return Err(format!("service times are known: the platter of `{}` turns", view.path()));
+        }
+        match self.model(view, load)? {
+            Model::Single { law, mild, .. } => {
+                let fails = mild.map(str::to_owned);
+                Ok(vec![Demand { fails, ..Demand::one(view.id(), Server::SINGLE, law) }])
+            }
+            Model::Forked { .. } | Model::Busy { .. } => unreachable!("a disk is one server"),
+        }
     }
 
     fn in_order(&self, view: View, _: &Load) -> Result<(), String> {

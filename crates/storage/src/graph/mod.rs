@@ -10,7 +10,7 @@ use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
 use crate::AnyPlan;
-use crate::theory::{Load, Model};
+use crate::theory::{Demand, Load, Model};
 
 pub use document::{Catalogue, Copies, Lookup, Mistake};
 pub use lower::{Lowering, MAX_BYTES, lower};
@@ -96,6 +96,11 @@ impl<'g> View<'g> {
         &self.graph.nodes[self.id.index()]
     }
 
+    /// Its number.
+    pub fn id(self) -> NodeId {
+        self.id
+    }
+
     /// What it is called in documents and results.
     pub fn kind(self) -> &'static str {
         self.node().plan.kind()
@@ -130,6 +135,14 @@ impl<'g> View<'g> {
     /// The assumption that fails.
     pub fn model(self, load: &Load) -> Result<Model, String> {
         self.node().plan.known().model(self, load)
+    }
+
+    /// See [`Known::demands`](crate::Known::demands).
+    ///
+    /// # Errors
+    /// The assumption that fails.
+    pub fn demands(self, load: &Load) -> Result<Vec<Demand>, String> {
+        self.node().plan.known().demands(self, load)
     }
 
     /// See [`Known::in_order`](crate::Known::in_order).

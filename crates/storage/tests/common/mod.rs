@@ -37,6 +37,7 @@ pub type Coming = (Nanos, usize, Block);
 
 /// Sends requests through the components `targets` of `graph`, event by event. Gives each one's account, and checks that what
 /// was sent on every edge arrived.
+#[allow(dead_code, reason = "one of the tests that share this file does not use it")]
 pub fn by_events(graph: &Graph, targets: &[&str], requests: &[Coming]) -> Vec<Spent> {
     let sim = Sim::new();
     let site = Site::new(&sim, 1, Timeline::default());

@@ -4,7 +4,16 @@ from headrace.view.pages.device import write as write_device
 from headrace.view.pages.experiment import write as write_experiment
 from headrace.view.pages.experiment import write_optimum
 from headrace.view.pages.run import write as write_run
+from headrace.view.pages.solve import write as write_solution
 from headrace.view.pages.trace import write as write_trace
 from headrace.view.pages.validation import write as write_validation
 
-__all__ = ["write_device", "write_experiment", "write_optimum", "write_run", "write_trace", "write_validation"]
+__all__ = [
+    "write_device",
+    "write_experiment",
+    "write_optimum",
+    "write_run",
+    "write_solution",
+    "write_trace",
+    "write_validation",
+]

@@ -1,0 +1,113 @@
+//! Which assumptions of the formulas fail in a scenario, each said once.
+
+use headrace_analytic::Law;
+
+use super::network::{Network, Queue};
+use super::{closed, network};
+use crate::plan::StreamPlan;
+use crate::theory::{independent, not_poisson};
+
+/// The assumptions that fail.
+pub fn that_fail(network: &Network) -> Vec<String> {
+    let rooms =
+        network.streams.iter().flat_map(|(_, demands)| demands.iter().filter_map(|d| d.fails.clone()));
+    let mut fails: Vec<String> = rooms.collect();
+    let streams: Vec<&StreamPlan> = network.streams.iter().map(|(stream, _)| *stream).collect();
+    fails.extend(streams.iter().filter(|stream| stream.has_many_kinds()).map(|stream| {
+        format!("every size is taken into account: 64 sizes of `{}` stand for all", stream.name)
+    }));
+    fails.extend(network.queues.iter().filter_map(|queue| of_queue(network, queue)));
+    fails.extend((0..streams.len()).flat_map(|stream| of_stream(network, stream)));
+    if !network.is_open() && !closed::is_small(network) {
+        fails.push(
+            "the exact recursion is short enough: linearizer takes its place (usually within 1 %)".to_owned(),
+        );
+    }
+    let mut told: Vec<String> = Vec::new();
+    fails.retain(|one| {
+        !told.contains(one) && {
+            told.push(one.clone());
+            true
+        }
+    });
+    fails
+}
+
+fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
+    let name = network.plan.graph.group(queue.node);
+    let laws = || queue.asked.iter().flatten().map(|asked| &asked.law);
+    let exponential = laws().all(Law::is_exponential);
+    if network.is_open() {
+        let several = queue.servers > 1;
+        return match () {
+            () if several && queue.urgent_first => {
+                Some(format!("`{name}` serves in order: of several servers with priorities no wait is known"))
+            }
+            () if several && !(exponential && alike(laws())) => Some(format!(
+                "service of several servers is exponential: that of `{name}` is not (the wait is scaled by (1 + cv²)/2)"
+            )),
+            () => None,
+        };
+    }
+    match () {
+        () if queue.urgent_first && queue.asked.iter().flatten().count() > 1 => {
+            Some(format!("requests are served in the order in which they come: `{name}` has priorities"))
+        }
+        () if queue.servers > 1 => Some(format!(
+            "a station has one server: `{name}` has {} (taken for a fast one and a delay, after Seidmann; the \
+             response was up to 26 % longer than simulated, most where clients are as many as servers)",
+            queue.servers
+        )),
+        () if !exponential => Some(format!(
+            "service is exponential: that of `{name}` is not (a more regular one waits less, so throughput is higher)"
+        )),
+        () if !alike(laws()) => {
+            Some(format!("all streams have the same mean service at a queue: those at `{name}` do not"))
+        }
+        () => None,
+    }
+}
+
+fn alike<'l>(mut laws: impl Iterator<Item = &'l Law>) -> bool {
+    let first = laws.next().map_or(0.0, Law::mean);
+    laws.all(|law| (law.mean() / first - 1.0).abs() < 1e-9)
+}
+
+fn of_stream(network: &Network, stream: usize) -> Vec<String> {
+    let (plan, _) = &network.streams[stream];
+    let impatient =
+        plan.spec.timeout.map(|_| format!("hosts wait for their answers: those of `{}` give up", plan.name));
+    let arrivals = || not_poisson(plan).or_else(|| through_several(network, stream));
+    let arrivals = if network.is_open() { arrivals() } else { None };
+    [join(network, stream, &plan.name), impatient, arrivals].into_iter().flatten().collect()
+}
+
+/// What fails where requests are split, and by how much the answer is then off.
+fn join(network: &Network, stream: usize, name: &str) -> Option<String> {
+    let (_, branches, part) = network.joins(stream).max_by_key(|(_, branches, _)| *branches)?;
+    if network.is_open() {
+        return Some(format!("of `{name}`: {}", independent(branches, part.is_exponential())));
+    }
+    let known = match (part.is_exponential(), branches) {
+        (false, _) => "its error is known for exponential service only",
+        (true, 2) => "the response was within 0.3 % of simulation",
+        (true, ..=4) => "the response was up to 2 % longer than simulated",
+        (true, ..=8) => "the response was up to 4.3 % longer than simulated",
+        (true, ..=16) => "the response was up to 6.4 % longer than simulated",
+        (true, _) => "its error is not known for more than 16 parts",
+    };
+    Some(format!(
+        "a request is at one queue at a time: those of `{name}` are split over {branches} (Varki's approximation; {known})"
+    ))
+}
+
+/// Behind a queue arrivals are Poisson only where its service is exponential.
+fn through_several(network: &Network, stream: usize) -> Option<String> {
+    let asked = || network.queues.iter().filter_map(|queue| queue.asked[stream].as_ref());
+    let one_after_another: f64 = asked().map(|asked: &network::Asked| asked.visits / asked.beside).sum();
+    let exponential = asked().all(|asked| asked.law.is_exponential());
+    (one_after_another > 1.0 + 1e-9 && !exponential).then(|| {
+        let name = &network.streams[stream].0.name;
+        format!("arrivals at every queue are Poisson: `{name}` goes through several, and their service is not exponential")
+    })
+}

@@ -1,0 +1,107 @@
+//! Closed networks: clients that wait for their answers, by mean value analysis.
+
+use headrace_analytic::network::{
+    Class, Network as Queues, Solution, Station, bard_schweitzer, bounds, linearizer, mva,
+};
+use headrace_workload::ArrivalSpec;
+
+use super::network::{Network, Queue};
+use super::{Between, Point, StreamPoint, loads};
+
+/// The exact recursion goes through at most so many populations times stations; beyond it there is linearizer.
+const MOST: u64 = 4_000_000;
+
+/// The stations of the network, with these clients of each stream.
+fn queues(network: &Network, clients: &[u32]) -> Queues {
+    let mut stations: Vec<Station> =
+        network.queues.iter().flat_map(|queue| stations(network, queue)).collect();
+    let delays = (0..clients.len()).map(|stream| network.delays_ms(stream));
+    stations.push(Station::delay(delays.collect()));
+    let classes = network.streams.iter().zip(clients).map(|((stream, _), clients)| {
+        let think = match &stream.spec.arrivals {
+            ArrivalSpec::Closed { think, .. } => think.law().mean(),
+            _ => 0.0,
+        };
+        Class { clients: *clients, think }
+    });
+    Queues::new(stations, classes.collect())
+}
+
+/// A queue as a station; one with several servers as a faster one and a delay.
+fn stations(network: &Network, queue: &Queue) -> Vec<Station> {
+    let of = |ms: &dyn Fn(usize) -> f64| (0..queue.asked.len()).map(ms).collect::<Vec<f64>>();
+    let (demands, paths) = (of(&|stream| queue.work_ms(stream)), of(&|stream| queue.path_ms(stream)));
+    let joins = of(&|stream| match &queue.asked[stream] {
+        Some(asked) if queue.splits(stream) => asked.visits * network.join_ms(stream),
+        _ => 0.0,
+    });
+    if queue.servers == 1 {
+        return vec![Station { delay: false, demands, paths, joins }];
+    }
+    let [fast, delay] = Station::several(queue.servers, &demands);
+    let [fast_path, delay_path] = Station::several(queue.servers, &paths);
+    vec![Station { paths: fast_path.demands, joins, ..fast }, Station { paths: delay_path.demands, ..delay }]
+}
+
+fn is_small_with(queues: &Queues) -> bool {
+    mva::populations(queues).saturating_mul(queues.stations().len() as u64) <= MOST
+}
+
+/// Whether the scenario's own load is solved exactly.
+pub fn is_small(network: &Network) -> bool {
+    network.is_open() || is_small_with(&queues(network, &loads::clients(network, network.load())))
+}
+
+fn solved(queues: &Queues) -> Solution {
+    if is_small_with(queues) { mva::exact(queues) } else { linearizer::solve(queues) }
+}
+
+/// Requests a second of each stream.
+pub fn throughputs(network: &Network, load: f64) -> Vec<f64> {
+    let found = solved(&queues(network, &loads::clients(network, load)));
+    found.classes.iter().map(|class| class.throughput * 1e3).collect()
+}
+
+/// The number of clients at which a lone request's cycle keeps the busiest station busy: (Z + D) / D_max.
+pub fn knee(network: &Network) -> f64 {
+    let clients = loads::clients(network, network.load());
+    let queues = queues(network, &clients);
+    let mix = network.mix();
+    let cycle = |class: usize| {
+        let paths = queues.stations().iter().map(|station| station.alone(class)).sum::<f64>();
+        queues.classes()[class].think + paths
+    };
+    let most = network.queues.iter().map(|queue| {
+        let work: f64 = mix.iter().enumerate().map(|(stream, share)| share * queue.work_ms(stream)).sum();
+        work / f64::from(queue.servers)
+    });
+    let all: f64 = mix.iter().enumerate().map(|(class, share)| share * cycle(class)).sum();
+    all / most.fold(0.0, f64::max)
+}
+
+/// The answer with so many clients.
+pub fn point(network: &Network, load: f64) -> Point {
+    let clients = loads::clients(network, load);
+    let queues = queues(network, &clients);
+    let found = solved(&queues);
+    let streams = network.streams.iter().zip(&found.classes).map(|((stream, _), class)| StreamPoint {
+        name: stream.name.clone(),
+        throughput_per_s: Some(class.throughput * 1e3),
+        response_ms: Some(class.response),
+    });
+    let all = |found: &Solution| found.classes.iter().map(|class| class.throughput * 1e3).sum::<f64>();
+    let spent: f64 = found.classes.iter().map(|class| class.throughput * 1e3 * class.response).sum();
+    Point {
+        load: clients.iter().map(|clients| f64::from(*clients)).sum(),
+        own: clients == loads::clients(network, network.load()),
+        throughput_per_s: Some(all(&found)),
+        response_ms: Some(spent / all(&found)),
+        utilisation: Vec::new(),
+        streams: streams.collect(),
+        asymptotic: bounds::asymptotic(&queues).map(Between::per_s),
+        balanced: bounds::balanced(&queues).map(Between::per_s),
+        bard_schweitzer_per_s: Some(all(&bard_schweitzer::solve(&queues))),
+        linearizer_per_s: Some(all(&linearizer::solve(&queues))),
+        sets: loads::sets(network, load),
+    }
+}

@@ -1,0 +1,51 @@
+//! What limits a system: the component with the largest demand, then the next.
+
+use super::Limit;
+use super::network::{Network, Queue};
+
+/// The groups of queues by how soon they saturate at this mix of streams, the first first.
+pub fn of(network: &Network, mix: &[f64]) -> Vec<Limit> {
+    let mut limits: Vec<Limit> = Vec::new();
+    for queue in &network.queues {
+        let found = limit(network, queue, mix);
+        match limits.iter_mut().find(|known| known.component == found.component) {
+            Some(known) => {
+                let count = known.count + 1;
+                let busiest =
+                    if found.saturates_at_per_s < known.saturates_at_per_s { found } else { known.clone() };
+                *known = Limit { count, ..busiest };
+            }
+            None => limits.push(found),
+        }
+    }
+    limits.sort_by(|a, b| a.saturates_at_per_s.total_cmp(&b.saturates_at_per_s));
+    limits
+}
+
+fn limit(network: &Network, queue: &Queue, mix: &[f64]) -> Limit {
+    let view = network.plan.graph.view(queue.node);
+    let demand_ms: f64 = mix.iter().enumerate().map(|(stream, share)| share * queue.work_ms(stream)).sum();
+    Limit {
+        component: network.plan.graph.group(queue.node).to_owned(),
+        kind: view.kind(),
+        count: 1,
+        servers: queue.servers,
+        demand_ms,
+        saturates_at_per_s: 1e3 * f64::from(queue.servers) / demand_ms,
+    }
+}
+
+/// The utilisation of the busiest of each group where each stream has so many requests a second.
+pub fn utilisation(network: &Network, limits: &[Limit], rates: &[f64]) -> Vec<f64> {
+    let of = |limit: &Limit| {
+        let alike =
+            network.queues.iter().filter(|queue| network.plan.graph.group(queue.node) == limit.component);
+        let busy = alike.map(|queue| {
+            let work: f64 =
+                rates.iter().enumerate().map(|(stream, rate)| rate * 1e-3 * queue.work_ms(stream)).sum();
+            work / f64::from(queue.servers)
+        });
+        busy.fold(0.0, f64::max).min(1.0)
+    };
+    limits.iter().map(of).collect()
+}

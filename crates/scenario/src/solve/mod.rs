@@ -1,0 +1,164 @@
+//! A scenario as a network of queues, solved by formulas: throughput, response and utilisation against load, and what limits it.
+//!
+//! Every room says what a request asks of it ([`Demand`](headrace_storage::Demand)). Streams whose requests come whatever became of
+//! those before them make an open network, streams of clients a closed one. The load that varies is the rate of all streams together,
+//! or the number of all clients; streams keep their shares of it.
+
+mod assumptions;
+mod closed;
+mod limits;
+mod loads;
+mod network;
+mod open;
+mod words;
+
+use headrace_analytic::network::bounds::Bounds;
+use serde::Serialize;
+
+use crate::document::{Path, Problem};
+use crate::plan::Plan;
+
+use network::Network;
+
+/// What formulas say of a scenario.
+#[derive(Clone, Debug, Serialize)]
+pub struct Solved {
+    /// The answer in a few sentences.
+    pub answer: String,
+    /// Whether requests come whatever became of those before them, and the load is a rate; else it is a number of clients.
+    pub open: bool,
+    /// The formulas used.
+    pub method: String,
+    /// The assumptions of the formulas that fail, one a sentence: without any, the answer is exact.
+    pub fails: Vec<String>,
+    /// The load that the scenario has: requests a second, or clients.
+    pub load: f64,
+    /// The most requests a second that the system can answer, at the scenario's mix of streams.
+    pub sustains_per_s: f64,
+    /// The number of clients beyond which requests mostly wait: where the two asymptotic bounds of throughput meet. None for an
+    /// open network.
+    pub knee_clients: Option<f64>,
+    /// What limits the system first, second and so on: the bottleneck, and where it would move next.
+    pub stations: Vec<Limit>,
+    /// The answer at several loads, the smallest first.
+    pub points: Vec<Point>,
+}
+
+/// A group of alike components as a station.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Limit {
+    /// The group's name: paths without the numbers of copies.
+    pub component: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// How many there are of it that requests come to.
+    pub count: u32,
+    /// How many servers each has.
+    pub servers: u32,
+    /// The mean work that one request of the mix brings the busiest of them, visits × mean service time, in ms.
+    pub demand_ms: f64,
+    /// At how many requests a second it is always busy.
+    pub saturates_at_per_s: f64,
+}
+
+/// The answer at one load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Requests a second that come, or clients.
+    pub load: f64,
+    /// Whether this is the load that the scenario has.
+    pub own: bool,
+    /// Requests answered a second. None where more come than can be answered.
+    pub throughput_per_s: Option<f64>,
+    /// Mean response time, in ms. None where more come than can be answered.
+    pub response_ms: Option<f64>,
+    /// Utilisation of the busiest of each of the [stations](Solved::stations), in the same order.
+    pub utilisation: Vec<f64>,
+    /// Every stream, in the order of the scenario.
+    pub streams: Vec<StreamPoint>,
+    /// What throughput lies between whatever the laws of service are, in requests a second. For one stream of clients.
+    pub asymptotic: Option<Between>,
+    /// The narrower bounds of balanced networks, in requests a second. They hold where mean value analysis is exact.
+    pub balanced: Option<Between>,
+    /// Throughput by Bard and Schweitzer's approximation, in requests a second. For a closed network.
+    pub bard_schweitzer_per_s: Option<f64>,
+    /// The same by linearizer.
+    pub linearizer_per_s: Option<f64>,
+    /// What to set in the scenario for this load: (path, value). None where its arrivals cannot be scaled.
+    pub sets: Option<Vec<(String, String)>>,
+}
+
+/// One stream at one load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StreamPoint {
+    /// Its name.
+    pub name: String,
+    /// Requests answered a second. None where more come than can be answered.
+    pub throughput_per_s: Option<f64>,
+    /// Mean response time, in ms. None where more come than can be answered.
+    pub response_ms: Option<f64>,
+}
+
+/// What a rate lies between.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Between {
+    /// At least this.
+    pub from: f64,
+    /// At most this.
+    pub to: f64,
+}
+
+impl Between {
+    fn per_s(bounds: Bounds) -> Self {
+        Self { from: bounds.from * 1e3, to: bounds.to * 1e3 }
+    }
+}
+
+/// Solves a plan at the loads between `range`, or from little to saturation where that is not given.
+///
+/// # Errors
+/// It is no network of queues: which assumption fails, stream by stream.
+pub fn solve(plan: &Plan, range: Option<(f64, f64)>) -> Result<Solved, Vec<Problem>> {
+    let network = Network::of(plan)?;
+    let (own, open) = (network.load(), network.is_open());
+    let stations = limits::of(&network, &network.mix());
+    let sustains_per_s = stations[0].saturates_at_per_s;
+    let knee_clients = (!open).then(|| closed::knee(&network));
+    let usual = loads::usual(&network, sustains_per_s, knee_clients);
+    let loads = loads::points(&network, range.map_or(Ok(usual), |range| loads::checked(&network, range))?);
+    let mut points: Vec<Point> = loads.into_iter().map(|load| point(&network, &stations, load)).collect();
+    // Clients are whole, so that several loads may come to the same.
+    points.dedup_by(|later, kept| {
+        let same = later.load == kept.load;
+        if same && later.own {
+            std::mem::swap(later, kept);
+        }
+        same
+    });
+    let mut solved = Solved {
+        answer: String::new(),
+        open,
+        method: network.method(),
+        fails: assumptions::that_fail(&network),
+        load: own,
+        sustains_per_s,
+        knee_clients,
+        stations,
+        points,
+    };
+    solved.answer = words::answer(&solved, &point(&network, &solved.stations, own));
+    Ok(solved)
+}
+
+fn point(network: &Network, stations: &[Limit], load: f64) -> Point {
+    let mut point = if network.is_open() { open::point(network, load) } else { closed::point(network, load) };
+    let rates: Option<Vec<f64>> = point.streams.iter().map(|stream| stream.throughput_per_s).collect();
+    point.utilisation = limits::utilisation(network, stations, &rates.unwrap_or(network.rates_at(load)));
+    point
+}
+
+/// Why there is no answer, told at a stream.
+fn refused(stream: &str, fails: &str) -> Problem {
+    let message = format!("no formula for this scenario; the assumption that fails: {fails}");
+    Problem::at(Path::of(&["workload", stream]), message).help("simulate it: `headrace run`")
+}

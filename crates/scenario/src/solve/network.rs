@@ -1,0 +1,207 @@
+//! The network that a scenario is: its streams, and the queues that they share.
+
+use headrace_analytic::Law;
+use headrace_storage::{Demand, Server};
+use headrace_work::NodeId;
+use headrace_workload::ArrivalSpec;
+
+use super::refused;
+use crate::document::{Path, Problem};
+use crate::plan::{Plan, StreamPlan};
+
+/// A scenario as a network of queues.
+pub struct Network<'p> {
+    pub plan: &'p Plan,
+    /// What one request of each stream asks.
+    pub streams: Vec<(&'p StreamPlan, Vec<Demand>)>,
+    /// The queues that requests come to, in the order of the graph.
+    pub queues: Vec<Queue>,
+}
+
+/// A node with servers and a queue.
+pub struct Queue {
+    pub node: NodeId,
+    pub servers: u32,
+    pub urgent_first: bool,
+    /// How urgent each stream is.
+    pub priorities: Vec<u8>,
+    /// What one request of each stream asks of it.
+    pub asked: Vec<Option<Asked>>,
+}
+
+/// What one request asks of a queue.
+pub struct Asked {
+    pub visits: f64,
+    pub law: Law,
+    /// How many of the visits go on side by side, at several such queues.
+    pub beside: f64,
+}
+
+impl Asked {
+    /// The work that one request brings.
+    pub fn work_ms(&self) -> f64 {
+        self.visits * self.law.mean()
+    }
+
+    /// How much of it the request waits out itself.
+    pub fn path_ms(&self) -> f64 {
+        self.work_ms() / self.beside
+    }
+}
+
+impl Queue {
+    /// The work that one request of a stream brings it.
+    pub fn work_ms(&self, stream: usize) -> f64 {
+        self.asked[stream].as_ref().map_or(0.0, Asked::work_ms)
+    }
+
+    /// How much of it the request waits out itself.
+    pub fn path_ms(&self, stream: usize) -> f64 {
+        self.asked[stream].as_ref().map_or(0.0, Asked::path_ms)
+    }
+
+    /// Whether parts of one request of a stream are here and at other queues at the same time.
+    pub fn splits(&self, stream: usize) -> bool {
+        self.asked[stream].as_ref().is_some_and(|asked| asked.beside > 1.0)
+    }
+}
+
+impl<'p> Network<'p> {
+    pub fn of(plan: &'p Plan) -> Result<Self, Vec<Problem>> {
+        of_one_kind(plan)?;
+        let asked = plan.streams.iter().map(|stream| {
+            let demands = plan.graph.view(stream.target).demands(&stream.load());
+            demands.map(|demands| (stream, demands)).map_err(|fails| refused(&stream.name, &fails))
+        });
+        let (streams, problems): (Vec<_>, Vec<_>) = asked.partition(Result::is_ok);
+        if !problems.is_empty() {
+            return Err(problems.into_iter().filter_map(Result::err).collect());
+        }
+        let streams: Vec<_> = streams.into_iter().flatten().collect();
+        let queues = plan.graph.ids().filter_map(|node| queue(node, &streams)).collect();
+        Ok(Self { plan, streams, queues })
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.streams[0].0.is_open()
+    }
+
+    /// The load of the scenario itself: requests a second, or clients.
+    pub fn load(&self) -> f64 {
+        self.shares().iter().sum()
+    }
+
+    /// The rate or the clients of each stream.
+    pub fn shares(&self) -> Vec<f64> {
+        let own = |(stream, _): &(&StreamPlan, _)| match &stream.spec.arrivals {
+            ArrivalSpec::Closed { depth, .. } => f64::from(*depth),
+            arrivals => arrivals.mean_rate().unwrap_or(0.0),
+        };
+        self.streams.iter().map(own).collect()
+    }
+
+    /// The requests a second that come at a load, by stream.
+    pub fn rates_at(&self, load: f64) -> Vec<f64> {
+        self.shares().iter().map(|share| share / self.load() * load).collect()
+    }
+
+    /// The share of each stream in all requests, at the scenario's own load.
+    pub fn mix(&self) -> Vec<f64> {
+        let rates = match self.is_open() {
+            true => self.shares(),
+            false => super::closed::throughputs(self, self.load()),
+        };
+        let all: f64 = rates.iter().sum();
+        rates.iter().map(|rate| rate / all).collect()
+    }
+
+    /// What a request of a stream spends at delays, in ms.
+    pub fn delays_ms(&self, stream: usize) -> f64 {
+        let delays = self.streams[stream].1.iter().filter(|demand| demand.server == Server::Delay);
+        delays.map(|demand| demand.work_ms() / demand.beside).sum()
+    }
+
+    /// What waiting for the last part adds to a request of a stream where nobody queues, in ms.
+    pub fn join_ms(&self, stream: usize) -> f64 {
+        let joins = self.streams[stream].1.iter();
+        let joins = joins.filter(|demand| matches!(demand.server, Server::Join { .. }));
+        joins.map(|demand| demand.work_ms() / demand.beside).sum()
+    }
+
+    /// The joins of a stream: how often, over how many parts, and the law of the largest.
+    pub fn joins(&self, stream: usize) -> impl Iterator<Item = (f64, u32, &Law)> {
+        self.streams[stream].1.iter().filter_map(|demand| match &demand.server {
+            Server::Join { branches, part } => Some((demand.visits / demand.beside, *branches, part)),
+            _ => None,
+        })
+    }
+
+    pub fn method(&self) -> String {
+        let many = self.queues.iter().any(|queue| queue.servers > 1);
+        match (self.is_open(), super::closed::is_small(self)) {
+            (true, _) if many => "open network: Pollaczek-Khinchine and Erlang C at each queue".to_owned(),
+            (true, _) => "open network: Pollaczek-Khinchine at each queue".to_owned(),
+            (false, true) => "closed network: exact mean value analysis".to_owned(),
+            (false, false) => "closed network: linearizer".to_owned(),
+        }
+    }
+}
+
+/// What all streams ask of a queue; `None` for a node that is none, or to which nothing comes.
+fn queue(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<Queue> {
+    let all = streams.iter().flat_map(|(_, demands)| demands_on(node, demands));
+    let (servers, urgent_first) = all.map(|(servers, urgent, _)| (servers, urgent)).next()?;
+    let asked = streams.iter().map(|(_, demands)| asked(node, demands)).collect();
+    let priorities = streams.iter().map(|(stream, _)| stream.spec.priority).collect();
+    Some(Queue { node, servers, urgent_first, priorities, asked })
+}
+
+fn demands_on(node: NodeId, demands: &[Demand]) -> impl Iterator<Item = (u32, bool, &Demand)> {
+    demands.iter().filter_map(move |demand| match demand.server {
+        Server::Queue { servers, urgent_first } if demand.node == node => {
+            Some((servers, urgent_first, demand))
+        }
+        _ => None,
+    })
+}
+
+/// What one request asks of a queue, all its demands there together.
+fn asked(node: NodeId, demands: &[Demand]) -> Option<Asked> {
+    let here: Vec<&Demand> = demands_on(node, demands).map(|(_, _, demand)| demand).collect();
+    let sum = |of: fn(&Demand) -> f64| here.iter().map(|demand| of(demand)).sum::<f64>();
+    let visits = sum(|demand| demand.visits);
+    if visits == 0.0 {
+        return None;
+    }
+    let law = Law::mixed(here.iter().map(|demand| (demand.visits / visits, demand.law.clone())).collect());
+    let path = sum(|demand| demand.work_ms() / demand.beside);
+    Some(Asked { visits, law, beside: sum(Demand::work_ms) / path })
+}
+
+/// Streams are all open, or all closed; and of a kind that has a mean rate or a number of clients.
+fn of_one_kind(plan: &Plan) -> Result<(), Vec<Problem>> {
+    let closed = |stream: &&StreamPlan| matches!(stream.spec.arrivals, ArrivalSpec::Closed { .. });
+    let odd = |stream: &StreamPlan| match &stream.spec.arrivals {
+        _ if stream.spec.outstanding.is_some() => Some("no request waits outside: `outstanding` limits them"),
+        ArrivalSpec::Replay(_) => Some("arrivals have a law: these are as recorded"),
+        _ => None,
+    };
+    let problems: Vec<Problem> =
+        plan.streams.iter().filter_map(|stream| Some(refused(&stream.name, odd(stream)?))).collect();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let of_clients = plan.streams.iter().find(closed);
+    let of_rate = plan.streams.iter().find(|stream| !closed(stream));
+    match (of_clients, of_rate) {
+        (Some(closed), Some(open)) => {
+            let message = format!(
+                "open and closed streams together have no formula here: `{}` has clients that wait, `{}` a rate",
+                closed.name, open.name
+            );
+            let help = "solve them one at a time, or simulate both: `headrace run`";
+            Err(vec![Problem::at(Path::of(&["workload"]), message).help(help)])
+        }
+        _ => Ok(()),
+    }
+}

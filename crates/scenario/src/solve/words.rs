@@ -1,0 +1,72 @@
+//! The answer in a few sentences.
+
+use headrace_units::Nanos;
+
+use super::{Limit, Point, Solved};
+
+/// What the system does at its own load, what limits it, and what would next.
+pub fn answer(solved: &Solved, own: &Point) -> String {
+    let sentences = [at_own_load(solved, own), limit(solved, own), next(solved), knee(solved)];
+    sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// A rate as people read it.
+fn rate(per_s: f64) -> String {
+    let digits = if per_s >= 1000.0 { 0 } else { 2 };
+    let text = format!("{per_s:.digits$}");
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let ends = |at: &usize| *at > 0 && at.is_multiple_of(3);
+    let mut grouped = String::new();
+    for (left, digit) in (0..whole.len()).rev().zip(whole.chars()) {
+        grouped.push(digit);
+        if ends(&left) {
+            grouped.push(',');
+        }
+    }
+    grouped + rest
+}
+
+fn at_own_load(solved: &Solved, own: &Point) -> Option<String> {
+    let load = match solved.open {
+        true => format!("{}/s offered", rate(own.load)),
+        false => format!("{} client{}", own.load, if own.load == 1.0 { "" } else { "s" }),
+    };
+    let Some((throughput, response)) = own.throughput_per_s.zip(own.response_ms) else {
+        return Some(format!("Overloaded: {load}, more than can be answered."));
+    };
+    let about = if solved.fails.is_empty() { "" } else { "about " };
+    let response = Nanos::from_ms(response);
+    Some(match solved.open {
+        true => format!("{load}: mean response {about}{response}."),
+        false => format!("{load}: {about}{}/s, mean response {about}{response}.", rate(throughput)),
+    })
+}
+
+fn limit(solved: &Solved, own: &Point) -> Option<String> {
+    let first = solved.stations.first()?;
+    let busy = own.utilisation.first()? * 100.0;
+    Some(format!(
+        "Sustains at most {}/s; bottleneck {}, {busy:.0} % busy at this load.",
+        rate(solved.sustains_per_s),
+        first.component
+    ))
+}
+
+/// Where the bottleneck moves when it is made faster.
+fn next(solved: &Solved) -> Option<String> {
+    let [first, second, ..] = &solved.stations[..] else { return None };
+    let times = second.saturates_at_per_s / first.saturates_at_per_s;
+    if times < 1.0 + 1e-9 {
+        return Some(format!("{} limits as much.", second.component));
+    }
+    let Limit { component, saturates_at_per_s, .. } = second;
+    Some(format!(
+        "Made {times:.2}× as fast, the bottleneck moves to {component}, at {}/s.",
+        rate(*saturates_at_per_s)
+    ))
+}
+
+fn knee(solved: &Solved) -> Option<String> {
+    let knee = solved.knee_clients?;
+    Some(format!("Beyond {knee:.1} clients requests mostly wait."))
+}

@@ -1,0 +1,171 @@
+//! Networks derived from scenarios: against closed forms, and against the simulation of the same scenario.
+
+use headrace_scenario::progress::Progress;
+use headrace_scenario::run::Options;
+use headrace_scenario::solve::{Point, Solved};
+use headrace_scenario::{simulate, solve};
+
+fn solved(text: &str, range: Option<(f64, f64)>) -> Solved {
+    solve(text, "test.yaml", &[], range, &Progress::default())
+        .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
+}
+
+fn refusal(text: &str) -> String {
+    solve(text, "test.yaml", &[], None, &Progress::default()).expect_err("it has no formula").rendered()
+}
+
+/// The mean response of each stream at a load: simulated, with its half-width, by ten replications.
+fn simulated(text: &str, point: &Point) -> Vec<(f64, f64)> {
+    let mut sets = point.sets.clone().expect("its arrivals can be scaled");
+    sets.extend([("run.replications".into(), "10".into()), ("run.requests".into(), "40000".into())]);
+    let options = Options { threads: 2, theory: false, ..Options::default() };
+    let found = simulate(text, "test.yaml", &sets, &options, &Progress::default());
+    let streams = found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results.streams;
+    streams.iter().map(|stream| (stream.response.mean_ms, stream.response.half_width_ms.unwrap())).collect()
+}
+
+/// Every load's response is the simulated one: within two half-widths and the share `within` of itself.
+fn agrees(text: &str, range: (f64, f64), within: f64) -> Solved {
+    let solved = solved(text, Some(range));
+    for point in &solved.points {
+        for (stream, (mean, half)) in point.streams.iter().zip(simulated(text, point)) {
+            let found = stream.response_ms.unwrap();
+            let off = (found - mean).abs();
+            assert!(
+                off < 2.0 * half + within * mean,
+                "{} at {}: {found} for {mean} ± {half}",
+                stream.name,
+                point.load
+            );
+        }
+    }
+    solved
+}
+
+const ARRAY: &str = "
+system:
+  volume: {type: array, level: raid0, of: {type: station, service: {exponential: 8 ms}}, disks: 4, stripe_unit: 64 KiB}
+";
+
+#[test]
+fn clients_of_one_queue_are_the_repairman() {
+    let text = "
+system: {clerk: {type: station, service: {exponential: 8 ms}}}
+workload: {users: {to: clerk, arrivals: {closed: {depth: 4, think: {exponential: 20 ms}}}}}
+";
+    let solved = agrees(text, (1.0, 4.0), 0.0);
+    assert!(solved.fails.is_empty(), "{:?}", solved.fails);
+    let states = [1.0, 4.0 * 0.4, 12.0 * 0.16, 24.0 * 0.064, 24.0 * 0.0256];
+    let exact = 125.0 * (1.0 - 1.0 / states.iter().sum::<f64>());
+    let own = solved.points.iter().find(|point| point.own).unwrap();
+    assert!((own.throughput_per_s.unwrap() - exact).abs() < 1e-9, "{own:?}");
+    assert!((solved.knee_clients.unwrap() - 3.5).abs() < 1e-12);
+    assert!((solved.sustains_per_s - 125.0).abs() < 1e-9);
+}
+
+/// Small requests to four disks: N / (D (N + M − 1)), and simulated alike.
+#[test]
+fn clients_of_an_array_are_a_balanced_network() {
+    let text = format!("{ARRAY}workload: {{users: {{to: volume, arrivals: {{closed: {{depth: 6}}}}}}}}\n");
+    let solved = agrees(&text, (5.0, 6.0), 0.0);
+    assert!(solved.fails.is_empty(), "{:?}", solved.fails);
+    assert!((solved.points[1].throughput_per_s.unwrap() - 6.0 / (2e-3 * 9.0)).abs() < 1e-6);
+    assert_eq!((solved.stations.len(), solved.stations[0].count), (1, 4));
+}
+
+/// Varki's approximation for a request to all disks, or to some: named as one, and within 5 % (its authors' number).
+#[test]
+fn split_requests_of_clients_are_approximated() {
+    for size in ["128 KiB", "256 KiB"] {
+        let text = format!(
+            "{ARRAY}workload: {{users: {{to: volume, arrivals: {{closed: {{depth: 6}}}}, size: {size}, align: 64 KiB}}}}\n"
+        );
+        let solved = agrees(&text, (1.0, 8.0), 0.05);
+        assert!(solved.fails[0].contains("Varki"), "{:?}", solved.fails);
+    }
+}
+
+/// M/G/1 at each disk of an array, M/M/3, and a station with priorities: exact, so within the intervals.
+#[test]
+fn open_queues_are_exact_where_their_assumptions_hold() {
+    let disk = "{type: station, service: {uniform: {from: 0 ms, to: 16 ms}}}";
+    let array = ARRAY.replace("{type: station, service: {exponential: 8 ms}}", disk);
+    let crowd = "system: {clerks: {type: station, servers: 3, service: {exponential: 8 ms}}}\n";
+    let urgent =
+        "system: {loop: {type: station, order: priority, service: {uniform: {from: 1 ms, to: 3 ms}}}}\n";
+    let one = |to: &str| format!("workload: {{users: {{to: {to}, arrivals: {{poisson: 250 /s}}}}}}\n");
+    let two = "workload:\n  commands: {to: loop, arrivals: {poisson: 100 /s}}\n  \
+               data: {to: loop, arrivals: {poisson: 250 /s}, priority: 1}\n";
+    for text in [array + &one("volume"), crowd.to_owned() + &one("clerks"), urgent.to_owned() + two] {
+        let solved = agrees(&text, (200.0, 350.0), 0.0);
+        assert!(solved.fails.is_empty(), "{:?}", solved.fails);
+    }
+}
+
+/// The bottleneck moves from the disks to the link when disks are made faster by the factor that the answer names.
+#[test]
+fn the_bottleneck_moves_where_the_answer_says() {
+    let text = |ms: f64| {
+        format!(
+            "
+system:
+  loop: {{type: link, rate: 65536 kB/s}}
+  volume: {{type: array, level: raid0, of: {{type: station, service: {{exponential: {ms} ms}}}}, disks: 4,
+           stripe_unit: 64 KiB, via: loop}}
+workload: {{users: {{to: volume, arrivals: {{closed: {{depth: 8}}}}, size: 64 KiB}}}}
+"
+        )
+    };
+    let before = solved(&text(8.0), None);
+    assert_eq!(before.stations[0].component, "volume/station");
+    assert!(
+        before.answer.contains("Made 2.00× as fast, the bottleneck moves to loop, at 1,000/s."),
+        "{}",
+        before.answer
+    );
+    assert_eq!(solved(&text(3.9), None).stations[0].component, "loop");
+    assert!(before.fails[0].contains("that of `loop` is not"), "{:?}", before.fails);
+}
+
+/// Two streams of clients at one queue, each with a think time of its own: exact, and each load once.
+#[test]
+fn two_streams_of_clients_share_a_queue() {
+    let text = "
+system: {clerk: {type: station, service: {exponential: 8 ms}}}
+workload:
+  busy: {to: clerk, arrivals: {closed: {depth: 3, think: {exponential: 5 ms}}}}
+  calm: {to: clerk, arrivals: {closed: {depth: 5, think: {exponential: 90 ms}}}}
+";
+    let solved = agrees(text, (7.0, 9.0), 0.0);
+    assert!(solved.fails.is_empty(), "{:?}", solved.fails);
+    let loads: Vec<f64> = solved.points.iter().map(|point| point.load).collect();
+    assert!(loads.windows(2).all(|pair| pair[0] < pair[1]), "{loads:?}");
+}
+
+/// An overload is an answer here, not a mistake.
+#[test]
+fn an_overload_is_told_with_what_is_sustained() {
+    let text = "
+system: {clerk: {type: station, service: {exponential: 8 ms}}}
+workload: {users: {to: clerk, arrivals: {poisson: 200 /s}}}
+";
+    let solved = solved(text, Some((100.0, 200.0)));
+    assert!(solved.answer.starts_with("Overloaded: 200.00/s offered"), "{}", solved.answer);
+    assert!(solved.answer.contains("Sustains at most 125.00/s"), "{}", solved.answer);
+    let last = solved.points.last().unwrap();
+    assert!(last.own && last.response_ms.is_none() && last.utilisation == [1.0]);
+    assert!((solved.points[0].response_ms.unwrap() - 40.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_has_no_formula_is_refused_with_the_assumption_that_fails() {
+    let clerk = "system: {clerk: {type: station, service: 8 ms}}\n";
+    let mixed = "workload: {a: {to: clerk, arrivals: {poisson: 1 /s}}, b: {to: clerk, arrivals: {closed: {depth: 1}}}}";
+    let said = refusal(&(clerk.to_owned() + mixed));
+    assert!(said.contains("open and closed streams together") && said.contains("`headrace run`"), "{said}");
+    let limited = "workload: {a: {to: clerk, arrivals: {poisson: 1 /s}, outstanding: 2}}";
+    assert!(refusal(&(clerk.to_owned() + limited)).contains("`outstanding`"));
+    let disk = "system: {clerk: {type: disk, device: seagate-st3500630ns, positioning: mechanical}}\n";
+    let said = refusal(&(disk.to_owned() + "workload: {a: {to: clerk, arrivals: {poisson: 1 /s}}}"));
+    assert!(said.contains("the platter of `clerk` turns"), "{said}");
+}

@@ -1,0 +1,115 @@
+//! What requests ask of the components of a system: each disk its share, and no work is lost or made up.
+
+mod common;
+
+use common::graph;
+use headrace_storage::{ComponentSpec, Demand, Load, Server};
+use headrace_units::Bytes;
+use headrace_work::Op;
+
+const UNIT: u64 = 64 * 1024;
+const STATION: &str = r#"{"type": "station", "service": {"exponential": "6 ms"}, "capacity": "1 GiB"}"#;
+
+fn component(text: &str) -> ComponentSpec {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Four copies of `of` in 64 KiB units.
+fn array(of: &str, more: &str) -> String {
+    format!(r#"{{"type": "array", "level": "raid0", "of": {of}, "disks": 4, "stripe_unit": "64 KiB"{more}}}"#)
+}
+
+fn disk(positioning: &str) -> String {
+    format!(r#"{{"type": "disk", "device": "any", "positioning": "{positioning}"}}"#)
+}
+
+fn reads(units: u64) -> Load {
+    Load {
+        stream: "users".to_owned(),
+        kinds: vec![(1.0, Op::Read, units * UNIT)],
+        sizes: (Bytes(units * UNIT), Bytes(units * UNIT)),
+        align: Bytes(UNIT),
+        uniform: true,
+        traced: false,
+        alone: false,
+    }
+}
+
+/// The demands on `target`, which may use a link `wire` of 1 ms a unit and 2 ms latency; with the path of each node.
+fn demands(target: &str, load: &Load) -> Result<Vec<(String, Demand)>, String> {
+    let drive = serde_json::from_str(
+        r#"{"capacity": "10 GB", "cylinders": 6000, "rotation": "7200 rpm", "media_rate_outer": "60 MB/s",
+            "media_rate_inner": "40 MB/s", "seek_read": {"track_to_track": "1 ms", "full_stroke": "15 ms"},
+            "seek_write": {"track_to_track": "1.5 ms", "full_stroke": "16 ms"}, "overhead": "0.1 ms"}"#,
+    );
+    let wire = component(r#"{"type": "link", "rate": "65536 kB/s", "latency": "2 ms"}"#);
+    let graph = graph(&[("wire", wire), ("target", component(target))], &drive.unwrap());
+    let found = graph.view(graph.named("target").unwrap()).demands(load)?;
+    Ok(found.into_iter().map(|demand| (graph.view(demand.node).path().to_owned(), demand)).collect())
+}
+
+fn queues(demands: &[(String, Demand)]) -> Vec<(&str, f64)> {
+    let queues = demands.iter().filter(|(_, demand)| demand.server == Server::SINGLE);
+    queues.map(|(path, demand)| (&**path, demand.work_ms())).collect()
+}
+
+#[test]
+fn every_disk_has_its_share_of_small_requests() {
+    let found = demands(&array(STATION, ""), &reads(1)).unwrap();
+    assert_eq!(found.len(), 4, "there is no join: {found:?}");
+    for (_, demand) in &found {
+        assert!((demand.work_ms() - 1.5).abs() < 1e-12 && demand.beside == 1.0, "{demand:?}");
+    }
+}
+
+/// Two units on four disks: each disk has half of the requests, and the join makes one time the largest of two.
+#[test]
+fn a_split_request_waits_for_its_last_part() {
+    let found = demands(&array(STATION, ""), &reads(2)).unwrap();
+    assert!(queues(&found).iter().all(|(_, work)| (work - 3.0).abs() < 1e-12), "{found:?}");
+    assert!(found[0].1.beside == 2.0);
+    let (path, join) = found.last().unwrap();
+    assert_eq!(path, "target");
+    assert!(matches!(join.server, Server::Join { branches: 2, .. }) && (join.work_ms() - 3.0).abs() < 1e-12);
+    let wide = demands(&array(STATION, ""), &reads(400)).unwrap();
+    assert!(queues(&wide).iter().all(|(_, work)| (work - 6.0).abs() < 1e-12), "at most one part a disk");
+}
+
+#[test]
+fn on_the_first_disk_it_is_always_the_same_disks() {
+    let found = demands(&array(STATION, r#", "first_unit": "first_disk""#), &reads(2)).unwrap();
+    assert_eq!(queues(&found).len(), 2, "two disks have nothing to do: {found:?}");
+    assert!(queues(&found).iter().all(|(_, work)| (work - 6.0).abs() < 1e-12));
+}
+
+/// All data crosses the link, whatever the disks do: two units of 1 ms, and 2 ms on the way.
+#[test]
+fn the_link_carries_every_part() {
+    let found = demands(&array(STATION, r#", "via": "wire""#), &reads(2)).unwrap();
+    let on_wire: Vec<&Demand> =
+        found.iter().filter(|(path, _)| path == "wire").map(|(_, demand)| demand).collect();
+    let [queue, latency] = on_wire[..] else { panic!("{on_wire:?}") };
+    assert!((queue.work_ms() - 2.0).abs() < 1e-6, "{queue:?}");
+    let alone = on_wire.iter().map(|demand| demand.work_ms() / demand.beside).sum::<f64>();
+    assert!((alone - 4.0).abs() < 1e-6, "both cross one after the other, the latencies together: {alone}");
+    assert!(latency.server == Server::Delay && queue.fails.is_some());
+}
+
+/// A sampled disk takes 0.1 ms, 4.17 ms of latency, a seek of some 8 ms and the transfer; a turning platter has no law.
+#[test]
+fn a_sampled_disk_has_its_mean_service_and_a_turning_one_has_none() {
+    let found = demands(&disk("independent"), &reads(1)).unwrap();
+    assert!((11.0..16.0).contains(&found[0].1.work_ms()), "{}", found[0].1.work_ms());
+    let why = demands(&disk("mechanical"), &reads(1)).unwrap_err();
+    assert!(why.contains("the platter of `target` turns"), "{why}");
+    let why = demands(&array(&disk("mechanical"), ""), &reads(1)).unwrap_err();
+    assert!(why.contains("turns"), "{why}");
+}
+
+/// In lockstep the array is one server, whose service is the slowest part's.
+#[test]
+fn in_lockstep_an_array_is_one_server() {
+    let found = demands(&array(STATION, r#", "queueing": "split_merge""#), &reads(2)).unwrap();
+    assert_eq!(found.len(), 1);
+    assert!((found[0].1.work_ms() - 9.0).abs() < 0.01, "{}", found[0].1.work_ms());
+}

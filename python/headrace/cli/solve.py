@@ -1,0 +1,73 @@
+"""`headrace solve`."""
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from headrace import scenario, solution
+from headrace._core import ScenarioError
+from headrace.cli.options import AsJson, File, ReportFile, Sets, cannot_write, changes, refuse, write
+from headrace.files import keep_apart
+
+
+def _range(given: str | None) -> tuple[float, float] | None:
+    """Return the two ends of `--load`."""
+    if given is None:
+        return None
+    try:
+        begin, to, end = given.partition("..")
+        ends = [float(one.strip().removesuffix("/s")) for one in ((begin, end) if to else (begin, begin))]
+    except ValueError:
+        message = f"`{given}` is not FROM..TO, such as 1..32 clients or 50..200 requests a second"
+        raise typer.BadParameter(message, param_hint="--load") from None
+    return ends[0], ends[1]
+
+
+def solve(
+    file: File,
+    load: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FROM..TO",
+            help="Solve and draw between these loads: clients of closed streams, requests a second of open ones. "
+            "[default: from little to saturation]",
+        ),
+    ] = None,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate every load too, and print it beside.")] = False,
+    report: ReportFile = None,
+    as_json: AsJson = False,
+    sets: Sets = None,
+) -> None:
+    """Solve FILE as a network of queues: throughput, response and utilisation against load, without simulating.
+
+    Each component says what work a request brings it. The answer says what limits the system, where the bottleneck
+    moves next, and which assumptions of the formulas fail.
+    """
+    between = _range(load)
+    try:
+        loaded = scenario.load(file).with_(changes(sets) or {})
+        keep_apart({"--report": report}, loaded.inputs())
+        found = loaded.solve(load=between)
+        if simulate:
+            found = solution.simulate(found, loaded, None if as_json else _progress)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    except OSError as error:
+        cannot_write(error, error.filename or report)
+    if as_json:
+        print(json.dumps(found.data, indent=2))
+    else:
+        from headrace.view.terminal import solve as terminal  # noqa: PLC0415 - rich takes longer to load than --help may
+
+        terminal.show(found.data, drawn=load is not None)
+    if report:
+        from headrace.view import pages  # noqa: PLC0415 - pictures take longer to load than tables
+
+        write(lambda page: pages.write_solution(found.data, page, title=file.stem), report)
+
+
+def _progress(done: int, loads: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\rsimulating load {done + 1} of {loads}", end="\n" if done + 1 == loads else "", file=sys.stderr)

@@ -1,0 +1,124 @@
+"""What formulas say of a scenario, and the simulation beside it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core, reports
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars
+
+    from headrace.scenario import Scenario
+
+Json = dict[str, Any]
+Watch = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A simulation of one load: requests answered a second, mean response in ms, half-width of its 95 % interval.
+
+    The half-width is `None` where the run was too short for one.
+    """
+
+    throughput_per_s: float
+    response_ms: float
+    half_width_ms: float | None
+
+
+@dataclass(frozen=True)
+class Solution:
+    r"""What formulas say of a scenario; `data` holds all of it, as docs/guides/solve.md describes.
+
+    >>> import headrace
+    >>> clerk = "{clerk: {type: station, service: {exponential: 8 ms}}}"
+    >>> clients = "{clients: {to: clerk, arrivals: {closed: {depth: 4, think: {exponential: 20 ms}}}}}"
+    >>> solution = headrace.Scenario(f"system: {clerk}\nworkload: {clients}").solve(load=(1, 4))
+    >>> [round(rate, 2) for rate in solution.points["throughput_per_s"]]
+    [35.71, 66.04, 89.73, 106.26]
+    >>> solution.fails
+    []
+    """
+
+    data: Json
+
+    @property
+    def answer(self) -> str:
+        """The answer in a few sentences."""
+        return str(self.data["answer"])
+
+    @property
+    def fails(self) -> list[str]:
+        """The assumptions of the formulas that fail; without any the answer is exact."""
+        return list(self.data["fails"])
+
+    @property
+    def points(self) -> "polars.DataFrame":
+        """One row a load: throughput (1/s), mean response (ms), bounds, approximations, utilisation by component."""
+        import polars  # noqa: PLC0415
+
+        return polars.DataFrame([self._row(point) for point in self.data["points"]], infer_schema_length=None)
+
+    @property
+    def stations(self) -> "polars.DataFrame":
+        """One row a group of alike components, that which saturates first on top."""
+        import polars  # noqa: PLC0415
+
+        return polars.DataFrame(self.data["stations"])
+
+    def report(self, file: "str | Path", *, title: str = "solution") -> None:
+        """Write it as one HTML page: whole, or not at all."""
+        reports.pages().write_solution(self.data, file, title=title)
+
+    def _row(self, point: Json) -> Json:
+        plain = {name: point[name] for name in ("load", "own", "throughput_per_s", "response_ms")}
+        names = [station["component"] for station in self.data["stations"]]
+        busy = {f"utilisation {name}": share for name, share in zip(names, point["utilisation"], strict=True)}
+        bounds = {
+            f"{name}_{end}": point[name] and point[name][end]
+            for name in ("asymptotic", "balanced")
+            for end in ("from", "to")
+        }
+        approximate = {name: point[name] for name in ("bard_schweitzer_per_s", "linearizer_per_s")}
+        simulated = {f"simulated_{name}": value for name, value in (point.get("simulated") or {}).items()}
+        return plain | busy | bounds | approximate | simulated
+
+
+def solve(scenario: "Scenario", load: tuple[float, float] | None) -> Solution:
+    """Return what formulas say of a scenario: see `Scenario.solve`."""
+    return Solution(json.loads(_core.solve(scenario.text, scenario.file, scenario.sets(), load)))
+
+
+def simulate(solution: Solution, scenario: "Scenario", watch: Watch | None = None) -> Solution:
+    """Return a solution with the simulation beside every load: `data["points"][…]["simulated"]`.
+
+    `watch` is called with the loads done and all before each. A load is left out (`None`) where more requests come
+    than can be answered, and where arrivals cannot be scaled.
+    """
+    points = []
+    for number, point in enumerate(solution.data["points"]):
+        if watch:
+            watch(number, len(solution.data["points"]))
+        found = _simulated(point, scenario)
+        points.append(point | {"simulated": None if found is None else vars(found)})
+    return Solution(solution.data | {"points": points})
+
+
+def _simulated(point: Json, scenario: "Scenario") -> Simulated | None:
+    if point["sets"] is None or point["throughput_per_s"] is None:
+        return None
+    streams = scenario.with_(dict(point["sets"])).run(theory=False).data["streams"]
+    answered = [stream for stream in streams if stream["response"]["count"]]
+    rate = sum(stream["requests_per_s"] for stream in answered)
+    shares = [stream["requests_per_s"] / rate for stream in answered]
+    mean = sum(share * stream["response"]["mean_ms"] for share, stream in zip(shares, answered, strict=True))
+    halves = [stream["response"]["half_width_ms"] for stream in answered]
+    if any(half is None for half in halves):
+        return Simulated(rate, mean, None)
+    # Streams that share components are correlated: the half-widths add up at worst.
+    half = sum(share * half for share, half in zip(shares, halves, strict=True))
+    return Simulated(rate, mean, half)

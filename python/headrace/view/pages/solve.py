@@ -1,0 +1,26 @@
+"""A network of queues as one page: the answer, pictures against load, the tables."""
+
+from pathlib import Path
+from typing import Any
+
+from headrace.view.pages import page
+from headrace.view.pictures import solve as pictures
+from headrace.view.pictures.chart import svg
+from headrace.view.tables import solve as tables
+
+Json = dict[str, Any]
+
+
+def write(found: Json, file: str | Path, *, title: str) -> None:
+    """Write the page to a file: whole, or not at all."""
+    shown = {"Against load": tables.against_load(found), "What limits it, the bottleneck first": tables.limits(found)}
+    bounds = tables.bounds(found)
+    page.write(
+        file,
+        "tables.html",
+        title=title,
+        answer=found["answer"],
+        notes=[tables.method(found), *found["fails"]],
+        pictures={name: svg(chart) for name, chart in pictures.drawn(found).items()},
+        tables=shown | ({"Throughput, its bounds and approximations": bounds} if bounds else {}),
+    )

@@ -1,0 +1,84 @@
+"""A network of queues as tables: what it does against load, and what limits it."""
+
+from typing import Any
+
+from headrace.view.words import counted, ms
+
+Json = dict[str, Any]
+
+
+def against_load(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return throughput, response and utilisation against load as columns and rows, the scenario's own marked."""
+    simulated = any(point.get("simulated") for point in found["points"])
+    names = [station["component"] for station in found["stations"]]
+    beside = ["simulated, 1/s", "simulated, ms", "off by"] if simulated else []
+    load = "offered, 1/s" if found["open"] else "clients"
+    columns = ["", load, "answered, 1/s", "mean, ms", *beside, *names]
+    return columns, [_row(point, found, simulated) for point in found["points"]]
+
+
+def _row(point: Json, found: Json, simulated: bool) -> list[str]:
+    load = rate(point["load"]) if found["open"] else f"{point['load']:,.0f}"
+    answered = [rate(point["throughput_per_s"]), response(point["response_ms"])]
+    busy = [f"{share:.1%}" for share in point["utilisation"]]
+    beside = _beside(point) if simulated else []
+    return ["→" if point["own"] else "", load, *answered, *beside, *busy]
+
+
+def _beside(point: Json) -> list[str]:
+    found = point.get("simulated")
+    if not found:
+        return ["", "", ""]
+    half = "" if found["half_width_ms"] is None else f"±{found['half_width_ms']:.2g}"
+    off = point["response_ms"] / found["response_ms"] - 1
+    return [rate(found["throughput_per_s"]), f"{found['response_ms']:.4g}" + half, f"{off:+.2%}"]
+
+
+def rate(per_s: float | None) -> str:
+    """Write a rate, with two digits behind the point where it is small."""
+    if per_s is None:
+        return "overloaded"
+    return f"{per_s:,.0f}" if per_s >= 1000 else f"{per_s:.2f}"
+
+
+def response(time: float | None) -> str:
+    """Write a mean response; nothing where there is none."""
+    return "—" if time is None else ms(time)
+
+
+def limits(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return what limits the system first, second and so on as columns and rows."""
+    rows = [
+        [
+            station["component"],
+            station["kind"],
+            f"{station['count']:,}",
+            f"{station['servers']:,}",
+            ms(station["demand_ms"]),
+            rate(station["saturates_at_per_s"]),
+        ]
+        for station in found["stations"]
+    ]
+    return ["", "kind", "number", "servers", "work of a request, ms", "saturates at, 1/s"], rows
+
+
+def bounds(found: Json) -> tuple[list[str], list[list[str]]] | None:
+    """Return throughput between its bounds and by approximations as columns and rows, for clients."""
+    if found["open"]:
+        return None
+    columns = ["clients", "at least, 1/s", "answered, 1/s", "at most, 1/s", "Bard-Schweitzer", "linearizer"]
+    rows = []
+    for point in found["points"]:
+        between = point["balanced"] or point["asymptotic"]
+        ends = [rate(between["from"]), rate(between["to"])] if between else ["—", "—"]
+        others = [rate(point["bard_schweitzer_per_s"]), rate(point["linearizer_per_s"])]
+        rows.append([f"{point['load']:,.0f}", ends[0], rate(point["throughput_per_s"]), ends[1], *others])
+    return columns, rows
+
+
+def method(found: Json) -> str:
+    """Say which formulas were used, and whether their assumptions hold."""
+    if not found["fails"]:
+        return f"{found['method']}; its assumptions hold"
+    many = counted(len(found["fails"]), "assumption")
+    return f"{found['method']}; {many} fail{'s' if len(found['fails']) == 1 else ''}:"
