@@ -1,6 +1,7 @@
 //! `headrace._core`: the only crate that knows Python. Documents go in as text, results come out as JSON, so that Python and
 //! `--json` read the same contract.
 
+mod replay;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -11,17 +12,16 @@ use headrace_scenario::document::{self, Problems};
 use headrace_scenario::experiment::ExperimentFile;
 use headrace_scenario::progress::Progress;
 use headrace_scenario::run::{End, Options};
-use headrace_scenario::validation::{self, Pair};
 use headrace_scenario::{catalog, devices, prepare, results};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::disk::layout::LayoutSpec;
-use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing, TraceError, TraceFormat};
-use headrace_work::Op;
+use headrace_trace::{TraceError, TraceFormat};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use replay::{Clock, replayed};
 use watch::{sink, unless_interrupted, watched};
 
 create_exception!(
@@ -278,61 +278,6 @@ fn understood<T>(result: Result<T, Problems>, progress: &Progress) -> PyResult<T
         true => PyKeyboardInterrupt::new_err(()),
         false => refused(&problems),
     })
-}
-
-/// When the requests of a trace are issued to a drive.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Clock {
-    /// The trace's think time after the simulated completion of the one before.
-    Simulated,
-    /// The same, but where the platter is at each is drawn.
-    Drawn,
-    /// When they really were.
-    Measured,
-}
-
-impl Clock {
-    fn named(name: &str) -> PyResult<Self> {
-        match name {
-            "simulated" => Ok(Self::Simulated),
-            "drawn" => Ok(Self::Drawn),
-            "measured" => Ok(Self::Measured),
-            _ => Err(PyValueError::new_err(format!("there is no clock `{name}`"))),
-        }
-    }
-}
-
-/// The columns of `replay_on_drive`.
-fn replayed(numbers: &DiskNumbers, path: &Path, clock: Clock, phases: &[f64]) -> PyResult<Vec<Vec<u8>>> {
-    let timing = if clock == Clock::Measured { Timing::Timestamps } else { Timing::Think };
-    let spec = ReplaySpec { timing: Some(timing), ..ReplaySpec::of(&path.display().to_string()) };
-    let replay = Replay::plan(path, &spec, numbers.capacity.get().0, &|_| true);
-    let told = |problem: ReplayProblem| {
-        refused(&Problems::file(&path.display().to_string(), problem.to_string(), "name another trace"))
-    };
-    let replay = replay.map_err(told)?;
-    let mut columns: Vec<Vec<u8>> = vec![Vec::new(); 10];
-    for (number, phase) in phases.iter().enumerate() {
-        let due = traced(replay.due(), path)?;
-        let luck = (clock == Clock::Drawn).then_some(number as u64);
-        let pairs = traced(validation::replay(numbers, *phase, luck, due), path)?;
-        let put = |column: &mut Vec<u8>, of: fn(&Pair) -> u64| {
-            pairs.iter().for_each(|pair| column.extend(of(pair).to_le_bytes()));
-        };
-        if number == 0 {
-            put(&mut columns[0], |pair| u64::from(pair.request.op == Op::Write));
-            put(&mut columns[1], |pair| pair.request.address);
-            put(&mut columns[2], |pair| pair.request.bytes);
-            put(&mut columns[3], |pair| pair.measured.0);
-            put(&mut columns[4], |pair| pair.apart as u64);
-        }
-        put(&mut columns[5], |pair| pair.simulated.0);
-        put(&mut columns[6], |pair| pair.from as u64);
-        put(&mut columns[7], |pair| pair.moved_ns as u64);
-        put(&mut columns[8], |pair| pair.waited_ns as u64);
-        put(&mut columns[9], |pair| pair.issued.0);
-    }
-    Ok(columns)
 }
 
 fn json(value: &impl serde::Serialize) -> String {
