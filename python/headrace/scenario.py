@@ -146,10 +146,6 @@ class Scenario:
         """Return its components by number (`path`, `group`, `kind`), and the names of the groups."""
         return dict(json.loads(_core.graph(self.text, self.file, _sets(self.changes))))
 
-    def sets(self) -> list[tuple[str, str]]:
-        """Return the values that are put in the place of what it has, as the core takes them."""
-        return _sets(self.changes)
-
     def solve(self, *, load: tuple[float, float] | None = None, simulate: bool = False) -> solution.Solution:
         """Solve it as a network of queues, by formulas: throughput, response and utilisation against load.
 
@@ -158,7 +154,7 @@ class Scenario:
         formula applies, with the assumption that fails. An overload is an answer here.
         """
         self._refuse_endless_devices()
-        found = solution.solve(self, load)
+        found = solution.solve(self.text, self.file, _sets(self.changes), load)
         return solution.simulate(found, self) if simulate else found
 
     def run(

@@ -1,18 +1,17 @@
 """What formulas say of a scenario, and the simulation beside it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from headrace import _core, reports
+from headrace.results import Results
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars
-
-    from headrace.scenario import Scenario
 
 Json = dict[str, Any]
 Watch = Callable[[int, int], object]
@@ -88,12 +87,24 @@ class Solution:
         return plain | busy | bounds | approximate | simulated
 
 
-def solve(scenario: "Scenario", load: tuple[float, float] | None) -> Solution:
-    """Return what formulas say of a scenario: see `Scenario.solve`."""
-    return Solution(json.loads(_core.solve(scenario.text, scenario.file, scenario.sets(), load)))
+class Simulable(Protocol):
+    """A scenario, as far as a simulation beside its solution asks for it."""
+
+    def with_(self, changes: Mapping[str, object]) -> "Simulable":
+        """Return the scenario with other values."""
+        ...
+
+    def run(self, *, theory: bool = True) -> Results:
+        """Simulate it."""
+        ...
 
 
-def simulate(solution: Solution, scenario: "Scenario", watch: Watch | None = None) -> Solution:
+def solve(text: str, file: str, sets: list[tuple[str, str]], load: tuple[float, float] | None) -> Solution:
+    """Return what formulas say of a scenario with `sets` in the place of what it has: see `Scenario.solve`."""
+    return Solution(json.loads(_core.solve(text, file, sets, load)))
+
+
+def simulate(solution: Solution, scenario: Simulable, watch: Watch | None = None) -> Solution:
     """Return a solution with the simulation beside every load: `data["points"][…]["simulated"]`.
 
     `watch` is called with the loads done and all before each. A load is left out (`None`) where more requests come
@@ -108,7 +119,7 @@ def simulate(solution: Solution, scenario: "Scenario", watch: Watch | None = Non
     return Solution(solution.data | {"points": points})
 
 
-def _simulated(point: Json, scenario: "Scenario") -> Simulated | None:
+def _simulated(point: Json, scenario: Simulable) -> Simulated | None:
     if point["sets"] is None or point["throughput_per_s"] is None:
         return None
     streams = scenario.with_(dict(point["sets"])).run(theory=False).data["streams"]
