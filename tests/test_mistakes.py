@@ -105,7 +105,7 @@ MISTAKES = {
         ["`region` and `footprint` both say", "leave one of them out"],
     ),
     "a region smaller than a request": (
-        ("size: 128 KiB", "size: 128 KiB, region: {from: 1 B, size: 200 kB}"),
+        ("size: 128 KiB", "size: 128 KiB, region: {from: 1 B, size: 100 kB}"),
         ["a request of 128 KiB does not fit into the"],
     ),
     "a word for a map": (("{poisson: 10 /s}", "poisson"), ["6:30", "`poisson` needs more than its name"]),
