@@ -81,7 +81,7 @@ impl StreamSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// Where it begins. Requests are aligned from there on.
+    /// Where it begins. Requests are aligned from there on, so a drive wants a multiple of its sectors (512 B).
     pub from: Bytes,
     /// How much it holds.
     pub size: Bytes,

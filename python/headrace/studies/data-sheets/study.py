@@ -85,7 +85,9 @@ def _stream(load: Json, place: float | None, capacity: int) -> Json:
     stream: Json = {"to": "disk", "op": load["op"], "size": load.get("size", "4 KiB")}
     stream["arrivals"] = {"closed": {"depth": load.get("depth", 1)}}
     if place is not None:
-        region = {"from": f"{int(capacity * place)} B", "size": f"{int(capacity * SHARE)} B"}
+        # As partitions are today, on whole mebibytes.
+        begin, size = (int(capacity * share) >> 20 for share in (place, SHARE))
+        region = {"from": f"{begin} MiB", "size": f"{size} MiB"}
         stream |= {"pattern": "sequential", "region": region}
     return stream
 
