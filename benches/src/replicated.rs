@@ -1,5 +1,5 @@
-//! How often the intervals of replicated runs contain the truth, of the mean and of the 99th percentile, and how far off they are
-//! in the mean of many experiments.
+//! Coverage of the intervals of replicated runs, for the mean and the 99th percentile, and the bias of the mean over many
+//! experiments.
 
 use headrace_scenario::progress::Progress;
 use headrace_scenario::results::ResponseResults;
@@ -79,7 +79,7 @@ pub fn mm1() -> Vec<(String, Cell)> {
     cells
 }
 
-/// Bursty arrivals and a closed network, 10 and 30 replications of 20,000 requests. What is true is told by a run of 10⁸.
+/// Bursty arrivals and a closed network, 10 and 30 replications of 20,000 requests. The truth is taken from a run of 10⁸ requests.
 pub fn others() -> Vec<(String, Cell)> {
     let mut cells = Vec::new();
     for (name, text) in [("bursty", BURSTY), ("closed", CLOSED)] {

@@ -85,7 +85,7 @@ fn what_lies_between_is_interpolated() {
 
 /// Draws up the table anew: `cargo test --release -p headrace-analytic --test fork_join -- --ignored --nocapture`.
 #[test]
-#[ignore = "several minutes"]
+#[ignore = "makes the table that `fork_join::measured` holds; takes minutes"]
 fn measure() {
     for k in [2, 3, 4, 6, 8, 12, 16, 24, 32] {
         let row = (1..10).map(|tenths| simulated(k, f64::from(tenths) / 10.0, 20_000_000));

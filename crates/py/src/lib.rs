@@ -125,8 +125,8 @@ mod _core {
         Ok(serde_json::json!({ "components": nodes.collect::<Vec<_>>(), "groups": graph.groups }).to_string())
     }
 
-    /// Solves a scenario by formulas, at the loads from `range.0` to `range.1` (requests a second, or clients) or from little to
-    /// saturation; as JSON.
+    /// Solves a scenario by formulas and returns the solution as JSON. `range` is the first and the last load, in requests per
+    /// second or clients; without it, from little to saturation.
     #[pyfunction]
     fn solve(
         py: Python<'_>,

@@ -2,10 +2,9 @@
 
 mod common;
 
-use common::{by_events, graph};
+use common::{by_events, drive, graph};
 use headrace_storage::ComponentSpec;
 use headrace_storage::array::{ArraySpec, Level, Queueing};
-use headrace_storage::disk::DiskNumbers;
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
 use headrace_units::{Bytes, Nanos};
@@ -15,15 +14,6 @@ const UNIT: u64 = 65536;
 
 const fn ms(ms: u64) -> Nanos {
     Nanos(ms * 1_000_000)
-}
-
-fn drive() -> DiskNumbers {
-    serde_json::from_str(
-        r#"{"capacity": "10 GB", "cylinders": 6000, "rotation": "7200 rpm", "media_rate_outer": "60 MB/s",
-            "media_rate_inner": "40 MB/s", "seek_read": {"track_to_track": "1 ms", "full_stroke": "15 ms"},
-            "seek_write": {"track_to_track": "1.5 ms", "full_stroke": "16 ms"}, "overhead": "0.1 ms"}"#,
-    )
-    .unwrap()
 }
 
 fn spec(level: Level, disks: u32) -> ArraySpec {

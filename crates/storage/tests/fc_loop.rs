@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{Coming, by_events, graph, lowered};
+use common::{Coming, by_events, drive, graph, lowered};
 use headrace_storage::array::{ArraySpec, Level};
-use headrace_storage::disk::DiskNumbers;
 use headrace_storage::fc_loop::{FcLoopSpec, Policy};
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
@@ -19,15 +18,6 @@ const MS: u64 = 1_000_000;
 /// What one byte, and one word of four, last at 1.0625 Gbaud with ten bits a byte.
 const BYTE_NS: f64 = 10.0 / 1.0625;
 const WORD_NS: f64 = 4.0 * BYTE_NS;
-
-fn drive() -> DiskNumbers {
-    serde_json::from_str(
-        r#"{"capacity": "10 GB", "cylinders": 6000, "rotation": "7200 rpm", "media_rate_outer": "60 MB/s",
-            "media_rate_inner": "40 MB/s", "seek_read": {"track_to_track": "1 ms", "full_stroke": "15 ms"},
-            "seek_write": {"track_to_track": "1.5 ms", "full_stroke": "16 ms"}, "overhead": "0.1 ms"}"#,
-    )
-    .unwrap()
-}
 
 fn a_loop(text: &str) -> FcLoopSpec {
     serde_json::from_str(text).unwrap()

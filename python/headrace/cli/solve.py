@@ -20,7 +20,7 @@ def _range(given: str | None) -> tuple[float, float] | None:
         begin, to, end = given.partition("..")
         ends = [float(one.strip().removesuffix("/s")) for one in ((begin, end) if to else (begin, begin))]
     except ValueError:
-        message = f"`{given}` is not FROM..TO, such as 1..32 clients or 50..200 requests a second"
+        message = f"`{given}` is not FROM..TO, such as 1..32 clients or 50..200 requests per second"
         raise typer.BadParameter(message, param_hint="--load") from None
     return ends[0], ends[1]
 
@@ -31,7 +31,7 @@ def solve(
         str | None,
         typer.Option(
             metavar="FROM..TO",
-            help="Solve and draw between these loads: clients of closed streams, requests a second of open ones. "
+            help="Solve and draw between these loads: clients of closed streams, requests per second of open ones. "
             "[default: from little to saturation]",
         ),
     ] = None,

@@ -1,6 +1,6 @@
 //! Networks of queues: several classes of requests go round, or pass through, stations that they share.
 //!
-//! A station is told by the *demand* of each class, visits × mean service time (Lazowska, Zahorjan, Graham and Sevcik,
+//! A station is described by the *demand* of each class, visits × mean service time (Lazowska, Zahorjan, Graham and Sevcik,
 //! *Quantitative System Performance*, 1984, ch. 3). For closed networks, where a fixed number of clients each wait for an
 //! answer and think, there are [`mva::exact`] and, where that takes too long, [`linearizer::solve`] and
 //! [`bard_schweitzer::solve`]; [`bounds`] need no recursion. For open ones there are [`open`] and [`priority`].

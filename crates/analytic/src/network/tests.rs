@@ -14,7 +14,7 @@ fn throughput(solution: &Solution) -> f64 {
     solution.classes.iter().map(|class| class.throughput).sum()
 }
 
-/// A controller, a link and a host of 173, 30 and 19 µs: worked out by hand, in requests a second.
+/// A controller, a link and a host of 173, 30 and 19 µs: computed by hand, in requests per second.
 #[test]
 fn three_stations_are_as_worked_out_by_hand() {
     let of = |clients| network(&[vec![173e-6], vec![30e-6], vec![19e-6]], &[(clients, 0.0)]);

@@ -8,7 +8,7 @@ use headrace_workload::ArrivalSpec;
 use super::network::{Network, Queue};
 use super::{Between, Point, StreamPoint, loads};
 
-/// The exact recursion goes through at most so many populations times stations; beyond it there is linearizer.
+/// Maximum of populations × stations for the exact recursion; beyond it, linearizer is used.
 const MOST: u64 = 4_000_000;
 
 /// The stations of the network, with these clients of each stream.
@@ -79,7 +79,7 @@ pub fn knee(network: &Network) -> f64 {
     all / most.fold(0.0, f64::max)
 }
 
-/// The answer with so many clients.
+/// The answer with this number of clients.
 pub fn point(network: &Network, load: f64) -> Point {
     let clients = loads::clients(network, load);
     let queues = queues(network, &clients);

@@ -35,7 +35,8 @@ fn limit(network: &Network, queue: &Queue, mix: &[f64]) -> Limit {
     }
 }
 
-/// The utilisation of the busiest of each group where each stream has so many requests a second.
+/// The utilisation of the busiest of each group at these rates of the streams, in requests per second. At most 1: an approximation
+/// may come out slightly above.
 pub fn utilisation(network: &Network, limits: &[Limit], rates: &[f64]) -> Vec<f64> {
     let of = |limit: &Limit| {
         let alike =

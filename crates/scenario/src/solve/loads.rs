@@ -26,7 +26,7 @@ pub fn usual(network: &Network, sustains_per_s: f64, knee: Option<f64>) -> (f64,
 /// The range that was asked for, if it is one.
 pub fn checked(network: &Network, (from, to): (f64, f64)) -> Result<(f64, f64), Vec<Problem>> {
     let (least, most, what) = match network.is_open() {
-        true => (f64::MIN_POSITIVE, 1e12, "requests a second"),
+        true => (f64::MIN_POSITIVE, 1e12, "requests per second"),
         false => (network.streams.len() as f64, MOST_CLIENTS, "clients"),
     };
     if least <= from && from <= to && to <= most {

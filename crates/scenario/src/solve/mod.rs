@@ -31,9 +31,9 @@ pub struct Solved {
     pub method: String,
     /// The assumptions of the formulas that fail, one a sentence: without any, the answer is exact.
     pub fails: Vec<String>,
-    /// The load that the scenario has: requests a second, or clients.
+    /// The load that the scenario has: requests per second, or clients.
     pub load: f64,
-    /// The most requests a second that the system can answer, at the scenario's mix of streams.
+    /// The maximum number of requests per second that the system can answer, at the scenario's mix of streams.
     pub sustains_per_s: f64,
     /// The number of clients beyond which requests mostly wait: where the two asymptotic bounds of throughput meet. None for an
     /// open network.
@@ -57,7 +57,7 @@ pub struct Limit {
     pub servers: u32,
     /// The mean work that one request of the mix brings the busiest of them, visits × mean service time, in ms.
     pub demand_ms: f64,
-    /// At how many requests a second it is always busy.
+    /// The number of requests per second at which it is always busy.
     pub saturates_at_per_s: f64,
 }
 
@@ -76,11 +76,11 @@ pub struct Point {
     pub utilisation: Vec<f64>,
     /// Every stream, in the order of the scenario.
     pub streams: Vec<StreamPoint>,
-    /// What throughput lies between whatever the laws of service are, in requests a second. For one stream of clients.
+    /// What throughput lies between whatever the laws of service are, in requests per second. For one stream of clients.
     pub asymptotic: Option<Between>,
-    /// The narrower bounds of balanced networks, in requests a second. They hold where mean value analysis is exact.
+    /// The narrower bounds of balanced networks, in requests per second. They hold where mean value analysis is exact.
     pub balanced: Option<Between>,
-    /// Throughput by Bard and Schweitzer's approximation, in requests a second. For a closed network.
+    /// Throughput by Bard and Schweitzer's approximation, in requests per second. For a closed network.
     pub bard_schweitzer_per_s: Option<f64>,
     /// The same by linearizer.
     pub linearizer_per_s: Option<f64>,

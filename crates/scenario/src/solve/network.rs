@@ -86,7 +86,7 @@ impl<'p> Network<'p> {
         self.streams[0].0.is_open()
     }
 
-    /// The load of the scenario itself: requests a second, or clients.
+    /// The load of the scenario itself: requests per second, or clients.
     pub fn load(&self) -> f64 {
         self.shares().iter().sum()
     }
@@ -100,7 +100,7 @@ impl<'p> Network<'p> {
         self.streams.iter().map(own).collect()
     }
 
-    /// The requests a second that come at a load, by stream.
+    /// The requests per second that come at a load, by stream.
     pub fn rates_at(&self, load: f64) -> Vec<f64> {
         self.shares().iter().map(|share| share / self.load() * load).collect()
     }

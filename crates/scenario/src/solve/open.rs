@@ -8,7 +8,7 @@ use super::network::{Network, Queue};
 use super::{Point, StreamPoint, loads};
 use crate::theory::approximation;
 
-/// The answer where so many requests come a second.
+/// The answer at this number of requests per second.
 pub fn point(network: &Network, load: f64) -> Point {
     let rates: Vec<f64> = network.rates_at(load).iter().map(|rate| rate * 1e-3).collect();
     let waits: Vec<Vec<Option<f64>>> = network.queues.iter().map(|queue| waits(queue, &rates)).collect();

@@ -27,6 +27,17 @@ pub fn lowered(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Result<
     lower(&IndexMap::new(), &system, &One(drive.clone()))
 }
 
+/// A drive without a cache.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
+pub fn drive() -> DiskNumbers {
+    serde_json::from_str(
+        r#"{"capacity": "10 GB", "cylinders": 6000, "rotation": "7200 rpm", "media_rate_outer": "60 MB/s",
+            "media_rate_inner": "40 MB/s", "seek_read": {"track_to_track": "1 ms", "full_stroke": "15 ms"},
+            "seek_write": {"track_to_track": "1.5 ms", "full_stroke": "16 ms"}, "overhead": "0.1 ms"}"#,
+    )
+    .unwrap()
+}
+
 /// The graph of a system.
 pub fn graph(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Graph {
     lowered(system, drive).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
