@@ -12,7 +12,7 @@ Json = dict[str, Any]
 def drawn(found: Json) -> dict[str, Drawing]:
     """Return the pictures by their titles."""
     return {
-        "Throughput against load": curves(_throughput(found), _load(found), altair.Y("y:Q", title="requests per second")),
+        "Throughput against load": curves(_throughput(found), _load(found), altair.Y("y:Q", title="requests/s")),
         "Response against load": curves(_response(found), _load(found), altair.Y("y:Q", title="mean response, ms")),
         "Utilisation against load": curves(
             _utilisation(found), _load(found), altair.Y("y:Q", title="utilisation", axis=altair.Axis(format="%"))
