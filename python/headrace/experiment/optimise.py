@@ -270,7 +270,7 @@ def _is_of(error: ScenarioError, goals: Sequence[tuple[Objective, bool]], constr
 
 
 def _breach(one: Objective, trial: Trial) -> float:
-    """Return by how much a constraint is broken, as a share of its bound; less than nought where it is kept."""
+    """Return by how much a constraint is broken, as a share of its bound; negative where it is kept."""
     assert one.bound is not None
     if one.text not in trial.values:
         return 1e9
