@@ -12,7 +12,7 @@ from typing import Any, Protocol
 class Pages(Protocol):
     """What writes each kind of report as one HTML page: whole, or not at all."""
 
-    def write_run(self, results: Any, file: str | Path) -> None:
+    def write_run(self, results: Any, file: str | Path, *, title: str | None = None) -> None:
         """Write what a run says."""
 
     def write_experiment(self, table: Any, file: str | Path, *, runs: bool = False) -> None:
@@ -43,3 +43,16 @@ def pages() -> Pages:
     """Return what writes pages."""
     [view] = _views
     return view()
+
+
+_command: list[str] = []
+
+
+def asked_by(command: str) -> None:
+    """Name the command that asks for reports: they say how they were made."""
+    _command[:] = [command]
+
+
+def command() -> str | None:
+    """Return the command that asks for reports; none where Python does."""
+    return _command[0] if _command else None

@@ -1,12 +1,24 @@
 """Numbers as people read them."""
 
 
-def milliseconds(value: float) -> str:
-    """Write a time with four significant digits, in the unit that suits it."""
+def milliseconds(value: float, digits: int = 4) -> str:
+    """Write a time with so many significant digits, in the unit that suits it."""
     for unit, scale in (("s", 1e3), ("ms", 1.0), ("µs", 1e-3)):
         if abs(value) >= scale or unit == "µs":
-            return f"{value / scale:.4g} {unit}"
+            return f"{value / scale:.{digits}g} {unit}"
     raise AssertionError
+
+
+def rate(bytes_per_s: float) -> str:
+    """Write a throughput in three digits.
+
+    >>> rate(80.6e6), rate(1.25e9), rate(2_600)
+    ('80.6 MB/s', '1.25 GB/s', '2.6 kB/s')
+    """
+    for unit, scale in (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
+        if bytes_per_s >= scale:
+            return f"{bytes_per_s / scale:.3g} {unit}"
+    return f"{bytes_per_s:.3g} B/s"
 
 
 def ms(value: float) -> str:
