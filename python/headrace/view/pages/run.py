@@ -37,7 +37,7 @@ def write(results: Results, file: str | Path, *, title: str | None = None) -> No
         response=svg(pictures.response_series(found)),
         headroom_meaning="the multiple of this load at which a component saturates",
         components=tables.saturation(found),
-        measures=tables.meters(found),
+        measures=tables.measures_by_kind(found),
         scenario=json.dumps(found["scenario"], indent=2, ensure_ascii=False),
     )
 
@@ -70,7 +70,7 @@ def _response(stream: Json, found: Json, *, alone: bool) -> list[Json]:
     response, of = stream["response"], "" if alone else f"{stream['name']}: "
     theory = next(theory for theory in found["theory"] if theory["stream"] == stream["name"])
     half = response["half_width_ms"]
-    beside = [f"± {words.milliseconds(half, 2)}"] if half else []
+    beside = [words.half_width(half, response["mean_ms"])] if half else []
     beside += [f"theory: {words.milliseconds(theory['mean_ms'])}"] if theory["mean_ms"] is not None else []
     late = next(quantile for quantile in response["quantiles_ms"] if quantile["share"] == 0.99)
     return [
@@ -78,7 +78,7 @@ def _response(stream: Json, found: Json, *, alone: bool) -> list[Json]:
         {
             "name": f"{of}p99",
             "value": words.milliseconds(late["ms"]),
-            "beside": f"± {words.milliseconds(late['half_width_ms'], 2)}" if late["half_width_ms"] else "",
+            "beside": words.half_width(late["half_width_ms"], late["ms"]) if late["half_width_ms"] else "",
         },
     ]
 
@@ -89,14 +89,17 @@ def _bottleneck(found: Json) -> list[Json]:
         return []
     busiest = next(part for part in found["components"] if part["path"] == bottleneck["component"])
     behind = tables.background(busiest)
-    busy = f"{bottleneck['utilisation']:.0%} busy" + (f", {behind:.0%} in the background" if behind >= 0.005 else "")
     tiles = [{"name": "bottleneck", "value": f"{bottleneck['utilisation']:.0%} busy", "beside": bottleneck["group"]}]
     if at := bottleneck["saturates_at"]:
         estimate = "an estimate" if bottleneck["estimate"] else f"{bottleneck['group']} saturates first"
         tiles.append({"name": "headroom", "value": f"{at:.3g}×", "beside": estimate})
     if behind >= 0.005:
         tiles.append(
-            {"name": "background work", "value": f"{behind:.0%}", "beside": f"of {bottleneck['group']}: {busy}"}
+            {
+                "name": "background work",
+                "value": f"{behind:.0%}",
+                "beside": f"of {bottleneck['group']}; nobody waits for it",
+            }
         )
     return tiles
 

@@ -9,7 +9,7 @@ from headrace.view import words
 Json = dict[str, Any]
 Place = tuple[float, float]
 
-BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y = 150, 54, 96, 18
+BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y = 168, 54, 96, 18
 MARGIN = 3
 # From this utilisation on a part is drawn in the next warmer colour.
 WARMER = (0.25, 0.6, 0.85)
@@ -183,5 +183,5 @@ def _rectangle(x: float, y: float, width: float, fill: str, title: str) -> str:
 def _text(x: float, y: float, text: str, size: float) -> str:
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="middle" fill="var(--ink)" '
-        f'pointer-events="none">{html.escape(text)}</text>'
+        f'class="halo" pointer-events="none">{html.escape(text)}</text>'
     )

@@ -110,6 +110,21 @@ def meters(found: Json) -> list[list[str]]:
     ]
 
 
+def measures_by_kind(found: Json) -> list[tuple[list[str], list[list[str]]]]:
+    """Return the same as one table for each kind of component, as columns and rows: a component a row."""
+    kinds: dict[str, list[Json]] = {}
+    for part in grouped(found["components"]):
+        if part["meters"]:
+            kinds.setdefault(part["kind"], []).append(part)
+    return [
+        (
+            [kind.replace("_", " "), *(name.replace("_", " ") for name in parts[0]["meters"])],
+            [[part["path"], *(_plain(value) for value in part["meters"].values())] for part in parts],
+        )
+        for kind, parts in kinds.items()
+    ]
+
+
 def _plain(value: float | None) -> str:
     """Write a count whole, a ratio or a level with four digits, nothing where there was no occasion."""
     if value is None:
