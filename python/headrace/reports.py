@@ -21,6 +21,9 @@ class Pages(Protocol):
     def write_solution(self, found: Any, file: str | Path, *, title: str) -> None:
         """Write what formulas say of a scenario."""
 
+    def write_study(self, report: Any, file: str | Path) -> None:
+        """Write a study: its figures, and the verdict on each claim."""
+
     def write_trace(self, found: Any, file: str | Path, *, title: str) -> None:
         """Write what a trace is like."""
 

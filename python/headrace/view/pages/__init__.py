@@ -5,6 +5,7 @@ from headrace.view.pages.experiment import write as write_experiment
 from headrace.view.pages.experiment import write_optimum
 from headrace.view.pages.run import write as write_run
 from headrace.view.pages.solve import write as write_solution
+from headrace.view.pages.study import write as write_study
 from headrace.view.pages.trace import write as write_trace
 from headrace.view.pages.validation import write as write_validation
 
@@ -14,6 +15,7 @@ __all__ = [
     "write_optimum",
     "write_run",
     "write_solution",
+    "write_study",
     "write_trace",
     "write_validation",
 ]

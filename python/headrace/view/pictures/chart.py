@@ -8,6 +8,7 @@ import altair
 import vl_convert
 
 WIDTH, HEIGHT = 470, 230
+LEGEND_COLUMNS = 3
 DASHES = [[1, 0], [6, 4], [2, 2]]
 IN_BINARY = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
@@ -16,7 +17,14 @@ IN_BINARY = (
 
 # Placeholders that stand in a chart where a page's own colours go: see `svg`.
 INK, FAINT = "#010203", "#040506"
-SERIES = {"simulated": "#0a0b01", "theory": "#0a0b02", "measured": "#0a0b03", "more": "#0a0b04"}
+SERIES = {
+    "simulated": "#0a0b01",
+    "theory": "#0a0b02",
+    "measured": "#0a0b03",
+    "more": "#0a0b04",
+    "fifth": "#0a0b05",
+    "sixth": "#0a0b06",
+}
 VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)"} | {colour: f"var(--{name})" for name, colour in SERIES.items()}
 # The same colours where there is no page to follow.
 ALONE = {
@@ -26,6 +34,8 @@ ALONE = {
     SERIES["theory"]: "#d97706",
     SERIES["measured"]: "#059669",
     SERIES["more"]: "#9333ea",
+    SERIES["fifth"]: "#db2777",
+    SERIES["sixth"]: "#64748b",
 }
 
 Drawing = Any  # Altair does not say what its charts become.
@@ -51,7 +61,8 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     palette = list(SERIES.values())
     known = [SERIES.get(name, palette[at % len(palette)]) for at, name in enumerate(names)]
     scale = altair.Scale(domain=names, range=known)
-    return altair.Color(f"{field}:N", scale=scale, legend=altair.Legend(title=title, symbolOpacity=1))
+    legend = altair.Legend(title=title, symbolOpacity=1, columns=LEGEND_COLUMNS, labelLimit=WIDTH // LEGEND_COLUMNS)
+    return altair.Color(f"{field}:N", scale=scale, legend=legend)
 
 
 def log_scale(values: Iterable[float], base: float = 10) -> altair.Scale:
