@@ -93,3 +93,36 @@ def test_a_browser_shows_and_prints_it(page: Path, tmp_path: Path, width: int) -
     assert shown.stdout.count("<svg") == 5
     assert picture.stat().st_size > 20_000
     assert paper.read_bytes().startswith(b"%PDF")
+
+
+DECISIONS = {
+    "compare": ["--with", "system.tds.disks=4", "--replications", "2"],
+    "capacity": [
+        "--increase",
+        "workload.readers.arrivals.poisson",
+        "--until",
+        "mean(readers) < 30 ms",
+        "--budget",
+        "5",
+    ],
+    "sensitivity": ["--metric", "mean(readers)", "--vary", "system.tds.disks=2..4/3", "--samples", "2"],
+}
+
+
+@pytest.mark.parametrize("command", DECISIONS)
+def test_decisions_have_a_page_with_a_picture_and_how_it_was_made(headrace: Run, tmp_path: Path, command: str) -> None:
+    page = tmp_path / "page.html"
+    asked = [*DECISIONS[command], "--set", "run.requests=2000", "--report", page]
+    ran = headrace(command, EXAMPLE, *asked)
+    assert ran.returncode in (0, 3), ran.stderr
+    text = page.read_text()
+    assert text.count("<svg") == 1
+    assert f"<code>headrace {command} " in text
+
+
+def test_a_page_is_not_written_over_what_it_was_made_from(headrace: Run, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(EXAMPLE.read_text())
+    ran = headrace("compare", mine, *DECISIONS["compare"], "--report", mine)
+    assert ran.returncode == 2
+    assert mine.read_text() == EXAMPLE.read_text()

@@ -18,6 +18,18 @@ class Pages(Protocol):
     def write_experiment(self, table: Any, file: str | Path, *, runs: bool = False) -> None:
         """Write what an experiment found; with `runs`, the first run of each point too."""
 
+    def write_comparison(self, found: Any, file: str | Path) -> None:
+        """Write by how much two scenarios differ."""
+
+    def write_capacity(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write which values meet objectives."""
+
+    def write_optimum(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write which designs are best."""
+
+    def write_sensitivity(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write which ranges matter."""
+
     def write_solution(self, found: Any, file: str | Path, *, title: str) -> None:
         """Write what formulas say of a scenario."""
 
