@@ -83,6 +83,40 @@ def test_a_goal_out_of_reach_is_said(headrace: Run, clerk: Path) -> None:
     assert "No value up to 8 meets" in json.loads(ran.stdout)["answer"]
 
 
+def test_goals_that_are_met_only_in_the_middle_are_found() -> None:
+    """M/M/1 with 8 ms: a mean of 20 ms at 75 a second, so two goals are met from 65 to 75. Doubling 50 steps over that."""
+    goals = ["mean(users) < 20 ms", "requests_per_s(users) > 65"]
+    found = capacity(Scenario(CLERK).with_({"run.requests": 30_000}), RATE, goals, within=0.03)
+    assert found.meets
+    assert found.fails
+    assert found.upper
+    most, beyond = found.upper
+    assert found.fails.number < 65.7 and found.fails.number < found.meets.number < 68
+    assert 72 < most.number < 75.5 and most.number < beyond.number < 78
+    assert (
+        f"{found.meets.value} to {most.value} meet mean(users) < 20 ms and requests_per_s(users) > 65" in found.answer
+    )
+    assert f"{found.fails.value} and {beyond.value} do not" in found.answer
+
+
+def test_one_request_dropped_does_not_fail_a_load() -> None:
+    """Erlang's formula for M/M/1/3: 0.1 % are lost at a load of 0.1037, 12.96 a second; one in many is lost at any load."""
+    lossy = Scenario(CLERK).with_(LOSSY | {"run.requests": 20_000})
+    found = capacity(lossy, RATE, "mean(users) > 30 ms", least="2 /s", most="100 /s", within=0.1)
+    assert found.meets
+    assert found.fails
+    assert found.meets.number < 12.96 < found.fails.number
+    assert found.meets.number > 10
+    assert "% of the requests of users were dropped" in str(found.fails.why)
+
+
+def test_shares_are_tried_and_told_in_percent() -> None:
+    mixed = Scenario(CLERK).with_({"workload.users.op": {"reads": "20 %"}})
+    found = capacity(mixed, "workload.users.op.reads", "mean(users) < 1 s", least="20 %", most="80 %")
+    assert [probe.value for probe in found.probes] == ["20 %", "40 %", "80 %"]
+    assert "from 20 % to 80 %" in found.answer
+
+
 def test_a_search_ends_where_the_scenario_does(clerk: Path) -> None:
     # A station has at most 65,535 servers.
     found = capacity(Scenario(CLERK).with_({SERVERS: 40_000}), SERVERS, "mean(users) < 5 ms")
