@@ -42,9 +42,9 @@ def draw(found: Json) -> str:
 def _boxes(found: Json) -> dict[str, Box]:
     components = found["components"]
     uses = _uses(components)
-    depths = _depths(uses, {stream["to"] for stream in found["streams"]})
+    depths = _depths(uses, {stream["enters"] for stream in found["streams"]})
     boxes = {
-        f"stream {stream['name']}": Box(stream["name"], 0, stream["name"], frozenset([stream["to"]]))
+        f"stream {stream['name']}": Box(stream["name"], 0, stream["name"], frozenset([stream["enters"]]))
         for stream in found["streams"]
     }
     for group, leads_to in uses.items():
@@ -57,8 +57,12 @@ def _boxes(found: Json) -> dict[str, Box]:
 
 
 def _short(group: str, members: list[Json]) -> str:
-    """Return the name of a group; of a part, without what it is a part of."""
-    return group if members[0]["within"] is None else members[0]["written"].split(".", 1)[-1].removesuffix(".of")
+    """Return the name of a group; of a part, without what it is a part of, unless that says what it is."""
+    return (
+        group
+        if members[0]["within"] is None or members[0]["kind"] == "port"
+        else members[0]["written"].split(".", 1)[-1].removesuffix(".of")
+    )
 
 
 def _uses(components: list[Json]) -> dict[str, set[str]]:
