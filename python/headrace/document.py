@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Policy", "Positioning", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["AdapterSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Duplex", "Elsewhere", "Engine", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "OpSpec", "Order", "Paths", "PatternSpec", "Policy", "Positioning", "Preset", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -49,41 +49,26 @@ class ComponentSpecStation(TypedDict):
     capacity: NotRequired[str]
     """Addressable bytes."""
 
-class ComponentSpecArray(TypedDict):
-    """Several devices that answer as one."""
-
-    type: Literal['array']
-    level: Level
-    """How data is laid out over the disks."""
-    of: Copies
-    """What it is made of: copies of a part, named or written out, or a list of components of `system`."""
-    disks: NotRequired[int | None]
-    """Number of copies."""
-    stripe_unit: str
-    """Bytes that lie on one disk before the next has its turn."""
-    queueing: NotRequired[Queueing]
-    """Whether requests overlap."""
-    first_unit: NotRequired[FirstUnit]
-    """On which disk a request begins. Only of RAID 0."""
-    rotation: NotRequired[Rotation | None]
-    """On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe."""
-    read_from: NotRequired[ReadFrom | None]
-    """Which copy a read is taken from. Only of mirrors; there the default is `round_robin`."""
-    failed: NotRequired[list[int]]
-    """Disks that have failed, by number from 0: the array runs degraded."""
-    via: NotRequired[str | None]
-    """A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way."""
+ComponentSpecArray = TypedDict("ComponentSpecArray", {"type": Literal['array'], "level": Level, "of": Copies, "disks": int | None, "stripe_unit": str, "queueing": Queueing, "first_unit": FirstUnit, "rotation": Rotation | None, "read_from": ReadFrom | None, "failed": list[int], "from": str | None, "via": str | None})
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
 
     type: Literal['link']
-    rate: str
-    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames."""
+    preset: NotRequired[Preset | None]
+    """What the wire is called: its rate and its frames. Default: `rate` and `frame` say them."""
+    rate: NotRequired[str | None]
+    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """What frames add to data. Default: nothing; `rate` is that of data."""
+    """What frames add to data. Default: that of `preset`; without one nothing, and `rate` is that of data."""
+    duplex: NotRequired[Duplex | None]
+    """Whether reads and writes share the wire. Default: a `preset` is `full`, a bare `rate` is `half`."""
     latency: NotRequired[str]
     """Delay from the last byte sent to the last byte received; the next transfer may begin in the meantime."""
+    metres: NotRequired[int]
+    """Length of the wire in metres, of 5 ns each."""
+    credit: NotRequired[int | None]
+    """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: enough for any length."""
 
 class ComponentSpecFcLoop(TypedDict):
     """A Fibre Channel arbitrated loop."""
@@ -102,7 +87,49 @@ class ComponentSpecFcLoop(TypedDict):
     credit: NotRequired[int]
     """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate; it stalls no loop without long cables."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop"
+class ComponentSpecSwitch(TypedDict):
+    """A switch between servers, other switches and what holds data."""
+
+    type: Literal['switch']
+    connects: list[Connection]
+    """Its neighbours: servers, other switches, and what holds data. A link between two switches is listed by either."""
+    preset: NotRequired[Preset | None]
+    """What the wires of its ports are called: their rate and frames. Default: `rate` and `frame` say them."""
+    rate: NotRequired[str | None]
+    """Rate of each port in each direction: that of data, or with `frame` of frames. Default: that of `preset`."""
+    frame: NotRequired[FrameSpec | None]
+    """How data is cut into frames. Default: that of `preset`; without one not at all."""
+    latency: NotRequired[str]
+    """Time from the arrival of a frame at a port to its place in the queue of another. Data sheets say 0.3 µs to 2 µs."""
+    forwarding: NotRequired[Forwarding]
+    """Whether a frame goes on before it is there whole."""
+    form: NotRequired[Form]
+    """Whether ports have queues."""
+    credit: NotRequired[int | None]
+    """Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length."""
+    ports: NotRequired[int | None]
+    """Number of ports. Default: as many as neighbours need."""
+
+class ComponentSpecServer(TypedDict):
+    """A server that streams come from."""
+
+    type: Literal['server']
+    cores: NotRequired[int]
+    """Number of cores."""
+    submit: NotRequired[str]
+    """Time a core works to submit a command."""
+    complete: NotRequired[str]
+    """Time a core works to finish a command that is answered."""
+    interrupt: NotRequired[str]
+    """Time a core works for each interrupt besides."""
+    copy: NotRequired[str | None]
+    """Rate at which a core moves data between adapter and application: copies, and checksums where protocols run in software. Default: it does not."""
+    adapter: NotRequired[AdapterSpec]
+    """The host bus adapter, one for all ports."""
+    paths: NotRequired[Paths]
+    """Which way a request takes where there are several."""
+
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -512,6 +539,9 @@ Rotation: TypeAlias = "Literal['left_symmetric'] | Literal['left_asymmetric'] | 
 ReadFrom: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['nearest']"
 """Which copy a read is taken from."""
 
+Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
+"""A wire by its name: its rate after line coding, and its frames."""
+
 FrameSpec: TypeAlias = "Protocol | Frame"
 """How data is cut into frames: by a protocol, or by numbers."""
 
@@ -526,36 +556,57 @@ class Frame(TypedDict):
     overhead: str
     """Bytes of a frame besides, and of the gap to the next."""
 
+Duplex: TypeAlias = "Literal['half'] | Literal['full']"
+"""Whether the two directions of a link are one wire."""
+
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Which port of a loop sends next."""
 
-class StreamSpec(TypedDict):
-    """A stream of requests to one component."""
+Connection: TypeAlias = "str | Linked"
+"""A neighbour of a switch."""
+
+class Linked(TypedDict):
+    """A neighbour, and the wires to it."""
 
     to: str
-    """The component the requests go to, by its name in `system`."""
-    arrivals: ArrivalSpec
-    """When requests come."""
-    op: NotRequired[OpSpec]
-    """Reads, writes, or both. A replayed trace has its own."""
-    size: NotRequired[SizeSpec]
-    """How large each request is. A replayed trace has its own."""
-    pattern: NotRequired[PatternSpec]
-    """Which addresses they go to. A replayed trace has its own."""
-    align: NotRequired[str | None]
-    """Addresses are multiples of this. Default: the smallest size that occurs."""
-    footprint: NotRequired[str | None]
-    """Only this number of bytes at the beginning is addressed. Default: the whole component."""
-    region: NotRequired[Region | None]
-    """Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0."""
-    outstanding: NotRequired[int | None]
-    """Maximum number of its requests in flight, for an open stream. Default: no limit."""
-    when_full: NotRequired[WhenFull]
-    """What happens to a request that comes while `outstanding` are in flight."""
-    timeout: NotRequired[str | None]
-    """A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait."""
-    priority: NotRequired[int]
-    """Smaller numbers are more urgent, where a component has priorities."""
+    """The neighbour, by its name in `system`."""
+    links: NotRequired[int]
+    """Number of wires, each with a port at this end."""
+    preset: NotRequired[Preset | None]
+    """What each wire is called. Default: as the switch says."""
+    rate: NotRequired[str | None]
+    """Rate of each wire in each direction. Default: as the switch says."""
+    metres: NotRequired[int]
+    """Length of each wire in metres, of 5 ns each."""
+
+Forwarding: TypeAlias = "Literal['cut_through'] | Literal['store_and_forward']"
+"""Whether a frame goes on before it is there whole."""
+
+Form: TypeAlias = "Literal['queued'] | Literal['direct']"
+"""What is between the neighbours of a switch."""
+
+class AdapterSpec(TypedDict):
+    """A host bus adapter."""
+
+    command: NotRequired[str]
+    """Time its processor takes for each command."""
+    queue_depth: NotRequired[int | None]
+    """Maximum number of commands outstanding at each target; others wait. Default: no limit."""
+    coalescing: NotRequired[Coalescing | None]
+    """Completions reported together. Default: an interrupt for each."""
+
+class Coalescing(TypedDict):
+    """When an adapter that holds completions back interrupts its server."""
+
+    most: int
+    """Once it holds this number of completions …"""
+    after: str
+    """… or this time after the first of them."""
+
+Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
+"""Which way a request takes where there are several."""
+
+StreamSpec = TypedDict("StreamSpec", {"from": str | None, "to": str, "arrivals": ArrivalSpec, "op": OpSpec, "size": SizeSpec, "pattern": PatternSpec, "align": str | None, "footprint": str | None, "region": Region | None, "outstanding": int | None, "when_full": WhenFull, "timeout": str | None, "priority": int})
 
 class ArrivalSpecPoisson(TypedDict):
     """At random at this rate, whatever happened before."""

@@ -40,6 +40,10 @@ pub struct ArraySpec {
     /// Disks that have failed, by number from 0: the array runs degraded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u32>,
+    /// The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of
+    /// others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
@@ -162,7 +166,7 @@ impl Spec for ArraySpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArrayPlan>> {
         self.check_count(at)?;
-        let mut uses = at.copies("of", &self.of, self.disks)?;
+        let mut uses = self.members(at)?;
         let each = self.check_disks(at, &uses)?;
         self.check_level(at, uses.len() as u64)?;
         let layout = self.layout(uses.len() as u64);
@@ -208,11 +212,22 @@ impl ArraySpec {
             rotation: None,
             read_from: None,
             failed: Vec::new(),
+            from: None,
             via: None,
             controllers: Vec::new(),
             access: Access::default(),
             cache: None,
         }
+    }
+
+    /// What it is made of, or the routes there.
+    fn members(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
+        let Some(from) = &self.from else { return at.copies("of", &self.of, self.disks) };
+        let Copies::Shared(names) = &self.of else {
+            let help = "list them: `of: [tds1, tds2]`, or leave `from` out";
+            return at.refuse("from", "copies of a part stand at their array, not in a fabric", Some(help));
+        };
+        names.iter().map(|name| at.route(("from", from), ("of", name))).collect()
     }
 
     fn layout(&self, disks: u64) -> Layout {
