@@ -1,6 +1,7 @@
 //! From a document to a graph: names are looked up, parts are copied, and what cannot work is refused in words.
 
 mod fabric;
+mod inner;
 mod ports;
 mod refuse;
 mod routes;
@@ -58,6 +59,7 @@ pub fn lower(
     }
     lowering.stream_routes(streams);
     lowering.check_ports();
+    lowering.check_memory();
     if lowering.mistakes.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.mistakes) }
 }
 
