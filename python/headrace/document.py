@@ -49,7 +49,35 @@ class ComponentSpecStation(TypedDict):
     capacity: NotRequired[str]
     """Addressable bytes."""
 
-ComponentSpecArray = TypedDict("ComponentSpecArray", {"type": Literal['array'], "level": Level, "of": Copies, "disks": int | None, "stripe_unit": str, "queueing": Queueing, "first_unit": FirstUnit, "rotation": Rotation | None, "read_from": ReadFrom | None, "failed": list[int], "from": str | None, "via": str | None})
+# Several devices that answer as one.
+ComponentSpecArray = TypedDict(
+    "ComponentSpecArray",
+    {
+        "type": "Literal['array']",
+        # How data is laid out over the disks.
+        "level": "Level",
+        # What it is made of: copies of a part, named or written out, or a list of components of `system`.
+        "of": "Copies",
+        # Number of copies.
+        "disks": "NotRequired[int | None]",
+        # Bytes that lie on one disk before the next has its turn.
+        "stripe_unit": "str",
+        # Whether requests overlap.
+        "queueing": "NotRequired[Queueing]",
+        # On which disk a request begins. Only of RAID 0.
+        "first_unit": "NotRequired[FirstUnit]",
+        # On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe.
+        "rotation": "NotRequired[Rotation | None]",
+        # Which copy a read is taken from. Only of mirrors; there the default is `round_robin`.
+        "read_from": "NotRequired[ReadFrom | None]",
+        # Disks that have failed, by number from 0: the array runs degraded.
+        "failed": "NotRequired[list[int]]",
+        # The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
+        "from": "NotRequired[str | None]",
+        # A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way.
+        "via": "NotRequired[str | None]",
+    },
+)
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
@@ -497,7 +525,16 @@ class DrawnTimeErlang(TypedDict):
 
     erlang: DrawnTimeErlangErlang
 
-DrawnTimeUniformUniform = TypedDict("DrawnTimeUniformUniform", {"from": str, "to": str})
+# DrawnTimeUniformUniform
+DrawnTimeUniformUniform = TypedDict(
+    "DrawnTimeUniformUniform",
+    {
+        # The least time.
+        "from": "str",
+        # The longest time.
+        "to": "str",
+    },
+)
 
 class DrawnTimeUniform(TypedDict):
     """Equally likely anywhere in between."""
@@ -606,7 +643,38 @@ class Coalescing(TypedDict):
 Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
 """Which way a request takes where there are several."""
 
-StreamSpec = TypedDict("StreamSpec", {"from": str | None, "to": str, "arrivals": ArrivalSpec, "op": OpSpec, "size": SizeSpec, "pattern": PatternSpec, "align": str | None, "footprint": str | None, "region": Region | None, "outstanding": int | None, "when_full": WhenFull, "timeout": str | None, "priority": int})
+# A stream of requests to one component.
+StreamSpec = TypedDict(
+    "StreamSpec",
+    {
+        # The server that the requests come from, by its name in `system`: they find their way to `to` through switches. Default: they are at `to` at once.
+        "from": "NotRequired[str | None]",
+        # The component the requests go to, by its name in `system`.
+        "to": "str",
+        # When requests come.
+        "arrivals": "ArrivalSpec",
+        # Reads, writes, or both. A replayed trace has its own.
+        "op": "NotRequired[OpSpec]",
+        # How large each request is. A replayed trace has its own.
+        "size": "NotRequired[SizeSpec]",
+        # Which addresses they go to. A replayed trace has its own.
+        "pattern": "NotRequired[PatternSpec]",
+        # Addresses are multiples of this. Default: the smallest size that occurs.
+        "align": "NotRequired[str | None]",
+        # Only this number of bytes at the beginning is addressed. Default: the whole component.
+        "footprint": "NotRequired[str | None]",
+        # Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0.
+        "region": "NotRequired[Region | None]",
+        # Maximum number of its requests in flight, for an open stream. Default: no limit.
+        "outstanding": "NotRequired[int | None]",
+        # What happens to a request that comes while `outstanding` are in flight.
+        "when_full": "NotRequired[WhenFull]",
+        # A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait.
+        "timeout": "NotRequired[str | None]",
+        # Smaller numbers are more urgent, where a component has priorities.
+        "priority": "NotRequired[int]",
+    },
+)
 
 class ArrivalSpecPoisson(TypedDict):
     """At random at this rate, whatever happened before."""
@@ -762,7 +830,18 @@ class DrawnSizeMix(TypedDict):
 
     mix: list[Share]
 
-DrawnSizeUniformUniform = TypedDict("DrawnSizeUniformUniform", {"from": str, "to": str, "step": str})
+# DrawnSizeUniformUniform
+DrawnSizeUniformUniform = TypedDict(
+    "DrawnSizeUniformUniform",
+    {
+        # The smallest size.
+        "from": "str",
+        # The largest size.
+        "to": "str",
+        # From one size to the next.
+        "step": "str",
+    },
+)
 
 class DrawnSizeUniform(TypedDict):
     """Equally likely any of `from`, `from` + `step`, … up to `to`."""
@@ -807,7 +886,16 @@ class PatternSpecRuns(TypedDict):
 PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
 """Which addresses are asked for."""
 
-Region = TypedDict("Region", {"from": str, "size": str})
+# A part of a component.
+Region = TypedDict(
+    "Region",
+    {
+        # Where it begins. Requests are aligned from there on, so a drive wants a multiple of its sectors (512 B).
+        "from": "str",
+        # How much it holds.
+        "size": "str",
+    },
+)
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a request that comes while as many as may be are in flight."""
