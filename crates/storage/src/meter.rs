@@ -1,6 +1,6 @@
 //! What rooms record: numbers that only grow, so that what happened in a span is a difference.
 
-use headrace_kernel::Usage;
+use headrace_kernel::{LockUse, Usage};
 use headrace_units::Nanos;
 use headrace_work::Cause;
 
@@ -53,6 +53,20 @@ impl Activity {
         }
     }
 
+    /// What locks recorded: they are in use while somebody waits for the most contended of them.
+    pub fn of_locks(used: &LockUse, now: Nanos) -> Self {
+        Self {
+            servers: 1,
+            busy: [u128::from(used.contended_ns), 0, 0, 0],
+            queue: used.waits.queue.area(now),
+            waiting: used.waits.queue.value(),
+            visits: used.waits.waits.count(),
+            waited: used.waits.waits.sum_ns(),
+            served: used.holds.count(),
+            service: used.holds.sum_ns(),
+        }
+    }
+
     /// The same of a drive that destages besides: its work in the background that no command saw, and that which commands
     /// waited for.
     pub(crate) fn beside(self, background: Background) -> Self {
@@ -60,6 +74,16 @@ impl Activity {
         let [host, ..] = self.busy;
         let destage = u128::from(alone_ns) + u128::from(within_ns);
         Self { busy: [host - host.min(u128::from(within_ns)), destage, 0, 0], ..self }
+    }
+
+    /// The same, where so much service, by cause, was not for hosts.
+    pub(crate) fn with_causes(mut self, service: [u64; Cause::ALL.len()]) -> Self {
+        for (cause, ns) in service.into_iter().enumerate().skip(1) {
+            let moved = u128::from(ns).min(self.busy[0]);
+            self.busy[0] -= moved;
+            self.busy[cause] += moved;
+        }
+        self
     }
 
     /// The server-ns in use, for whatever cause.

@@ -3,11 +3,12 @@
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Sim, Stream};
-use headrace_work::{Ask, Block, NodeId, Spent};
+use headrace_work::{Ask, Block, Cause, NodeId, Spent, What};
 
 use crate::Component;
 use crate::crossing::Crossing;
 use crate::graph::Graph;
+use crate::health::{Change, Event, Happening, Health};
 use crate::timeline::Timeline;
 
 /// What the components of one simulation share.
@@ -19,12 +20,23 @@ pub struct Site<'m> {
     seed: u64,
     /// The components that were asked something since this list was last taken.
     touched: RefCell<Vec<NodeId>>,
+    happenings: RefCell<Vec<Happening>>,
 }
 
 impl<'m> Site<'m> {
     /// An empty site, whose random streams come from `seed`.
     pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
-        Self { sim, timeline, seed, touched: RefCell::default() }
+        Self { sim, timeline, seed, touched: RefCell::default(), happenings: RefCell::default() }
+    }
+
+    /// Notes what happens to a component.
+    pub fn note(&self, node: NodeId, what: Event) {
+        self.happenings.borrow_mut().push(Happening { at: self.sim.now(), node, what });
+    }
+
+    /// What happened to components, from the `first`-th on, in the order of time.
+    pub fn happenings(&self, first: usize) -> Vec<Happening> {
+        self.happenings.borrow()[first..].to_vec()
     }
 
     /// Takes the list of components that were asked something since it was last taken.
@@ -57,9 +69,13 @@ pub struct Place<'m> {
     pub id: NodeId,
     /// Its path in the graph.
     pub path: &'m str,
+    /// Whether the component works.
+    pub health: Health,
     received: Cell<Flow>,
     answered: Cell<Flow>,
     touched: Cell<bool>,
+    /// Service in ns, by cause; of hosts it is not counted here.
+    service: Cell<[u64; Cause::ALL.len()]>,
 }
 
 impl<'m> Place<'m> {
@@ -70,7 +86,8 @@ impl<'m> Place<'m> {
 
     fn new(site: &'m Site<'m>, id: NodeId, path: &'m str) -> Self {
         let (received, answered, touched) = (Cell::default(), Cell::default(), Cell::new(false));
-        Self { site, id, path, received, answered, touched }
+        let (health, service) = (Health::default(), Cell::default());
+        Self { site, id, path, health, received, answered, touched, service }
     }
 
     /// The random stream of the component here for `purpose`.
@@ -86,6 +103,11 @@ impl<'m> Place<'m> {
     /// What was answered here.
     pub fn answered(&self) -> Flow {
         self.answered.get()
+    }
+
+    /// Service in ns for other causes than hosts, by cause.
+    pub fn service_by_cause(&self) -> [u64; Cause::ALL.len()] {
+        self.service.get()
     }
 
     /// Has the next request noted in the list of touched components again.
@@ -107,13 +129,38 @@ impl<'m> Place<'m> {
         self.site.touched.borrow_mut().push(self.id);
     }
 
+    /// A request ends that came when the component had failed so often: it is answered, unless it failed since.
+    #[inline]
+    pub(crate) fn end(&self, failures: u32, ask: &Ask<Block>, spent: &mut Spent, before: usize) {
+        if self.health.failures() != failures {
+            spent.fail();
+        }
+        if !spent.has_failed() {
+            self.answer(ask, spent, before);
+        }
+    }
+
     /// A request is answered whose account had `before` legs when it came.
     #[inline]
     pub(crate) fn answer(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
         self.answered.set(self.answered.get().with(ask.work.bytes));
+        if ask.cause != Cause::Host {
+            self.serve_cause(ask.cause, spent, before);
+        }
         if self.site.timeline.is_wanted() {
             self.site.timeline.visited(self.id, ask, spent, before);
         }
+    }
+}
+
+impl Place<'_> {
+    /// Counts the service in the legs from `before` on as that of its cause.
+    #[cold]
+    fn serve_cause(&self, cause: Cause, spent: &Spent, before: usize) {
+        let own = spent.spans().skip(before).filter(|(at, what, _)| *at == self.id && *what == What::Service);
+        let mut service = self.service.get();
+        service[cause as usize] += own.map(|(.., span)| span.0).sum::<u64>();
+        self.service.set(service);
     }
 }
 
@@ -130,14 +177,17 @@ impl<'m> Edge<'m> {
         Self { to, place, sent: Cell::default() }
     }
 
-    /// Sends `ask`, waits for its answer, and charges the time to `spent`, which ends now.
+    /// Sends `ask`, waits for its answer, and charges the time to `spent`, which ends now. Nothing is sent where the component is
+    /// down, and an answer from one that failed in between is none: `spent` has then [failed](Spent::has_failed).
     #[inline]
     pub fn serve<'s>(
         &self,
         ask: &'s Ask<Block>,
         spent: &'s mut Spent,
     ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.bytes));
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(ask.work.bytes));
+        }
         self.to.serve(self.place, ask, spent)
     }
 
@@ -162,8 +212,26 @@ impl<'m> Edge<'m> {
         ask: &'s Ask<Crossing>,
         spent: &'s mut Spent,
     ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.data().bytes));
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(ask.work.data().bytes));
+        }
         self.to.carry(self.place, ask, spent)
+    }
+
+    /// Whether the component that it leads to works.
+    #[inline]
+    pub fn is_up(&self) -> bool {
+        self.place.health.is_up()
+    }
+
+    /// How often the component that it leads to failed.
+    pub fn failures(&self) -> u32 {
+        self.place.health.failures()
+    }
+
+    /// Changes the health of the component that it leads to before the run begins.
+    pub(crate) fn begin_failed(&self) {
+        self.place.health.change(Change::Fails);
     }
 
     /// Where it leads.

@@ -6,6 +6,7 @@ use headrace_work::{Ask, Block, NodeId, Op, Spent};
 
 use crate::crossing::Crossing;
 use crate::graph::{Lowering, View};
+use crate::health::Change;
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::theory::{Demand, Load, Model};
@@ -101,6 +102,11 @@ pub trait Known {
         None
     }
 
+    /// Whether it may change during a run although nothing is done to it: a disk is rebuilt that had failed before.
+    fn changes(&self) -> bool {
+        false
+    }
+
     /// What a reader of results must know of it under this load.
     fn note(&self, view: View, load: &Load) -> Option<String> {
         _ = (view, load);
@@ -119,6 +125,14 @@ pub trait Room<'m>: Metered {
         _ = (ask, spent);
         unreachable!("a room is passed through that does not say that it is in order")
     }
+
+    /// The component behind its `edge`-th edge has just failed, returned or been replaced.
+    fn notice(&'m self, edge: usize, change: Change) {
+        _ = (edge, change);
+    }
+
+    /// Does what it does by itself from the beginning of the run.
+    fn begin(&'m self) {}
 
     /// Takes so many ports, neighbours, for an array and its disks: the number of the first, or `None` if it has no ports.
     fn attach(&self, ports: u32) -> Option<u32> {
@@ -141,7 +155,12 @@ pub trait Metered {
         None
     }
 
-    /// Measures of its own, by name: always the same ones in the same order. Results carry each by that name.
+    /// In which state it is, where that is not the usual one: `degraded`, `rebuilding`, `lost data`.
+    fn state(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Measures of its own, by name: always the same ones in the same order; those of what may never happen last, from when it does. Results carry each by that name.
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         _ = (now, put);
     }

@@ -19,6 +19,16 @@ impl<'m> Path<'m> {
         Self { edge, controller: edge.attach(1 + disks as u32) }
     }
 
+    /// Whether it works.
+    pub fn is_up(self) -> bool {
+        self.edge.is_up()
+    }
+
+    /// How often it failed.
+    pub fn failures(self) -> u32 {
+        self.edge.failures()
+    }
+
     /// Carries one phase of what a disk is asked.
     pub async fn cross(self, phase: Phase, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
         match self.controller {

@@ -29,6 +29,7 @@ def write(results: Results, file: str | Path, title: str = "headrace") -> None:
         drawing=system.draw(found),
         utilisation=svg(pictures.utilisation_series(found)),
         response=svg(pictures.response_series(found)),
+        phases=tables.phases(found) if found["phases"] else None,
         components=tables.saturation(found),
         measures=tables.meters(found),
         scenario=json.dumps(found["scenario"], indent=2, ensure_ascii=False),
