@@ -2,13 +2,12 @@
 
 use std::cell::OnceCell;
 
-use headrace_units::Nanos;
 use headrace_work::NodeId;
 
 use crate::graph::Graph;
 use crate::health::{Change, Event, Happening};
 use crate::place::{Edge, Place, Site};
-use crate::{Activity, Component, Metered};
+use crate::{Component, Metered};
 
 /// Room for the components of a graph. It outlives every process.
 pub struct Slots<'m> {
@@ -78,12 +77,6 @@ impl<'m> Arena<'m> {
                 self.component(user).notice(at, change);
             }
         }
-    }
-
-    /// What a component did up to `now`: its servers and its queue, none where it has none of its own; time in use by cause.
-    pub fn activity(self, id: NodeId, now: Nanos) -> Option<Activity> {
-        let activity = self.metered(id).activity(now)?;
-        Some(activity.with_causes(self.place(id).service_by_cause()))
     }
 
     /// What happened to components, from the `first`-th on, in the order of time.

@@ -3,9 +3,11 @@
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Sim, Stream};
-use headrace_work::{Ask, Block, Cause, NodeId, Spent, What};
+use headrace_work::{Ask, Block, NodeId, Spent};
 
 use crate::Component;
+use crate::array::Way;
+use crate::controller::Controller;
 use crate::crossing::Crossing;
 use crate::graph::Graph;
 use crate::health::{Change, Event, Happening, Health};
@@ -74,8 +76,6 @@ pub struct Place<'m> {
     received: Cell<Flow>,
     answered: Cell<Flow>,
     touched: Cell<bool>,
-    /// Service in ns, by cause; of hosts it is not counted here.
-    service: Cell<[u64; Cause::ALL.len()]>,
 }
 
 impl<'m> Place<'m> {
@@ -86,8 +86,7 @@ impl<'m> Place<'m> {
 
     fn new(site: &'m Site<'m>, id: NodeId, path: &'m str) -> Self {
         let (received, answered, touched) = (Cell::default(), Cell::default(), Cell::new(false));
-        let (health, service) = (Health::default(), Cell::default());
-        Self { site, id, path, health, received, answered, touched, service }
+        Self { site, id, path, health: Health::default(), received, answered, touched }
     }
 
     /// The random stream of the component here for `purpose`.
@@ -103,11 +102,6 @@ impl<'m> Place<'m> {
     /// What was answered here.
     pub fn answered(&self) -> Flow {
         self.answered.get()
-    }
-
-    /// Service in ns for other causes than hosts, by cause.
-    pub fn service_by_cause(&self) -> [u64; Cause::ALL.len()] {
-        self.service.get()
     }
 
     /// Has the next request noted in the list of touched components again.
@@ -144,23 +138,9 @@ impl<'m> Place<'m> {
     #[inline]
     pub(crate) fn answer(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
         self.answered.set(self.answered.get().with(ask.work.bytes));
-        if ask.cause != Cause::Host {
-            self.serve_cause(ask.cause, spent, before);
-        }
         if self.site.timeline.is_wanted() {
             self.site.timeline.visited(self.id, ask, spent, before);
         }
-    }
-}
-
-impl Place<'_> {
-    /// Counts the service in the legs from `before` on as that of its cause.
-    #[cold]
-    fn serve_cause(&self, cause: Cause, spent: &Spent, before: usize) {
-        let own = spent.spans().skip(before).filter(|(at, what, _)| *at == self.id && *what == What::Service);
-        let mut service = self.service.get();
-        service[cause as usize] += own.map(|(.., span)| span.0).sum::<u64>();
-        self.service.set(service);
     }
 }
 
@@ -232,6 +212,28 @@ impl<'m> Edge<'m> {
     /// Changes the health of the component that it leads to before the run begins.
     pub(crate) fn begin_failed(&self) {
         self.place.health.change(Change::Fails);
+    }
+
+    /// Sends `ask`, whose data crosses `way` to or from disk number `disk` of an array.
+    pub fn serve_over<'s>(
+        &self,
+        ask: &'s Ask<Block>,
+        way: Way<'m>,
+        disk: usize,
+        spent: &'s mut Spent,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(ask.work.bytes));
+        }
+        self.to.serve_over(self.place, ask, way, disk, spent)
+    }
+
+    /// The controller that it leads to, if it leads to one.
+    pub(crate) fn controller(&self) -> Option<&'m Controller<'m>> {
+        match self.to {
+            Component::Controller(controller) => Some(controller),
+            _ => None,
+        }
     }
 
     /// Where it leads.

@@ -42,7 +42,7 @@ impl Reading {
     pub fn of(arena: Arena, id: NodeId, now: Nanos) -> Self {
         let metered = arena.metered(id);
         let Activity { busy, queue, visits, waited, served, service, .. } =
-            arena.activity(id, now).unwrap_or_default();
+            metered.activity(now).unwrap_or_default();
         let mut meters = Vec::new();
         metered.meters(now, &mut |_, meter| meters.push(pair(meter)));
         Self {

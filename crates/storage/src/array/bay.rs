@@ -1,4 +1,4 @@
-//! The devices of an array and the paths to them: one piece of work for one device, also when a path fails.
+//! The devices of an array and the ways to them: one piece of work for one device, also when a path fails.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -6,8 +6,7 @@ use std::rc::Rc;
 use headrace_kernel::Sim;
 use headrace_work::{Ask, Block, Spent};
 
-use super::path::Path;
-use crate::crossing::Phase;
+use super::path::Way;
 use crate::place::Edge;
 
 /// A piece of work for a device.
@@ -20,12 +19,13 @@ pub(super) struct Job {
     pub ticket: u64,
 }
 
-/// The devices of an array and the paths to them.
+/// The devices of an array and the ways to them.
 pub(super) struct Bay<'m> {
     sim: &'m Sim<'m>,
     devices: &'m [Edge<'m>],
-    paths: Box<[Path<'m>]>,
-    /// The path whose turn it is.
+    /// The ways to the devices, one for each path.
+    ways: Box<[Way<'m>]>,
+    /// The way whose turn it is.
     turn: Cell<usize>,
     /// What a mirror knows of its devices; none where nothing is chosen.
     pub heads: Box<[Head]>,
@@ -53,44 +53,33 @@ pub(super) struct Head {
 }
 
 impl<'m> Bay<'m> {
-    pub fn new(
-        sim: &'m Sim<'m>,
-        devices: &'m [Edge<'m>],
-        paths: impl Iterator<Item = Path<'m>>,
-        chooses: bool,
-    ) -> Self {
+    pub fn new(sim: &'m Sim<'m>, devices: &'m [Edge<'m>], ways: Vec<Way<'m>>, chooses: bool) -> Self {
         let heads = if chooses { devices.iter().map(|_| Head::default()).collect() } else { Box::default() };
-        Self { sim, devices, paths: paths.collect(), turn: Cell::new(0), heads, lost: RefCell::default() }
+        Self { sim, devices, ways: ways.into(), turn: Cell::new(0), heads, lost: RefCell::default() }
     }
 
     /// Whether there is a way to the devices.
     pub fn is_reachable(&self) -> bool {
-        self.paths.is_empty() || self.paths.iter().any(|path| path.is_up())
+        self.ways.iter().any(|way| way.is_up())
     }
 
-    /// The next path in turn that works.
-    fn path(&self) -> Option<Path<'m>> {
-        let many = self.paths.len();
-        let at = (0..many).map(|n| (self.turn.get() + n) % many).find(|at| self.paths[*at].is_up())?;
+    /// The next way in turn that works.
+    fn way(&self) -> Option<Way<'m>> {
+        let many = self.ways.len();
+        let at = (0..many).map(|n| (self.turn.get() + n) % many).find(|at| self.ways[*at].is_up())?;
         self.turn.set((at + 1) % many);
-        Some(self.paths[at])
+        Some(self.ways[at])
     }
 
-    /// Does a job over one of the paths. Gives whether the path failed on the way, so that another has to be tried.
-    async fn over_path(&self, job: &Job, spent: &mut Spent) -> bool {
-        let Some(path) = self.path() else {
+    /// Does a job over one of the ways. Gives whether that failed meanwhile, so that another has to be tried.
+    async fn over_way(&self, job: &Job, spent: &mut Spent) -> bool {
+        let Some(way) = self.way() else {
             spent.fail();
             return false;
         };
-        let failures = path.failures();
-        path.cross(Phase::Request, job.device, &job.ask, spent).await;
-        if !spent.has_failed() {
-            self.devices[job.device].serve(&job.ask, spent).await;
-        }
-        if !spent.has_failed() {
-            path.cross(Phase::Answer, job.device, &job.ask, spent).await;
-        }
-        spent.has_failed() && path.failures() != failures && self.devices[job.device].is_up()
+        let failures = way.failures();
+        self.devices[job.device].serve_over(&job.ask, way, job.device, spent).await;
+        spent.has_failed() && way.failures() != failures && self.devices[job.device].is_up()
     }
 
     /// Jobs of a group that were not done.
@@ -104,14 +93,14 @@ impl<'m> Bay<'m> {
     }
 }
 
-/// Does a job: what the device is asked and what it answers goes over a path, another one where that fails.
+/// Does a job: what the device is asked and what it answers goes over a way, another one where that fails.
 pub(super) async fn do_job<'m>(bay: Rc<Bay<'m>>, job: Job) -> Spent {
     let mut spent = Spent::from(bay.sim.now());
     let failures = bay.devices[job.device].failures();
-    if bay.paths.is_empty() {
+    if bay.ways[0].is_free() {
         bay.devices[job.device].serve(&job.ask, &mut spent).await;
     } else {
-        while bay.over_path(&job, &mut spent).await {
+        while bay.over_way(&job, &mut spent).await {
             spent.retry();
         }
     }

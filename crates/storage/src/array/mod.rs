@@ -1,8 +1,11 @@
 //! An array: several devices that answer as one.
 
+mod access;
 mod bay;
+pub mod cache;
 mod checks;
 mod demand;
+mod front;
 mod layout;
 mod members;
 mod model;
@@ -21,17 +24,19 @@ use headrace_units::{Bytes, Nanos};
 use headrace_work::{Ask, Block, Spent, What};
 
 use crate::health::{Change, Event};
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, Balance, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
 use bay::{Bay, Job};
+use front::Front;
 use members::Members;
-use path::Path;
 use rebuild::Rebuild;
 
+pub use access::Access;
 pub use layout::{
     Accesses, Declustered, Layout, Mirror, Pairing, Parity, Parts, Placement, Rotation, Stripes, Units, Whole,
 };
+pub use path::Way;
 pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
 pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
 
@@ -53,8 +58,11 @@ pub struct ArrayPlan {
     distributed: bool,
     /// Whether the disks are copies of one part, which nothing else uses.
     copies: bool,
-    /// How many of the nodes it uses, the last ones, are ways to its disks.
+    /// How many of the nodes that it uses after its devices are paths to them, and then controllers.
     paths: usize,
+    controllers: usize,
+    access: Access,
+    cache: Option<cache::CachePlan>,
 }
 
 /// An array in a simulation.
@@ -69,6 +77,8 @@ pub struct Array<'m> {
     devices: &'m [Edge<'m>],
     members: Box<Members<'m>>,
     bay: Rc<Bay<'m>>,
+    /// What stands between hosts and the layout: controllers, a cache.
+    front: Option<Box<Front<'m>>>,
     /// Of each column of a mirror, the copy that the next read may begin its choice with.
     turns: Vec<Cell<u64>>,
     /// Has each device do its part.
@@ -95,13 +105,20 @@ impl Plan for ArrayPlan {
 
     fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Array<'m> {
         let sim = place.site.sim;
-        let (devices, ways) = uses.split_at(uses.len() - self.paths);
+        let (devices, others) = uses.split_at(uses.len() - self.paths - self.controllers);
+        let (paths, controllers) = others.split_at(self.paths);
         let columns = match &self.layout {
             Layout::Mirrored(mirror) => mirror.columns.disks,
             _ => 0,
         };
-        let paths = ways.iter().map(|edge| Path::of(edge, devices.len()));
-        let bay = Rc::new(Bay::new(sim, devices, paths, columns > 0));
+        let active = self.access.active(controllers.len());
+        let way = |path| Way::of(path, controllers, active, devices.len());
+        let ways: Vec<Way> = match paths {
+            [] => vec![way(None)],
+            paths => paths.iter().map(|path| way(Some(path))).collect(),
+        };
+        let front = Front::new(self, place, ways[0], controllers);
+        let bay = Rc::new(Bay::new(sim, devices, ways, columns > 0));
         let of_parts = Rc::clone(&bay);
         Array {
             lockstep: (self.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(sim, 1)),
@@ -110,6 +127,7 @@ impl Plan for ArrayPlan {
             devices,
             members: Box::new(Members::new(&self.layout, self.each, devices, self.distributed)),
             bay,
+            front,
             turns: (0..columns).map(|_| Cell::default()).collect(),
             parts: Crew::new(sim, move |job| bay::do_job(Rc::clone(&of_parts), job)),
             tickets: Cell::new(0),
@@ -163,6 +181,10 @@ impl Metered for Array<'_> {
         waited.then(|| Activity::of_locks(&used, now))
     }
 
+    fn balance(&self) -> Option<Balance> {
+        self.front.as_ref()?.balance()
+    }
+
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let counts = &self.counts;
         if !matches!(self.plan.layout, Layout::Striped(_)) {
@@ -170,6 +192,9 @@ impl Metered for Array<'_> {
         }
         if matches!(self.plan.layout, Layout::Parity(_)) {
             put("full_stripe_writes", Meter::Share(counts.full_stripes.get(), counts.writes.get()));
+        }
+        if let Some(front) = &self.front {
+            front.meters(now, put);
         }
         let (rebuilt, left, lost) =
             (self.rebuild.units.get(), self.members.to_rebuild(), self.members.lost());
@@ -191,8 +216,14 @@ impl Metered for Array<'_> {
     }
 }
 
-impl<'m> Room<'m> for Array<'m> {
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+impl<'m> Array<'m> {
+    /// What stands before it. Only that asks.
+    fn front(&'m self) -> &'m Front<'m> {
+        self.front.as_ref().expect("a cache stands before its array")
+    }
+
+    /// Has the disks do what is asked, past controllers and cache.
+    async fn serve_by_disks(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         let _turn = match &self.lockstep {
             Some(lockstep) => Some(lockstep.acquire(()).await),
             None => None,
@@ -215,6 +246,15 @@ impl<'m> Room<'m> for Array<'m> {
         spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
         if !self.bay.take_lost(ticket).is_empty() {
             spent.fail();
+        }
+    }
+}
+
+impl<'m> Room<'m> for Array<'m> {
+    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        match &self.front {
+            Some(front) => front.serve(self, ask, spent).await,
+            None => self.serve_by_disks(ask, spent).await,
         }
     }
 

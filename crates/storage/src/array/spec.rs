@@ -4,9 +4,10 @@ use headrace_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ArrayPlan;
+use super::cache::ArrayCacheSpec;
 use super::layout::{Declustered, Layout, Mirror, Pairing, Parity, Placement, Rotation, Stripes};
 use super::recovery::{DeclusteredSpec, RebuildSpec};
+use super::{Access, ArrayPlan};
 use crate::graph::{Copies, Lowering, MAX_BYTES};
 use crate::room::{Lowered, Spec};
 
@@ -53,6 +54,15 @@ pub struct ArraySpec {
     /// takes no time on the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
+    /// The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controllers: Vec<String>,
+    /// Which of two controllers requests come to.
+    #[serde(default)]
+    pub access: Access,
+    /// A cache between hosts and disks, in the memory of each of its controllers. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<ArrayCacheSpec>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -209,6 +219,11 @@ impl Spec for ArraySpec {
             return at.refuse("disks", message, None);
         }
         let paths = self.paths(at)?;
+        let controllers = self.controllers(at)?;
+        let cache = match &self.cache {
+            Some(cache) => Some(cache.plan(at, layout.stripe_bytes())?),
+            None => None,
+        };
         let plan = ArrayPlan {
             level: self.level,
             layout,
@@ -221,8 +236,12 @@ impl Spec for ArraySpec {
             distributed,
             copies: !matches!(self.of, Copies::Shared(_)),
             paths: paths.len(),
+            controllers: controllers.len(),
+            access: self.access,
+            cache,
         };
         uses.extend(paths);
+        uses.extend(controllers);
         Some(Lowered { plan, uses, capacity })
     }
 }
@@ -244,6 +263,9 @@ impl ArraySpec {
             declustered: None,
             rebuild: None,
             via: None,
+            controllers: Vec::new(),
+            access: Access::default(),
+            cache: None,
         }
     }
 
