@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["AdapterSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Duplex", "Elsewhere", "Engine", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "OpSpec", "Order", "Paths", "PatternSpec", "Policy", "Positioning", "Preset", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["AfterSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeclusteredSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FaultSpec", "FirstUnit", "Fit", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "Moment", "OpSpec", "Order", "PatternSpec", "Policy", "Positioning", "Precedence", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "Via", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -18,6 +18,8 @@ class ScenarioSpec(TypedDict):
     """The components, each under a name of its own. Each exists once; whoever names it shares it."""
     workload: dict[str, StreamSpec]
     """The streams of requests, each under a name of its own."""
+    faults: NotRequired[list[FaultSpec]]
+    """Components that fail during the run."""
     run: NotRequired[RunSpec]
     """How long to run, and from which seed."""
 
@@ -49,54 +51,47 @@ class ComponentSpecStation(TypedDict):
     capacity: NotRequired[str]
     """Addressable bytes."""
 
-# Several devices that answer as one.
-ComponentSpecArray = TypedDict(
-    "ComponentSpecArray",
-    {
-        "type": "Literal['array']",
-        # How data is laid out over the disks.
-        "level": "Level",
-        # What it is made of: copies of a part, named or written out, or a list of components of `system`.
-        "of": "Copies",
-        # Number of copies.
-        "disks": "NotRequired[int | None]",
-        # Bytes that lie on one disk before the next has its turn.
-        "stripe_unit": "str",
-        # Whether requests overlap.
-        "queueing": "NotRequired[Queueing]",
-        # On which disk a request begins. Only of RAID 0.
-        "first_unit": "NotRequired[FirstUnit]",
-        # On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe.
-        "rotation": "NotRequired[Rotation | None]",
-        # Which copy a read is taken from. Only of mirrors; there the default is `round_robin`.
-        "read_from": "NotRequired[ReadFrom | None]",
-        # Disks that have failed, by number from 0: the array runs degraded.
-        "failed": "NotRequired[list[int]]",
-        # The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
-        "from": "NotRequired[str | None]",
-        # A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way.
-        "via": "NotRequired[str | None]",
-    },
-)
+class ComponentSpecArray(TypedDict):
+    """Several devices that answer as one."""
+
+    type: Literal['array']
+    level: Level
+    """How data is laid out over the disks."""
+    of: Copies
+    """What it is made of: copies of a part, named or written out, or a list of components of `system`."""
+    disks: NotRequired[int | None]
+    """Number of copies."""
+    stripe_unit: str
+    """Bytes that lie on one disk before the next has its turn."""
+    queueing: NotRequired[Queueing]
+    """Whether requests overlap."""
+    first_unit: NotRequired[FirstUnit]
+    """On which disk a request begins. Only of RAID 0."""
+    rotation: NotRequired[Rotation | None]
+    """On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe."""
+    read_from: NotRequired[ReadFrom | None]
+    """Which copy a read is taken from. Only of mirrors; there the default is `round_robin`."""
+    failed: NotRequired[list[int]]
+    """Disks that have failed, by number from 0: the array runs degraded."""
+    spares: NotRequired[int]
+    """Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail."""
+    declustered: NotRequired[DeclusteredSpec | None]
+    """Stripes of fewer units than there are disks, over all disks by permutations. Only of RAID 5, 6 and erasure codes."""
+    rebuild: NotRequired[RebuildSpec | None]
+    """How what a disk has lost or missed is rebuilt."""
+    via: NotRequired[Via | None]
+    """A `link` or `fc_loop` of `system` between the array and its disks, or several, which take turns while they work. Default: data takes no time on the way."""
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
 
     type: Literal['link']
-    preset: NotRequired[Preset | None]
-    """What the wire is called: its rate and its frames. Default: `rate` and `frame` say them."""
-    rate: NotRequired[str | None]
-    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames. Default: that of `preset`."""
+    rate: str
+    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames."""
     frame: NotRequired[FrameSpec | None]
-    """What frames add to data. Default: that of `preset`; without one nothing, and `rate` is that of data."""
-    duplex: NotRequired[Duplex | None]
-    """Whether reads and writes share the wire. Default: a `preset` is `full`, a bare `rate` is `half`."""
+    """What frames add to data. Default: nothing; `rate` is that of data."""
     latency: NotRequired[str]
     """Delay from the last byte sent to the last byte received; the next transfer may begin in the meantime."""
-    metres: NotRequired[int]
-    """Length of the wire in metres, of 5 ns each."""
-    credit: NotRequired[int | None]
-    """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: enough for any length."""
 
 class ComponentSpecFcLoop(TypedDict):
     """A Fibre Channel arbitrated loop."""
@@ -115,49 +110,7 @@ class ComponentSpecFcLoop(TypedDict):
     credit: NotRequired[int]
     """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate; it stalls no loop without long cables."""
 
-class ComponentSpecSwitch(TypedDict):
-    """A switch between servers, other switches and what holds data."""
-
-    type: Literal['switch']
-    connects: list[Connection]
-    """Its neighbours: servers, other switches, and what holds data. A link between two switches is listed by either."""
-    preset: NotRequired[Preset | None]
-    """What the wires of its ports are called: their rate and frames. Default: `rate` and `frame` say them."""
-    rate: NotRequired[str | None]
-    """Rate of each port in each direction: that of data, or with `frame` of frames. Default: that of `preset`."""
-    frame: NotRequired[FrameSpec | None]
-    """How data is cut into frames. Default: that of `preset`; without one not at all."""
-    latency: NotRequired[str]
-    """Time from the arrival of a frame at a port to its place in the queue of another. Data sheets say 0.3 µs to 2 µs."""
-    forwarding: NotRequired[Forwarding]
-    """Whether a frame goes on before it is there whole."""
-    form: NotRequired[Form]
-    """Whether ports have queues."""
-    credit: NotRequired[int | None]
-    """Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length."""
-    ports: NotRequired[int | None]
-    """Number of ports. Default: as many as neighbours need."""
-
-class ComponentSpecServer(TypedDict):
-    """A server that streams come from."""
-
-    type: Literal['server']
-    cores: NotRequired[int]
-    """Number of cores."""
-    submit: NotRequired[str]
-    """Time a core works to submit a command."""
-    complete: NotRequired[str]
-    """Time a core works to finish a command that is answered."""
-    interrupt: NotRequired[str]
-    """Time a core works for each interrupt besides."""
-    copy: NotRequired[str | None]
-    """Rate at which a core moves data between adapter and application: copies, and checksums where protocols run in software. Default: it does not."""
-    adapter: NotRequired[AdapterSpec]
-    """The host bus adapter, one for all ports."""
-    paths: NotRequired[Paths]
-    """Which way a request takes where there are several."""
-
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer"
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -525,16 +478,7 @@ class DrawnTimeErlang(TypedDict):
 
     erlang: DrawnTimeErlangErlang
 
-# DrawnTimeUniformUniform
-DrawnTimeUniformUniform = TypedDict(
-    "DrawnTimeUniformUniform",
-    {
-        # The least time.
-        "from": "str",
-        # The longest time.
-        "to": "str",
-    },
-)
+DrawnTimeUniformUniform = TypedDict("DrawnTimeUniformUniform", {"from": str, "to": str})
 
 class DrawnTimeUniform(TypedDict):
     """Equally likely anywhere in between."""
@@ -576,8 +520,36 @@ Rotation: TypeAlias = "Literal['left_symmetric'] | Literal['left_asymmetric'] | 
 ReadFrom: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['nearest']"
 """Which copy a read is taken from."""
 
-Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
-"""A wire by its name: its rate after line coding, and its frames."""
+class DeclusteredSpec(TypedDict):
+    """Stripes narrower than the array, over all of its disks by permutations."""
+
+    width: int
+    """Number of units in a stripe, parity included."""
+    spares: NotRequired[int]
+    """Number of units in each row that are left free for rebuilds: the distributed spare."""
+
+class RebuildSpec(TypedDict):
+    """How data that a disk has lost or missed is computed again and written."""
+
+    rate: NotRequired[str | None]
+    """Maximum rate at which it writes. Default: as fast as the disks can."""
+    at_least: NotRequired[str]
+    """Minimum rate at which it goes on while hosts keep the array busy. Only of `foreground_first`. The default is that of Linux md."""
+    to: NotRequired[Target | None]
+    """Where the data of a failed disk goes. Default: to the distributed spare where the layout has one, else to a hot spare."""
+    priority: NotRequired[Precedence]
+    """Who goes first while hosts use the array."""
+    chunk: NotRequired[str]
+    """Bytes of a disk that are read together, and then written together. Two such chunks are under way at a time. The default is an estimate: controllers differ."""
+
+Target: TypeAlias = "Literal['hot_spare'] | Literal['distributed_spare']"
+"""Where the data of a failed disk goes. Without a spare it waits until the disk is replaced."""
+
+Precedence: TypeAlias = "Literal['equal'] | Literal['foreground_first']"
+"""Who goes first while hosts use the array."""
+
+Via: TypeAlias = "str | list[str]"
+"""What an array sends its requests and data by."""
 
 FrameSpec: TypeAlias = "Protocol | Frame"
 """How data is cut into frames: by a protocol, or by numbers."""
@@ -593,88 +565,36 @@ class Frame(TypedDict):
     overhead: str
     """Bytes of a frame besides, and of the gap to the next."""
 
-Duplex: TypeAlias = "Literal['half'] | Literal['full']"
-"""Whether the two directions of a link are one wire."""
-
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Which port of a loop sends next."""
 
-Connection: TypeAlias = "str | Linked"
-"""A neighbour of a switch."""
-
-class Linked(TypedDict):
-    """A neighbour, and the wires to it."""
+class StreamSpec(TypedDict):
+    """A stream of requests to one component."""
 
     to: str
-    """The neighbour, by its name in `system`."""
-    links: NotRequired[int]
-    """Number of wires, each with a port at this end."""
-    preset: NotRequired[Preset | None]
-    """What each wire is called. Default: as the switch says."""
-    rate: NotRequired[str | None]
-    """Rate of each wire in each direction. Default: as the switch says."""
-    metres: NotRequired[int]
-    """Length of each wire in metres, of 5 ns each."""
-
-Forwarding: TypeAlias = "Literal['cut_through'] | Literal['store_and_forward']"
-"""Whether a frame goes on before it is there whole."""
-
-Form: TypeAlias = "Literal['queued'] | Literal['direct']"
-"""What is between the neighbours of a switch."""
-
-class AdapterSpec(TypedDict):
-    """A host bus adapter."""
-
-    command: NotRequired[str]
-    """Time its processor takes for each command."""
-    queue_depth: NotRequired[int | None]
-    """Maximum number of commands outstanding at each target; others wait. Default: no limit."""
-    coalescing: NotRequired[Coalescing | None]
-    """Completions reported together. Default: an interrupt for each."""
-
-class Coalescing(TypedDict):
-    """When an adapter that holds completions back interrupts its server."""
-
-    most: int
-    """Once it holds this number of completions …"""
-    after: str
-    """… or this time after the first of them."""
-
-Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
-"""Which way a request takes where there are several."""
-
-# A stream of requests to one component.
-StreamSpec = TypedDict(
-    "StreamSpec",
-    {
-        # The server that the requests come from, by its name in `system`: they find their way to `to` through switches. Default: they are at `to` at once.
-        "from": "NotRequired[str | None]",
-        # The component the requests go to, by its name in `system`.
-        "to": "str",
-        # When requests come.
-        "arrivals": "ArrivalSpec",
-        # Reads, writes, or both. A replayed trace has its own.
-        "op": "NotRequired[OpSpec]",
-        # How large each request is. A replayed trace has its own.
-        "size": "NotRequired[SizeSpec]",
-        # Which addresses they go to. A replayed trace has its own.
-        "pattern": "NotRequired[PatternSpec]",
-        # Addresses are multiples of this. Default: the smallest size that occurs.
-        "align": "NotRequired[str | None]",
-        # Only this number of bytes at the beginning is addressed. Default: the whole component.
-        "footprint": "NotRequired[str | None]",
-        # Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0.
-        "region": "NotRequired[Region | None]",
-        # Maximum number of its requests in flight, for an open stream. Default: no limit.
-        "outstanding": "NotRequired[int | None]",
-        # What happens to a request that comes while `outstanding` are in flight.
-        "when_full": "NotRequired[WhenFull]",
-        # A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait.
-        "timeout": "NotRequired[str | None]",
-        # Smaller numbers are more urgent, where a component has priorities.
-        "priority": "NotRequired[int]",
-    },
-)
+    """The component the requests go to, by its name in `system`."""
+    arrivals: ArrivalSpec
+    """When requests come."""
+    op: NotRequired[OpSpec]
+    """Reads, writes, or both. A replayed trace has its own."""
+    size: NotRequired[SizeSpec]
+    """How large each request is. A replayed trace has its own."""
+    pattern: NotRequired[PatternSpec]
+    """Which addresses they go to. A replayed trace has its own."""
+    align: NotRequired[str | None]
+    """Addresses are multiples of this. Default: the smallest size that occurs."""
+    footprint: NotRequired[str | None]
+    """Only this number of bytes at the beginning is addressed. Default: the whole component."""
+    region: NotRequired[Region | None]
+    """Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0."""
+    outstanding: NotRequired[int | None]
+    """Maximum number of its requests in flight, for an open stream. Default: no limit."""
+    when_full: NotRequired[WhenFull]
+    """What happens to a request that comes while `outstanding` are in flight."""
+    timeout: NotRequired[str | None]
+    """A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait."""
+    priority: NotRequired[int]
+    """Smaller numbers are more urgent, where a component has priorities."""
 
 class ArrivalSpecPoisson(TypedDict):
     """At random at this rate, whatever happened before."""
@@ -830,18 +750,7 @@ class DrawnSizeMix(TypedDict):
 
     mix: list[Share]
 
-# DrawnSizeUniformUniform
-DrawnSizeUniformUniform = TypedDict(
-    "DrawnSizeUniformUniform",
-    {
-        # The smallest size.
-        "from": "str",
-        # The largest size.
-        "to": "str",
-        # From one size to the next.
-        "step": "str",
-    },
-)
+DrawnSizeUniformUniform = TypedDict("DrawnSizeUniformUniform", {"from": str, "to": str, "step": str})
 
 class DrawnSizeUniform(TypedDict):
     """Equally likely any of `from`, `from` + `step`, … up to `to`."""
@@ -886,19 +795,31 @@ class PatternSpecRuns(TypedDict):
 PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
 """Which addresses are asked for."""
 
-# A part of a component.
-Region = TypedDict(
-    "Region",
-    {
-        # Where it begins. Requests are aligned from there on, so a drive wants a multiple of its sectors (512 B).
-        "from": "str",
-        # How much it holds.
-        "size": "str",
-    },
-)
+Region = TypedDict("Region", {"from": str, "size": str})
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a request that comes while as many as may be are in flight."""
+
+class FaultSpec(TypedDict):
+    """A component that fails during the run."""
+
+    component: str
+    """The component, by its path in results: `volume/spindle[2]`, or the name of a link."""
+    fails: Moment
+    """When it fails: from then on it answers nothing, and what it was asked before is lost."""
+    returns: NotRequired[Moment | None]
+    """When it works again, with what it held. An array then writes what it missed."""
+    replaced: NotRequired[Moment | None]
+    """When another one, which is empty, takes its place. An array then rebuilds what it held."""
+
+Moment: TypeAlias = "str | AfterSpec"
+"""When something happens."""
+
+class AfterSpec(TypedDict):
+    """After so many requests."""
+
+    after: int
+    """Number of requests answered, dropped, expired or failed, of all streams together."""
 
 class RunSpec(TypedDict):
     """How long to run, and from which seed."""
@@ -906,7 +827,7 @@ class RunSpec(TypedDict):
     seed: NotRequired[int]
     """The root of all random streams. Same scenario, same seed: same results, bit for bit."""
     requests: NotRequired[int]
-    """How many requests are answered, dropped or expired before the run ends. A replayed trace ends with its last request."""
+    """How many requests are answered, dropped, expired or failed before the run ends. A replayed trace ends with its last request."""
     time: NotRequired[str | None]
     """End after this simulated time, if that comes first."""
     replications: NotRequired[int]

@@ -60,7 +60,7 @@ mod tasks;
 pub use crew::{Crew, Join};
 pub use delay::{Delay, Settled};
 pub use discipline::{Discipline, Fcfs, Priority};
-pub use locks::{Lock, Locking, Locks};
+pub use locks::{Lock, LockUse, Locking, Locks};
 pub use pool::Pool;
 pub use queue::{EventQueue, TaskId};
 pub use random::{Draws, Stream, subkey};

@@ -9,6 +9,7 @@ use headrace_work::NodeId;
 
 use crate::catalog;
 use crate::document::{Path, Problem};
+use crate::faults::{self, Fault};
 use crate::progress::Progress;
 use crate::spec::{RunSpec, ScenarioSpec};
 
@@ -23,12 +24,19 @@ pub struct Plan {
     pub graph: Graph,
     /// The streams.
     pub streams: Vec<StreamPlan>,
+    /// The components that fail, and when.
+    pub faults: Vec<Fault>,
 }
 
 impl Plan {
     /// How long to run, and from which seed.
     pub fn run(&self) -> &RunSpec {
         &self.spec.run
+    }
+
+    /// Whether components fail or are rebuilt during a run, so that it has phases rather than one steady state.
+    pub fn has_phases(&self) -> bool {
+        !self.faults.is_empty() || self.graph.nodes.iter().any(|node| node.plan.known().changes())
     }
 
     /// The streams that go to a component.
@@ -57,8 +65,10 @@ pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Pl
     let graph = graph.map_err(|mistakes| problems.extend(mistakes.into_iter().map(problem)));
     let (streams, wrong) = streams::of(&spec, graph.as_ref().ok(), &folder, progress);
     problems.extend(wrong);
+    let faults =
+        graph.as_ref().map_or_else(|()| Vec::new(), |graph| faults::of(&spec.faults, graph, &mut problems));
     match graph {
-        Ok(graph) if problems.is_empty() => Ok(Plan { graph, streams, spec }),
+        Ok(graph) if problems.is_empty() => Ok(Plan { graph, streams, faults, spec }),
         _ => Err(problems),
     }
 }

@@ -137,6 +137,9 @@ pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<Theory> {
 }
 
 fn of_stream(plan: &Plan, stream: &StreamPlan, times_ms: &[f64]) -> Result<Theory, String> {
+    if plan.has_phases() {
+        return Err("components neither fail nor are rebuilt during the run".to_owned());
+    }
     if let Some(fails) = plan.streams_to(stream.target).find_map(not_poisson) {
         return Err(fails);
     }

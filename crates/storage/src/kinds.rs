@@ -93,14 +93,36 @@ macro_rules! rooms {
                 ask: &'s Ask<Block>,
                 spent: &'s mut Spent,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                place.receive(ask.work.bytes);
+                let (up, failures) = (place.health.is_up(), place.health.failures());
+                if up {
+                    place.receive(ask.work.bytes);
+                }
                 let before = spent.legs().len();
                 async move {
+                    if !up {
+                        return spent.fail();
+                    }
                     match self {
                         $(Self::$kind(room) => room.serve(ask, spent).await,)+
                         $(Self::$made(room) => room.serve(ask, spent).await,)+
                     }
-                    place.answer(ask, spent, before);
+                    place.end(failures, ask, spent, before);
+                }
+            }
+
+            /// Tells it that the component behind its `edge`-th edge fails, returns or is replaced.
+            pub(crate) fn notice(&'m self, edge: usize, change: Change) {
+                match self {
+                    $(Self::$kind(room) => room.notice(edge, change),)+
+                    $(Self::$made(room) => room.notice(edge, change),)+
+                }
+            }
+
+            /// Has it do what it does by itself from the beginning of the run.
+            pub(crate) fn begin(&'m self) {
+                match self {
+                    $(Self::$kind(room) => room.begin(),)+
+                    $(Self::$made(room) => room.begin(),)+
                 }
             }
 
@@ -113,14 +135,20 @@ macro_rules! rooms {
                 disk: usize,
                 spent: &'s mut Spent,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                place.receive(ask.work.bytes);
+                let (up, failures) = (place.health.is_up(), place.health.failures());
+                if up {
+                    place.receive(ask.work.bytes);
+                }
                 let before = spent.legs().len();
                 async move {
+                    if !up {
+                        return spent.fail();
+                    }
                     match self {
                         $(Self::$kind(room) => room.serve_over(ask, way, disk, spent).await,)+
                         $(Self::$made(room) => room.serve_over(ask, way, disk, spent).await,)+
                     }
-                    place.answer(ask, spent, before);
+                    place.end(failures, ask, spent, before);
                 }
             }
 
@@ -138,14 +166,21 @@ macro_rules! rooms {
                 ask: &'s Ask<Crossing>,
                 spent: &'s mut Spent,
             ) -> impl Future<Output = headrace_units::Nanos> + use<'m, 's> {
-                place.receive(ask.work.data().bytes);
+                let (up, failures) = (place.health.is_up(), place.health.failures());
+                if up {
+                    place.receive(ask.work.data().bytes);
+                }
                 let before = spent.legs().len();
                 async move {
+                    if !up {
+                        spent.fail();
+                        return spent.until();
+                    }
                     let tail = match self {
                         $(Self::$kind(room) => room.carry(ask, spent).await,)+
                         $(Self::$made(room) => room.carry(ask, spent).await,)+
                     };
-                    place.answer(&ask.with(ask.work.data()), spent, before);
+                    place.end(failures, &ask.with(ask.work.data()), spent, before);
                     tail
                 }
             }

@@ -9,6 +9,7 @@
 mod arena;
 mod crossing;
 pub mod graph;
+mod health;
 mod kinds;
 mod meter;
 mod place;
@@ -20,6 +21,7 @@ pub mod wire;
 pub use arena::{Arena, Slots};
 pub use crossing::{Crossing, Phase};
 pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, Wanted, lower};
+pub use health::{Change, Event, Happening, Health};
 pub use meter::{Activity, Balance, Meter};
 pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};

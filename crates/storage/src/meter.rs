@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use headrace_kernel::{Sim, Usage};
+use headrace_kernel::{LockUse, Sim, Usage};
 use headrace_stats::Level;
 use headrace_units::Nanos;
 use headrace_work::Cause;
@@ -70,6 +70,20 @@ impl Activity {
             waited: usage.waits.sum_ns(),
             served: usage.services.count(),
             service: usage.services.sum_ns(),
+        }
+    }
+
+    /// What locks recorded: they are in use while somebody waits for the most contended of them.
+    pub fn of_locks(used: &LockUse, now: Nanos) -> Self {
+        Self {
+            servers: 1,
+            busy: [u128::from(used.contended_ns), 0, 0, 0],
+            queue: used.waits.queue.area(now),
+            waiting: used.waits.queue.value(),
+            visits: used.waits.waits.count(),
+            waited: used.waits.waits.sum_ns(),
+            served: used.holds.count(),
+            service: used.holds.sum_ns(),
         }
     }
 

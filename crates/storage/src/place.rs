@@ -11,6 +11,7 @@ use crate::array::Way;
 use crate::controller::Controller;
 use crate::crossing::Crossing;
 use crate::graph::Graph;
+use crate::health::{Change, Event, Happening, Health};
 use crate::timeline::Timeline;
 
 /// What the components of one simulation share.
@@ -22,12 +23,23 @@ pub struct Site<'m> {
     seed: u64,
     /// The components that were asked something since this list was last taken.
     touched: RefCell<Vec<NodeId>>,
+    happenings: RefCell<Vec<Happening>>,
 }
 
 impl<'m> Site<'m> {
     /// An empty site, whose random streams come from `seed`.
     pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
-        Self { sim, timeline, seed, touched: RefCell::default() }
+        Self { sim, timeline, seed, touched: RefCell::default(), happenings: RefCell::default() }
+    }
+
+    /// Notes what happens to a component.
+    pub fn note(&self, node: NodeId, what: Event) {
+        self.happenings.borrow_mut().push(Happening { at: self.sim.now(), node, what });
+    }
+
+    /// What happened to components, from the `first`-th on, in the order of time.
+    pub fn happenings(&self, first: usize) -> Vec<Happening> {
+        self.happenings.borrow()[first..].to_vec()
     }
 
     /// Takes the list of components that were asked something since it was last taken.
@@ -60,6 +72,8 @@ pub struct Place<'m> {
     pub id: NodeId,
     /// Its path in the graph.
     pub path: &'m str,
+    /// Whether the component works.
+    pub health: Health,
     received: Cell<Flow>,
     answered: Cell<Flow>,
     touched: Cell<bool>,
@@ -73,7 +87,7 @@ impl<'m> Place<'m> {
 
     fn new(site: &'m Site<'m>, id: NodeId, path: &'m str) -> Self {
         let (received, answered, touched) = (Cell::default(), Cell::default(), Cell::new(false));
-        Self { site, id, path, received, answered, touched }
+        Self { site, id, path, health: Health::default(), received, answered, touched }
     }
 
     /// The random stream of the component here for `purpose`.
@@ -110,6 +124,17 @@ impl<'m> Place<'m> {
         self.site.touched.borrow_mut().push(self.id);
     }
 
+    /// A request ends that came when the component had failed so often: it is answered, unless it failed since.
+    #[inline]
+    pub(crate) fn end(&self, failures: u32, ask: &Ask<Block>, spent: &mut Spent, before: usize) {
+        if self.health.failures() != failures {
+            spent.fail();
+        }
+        if !spent.has_failed() {
+            self.answer(ask, spent, before);
+        }
+    }
+
     /// A request is answered whose account had `before` legs when it came.
     #[inline]
     pub(crate) fn answer(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
@@ -133,14 +158,17 @@ impl<'m> Edge<'m> {
         Self { to, place, sent: Cell::default() }
     }
 
-    /// Sends `ask`, waits for its answer, and charges the time to `spent`, which ends now.
+    /// Sends `ask`, waits for its answer, and charges the time to `spent`, which ends now. Nothing is sent where the component is
+    /// down, and an answer from one that failed in between is none: `spent` has then [failed](Spent::has_failed).
     #[inline]
     pub fn serve<'s>(
         &self,
         ask: &'s Ask<Block>,
         spent: &'s mut Spent,
     ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.bytes));
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(ask.work.bytes));
+        }
         self.to.serve(self.place, ask, spent)
     }
 
@@ -166,8 +194,26 @@ impl<'m> Edge<'m> {
         ask: &'s Ask<Crossing>,
         spent: &'s mut Spent,
     ) -> impl Future<Output = Nanos> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.data().bytes));
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(ask.work.data().bytes));
+        }
         self.to.carry(self.place, ask, spent)
+    }
+
+    /// Whether the component that it leads to works.
+    #[inline]
+    pub fn is_up(&self) -> bool {
+        self.place.health.is_up()
+    }
+
+    /// How often the component that it leads to failed.
+    pub fn failures(&self) -> u32 {
+        self.place.health.failures()
+    }
+
+    /// Changes the health of the component that it leads to before the run begins.
+    pub(crate) fn begin_failed(&self) {
+        self.place.health.change(Change::Fails);
     }
 
     /// Sends `ask`, whose data crosses `way` to or from disk number `disk` of an array.
@@ -178,7 +224,9 @@ impl<'m> Edge<'m> {
         disk: usize,
         spent: &'s mut Spent,
     ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.bytes));
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(ask.work.bytes));
+        }
         self.to.serve_over(self.place, ask, way, disk, spent)
     }
 

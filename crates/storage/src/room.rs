@@ -7,6 +7,7 @@ use headrace_work::{Ask, Block, NodeId, Op, Spent};
 use crate::array::Way;
 use crate::crossing::{Crossing, Phase};
 use crate::graph::{Lowering, View};
+use crate::health::Change;
 use crate::meter::{Activity, Balance, Meter};
 use crate::place::{Edge, Place};
 use crate::theory::{Demand, Load, Model};
@@ -112,6 +113,11 @@ pub trait Known {
         None
     }
 
+    /// Whether it may change during a run although nothing is done to it: a disk is rebuilt that had failed before.
+    fn changes(&self) -> bool {
+        false
+    }
+
     /// How much memory it has for the caches of arrays that use it; none where it sets no limit.
     fn memory(&self) -> Option<Bytes> {
         None
@@ -145,8 +151,10 @@ pub trait Room<'m>: Metered {
     ) -> impl Future<Output = ()> {
         async move {
             way.cross(Phase::Request, disk, ask, spent).await;
-            self.serve(ask, spent).await;
-            way.cross(Phase::Answer, disk, ask, spent).await;
+            if !spent.has_failed() {
+                self.serve(ask, spent).await;
+                way.cross(Phase::Answer, disk, ask, spent).await;
+            }
         }
     }
 
@@ -156,6 +164,14 @@ pub trait Room<'m>: Metered {
         _ = (ask, spent);
         unreachable!("a room is passed through that does not say that it is in order")
     }
+
+    /// The component behind its `edge`-th edge has just failed, returned or been replaced.
+    fn notice(&'m self, edge: usize, change: Change) {
+        _ = (edge, change);
+    }
+
+    /// Does what it does by itself from the beginning of the run.
+    fn begin(&'m self) {}
 
     /// Takes so many ports, neighbours, for an array and its disks: the number of the first, or `None` if it has no ports.
     fn attach(&self, ports: u32) -> Option<u32> {
@@ -179,12 +195,18 @@ pub trait Metered {
         None
     }
 
+    /// In which state it is, where that is not the usual one: `degraded`, `rebuilding`, `lost data`.
+    fn state(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What its write-back cache took in and holds; none for a room without one.
     fn balance(&self) -> Option<Balance> {
         None
     }
 
-    /// Measures of its own, by name: always the same ones in the same order. Results carry each by that name.
+    /// Measures of its own, by name: always the same ones in the same order; those of what may never happen come last, from when it
+    /// does. Results carry each by that name.
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         _ = (now, put);
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Coming, by_events, graph, lowered};
-use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom};
+use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom, Via};
 use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning};
 use headrace_storage::graph::Copies;
 use headrace_storage::link::LinkSpec;
@@ -56,7 +56,7 @@ fn array(of: Copies, disks: Option<u32>, lockstep: bool, via: bool) -> Component
 fn of_level(level: Level, of: Copies, disks: Option<u32>, lockstep: bool, via: bool) -> ComponentSpec {
     ComponentSpec::Array(ArraySpec {
         queueing: if lockstep { Queueing::SplitMerge } else { Queueing::ForkJoin },
-        via: via.then(|| "wire".to_owned()),
+        via: via.then(|| Via::One("wire".to_owned())),
         ..ArraySpec::new(level, of, disks, Bytes(UNIT))
     })
 }

@@ -37,6 +37,7 @@ LOSS = 0.001
 LOSSES = {
     "dropped": "of the requests of {stream} were dropped",
     "expired": "of the requests of {stream} expired",
+    "failed": "of the requests of {stream} failed",
     "blocked": "of the time {stream} was blocked",
 }
 
@@ -177,7 +178,7 @@ def capacity(
 
     `until` has goals (`p99(reads) < 20 ms`) or limits (`p99(reads) > 20 ms`, whose goal is not to pass it); of a number
     of which more is better, such as `requests_per_s`, `>` is the goal and `<` the limit. Loads that hosts lose more
-    than 0.1 % of (dropped, expired, blocked) fail, unless `until` says how much may be lost: `dropped(users) < 1 %`.
+    than 0.1 % of (dropped, expired, failed, blocked) fail, unless `until` says how much may be lost: `dropped(users) < 1 %`.
 
     The search begins at `least` (default: the scenario's value) and doubles, or halves, in the direction in which the
     goals come nearer or go; `least` and `most` are never passed. It then halves the bracket until its ends are `within`

@@ -51,6 +51,8 @@ fn a_sound_run_breaks_none() {
     let found = laws_broken_by(|_, edge, record| {
         (0..9).for_each(|i| answer(edge, record, Nanos(i * 10_000_000)));
         record.drop(0);
+        record.begin(0, Nanos(90_000_000));
+        record.fail(0, Nanos(95_000_000), Nanos(90_000_000));
     });
     assert_eq!(found, Vec::<String>::new());
 }
@@ -74,7 +76,20 @@ fn a_lost_request_is_caught() {
             answer(edge, record, Nanos(0));
             record.streams[0].born += 1;
         },
-        "users: 2 requests made, 1 answered, 0 in flight, 0 dropped, 0 expired",
+        "users: 2 requests made, 1 answered, 0 in flight, 0 dropped, 0 expired, 0 failed",
+    );
+}
+
+#[test]
+fn a_request_that_fails_twice_is_caught() {
+    only(
+        |_, edge, record| {
+            answer(edge, record, Nanos(0));
+            record.begin(0, Nanos(10_000_000));
+            record.fail(0, Nanos(10_000_000), Nanos(10_000_000));
+            record.streams[0].failed += 1;
+        },
+        "users: 2 requests made, 1 answered, 0 in flight, 0 dropped, 0 expired, 2 failed",
     );
 }
 

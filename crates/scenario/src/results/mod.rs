@@ -5,6 +5,7 @@ mod answer;
 mod components;
 mod measured;
 mod notes;
+mod phases;
 mod response;
 mod streams;
 
@@ -18,6 +19,7 @@ use crate::theory::{self, SHARES, Theory};
 
 pub use components::{Bottleneck, ComponentResults};
 pub use measured::{Comparison, Measured};
+pub use phases::{PhaseResults, PhaseStreamResults};
 pub use response::{IntervalResults, QuantileResults, ResponseResults, have_settled};
 pub use streams::{LegResults, StreamResults};
 
@@ -58,6 +60,8 @@ pub struct Results {
     pub bottleneck: Option<Bottleneck>,
     /// What theory says beside it.
     pub theory: Vec<Theory>,
+    /// What streams got before and after each fault; empty where nothing fails.
+    pub phases: Vec<PhaseResults>,
     /// Over time, of the first replication.
     pub series: Vec<PointResults>,
     /// The scenario, defaults filled in: with it, the version and the seed anyone can run it again.
@@ -112,6 +116,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
         components,
         bottleneck,
         theory: if options.theory { theory::predict(plan, &times) } else { Vec::new() },
+        phases: phases::of(plan, outcomes),
         series: outcomes.first().map_or_else(Vec::new, points),
         scenario: plan.spec.clone(),
     };

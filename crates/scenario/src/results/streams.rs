@@ -32,6 +32,8 @@ pub struct StreamResults {
     pub dropped: u64,
     /// Requests that were not answered within their timeout, warm-up included.
     pub expired: u64,
+    /// Requests that nothing could answer, warm-up included: what they needed had failed, or its data was lost.
+    pub failed: u64,
     /// The share of the time for which the source was blocked; none where it cannot be.
     pub blocked: Option<f64>,
     /// Throughput, in requests per second.
@@ -94,6 +96,7 @@ pub(super) fn stream(
         in_flight: found().map(|stream| stream.in_flight).sum(),
         dropped: found().map(|stream| stream.dropped).sum(),
         expired: found().map(|stream| stream.expired).sum(),
+        failed: found().map(|stream| stream.failed).sum(),
         blocked: stream.spec.outstanding.map(|_| {
             let time: f64 = outcomes.iter().map(|outcome| outcome.ended_at.secs()).sum();
             found().map(|stream| stream.blocked.secs()).sum::<f64>() / time.max(1e-9)

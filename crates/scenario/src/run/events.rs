@@ -7,6 +7,7 @@ use headrace_work::{Ask, Block, Spent, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
 use super::End;
+use super::faults;
 use super::record::Record;
 use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
 use crate::plan::StreamPlan;
@@ -14,8 +15,12 @@ use crate::plan::StreamPlan;
 /// Each request of an open stream is a job of this crew: the next that its stream has.
 pub type Hosts<'m> = Crew<'m, usize>;
 
+/// A client whose request fails at once asks again after this time, a rule of ours: it would otherwise fail for ever at one instant.
+const RETRY: Nanos = Nanos(1_000_000_000);
+
 /// Runs a replication event by event.
 pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) -> (End, Nanos) {
+    faults::start(of);
     for (index, stream) in of.plan.streams.iter().enumerate() {
         start(of, hosts, index, stream);
     }
@@ -76,8 +81,11 @@ async fn client<'m>(of: &'m Replication<'m>, index: usize, think: TimeSpec, numb
     let thoughts = of.stream(&of.plan.streams[index], &format!("thoughts of client {number}"));
     let mut draws = thoughts.draws();
     loop {
-        of.host(index).await;
+        let (asked, failed) = (of.site.sim.now(), !of.host(index).await);
         of.site.sim.delay(think.draw(&mut draws)).await;
+        if failed && of.site.sim.now() == asked {
+            of.site.sim.delay(RETRY).await;
+        }
     }
 }
 
@@ -126,8 +134,8 @@ impl<'m> Replication<'m> {
         hosts.start(index);
     }
 
-    /// The next request of a stream, from its birth to its answer.
-    pub async fn host(&'m self, stream: usize) {
+    /// The next request of a stream, from its birth to its end. Gives whether it did not fail.
+    pub async fn host(&'m self, stream: usize) -> bool {
         let (source, mut ask) = (&self.sources[stream], Ask::BLANK);
         let measured = source.next(&mut ask);
         let mut spent = Spent::from(self.begin(stream, &ask));
@@ -136,11 +144,18 @@ impl<'m> Replication<'m> {
         } else {
             ask.deadline = spent.began() + source.timeout.unwrap_or_default();
             if !Box::pin(self.within_deadline(stream, &ask, &mut spent)).await {
-                return;
+                return true;
             }
         }
-        self.answered(stream, &ask, &spent, measured);
+        let failed = spent.has_failed();
+        if failed {
+            let now = self.site.sim.now();
+            self.lost(|record| record.fail(stream, now, spent.began()));
+        } else {
+            self.answered(stream, &ask, &spent, measured);
+        }
         source.leave();
+        !failed
     }
 
     /// Whether a request is answered before its host gives up. Where it is not, it is done all the same.
@@ -157,12 +172,13 @@ impl<'m> Replication<'m> {
         in_time
     }
 
-    /// A request is dropped or expires, which may be the end of the run.
+    /// A request is dropped, expires or fails, which may be the end of the run.
     fn lost(&self, note: impl FnOnce(&mut Record)) {
         let mut record = self.record.borrow_mut();
         note(&mut record);
-        let done = record.finished >= record.wanted;
+        let (finished, done) = (record.finished, record.finished >= record.wanted);
         drop(record);
+        self.faults_after(finished);
         self.stop_if(done);
     }
 
@@ -195,8 +211,9 @@ impl<'m> Replication<'m> {
         if let Some(measured) = measured {
             record.compare(stream, ask.work.op, measured, spent.total());
         }
-        let done = record.finished >= record.wanted;
+        let (finished, done) = (record.finished, record.finished >= record.wanted);
         drop(record);
+        self.faults_after(finished);
         self.stop_if(done);
     }
 }

@@ -2,9 +2,11 @@
 
 mod cut;
 mod events;
+mod faults;
 mod log;
 mod marks;
 mod outcome;
+mod phases;
 mod record;
 mod recursion;
 mod replication;
@@ -18,7 +20,7 @@ use serde::Serialize;
 
 pub use log::{Part, Sink};
 pub use marks::Reading;
-pub use outcome::{ComponentOutcome, MeterKind, Outcome, SeriesOutcome, StreamOutcome};
+pub use outcome::{ComponentOutcome, MeterKind, Outcome, PhaseOutcome, SeriesOutcome, StreamOutcome};
 pub use record::{Record, StreamRecord};
 
 use crate::plan::Plan;
@@ -98,10 +100,12 @@ fn wanted(plan: &Plan) -> u64 {
     if drawn { plan.run().requests } else { traced.sum() }
 }
 
-/// Whether nothing is left out: where that is asked for, and of a replayed trace, which is held against what was measured,
-/// request for request.
+/// Whether nothing is left out: where that is asked for, where components fail, since there is no one steady state then, and of a
+/// replayed trace, which is held against what was measured, request for request.
 pub(crate) fn is_whole(plan: &Plan) -> bool {
-    plan.run().warm_up == WarmUp::None || plan.streams.iter().any(|stream| stream.trace.is_some())
+    plan.run().warm_up == WarmUp::None
+        || plan.has_phases()
+        || plan.streams.iter().any(|stream| stream.trace.is_some())
 }
 
 /// What every replication of `plan` found, in order, and the journeys of the first requests. The outcomes do not depend on

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use headrace_stats::{Distribution, Interval, Pairs, Series, Tally};
-use headrace_storage::{Arena, Meter};
+use headrace_storage::{Arena, Event, Meter};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
 use super::End;
 use super::cut::Cut;
 use super::marks::{Mark, Reading};
+use super::phases::Phase;
 use super::record::{Record, StreamRecord, Totals};
 use super::replication::Replication;
 use crate::checks::{self, Evidence};
@@ -35,6 +36,8 @@ pub struct Outcome {
     pub series: Arc<[Point]>,
     /// How many events happened; none in a recursion.
     pub events: u64,
+    /// What streams got before and after each fault; empty where nothing fails.
+    pub phases: Arc<[PhaseOutcome]>,
     /// Laws that were broken, in words. Any one of them means that the results are wrong.
     pub broken: Arc<[String]>,
 }
@@ -56,6 +59,8 @@ pub struct StreamOutcome {
     pub expired: u64,
     /// Those of them that the system still held at the end.
     pub abandoned: u64,
+    /// Requests that nothing could answer, warm-up included.
+    pub failed: u64,
     /// The time for which the source was blocked, warm-up included.
     pub blocked: Nanos,
     /// Bytes of requests answered.
@@ -92,6 +97,8 @@ pub struct ComponentOutcome {
     pub servers: u64,
     /// What it read after the warm-up.
     pub reading: Reading,
+    /// In which state it was at the end, where that is not the usual one.
+    pub state: Option<&'static str>,
     /// The names of its own meters, and whether each is a share.
     pub meters: Vec<(&'static str, MeterKind)>,
 }
@@ -120,8 +127,38 @@ pub struct Point {
     pub utilisation: Vec<f64>,
 }
 
+/// What streams got in a time in which the health of no component changed.
+#[derive(Clone, Debug)]
+pub struct PhaseOutcome {
+    /// Its beginning and its end.
+    pub span: (Nanos, Nanos),
+    /// What happened at its beginning.
+    pub after: Vec<(NodeId, Event)>,
+    /// Of each stream: response times, their distribution, bytes answered, requests failed.
+    pub streams: Vec<(Tally, Distribution, u64, u64)>,
+}
+
+/// The phases of a run that ended at `now`.
+pub fn phases(record: &mut Record, arena: Arena, now: Nanos) -> Arc<[PhaseOutcome]> {
+    let Some(phases) = &mut record.phases else { return Arc::default() };
+    let phases = phases.finished(arena);
+    let ends = phases.iter().skip(1).map(|next| next.from).chain([now]);
+    let outcome = |(phase, end): (&Phase, Nanos)| {
+        let streams = phase.streams.iter().map(|of| (of.tally, of.distribution(), of.bytes, of.failed));
+        PhaseOutcome { span: (phase.from, end), after: phase.after.clone(), streams: streams.collect() }
+    };
+    phases.iter().zip(ends).map(outcome).collect()
+}
+
 /// What a replication found, cut at each of `cuts`.
-pub fn at_each(cuts: &[Cut], record: &Record, of: &Replication, now: Nanos, end: End) -> Vec<Outcome> {
+pub fn at_each(
+    cuts: &[Cut],
+    record: &Record,
+    of: &Replication,
+    now: Nanos,
+    end: End,
+    phases: &Arc<[PhaseOutcome]>,
+) -> Vec<Outcome> {
     let series: Arc<[Point]> = points(record, of.arena, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
     let outcome = |cut: &Cut| Outcome {
@@ -134,6 +171,7 @@ pub fn at_each(cuts: &[Cut], record: &Record, of: &Replication, now: Nanos, end:
         components: components(record, of.arena, cut.first, now),
         series: Arc::clone(&series),
         events: of.site.sim.events(),
+        phases: Arc::clone(phases),
         broken: Arc::clone(&broken),
     };
     cuts.iter().map(outcome).collect()
@@ -171,6 +209,7 @@ fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option
         dropped: stream.dropped,
         expired: stream.expired,
         abandoned: stream.abandoned,
+        failed: stream.failed,
         blocked: Nanos::ZERO,
         bytes: stream.totals.bytes - before.bytes,
         all: series_outcome(&stream.all, first),
@@ -199,7 +238,8 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
         let mut meters = Vec::new();
         arena.metered(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
         let servers = arena.metered(id).activity(now).map_or(0, |activity| activity.servers);
-        ComponentOutcome { servers, reading: Reading::of(arena, id, now).since(earlier), meters }
+        let state = if arena.place(id).health.is_up() { arena.metered(id).state() } else { Some("failed") };
+        ComponentOutcome { servers, reading: Reading::of(arena, id, now).since(earlier), state, meters }
     };
     arena.ids().map(outcome).collect()
 }

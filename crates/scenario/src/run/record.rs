@@ -7,6 +7,7 @@ use headrace_work::{Ask, Block, Op, Spent, What};
 
 use super::log::Log;
 use super::marks::Marks;
+use super::phases::Phases;
 use crate::plan::{Plan, StreamPlan};
 
 /// The first segments hold this many requests; they double when there are too many segments.
@@ -26,12 +27,14 @@ pub struct Record<'m> {
     in_segment: u64,
     /// Requests answered, by all streams.
     pub answered: u64,
-    /// Requests answered, dropped or expired.
+    /// Requests answered, dropped, expired or failed.
     pub finished: u64,
     /// Requests that the system holds, of all streams: in flight, or given up and still being done.
     pub held: u64,
     /// The end of the run after this many are finished.
     pub wanted: u64,
+    /// What streams got before and after each fault, where there are some.
+    pub phases: Option<Phases>,
 }
 
 /// What is recorded of one stream.
@@ -53,6 +56,10 @@ pub struct StreamRecord {
     pub abandoned: u64,
     /// How long those that expired had waited, summed, in ns.
     pub expired_ns: u128,
+    /// Requests that nothing could answer.
+    pub failed: u64,
+    /// How long those that failed took, summed, in ns.
+    pub failed_ns: u128,
     /// Response times of all requests.
     pub all: Series,
     /// Of reads and of writes, where there are both.
@@ -90,6 +97,7 @@ impl<'m> Record<'m> {
             finished: 0,
             held: 0,
             wanted,
+            phases: plan.has_phases().then(|| Phases::new(plan.streams.len())),
         }
     }
 
@@ -120,6 +128,20 @@ impl<'m> Record<'m> {
         of.abandoned += 1;
         of.expired += 1;
         of.expired_ns += u128::from((now - born).0);
+    }
+
+    /// A request of `stream` fails at `now`: nothing can answer it.
+    pub fn fail(&mut self, stream: usize, now: Nanos, born: Nanos) {
+        self.finished += 1;
+        self.held -= 1;
+        if let Some(phases) = &mut self.phases {
+            phases.fail(self.arena, stream);
+        }
+        let of = &mut self.streams[stream];
+        of.born_sum -= u128::from(born.0);
+        of.in_flight.down(now, 1);
+        of.failed += 1;
+        of.failed_ns += u128::from((now - born).0);
     }
 
     /// A request of `stream` is done that was given up before.
@@ -163,6 +185,9 @@ impl<'m> Record<'m> {
     fn answer(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent, now: Nanos) {
         if let Some(log) = &mut self.log {
             log.add(stream, ask, spent, &self.groups);
+        }
+        if let Some(phases) = &mut self.phases {
+            phases.answer(self.arena, stream, spent.total(), ask.work.bytes);
         }
         self.streams[stream].answer(ask, spent, &self.groups);
         self.answered += 1;

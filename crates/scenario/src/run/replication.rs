@@ -12,6 +12,7 @@ use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::cut;
 use super::events;
+use super::faults::Counted;
 use super::log::Log;
 use super::outcome::{self, Outcome};
 use super::record::Record;
@@ -53,19 +54,23 @@ pub fn run(
         sources: &sources,
         record: &record,
         end: Cell::new(None),
+        counted: Counted::of(&plan.faults),
     };
     let watch = Watch::new(plan, progress);
     let of = &replication;
-    let hosts = events::Hosts::new(&sim, move |job| of.host(job));
+    let hosts = events::Hosts::new(&sim, move |job| async move {
+        of.host(job).await;
+    });
     let (end, now) = match engine {
         Engine::Recursion => of.by_recursion(watch),
         _ => events::run(of, &hosts, watch),
     };
     sim.finish();
     record.borrow_mut().finish();
+    let phases = outcome::phases(&mut record.borrow_mut(), arena, now);
     let record = record.borrow();
     let cuts = cut::candidates(plan, options, &record);
-    let outcomes = outcome::at_each(&cuts, &record, &replication, now, end);
+    let outcomes = outcome::at_each(&cuts, &record, &replication, now, end, &phases);
     (outcomes, site.timeline.journeys())
 }
 
@@ -79,6 +84,8 @@ pub struct Replication<'m> {
     pub sources: &'m [Source<'m>],
     pub record: &'m RefCell<Record<'m>>,
     pub end: Cell<Option<End>>,
+    /// The faults that come after a number of requests.
+    pub counted: Counted,
 }
 
 /// Where the requests of a stream come from.
