@@ -163,7 +163,7 @@ proptest! {
         let mut until = Nanos::ZERO;
         loop {
             // Half a ms after the last change, rates are settled.
-            until = until + Nanos(37_500_000);
+            until += Nanos(37_500_000);
             let pause = s.run(until, u64::MAX);
             prop_assert_eq!(is_fair(&links, &fluid.rates(), 0.9 * MB), Ok(()));
             if pause == headrace_kernel::Pause::Idle {

@@ -52,7 +52,7 @@ pub(super) struct Class {
     ends: BinaryHeap<Reverse<End>>,
 }
 
-#[derive(PartialEq, PartialOrd)]
+#[derive(PartialEq)]
 struct End {
     volume: f64,
     number: u64,
@@ -60,6 +60,12 @@ struct End {
 }
 
 impl Eq for End {}
+
+impl PartialOrd for End {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Ord for End {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
