@@ -8,6 +8,7 @@
 
 mod arena;
 mod crossing;
+pub mod expression;
 pub mod graph;
 mod kinds;
 mod meter;
