@@ -12,10 +12,12 @@ pub mod expression;
 pub mod graph;
 mod kinds;
 mod meter;
+mod moving;
 mod place;
 mod room;
 mod theory;
 mod timeline;
+mod witness;
 
 pub use arena::{Arena, Slots};
 pub use crossing::{Crossing, Phase};
@@ -25,8 +27,9 @@ pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
 pub use theory::{Demand, Load, Model, Server};
 pub use timeline::{Journey, Timeline, Visit};
+pub use witness::{Fact, Witness};
 
-use headrace_work::{Ask, Block, Spent};
+use headrace_work::{Ask, Block, FileOp, Spent};
 
 kinds::rooms! {
     /// A disk drive.
@@ -39,4 +42,14 @@ kinds::rooms! {
     Link = link::{LinkSpec, LinkSpec, Link},
     /// A Fibre Channel arbitrated loop.
     FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
+    /// Limits of users and ports, before an archive.
+    Front = front::{FrontSpec, FrontSpec, Front},
+    /// A network that transfers share, each way.
+    Network = network::{NetworkSpec, NetworkSpec, Network},
+    /// Volumes on chains, which hold files.
+    DiskPool = disk_pool::{DiskPoolSpec, DiskPoolSpec, DiskPool},
+    /// Cartridges, drives and robots.
+    TapeLibrary = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
+    /// Files in a disk pool before a tape library.
+    Archive = archive::{ArchiveSpec, ArchivePlan, Archive},
 }

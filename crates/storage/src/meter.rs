@@ -1,6 +1,6 @@
 //! What rooms record: numbers that only grow, so that what happened in a span is a difference.
 
-use headrace_kernel::Usage;
+use headrace_kernel::{LABELS, LinkUsage, Usage};
 use headrace_units::Nanos;
 use headrace_work::Cause;
 
@@ -15,6 +15,9 @@ pub enum Meter {
     Share(u64, u64),
     /// The area under a level, in units × ns: how full a buffer was.
     Area(u128),
+    /// How full something was that has a capacity: for how many ns it would have been full with the area under its level, of how
+    /// many. Results show it over time too.
+    Fill(u64, u64),
 }
 
 /// The servers and the queue of a room, up to some instant.
@@ -60,6 +63,36 @@ impl Activity {
         let [host, ..] = self.busy;
         let destage = u128::from(alone_ns) + u128::from(within_ns);
         Self { busy: [host - host.min(u128::from(within_ns)), destage, 0, 0], ..self }
+    }
+
+    /// What links recorded that transfers share: what is lost by sharing counts as waiting.
+    pub(crate) fn of_links(usages: impl Iterator<Item = LinkUsage>) -> Self {
+        const { assert!(LABELS == Cause::ALL.len(), "the use of links is counted by cause") };
+        let of = |usage: LinkUsage| Self {
+            servers: 1,
+            busy: usage.busy,
+            queue: usage.waited,
+            waiting: 0,
+            visits: usage.ended,
+            waited: usage.waited,
+            served: usage.ended,
+            service: usage.service,
+        };
+        usages.map(of).fold(Self::default(), Self::and)
+    }
+
+    /// What two sets of servers recorded together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            servers: self.servers + other.servers,
+            busy: std::array::from_fn(|cause| self.busy[cause] + other.busy[cause]),
+            queue: self.queue + other.queue,
+            waiting: self.waiting + other.waiting,
+            visits: self.visits + other.visits,
+            waited: self.waited + other.waited,
+            served: self.served + other.served,
+            service: self.service + other.service,
+        }
     }
 
     /// The server-ns in use, for whatever cause.

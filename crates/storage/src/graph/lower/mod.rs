@@ -2,6 +2,7 @@
 
 mod ports;
 mod refuse;
+mod work;
 
 use std::collections::BTreeMap;
 
@@ -51,6 +52,7 @@ pub fn lower(
         lowering.component(name);
     }
     lowering.check_ports();
+    lowering.check_work();
     if lowering.mistakes.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.mistakes) }
 }
 
@@ -102,6 +104,11 @@ impl<'d> Lowering<'d> {
     /// How many bytes a node holds.
     pub fn capacity(&self, id: NodeId) -> Bytes {
         self.drafts[id.index()].lowered.as_ref().map_or(Bytes(0), |lowered| lowered.capacity)
+    }
+
+    /// What `system` has under a name.
+    pub fn named_in_system(&self, name: &str) -> Option<&'d ComponentSpec> {
+        self.system.get(name)
     }
 
     /// The numbers of a drive that `field` names or writes out.
