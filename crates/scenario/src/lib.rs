@@ -22,6 +22,7 @@ mod checks;
 pub mod devices;
 pub mod document;
 pub mod experiment;
+pub mod operation;
 pub mod plan;
 pub mod progress;
 pub mod results;

@@ -228,6 +228,9 @@ impl<'m> Room<'m> for Archive<'m> {
     }
 
     fn begin_with(&self, file: &FileOp) {
+        if self.files.borrow().find(file.file).is_some() {
+            return;
+        }
         let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
         match (file.act, self.library) {
             (FileAct::Stage, Some((_, library))) => {

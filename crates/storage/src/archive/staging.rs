@@ -28,15 +28,13 @@ impl<'m> Archive<'m> {
         let (spot, bytes) = (self.files.borrow()[file].tape, self.files.borrow()[file].bytes);
         let spot = spot.expect("a file that is not in the pool is on tape");
         add(&self.counts.stages, 1);
-        let (mut volume, mut from) = (None, 0);
+        // Space first: drives that wait for space while the pool waits for a drive to be emptied would wait for ever.
+        let volume = self.take_space(file, bytes, spent).await;
+        let mut from = 0;
         for (spot, part) in library.1.parts(spot, bytes) {
             let before = spent.legs().len();
             library.0.begin(part);
             let mounted = library.1.mount(spot, ask, spent).await;
-            let volume = match volume {
-                Some(volume) => volume,
-                None => *volume.insert(self.take_space(file, bytes, spent).await),
-            };
             for (chain, piece) in self.pool.1.parts(volume, from, part) {
                 self.on_tape_path(ask, (library, &mounted), chain, piece, spent).await;
             }

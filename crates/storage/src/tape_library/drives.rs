@@ -17,8 +17,9 @@ struct Drive {
     cartridge: Option<Cartridge>,
     /// Where its tape stands, in bytes from the beginning.
     position: u64,
-    /// Whether someone uses it, or a robot is about to.
+    /// Whether someone uses it, or a robot is about to; and the cartridge that it is used for.
     is_held: bool,
+    used_for: Option<Cartridge>,
     /// Since when it is unused.
     since: Nanos,
     /// How often it was taken: a dismount that was put off is not done once it was taken again.
@@ -57,7 +58,7 @@ impl<'m> Drives<'m> {
     pub async fn acquire(&'m self, cartridge: Cartridge, cause: Cause) -> usize {
         let since = self.sim.now();
         let drive = match self.drive_for(cartridge) {
-            Some(drive) => self.take(drive),
+            Some(drive) => self.take(drive, Some(cartridge)),
             None => self.queue.wait(cartridge).await,
         };
         self.waits.borrow_mut().record(self.sim.now() - since);
@@ -102,13 +103,14 @@ impl<'m> Drives<'m> {
     fn hand_on(&'m self, drive: usize) {
         let mounted = self.drives.borrow()[drive].cartridge;
         self.let_go(drive);
-        let suits = |wanted: &Cartridge| (self.drive_for(*wanted) == Some(drive)).then_some(drive);
-        let batched = self.spec.recall == Recall::ByCartridge
-            && self.queue.offer(|wanted| (Some(*wanted) == mounted).then_some(drive));
-        if batched || self.queue.offer(suits) {
-            self.take(drive);
-        } else if mounted.is_some() {
-            let taken = self.drives.borrow()[drive].taken;
+        if self.spec.recall == Recall::ByCartridge {
+            self.queue.offer(|wanted| (Some(*wanted) == mounted).then(|| self.take(drive, mounted)));
+        }
+        while self.queue.offer(|wanted| self.drive_for(*wanted).map(|drive| self.take(drive, Some(*wanted))))
+        {
+        }
+        let Drive { is_held, taken, .. } = self.drives.borrow()[drive];
+        if mounted.is_some() && !is_held {
             self.sim.spawn(self.dismount_later(drive, taken));
         }
     }
@@ -120,7 +122,7 @@ impl<'m> Drives<'m> {
         if state.is_held || state.taken != taken {
             return;
         }
-        self.take(drive);
+        self.take(drive, None);
         self.dismount(drive).await;
         self.hand_on(drive);
     }
@@ -145,23 +147,24 @@ impl<'m> Drives<'m> {
     /// where all are held, or the one that has it is.
     fn drive_for(&self, cartridge: Cartridge) -> Option<usize> {
         let drives = self.drives.borrow();
-        if let Some(at) = drives.iter().position(|drive| drive.cartridge == Some(cartridge)) {
+        let has = |drive: &Drive| drive.cartridge == Some(cartridge) || drive.used_for == Some(cartridge);
+        if let Some(at) = drives.iter().position(has) {
             return (!drives[at].is_held).then_some(at);
         }
         let free = drives.iter().enumerate().filter(|(_, drive)| !drive.is_held);
         free.min_by_key(|(_, drive)| (drive.cartridge.is_some(), drive.since)).map(|(at, _)| at)
     }
 
-    fn take(&self, drive: usize) -> usize {
+    fn take(&self, drive: usize, used_for: Option<Cartridge>) -> usize {
         let state = &mut self.drives.borrow_mut()[drive];
-        state.is_held = true;
+        (state.is_held, state.used_for) = (true, used_for);
         state.taken += 1;
         drive
     }
 
     fn let_go(&self, drive: usize) {
         let state = &mut self.drives.borrow_mut()[drive];
-        (state.is_held, state.since) = (false, self.sim.now());
+        (state.is_held, state.used_for, state.since) = (false, None, self.sim.now());
     }
 
     pub fn number(&self) -> u64 {
