@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Policy", "Positioning", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["Allocate", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Elsewhere", "Engine", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "OpSpec", "Order", "PatternSpec", "Policy", "PortClass", "PortQueue", "Positioning", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -102,7 +102,94 @@ class ComponentSpecFcLoop(TypedDict):
     credit: NotRequired[int]
     """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate; it stalls no loop without long cables."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop"
+class ComponentSpecFront(TypedDict):
+    """Limits of users and ports, before an archive."""
+
+    type: Literal['front']
+    per_user: NotRequired[int | None]
+    """Maximum number of transfers of a user. Default: no limit."""
+    per_host: NotRequired[int | None]
+    """Maximum number of transfers of a host. Default: no limit."""
+    ports: NotRequired[list[PortClass]]
+    """The ports, class by class; a transfer takes the first that is free and suits the size of its file. Default: no ports are needed."""
+    queue: NotRequired[PortQueue]
+    """Who is next when a port is free."""
+    put_latency: NotRequired[str]
+    """Delay before the data of a put moves, the port being held."""
+    get_latency: NotRequired[str]
+    """Delay before the data of a get moves, the port being held."""
+    client_rate: NotRequired[str | None]
+    """The most that one client sends or receives. Default: no limit."""
+
+class ComponentSpecNetwork(TypedDict):
+    """A network that transfers share, each way."""
+
+    type: Literal['network']
+    rate: str
+    """What data achieves, each way."""
+    half_duplex: NotRequired[bool]
+    """Whether both ways share `rate`."""
+
+class ComponentSpecDiskPool(TypedDict):
+    """Volumes on chains, which hold files."""
+
+    type: Literal['disk_pool']
+    chains: int
+    """Number of chains (SCSI buses, or paths to a disk server)."""
+    volumes: int
+    """Number of volumes on each chain."""
+    volume: str
+    """Capacity of a volume. A larger file is stored on several successive ones."""
+    rate: str
+    """Rate of a chain."""
+    allocate: NotRequired[Allocate]
+    """Which volume the next file goes to."""
+
+class ComponentSpecTapeLibrary(TypedDict):
+    """Cartridges, drives and robots."""
+
+    type: Literal['tape_library']
+    groups: list[DriveGroup]
+    """The groups of drives."""
+    cartridge: str
+    """Capacity of a cartridge. Files are written one after another; one that does not fit continues on the next."""
+    cartridges: NotRequired[int]
+    """Number of cartridges with files that are older than a log; each of these files lies on one at random, anywhere."""
+    drive_rate: NotRequired[str | None]
+    """The most that one drive reads or writes. Default: what its group carries."""
+    load: NotRequired[str]
+    """From the cartridge's arrival in a drive until it is ready."""
+    locate: NotRequired[str]
+    """From one end of the tape to the other. Going anywhere takes time in proportion to the way."""
+    rewind: NotRequired[str]
+    """From the end of the tape to its beginning, before unloading; in proportion."""
+    unload: NotRequired[str]
+    """From rewound until the robot can take the cartridge."""
+    move: NotRequired[str]
+    """What a robot takes to bring a cartridge to a drive, or to put it back."""
+    hold: NotRequired[str]
+    """How long an unused cartridge stays in its drive; it leaves earlier where a drive is needed for another. Default: it leaves at once."""
+    recall: NotRequired[Recall]
+    """Which recall is next when a drive is free."""
+
+class ComponentSpecArchive(TypedDict):
+    """Files in a disk pool before a tape library."""
+
+    type: Literal['archive']
+    front: NotRequired[str | None]
+    """The front that transfers pass, by its name in `system`. Default: clients and ports limit nothing."""
+    network: NotRequired[str | None]
+    """The network between clients, pool and tape, by its name in `system`. Default: it limits nothing."""
+    pool: str
+    """The disk pool, by its name in `system`."""
+    library: NotRequired[str | None]
+    """The tape library, by its name in `system`. Default: files are in the pool only."""
+    migrate: NotRequired[MigrateSpec | None]
+    """When files are stored to tape. Default: never."""
+    purge: NotRequired[PurgeSpec | None]
+    """When and which files are purged from the pool. Default: never."""
+
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -529,6 +616,62 @@ class Frame(TypedDict):
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Which port of a loop sends next."""
 
+class PortClass(TypedDict):
+    """Ports that take files of some sizes."""
+
+    number: int
+    """Number of ports."""
+    above: NotRequired[str]
+    """Files must be larger than this."""
+    up_to: NotRequired[str | None]
+    """Files must not be larger than this. Default: no limit."""
+
+PortQueue: TypeAlias = "Literal['first_that_fits'] | Literal['head_blocks'] | Literal['joint']"
+"""Who is next when a port is free."""
+
+Allocate: TypeAlias = "Literal['chain_by_chain'] | Literal['across_chains']"
+"""Which volume the next file goes to."""
+
+class DriveGroup(TypedDict):
+    """Drives on one path."""
+
+    drives: int
+    """Number of drives."""
+    rate: str
+    """What they transfer together: the rate of their chain or network."""
+    silos: NotRequired[int]
+    """Number of silos whose cartridges they take."""
+    arms: NotRequired[int]
+    """Number of robot arms."""
+
+Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge']"
+"""Which recall is next when a drive is free."""
+
+class MigrateSpec(TypedDict):
+    """Storing to tape: one process, which sleeps, lists files, and copies one after another."""
+
+    every: str
+    """How long it sleeps after a list is done."""
+    min_age: NotRequired[str]
+    """Files must have been in the pool for this long."""
+    order: NotRequired[MigrateOrder]
+    """In which order a list is copied."""
+
+MigrateOrder: TypeAlias = "Literal['by_volume'] | Literal['oldest'] | Literal['smallest'] | Literal['largest']"
+"""In which order files are stored to tape."""
+
+class PurgeSpec(TypedDict):
+    """Making room in the pool, of files that are on tape."""
+
+    weight: str
+    """Files with the largest weight go first; among equals the one unused longest. An expression of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
+    high: str | float
+    """A purge begins when this share of the pool is taken."""
+    low: str | float
+    """It ends when less than this share is taken."""
+    min_age: NotRequired[str]
+    """Files must not have been used for this long."""
+
 class StreamSpec(TypedDict):
     """A stream of requests to one component."""
 
@@ -615,7 +758,12 @@ class ArrivalSpecReplay(TypedDict):
 
     replay: ReplaySpec
 
-ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecReplay"
+class ArrivalSpecLog(TypedDict):
+    """From a log of file operations, to an archive."""
+
+    log: FileLogSpec
+
+ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecReplay | ArrivalSpecLog"
 """When requests come."""
 
 class BatchSizeGeometric(TypedDict):
@@ -694,6 +842,26 @@ Timing: TypeAlias = "Literal['timestamps'] | Literal['think']"
 
 Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
 """Handling of addresses beyond the end of the component."""
+
+FileLogSpec: TypeAlias = "str | FileLogOptions"
+"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape) and `measured_s` (response time on the real system) may follow. Lines are in order of time."""
+
+class FileLogOptions(TypedDict):
+    """A log of file operations, and how to replay it."""
+
+    file: str
+    """Path of the CSV file, relative to the scenario."""
+    unseen: NotRequired[Unseen]
+    """Where a file lies when the run begins that the log reads before it writes it. A column `staged` says it line by line."""
+    speed: NotRequired[float]
+    """Replay speed relative to the recording: times between operations are divided by it."""
+    first: NotRequired[int | None]
+    """Replay only the first N operations."""
+    skip_bad: NotRequired[bool]
+    """Skip and count bad lines instead of refusing the file."""
+
+Unseen: TypeAlias = "Literal['tape'] | Literal['disk']"
+"""Where a file lies that is older than the log."""
 
 class OpSpecReads(TypedDict):
     """This share of reads, the rest writes; drawn for each request."""

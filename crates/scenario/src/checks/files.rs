@@ -64,8 +64,8 @@ impl FileBooks {
                 self.with(of, file, |file| file.bytes = bytes);
                 self.take(pool, bytes)
             }
-            Fact::OnDisk(file) => Ok(self.with(of, file, |file| file.on_disk = true)),
-            Fact::OnTape(file) => Ok(self.with(of, file, |file| file.on_tape = true)),
+            Fact::OnDisk(file) => self.change(of, file, |file| file.on_disk = true),
+            Fact::OnTape(file) => self.change(of, file, |file| file.on_tape = true),
             Fact::ReadBegins(file) => self.with(of, file, |file| {
                 file.readers += 1;
                 if file.on_disk {
@@ -74,8 +74,8 @@ impl FileBooks {
                     Err("its data is read in the pool, where it is not".to_owned())
                 }
             }),
-            Fact::ReadEnds(file) => Ok(self.with(of, file, |file| file.readers -= 1)),
-            Fact::Unwanted(file) => Ok(self.with(of, file, |file| file.is_unwanted = true)),
+            Fact::ReadEnds(file) => self.change(of, file, |file| file.readers -= 1),
+            Fact::Unwanted(file) => self.change(of, file, |file| file.is_unwanted = true),
             Fact::Purged { pool, file } => self.leaves(of, file, pool, File::may_be_purged),
             Fact::Freed { pool, file } => self.leaves(of, file, pool, File::may_be_freed),
         }
@@ -95,6 +95,11 @@ impl FileBooks {
         });
         self.give(pool, bytes);
         allowed.map_err(str::to_owned)
+    }
+
+    fn change(&self, of: NodeId, file: u32, act: fn(&mut File)) -> Result<(), String> {
+        self.with(of, file, act);
+        Ok(())
     }
 
     fn with<T>(&self, of: NodeId, file: u32, act: impl FnOnce(&mut File) -> T) -> T {

@@ -134,7 +134,7 @@ impl<'m> Archive<'m> {
         let (volume, bytes) = (self.files.borrow()[file].volume, self.files.borrow()[file].bytes);
         self.tell(Fact::ReadBegins(file));
         for (chain, part) in self.pool.1.parts(volume, 0, bytes) {
-            self.to_client(ask, chain, part, spent).await;
+            self.send(ask, chain, part, spent).await;
         }
         self.tell(Fact::ReadEnds(file));
         self.dismiss(leave, ask, spent);
@@ -150,7 +150,7 @@ impl<'m> Archive<'m> {
         let arriving = self.arriving.lock(u64::from(file)).await;
         let volume = self.take_space(file, bytes, spent).await;
         for (chain, part) in self.pool.1.parts(volume, 0, bytes) {
-            self.from_client(ask, chain, part, spent).await;
+            self.receive(ask, chain, part, spent).await;
         }
         self.arrived(file);
         drop(arriving);
@@ -191,12 +191,12 @@ impl<'m> Archive<'m> {
         }
     }
 
-    async fn to_client(&'m self, ask: &Ask<FileOp>, chain: LinkId, bytes: u64, spent: &mut Spent) {
+    async fn send(&'m self, ask: &Ask<FileOp>, chain: LinkId, bytes: u64, spent: &mut Spent) {
         let network = self.network.map(|(edge, network)| Hop { edge, link: network.outward });
         self.transfer(ask, &[Some(self.hop(chain)), network], bytes, spent).await;
     }
 
-    async fn from_client(&'m self, ask: &Ask<FileOp>, chain: LinkId, bytes: u64, spent: &mut Spent) {
+    async fn receive(&'m self, ask: &Ask<FileOp>, chain: LinkId, bytes: u64, spent: &mut Spent) {
         let network = self.network.map(|(edge, network)| Hop { edge, link: network.inward });
         self.transfer(ask, &[network, Some(self.hop(chain))], bytes, spent).await;
     }

@@ -18,12 +18,12 @@ impl<'m> Archive<'m> {
         let library = self.library.map_or(self.place.id, |(edge, _)| edge.to());
         spent.charge(library, What::Waiting, self.now());
         if !self.files.borrow()[file].on_disk {
-            self.from_tape(file, ask, spent).await;
+            self.recall(file, ask, spent).await;
         }
         drop(arriving);
     }
 
-    async fn from_tape(&'m self, file: FileNumber, ask: &Ask<FileOp>, spent: &mut Spent) {
+    async fn recall(&'m self, file: FileNumber, ask: &Ask<FileOp>, spent: &mut Spent) {
         let library = self.library.expect("a file that is not in the pool is on tape");
         let (spot, bytes) = (self.files.borrow()[file].tape, self.files.borrow()[file].bytes);
         let spot = spot.expect("a file that is not in the pool is on tape");
