@@ -185,6 +185,31 @@ macro_rules! rooms {
                 }
             }
 
+            /// Does what is asked of a file, received when this is called as by `serve`.
+            pub(crate) fn handle<'s>(
+                &'m self,
+                place: &'m Place<'m>,
+                ask: &'s Ask<FileOp>,
+                spent: &'s mut Spent,
+            ) -> impl Future<Output = ()> + use<'m, 's> {
+                place.receive(ask.work.data().bytes);
+                let before = spent.legs().len();
+                async move {
+                    match self {
+                        $(Self::$kind(room) => room.handle(ask, spent).await,)+
+                        $(Self::$made(room) => room.handle(ask, spent).await,)+
+                    }
+                    place.answer(&ask.with(ask.work.data()), spent, before);
+                }
+            }
+
+            pub(crate) fn begin_with(&self, file: &FileOp) {
+                match self {
+                    $(Self::$kind(room) => room.begin_with(file),)+
+                        $(Self::$made(room) => room.begin_with(file),)+
+                }
+            }
+
             #[inline]
             pub(crate) fn answer_in_order(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
                 match self {

@@ -1,6 +1,6 @@
 //! What a user writes of a stream of requests.
 
-use headrace_trace::ReplaySpec;
+use headrace_trace::{FileLogSpec, ReplaySpec};
 use headrace_units::{Bytes, Fraction, Nanos, PerSecond};
 use headrace_work::{SizeSpec, TimeSpec};
 use schemars::JsonSchema;
@@ -168,6 +168,8 @@ pub enum ArrivalSpec {
     },
     /// From a trace of requests recorded on a real system.
     Replay(Box<ReplaySpec>),
+    /// From a log of file operations, to an archive.
+    Log(FileLogSpec),
 }
 
 /// How many requests come at once.

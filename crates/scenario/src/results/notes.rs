@@ -22,9 +22,11 @@ pub(super) fn of(
     notes.extend(limits(bottleneck));
     notes.extend(of_components(plan));
     notes.extend(of_health(plan, outcomes));
+    notes.extend(outcomes.first().into_iter().flat_map(|outcome| outcome.remarks.iter().cloned()));
     notes.extend(priorities(plan));
     notes.extend(unanswered(streams));
     notes.extend(of_traces(plan, outcomes, streams));
+    notes.extend(of_logs(plan));
     notes.dedup();
     notes
 }
@@ -185,6 +187,12 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// What is to be said of replayed logs of file operations.
+fn of_logs(plan: &Plan) -> Vec<String> {
+    let logs = plan.streams.iter().filter_map(|stream| Some((&stream.name, stream.log.as_ref()?)));
+    logs.flat_map(|(name, log)| log.notes().into_iter().map(move |note| format!("{name}: {note}"))).collect()
 }
 
 /// What is to be said of replayed traces.
