@@ -29,10 +29,10 @@ def page(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_answer_is_on_top_and_everything_is_in_the_page(page: Path, results: Results) -> None:
     text = page.read_text()
     assert text.index(results.answer.split(",")[0]) < text.index("<svg")
-    assert text.count("<svg") == 4
+    assert text.count("<svg") == 5, "the system across and, for narrow pages, down; a cdf, and two series"
     assert "M/G/1 of the slowest part (split-merge), whose assumptions hold" in text
     assert "spindle × 3" in text
-    assert "× this load" in text
+    assert re.search(r"<td>\d\.\d\d×</td>", text)
     assert "&#34;seed&#34;: 1" in text
     assert len(text) < 1_500_000
 
@@ -90,6 +90,39 @@ def test_a_browser_shows_and_prints_it(page: Path, tmp_path: Path, width: int) -
     shown = subprocess.run(dump, check=True, capture_output=True, text=True, timeout=60)
     assert "CONSOLE" not in shown.stderr, "the browser complains of the page"
     assert "the slowest part (split-merge), whose assumptions hold" in shown.stdout
-    assert shown.stdout.count("<svg") == 4
+    assert shown.stdout.count("<svg") == 5
     assert picture.stat().st_size > 20_000
     assert paper.read_bytes().startswith(b"%PDF")
+
+
+DECISIONS = {
+    "compare": ["--with", "system.tds.disks=4", "--replications", "2"],
+    "capacity": [
+        "--increase",
+        "workload.readers.arrivals.poisson",
+        "--until",
+        "mean(readers) < 30 ms",
+        "--budget",
+        "5",
+    ],
+    "sensitivity": ["--metric", "mean(readers)", "--vary", "system.tds.disks=2..4/3", "--samples", "2"],
+}
+
+
+@pytest.mark.parametrize("command", DECISIONS)
+def test_decisions_have_a_page_with_a_picture_and_how_it_was_made(headrace: Run, tmp_path: Path, command: str) -> None:
+    page = tmp_path / "page.html"
+    asked = [*DECISIONS[command], "--set", "run.requests=2000", "--report", page]
+    ran = headrace(command, EXAMPLE, *asked)
+    assert ran.returncode in (0, 3), ran.stderr
+    text = page.read_text()
+    assert text.count("<svg") == 1
+    assert f"<code>headrace {command} " in text
+
+
+def test_a_page_is_not_written_over_what_it_was_made_from(headrace: Run, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(EXAMPLE.read_text())
+    ran = headrace("compare", mine, *DECISIONS["compare"], "--report", mine)
+    assert ran.returncode == 2
+    assert mine.read_text() == EXAMPLE.read_text()

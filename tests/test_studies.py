@@ -9,8 +9,9 @@ from conftest import Run
 from headrace.study import Claim, Obtained, find, judge
 
 
-def test_no_claim_of_the_split_merge_study_fails(headrace: Run) -> None:
-    ran = headrace("study", "run", "raid0-split-merge", "--small", "--json")
+def test_no_claim_of_the_split_merge_study_fails(headrace: Run, tmp_path: Path) -> None:
+    page = tmp_path / "study.html"
+    ran = headrace("study", "run", "raid0-split-merge", "--small", "--json", "--report", page)
     report = json.loads(ran.stdout)
     assert report["study"] == "raid0-split-merge"
     verdicts = [claim["verdict"] for claim in report["claims"]]
@@ -24,6 +25,12 @@ def test_no_claim_of_the_split_merge_study_fails(headrace: Run) -> None:
     kinds = {claim["id"]: claim["kind"] for claim in report["claims"]}
     assert (kinds["future-mixed"], kinds["future-sizes"], kinds["future-bursts"]) == ("theory", "theory", "expectation")
     assert kinds["Q003-4-least"] == "expectation"
+    [figure] = report["figures"]
+    assert set(figure["curves"]) == {f"{n} disks, {how}" for n in (2, 3, 4) for how in ("split-merge", "fork-join")}
+    shown = page.read_text()
+    assert shown.count("<svg") == 1
+    assert "of 160 claims" in shown
+    assert "X003-1</strong> is disputed" in shown
     assert ran.returncode == (1 if "undecided" in verdicts else 0)
 
 

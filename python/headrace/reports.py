@@ -12,14 +12,29 @@ from typing import Any, Protocol
 class Pages(Protocol):
     """What writes each kind of report as one HTML page: whole, or not at all."""
 
-    def write_run(self, results: Any, file: str | Path) -> None:
+    def write_run(self, results: Any, file: str | Path, *, title: str | None = None) -> None:
         """Write what a run says."""
 
     def write_experiment(self, table: Any, file: str | Path, *, runs: bool = False) -> None:
         """Write what an experiment found; with `runs`, the first run of each point too."""
 
+    def write_comparison(self, found: Any, file: str | Path) -> None:
+        """Write by how much two scenarios differ."""
+
+    def write_capacity(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write which values meet objectives."""
+
+    def write_optimum(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write which designs are best."""
+
+    def write_sensitivity(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write which ranges matter."""
+
     def write_solution(self, found: Any, file: str | Path, *, title: str) -> None:
         """Write what formulas say of a scenario."""
+
+    def write_study(self, report: Any, file: str | Path) -> None:
+        """Write a study: its figures, and the verdict on each claim."""
 
     def write_trace(self, found: Any, file: str | Path, *, title: str) -> None:
         """Write what a trace is like."""
@@ -43,3 +58,16 @@ def pages() -> Pages:
     """Return what writes pages."""
     [view] = _views
     return view()
+
+
+_command: list[str] = []
+
+
+def asked_by(command: str) -> None:
+    """Name the command that asks for reports: they say how they were made."""
+    _command[:] = [command]
+
+
+def command() -> str | None:
+    """Return the command that asks for reports; none where Python does."""
+    return _command[0] if _command else None

@@ -112,9 +112,12 @@ class Results:
         """Write the results to a JSON file: whole, or not at all."""
         write_whole(path, json.dumps(self.data))
 
-    def report(self, path: str | Path) -> None:
-        """Write the results as one HTML page, which needs no network: whole, or not at all."""
-        reports.pages().write_run(self, path)
+    def report(self, path: str | Path, *, title: str | None = None) -> None:
+        """Write the results as one HTML page, which needs no network: whole, or not at all.
+
+        `title` says what was run; default: the names of its streams.
+        """
+        reports.pages().write_run(self, path, title=title)
 
     @classmethod
     def load(cls, path: str | Path) -> "Results":

@@ -9,7 +9,7 @@ import importlib.util
 import json
 import math
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -44,11 +44,26 @@ class Judged(TypedDict):
     """The argument, where no run can decide; else empty."""
 
 
+class Figure(TypedDict):
+    """Curves that a study found, to be drawn over each other."""
+
+    title: str
+    x: str
+    """What lies along the axis, with its unit."""
+    y: str
+    curves: dict[str, list[tuple[float, float]]]
+    """The points of each curve, by its name."""
+    log: int
+    """The base of the axis of `x`, if that has equal ratios; else 0. Base 2 is for bytes."""
+
+
 class Report(TypedDict):
     """A study with its verdicts, as `--json` prints it."""
 
     study: str
+    title: str
     claims: list[Judged]
+    figures: list[Figure]
 
 
 @dataclass(frozen=True)
@@ -111,6 +126,29 @@ def judge(claim: Claim, obtained: Obtained) -> str:
     if low <= least and most <= high:
         return "holds"
     return "fails" if most < low or least > high else "undecided"
+
+
+IN_PLURAL = {
+    "holds": "hold",
+    "fails": "fail",
+    "undecided": "are undecided",
+    "disputed": "are disputed",
+    "not testable": "are not testable",
+}
+
+
+def in_a_sentence(report: Report) -> str:
+    """Say how many claims have which verdict.
+
+    >>> claim = verdict(Claim("mean", "mean response", 10.0, "here", percent=1.0), Obtained(10.05))
+    >>> in_a_sentence(Report(study="disk", title="A disk", claims=[claim], figures=[]))
+    'disk: of 1 claims 1 hold.'
+    """
+    counts = dict.fromkeys(IN_PLURAL, 0)
+    for claim in report["claims"]:
+        counts[claim["verdict"]] += 1
+    said = ", ".join(f"{count} {IN_PLURAL[verdict]}" for verdict, count in counts.items() if count)
+    return f"{report['study']}: of {len(report['claims'])} claims {said}."
 
 
 def stands(report: Report) -> bool:
@@ -177,6 +215,7 @@ class Study:
         self.folder = folder
         self.name = folder.name
         self._told: Callable[[str], object] | None = None
+        self._figures: list[Figure] = []
         self.small = False
 
     @cached_property
@@ -197,6 +236,13 @@ class Study:
         """Say which case is being run."""
         if self._told:
             self._told(case)
+
+    def draw(
+        self, title: str, x: str, y: str, curves: Mapping[str, Iterable[tuple[float, float]]], *, log: int = 0
+    ) -> None:
+        """Keep a figure for the report: curves over each other, with titles and units of both axes."""
+        points = {name: [(float(a), float(b)) for a, b in curve] for name, curve in curves.items()}
+        self._figures.append(Figure(title=title, x=x, y=y, curves=points, log=log))
 
     def simulate(
         self,
@@ -234,13 +280,14 @@ class Study:
 
     def run(self, *, small: bool = False, tell: Callable[[str], object] | None = None) -> Report:
         """Run the study; with `small`, with fewer requests."""
-        self.small, self._told = small, tell
+        self.small, self._told, self._figures = small, tell, []
         spec = importlib.util.spec_from_file_location(f"study_{self.name}", self.folder / "study.py")
         if spec is None or spec.loader is None:
             raise FileNotFoundError(self.folder / "study.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        return Report(study=self.name, claims=[*module.obtain(self), *self._given()])
+        claims = [*module.obtain(self), *self._given()]
+        return Report(study=self.name, title=self.title, claims=claims, figures=self._figures)
 
     def _given(self) -> Iterator[Judged]:
         """Yield the claims that no run can decide."""

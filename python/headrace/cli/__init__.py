@@ -3,19 +3,21 @@
 import codecs
 import errno
 import io
+import shlex
 import sys
 from contextlib import suppress
 from typing import Annotated
 
 import typer
 
+from headrace import reports
 from headrace._core import __version__
 from headrace.cli import decisions, devices, logs, scenarios, solve, studies, sweeps, traces
 from headrace.cli.options import INTERRUPTED, MISTAKE
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     help="""Simulate a storage system described in one file, and see what theory says of it.
@@ -43,7 +45,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     pass
@@ -71,6 +73,7 @@ def main() -> None:
     """Run the command line."""
     try:
         _print_anywhere()
+        reports.asked_by(shlex.join(["headrace", *sys.argv[1:]]))
         app()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headrace import reports
 from headrace.cli.asking import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
 from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, write
 from headrace.experiment import design, precision, stored
@@ -31,6 +32,7 @@ def compare_command(
     workers: Workers = None,
     as_json: AsJson = False,
     sets: Sets = None,
+    report: ReportFile = None,
 ) -> None:
     """Run two scenarios under the same luck, and say what differs and how surely."""
     from headrace.experiment import compare  # noqa: PLC0415
@@ -42,12 +44,15 @@ def compare_command(
     def ask(how: How) -> compare.Comparison:
         first = load(a).with_(changes(sets))
         second = (load(b).with_(changes(sets)) if b else first).with_(changes(other))
+        keep_apart({"--report": report}, [*first.inputs(), *second.inputs(), *stored.files(store)])
         return compare.compare(first, second, replications=replications, **how)
 
     def tell(found: compare.Comparison) -> None:
         print_rows(as_json, compare.as_json(found), *tables.differences(found, every=every))
+        if report:
+            write(lambda page: reports.pages().write_comparison(found, page), report)
 
-    answered(ask, tell, as_json=as_json, kept=store, workers=workers)
+    answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
 
 
 @commands.command("capacity")
@@ -78,6 +83,7 @@ def capacity_command(
     workers: Workers = None,
     as_json: AsJson = False,
     sets: Sets = None,
+    report: ReportFile = None,
 ) -> None:
     """Find the largest load that meets objectives, or the smallest design: how much load, how few disks."""
     from headrace.experiment import capacity  # noqa: PLC0415
@@ -90,8 +96,10 @@ def capacity_command(
         raise typer.BadParameter(f"`{within}` is no share such as 2%", param_hint="--within") from None
 
     def ask(how: How) -> capacity.Capacity:
+        loaded = load(file).with_(changes(sets))
+        keep_apart({"--report": report}, [*loaded.inputs(), *stored.files(store)])
         return capacity.capacity(
-            load(file).with_(changes(sets)),
+            loaded,
             increase,
             until,
             least=ends[0],
@@ -104,8 +112,10 @@ def capacity_command(
 
     def tell(found: capacity.Capacity) -> None:
         print_rows(as_json, capacity.as_json(found), *tables.loads(found))
+        if report:
+            write(lambda page: reports.pages().write_capacity(found, page, title=file.stem), report)
 
-    found = answered(ask, tell, as_json=as_json, kept=store, workers=workers)
+    found = answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
     if found.meets is None or found.fails is None:
         raise typer.Exit(CUT_SHORT)
 
@@ -160,9 +170,7 @@ def optimise_command(
     def tell(found: optimise.Optimum) -> None:
         print_rows(as_json, optimise.as_json(found), *tables.front(found))
         if report:
-            from headrace.view import pages  # noqa: PLC0415 - pictures take longer to load than tables
-
-            write(lambda page: pages.write_optimum(found, page, title=file.stem), report)
+            write(lambda page: reports.pages().write_optimum(found, page, title=file.stem), report)
 
     found = answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
     if not found.front:
@@ -182,6 +190,7 @@ def sensitivity_command(
     workers: Workers = None,
     as_json: AsJson = False,
     sets: Sets = None,
+    report: ReportFile = None,
 ) -> None:
     """Say which of several ranges matters for a metric, and how much."""
     from headrace.experiment import sensitivity  # noqa: PLC0415
@@ -190,8 +199,10 @@ def sensitivity_command(
     axes = _wanted(vary)
 
     def ask(how: How) -> sensitivity.Sensitivity:
+        loaded = load(file).with_(changes(sets))
+        keep_apart({"--report": report}, [*loaded.inputs(), *stored.files(store)])
         return sensitivity.sensitivity(
-            load(file).with_(changes(sets)),
+            loaded,
             axes,
             metric,
             method=method,
@@ -201,8 +212,10 @@ def sensitivity_command(
 
     def tell(found: sensitivity.Sensitivity) -> None:
         print_rows(as_json, sensitivity.as_json(found), *tables.effects(found))
+        if report:
+            write(lambda page: reports.pages().write_sensitivity(found, page, title=file.stem), report)
 
-    answered(ask, tell, as_json=as_json, kept=store, workers=workers)
+    answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
 
 
 def _wanted(vary: list[str] | None) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def run(
     else:
         terminal.show(results)
     if report:
-        write(found.report, report)
+        write(lambda page: found.report(page, title=file.stem), report)
     exit_where_lost(lost)
     _exit_unless_complete(results)
 

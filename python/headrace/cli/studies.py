@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from headrace import reports
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, refuse
+from headrace.cli.options import AsJson, ReportFile, refuse, write
 
 commands = typer.Typer(no_args_is_help=True, help="Published systems, claim by claim.")
 
@@ -29,24 +30,29 @@ def study_run(
     name: Annotated[str, typer.Argument(help="The study's name; `all` for every one.", show_default=False)],
     as_json: AsJson = False,
     small: Annotated[bool, typer.Option(help="Fewer requests: quick, and less sure of its verdicts.")] = False,
+    report: ReportFile = None,
 ) -> None:
     """Run a study and give a verdict on each of its claims."""
     from headrace import study  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
     from headrace.view.terminal import studies as terminal  # noqa: PLC0415
 
+    if report and name == "all":
+        raise typer.BadParameter("a page is of one study: name it instead of `all`", param_hint="--report")
     try:
         studies = study.all_studies() if name == "all" else [study.find(name)]
     except ScenarioError as error:
         refuse(error, as_json)
-    reports = []
-    for found in studies:
-        with progress.of_study(found, quiet=as_json) as tell:
-            reports.append(found.run(small=small, tell=tell))
+    found: list[study.Report] = []
+    for one in studies:
+        with progress.of_study(one, quiet=as_json) as tell:
+            found.append(one.run(small=small, tell=tell))
     if as_json:
-        print(json.dumps(reports if name == "all" else reports[0], indent=2))
+        print(json.dumps(found if name == "all" else found[0], indent=2))
     else:
-        for report in reports:
-            terminal.show(report)
-    if not all(study.stands(report) for report in reports):
+        for told in found:
+            terminal.show(told)
+    if report:
+        write(lambda page: reports.pages().write_study(found[0], page), report)
+    if not all(map(study.stands, found)):
         raise typer.Exit(1)

@@ -1,12 +1,41 @@
 """Numbers as people read them."""
 
+from math import floor, log10
+
+TIMES = (("s", 1e3), ("ms", 1.0), ("µs", 1e-3))
+
 
 def milliseconds(value: float) -> str:
     """Write a time with four significant digits, in the unit that suits it."""
-    for unit, scale in (("s", 1e3), ("ms", 1.0), ("µs", 1e-3)):
-        if abs(value) >= scale or unit == "µs":
-            return f"{value / scale:.4g} {unit}"
-    raise AssertionError
+    unit, scale = _unit_of_time(value)
+    return f"{value / scale:.4g} {unit}"
+
+
+def half_width(half: float, of: float) -> str:
+    """Write half the width of an interval in ms, in two digits and in the unit of the time it is of.
+
+    >>> half_width(0.184, 25.47), half_width(12.3, 1580.0)
+    ('± 0.18 ms', '± 0.012 s')
+    """
+    unit, scale = _unit_of_time(of)
+    digits = max(0, 1 - floor(log10(half / scale)))
+    return f"± {half / scale:.{digits}f} {unit}"
+
+
+def _unit_of_time(value: float) -> tuple[str, float]:
+    return next((unit for unit in TIMES if abs(value) >= unit[1]), TIMES[-1])
+
+
+def rate(bytes_per_s: float) -> str:
+    """Write a throughput in three digits.
+
+    >>> rate(80.6e6), rate(1.25e9), rate(2_600)
+    ('80.6 MB/s', '1.25 GB/s', '2.6 kB/s')
+    """
+    for unit, scale in (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
+        if bytes_per_s >= scale:
+            return f"{bytes_per_s / scale:.3g} {unit}"
+    return f"{bytes_per_s:.3g} B/s"
 
 
 def ms(value: float) -> str:

@@ -93,6 +93,7 @@ def unstable_loads(study: Study) -> Iterator[Judged]:
 def arrays(study: Study) -> Iterator[Judged]:
     """A4b: the arrays, as split-merge and as fork-join; and Q003-4, by how much they differ."""
     excesses = []
+    read: dict[str, list[tuple[float, float]]] = {}
     for case in study.document["array"]["cases"]:
         op, disks, blocks = case["op"], case["disks"], case["blocks"]
         study.tell(f"{disks} disks, {op} of {blocks} blocks")
@@ -103,6 +104,10 @@ def arrays(study: Study) -> Iterator[Judged]:
         forked = study.simulate("array.yaml", array(disks, "fork_join") | changes, requests=1_000_000)
         yield from study.decide(of_forked, forked)
         excesses.append((merged.mean().value / forked.mean().value - 1) * 100)
+        if op == "read":
+            for name, mean in (("split-merge", merged.mean()), ("fork-join", forked.mean())):
+                read.setdefault(f"{disks} disks, {name}", []).append((blocks, mean.value))
+    study.draw("Reads of arrays at 10 requests/s", "blocks of 128 KiB", "mean response, ms", read)
     source = study.document["array"]["source"]
     for which, excess in (("least", min(excesses)), ("most", max(excesses))):
         text = f"split-merge answers later than fork-join, by % ({which} over the table)"

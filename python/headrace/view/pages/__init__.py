@@ -1,19 +1,24 @@
 """What was found as one page each, which needs no network: `headrace.reports.Pages`."""
 
+from headrace.view.pages.decisions import write_capacity, write_comparison, write_optimum, write_sensitivity
 from headrace.view.pages.device import write as write_device
 from headrace.view.pages.experiment import write as write_experiment
-from headrace.view.pages.experiment import write_optimum
 from headrace.view.pages.run import write as write_run
 from headrace.view.pages.solve import write as write_solution
+from headrace.view.pages.study import write as write_study
 from headrace.view.pages.trace import write as write_trace
 from headrace.view.pages.validation import write as write_validation
 
 __all__ = [
+    "write_capacity",
+    "write_comparison",
     "write_device",
     "write_experiment",
     "write_optimum",
     "write_run",
+    "write_sensitivity",
     "write_solution",
+    "write_study",
     "write_trace",
     "write_validation",
 ]

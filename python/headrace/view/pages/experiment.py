@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-from headrace.experiment.optimise import Optimum
 from headrace.experiment.table import Table
 from headrace.view.pages import page, run
 from headrace.view.pictures import experiment as pictures
 from headrace.view.pictures.chart import svg
-from headrace.view.tables.decisions import front
 from headrace.view.tables.experiment import as_rows, metric_title, notes, shown_metrics
 
 
@@ -56,16 +54,3 @@ def _links(table: Table, runs: str | None) -> list[str | None]:
         f"{runs}/{point.key}.html" if runs and table.reason(point) is None else None
         for point in table.experiment.points
     ]
-
-
-def write_optimum(found: Optimum, file: str | Path, *, title: str) -> None:
-    """Write the Pareto-optimal designs as a page: the picture of the first two goals, and the table."""
-    page.write(
-        file,
-        "tables.html",
-        title=title,
-        answer=found.answer,
-        notes=[],
-        pictures={"All designs, by the first two goals": svg(pictures.front(found))} if len(found.goals) > 1 else {},
-        tables={"Pareto-optimal designs": front(found)},
-    )

@@ -5,17 +5,29 @@ from typing import Any
 
 import jinja2
 
+from headrace import reports
+from headrace._core import __version__
 from headrace.files import write_whole
 
 
-def render(template: str, *, title: str, answer: str, notes: list[str], **values: Any) -> str:
-    """Return the page made of a template in `templates/`: `answer` stands on top, `notes` below it."""
+def render(
+    template: str, *, title: str, answer: str, notes: list[str], subtitle: str | None = None, **values: Any
+) -> str:
+    """Return the page made of a template in `templates/`: what it is about, then `answer`, `notes` and the rest."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("headrace.view.pages", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    return environment.get_template(template).render(title=title, answer=answer, notes=notes, **values)
+    return environment.get_template(template).render(
+        title=title,
+        subtitle=subtitle,
+        answer=answer,
+        notes=notes,
+        command=reports.command(),
+        version=__version__,
+        **values,
+    )
 
 
 def write(file: str | Path, template: str, **values: Any) -> None:

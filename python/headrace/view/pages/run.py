@@ -15,24 +15,93 @@ from headrace.view.tables import run as tables
 Json = dict[str, Any]
 
 
-def write(results: Results, file: str | Path, title: str = "headrace") -> None:
-    """Write the page to a file: whole, or not at all."""
+# Beside more streams than this, tiles would be a table.
+MOST_TILES = 3
+
+
+def write(results: Results, file: str | Path, *, title: str | None = None) -> None:
+    """Write the page to a file: whole, or not at all. `title` is what was run; default: the names of its streams."""
     found = results.data
     page.write(
         file,
         "run.html",
-        title=title,
+        title=title or ", ".join(stream["name"] for stream in found["streams"]),
+        subtitle=_what_was_run(found),
         answer=results.answer,
         notes=results.notes,
-        results=results,
+        tiles=_tiles(found),
         streams=[_stream(found, at) for at, stream in enumerate(found["streams"]) if stream["response"]["count"]],
         drawing=system.draw(found),
+        drawing_down=system.draw(found, down=True),
         utilisation=svg(pictures.utilisation_series(found)),
         response=svg(pictures.response_series(found)),
+        headroom_meaning="the multiple of this load at which a component saturates",
         components=tables.saturation(found),
-        measures=tables.meters(found),
+        measures=tables.measures_by_kind(found),
         scenario=json.dumps(found["scenario"], indent=2, ensure_ascii=False),
     )
+
+
+def _what_was_run(found: Json) -> str:
+    runs, answered = found["replications"], sum(stream["answered"] for stream in found["streams"])
+    return (
+        f"{words.counted(runs, 'replication')}, {words.counted(answered, 'request')}, "
+        f"{words.span(found['simulated_s'])} simulated after {words.span(found['warm_up_s'])} of warm-up, "
+        f"seed {found['scenario']['run']['seed']}, headrace {found['headrace']}"
+    )
+
+
+def _tiles(found: Json) -> list[Json]:
+    """Return the numbers that one looks for first, each with its name and what stands beside it."""
+    streams = [stream for stream in found["streams"] if stream["response"]["count"]]
+    tiles = [_throughput(streams)]
+    if len(streams) <= MOST_TILES:
+        tiles += [tile for stream in streams for tile in _response(stream, found, alone=len(streams) == 1)]
+    return tiles + _bottleneck(found)
+
+
+def _throughput(streams: list[Json]) -> Json:
+    bytes_per_s = sum(stream["bytes_per_s"] for stream in streams)
+    requests = sum(stream["requests_per_s"] for stream in streams)
+    return {"name": "throughput", "value": words.rate(bytes_per_s), "beside": f"{requests:.4g} requests/s"}
+
+
+def _response(stream: Json, found: Json, *, alone: bool) -> list[Json]:
+    response, of = stream["response"], "" if alone else f"{stream['name']}: "
+    theory = next(theory for theory in found["theory"] if theory["stream"] == stream["name"])
+    half = response["half_width_ms"]
+    beside = [words.half_width(half, response["mean_ms"])] if half else []
+    beside += [f"theory: {words.milliseconds(theory['mean_ms'])}"] if theory["mean_ms"] is not None else []
+    late = next(quantile for quantile in response["quantiles_ms"] if quantile["share"] == 0.99)
+    return [
+        {"name": f"{of}mean", "value": words.milliseconds(response["mean_ms"]), "beside": ", ".join(beside)},
+        {
+            "name": f"{of}p99",
+            "value": words.milliseconds(late["ms"]),
+            "beside": words.half_width(late["half_width_ms"], late["ms"]) if late["half_width_ms"] else "",
+        },
+    ]
+
+
+def _bottleneck(found: Json) -> list[Json]:
+    bottleneck = found["bottleneck"]
+    if bottleneck is None:
+        return []
+    busiest = next(part for part in found["components"] if part["path"] == bottleneck["component"])
+    behind = tables.background(busiest)
+    tiles = [{"name": "bottleneck", "value": f"{bottleneck['utilisation']:.0%} busy", "beside": bottleneck["group"]}]
+    if at := bottleneck["saturates_at"]:
+        estimate = "an estimate" if bottleneck["estimate"] else f"{bottleneck['group']} saturates first"
+        tiles.append({"name": "headroom", "value": f"{at:.3g}×", "beside": estimate})
+    if behind >= 0.005:
+        tiles.append(
+            {
+                "name": "background work",
+                "value": f"{behind:.0%}",
+                "beside": f"of {bottleneck['group']}; nobody waits for it",
+            }
+        )
+    return tiles
 
 
 def _stream(found: Json, at: int) -> Json:
@@ -43,10 +112,26 @@ def _stream(found: Json, at: int) -> Json:
         "cdf": svg(pictures.response_cdf(found, at)),
         "theory": tables.theory_in_words(theory),
         "mean": words.milliseconds(stream["response"]["mean_ms"]),
-        "legs": [
-            {"component": component, "what": what, "time": words.milliseconds(time), "percent": share * 100}
-            for component, what, time, share in tables.legs(stream)
-        ],
+        "legs": _legs(stream),
         "columns": columns,
         "rows": rows,
     }
+
+
+def _legs(stream: Json) -> list[Json]:
+    """Return where the time went, longest first; what is alike is told apart by the strength of its colour."""
+    seen: dict[str, int] = {}
+    legs = []
+    for component, what, time, share in tables.legs(stream):
+        nth = seen[what] = seen.get(what, 0) + 1
+        legs.append(
+            {
+                "component": component,
+                "what": what,
+                "time": words.milliseconds(time),
+                "percent": share * 100,
+                "share": f"{share:.1%}",
+                "strength": f"{max(0.25, 1.25 - 0.25 * nth):.2f}",
+            }
+        )
+    return legs

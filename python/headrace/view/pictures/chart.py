@@ -7,7 +7,8 @@ from typing import Any
 import altair
 import vl_convert
 
-WIDTH, HEIGHT = 400, 230
+WIDTH, HEIGHT = 470, 230
+LEGEND_COLUMNS = 3
 DASHES = [[1, 0], [6, 4], [2, 2]]
 IN_BINARY = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
@@ -16,7 +17,14 @@ IN_BINARY = (
 
 # Placeholders that stand in a chart where a page's own colours go: see `svg`.
 INK, FAINT = "#010203", "#040506"
-SERIES = {"simulated": "#0a0b01", "theory": "#0a0b02", "measured": "#0a0b03", "more": "#0a0b04"}
+SERIES = {
+    "simulated": "#0a0b01",
+    "theory": "#0a0b02",
+    "measured": "#0a0b03",
+    "more": "#0a0b04",
+    "fifth": "#0a0b05",
+    "sixth": "#0a0b06",
+}
 VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)"} | {colour: f"var(--{name})" for name, colour in SERIES.items()}
 # The same colours where there is no page to follow.
 ALONE = {
@@ -26,6 +34,8 @@ ALONE = {
     SERIES["theory"]: "#d97706",
     SERIES["measured"]: "#059669",
     SERIES["more"]: "#9333ea",
+    SERIES["fifth"]: "#db2777",
+    SERIES["sixth"]: "#64748b",
 }
 
 Drawing = Any  # Altair does not say what its charts become.
@@ -51,7 +61,8 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     palette = list(SERIES.values())
     known = [SERIES.get(name, palette[at % len(palette)]) for at, name in enumerate(names)]
     scale = altair.Scale(domain=names, range=known)
-    return altair.Color(f"{field}:N", scale=scale, legend=altair.Legend(title=title, symbolOpacity=1))
+    legend = altair.Legend(title=title, symbolOpacity=1, columns=LEGEND_COLUMNS, labelLimit=WIDTH // LEGEND_COLUMNS)
+    return altair.Color(f"{field}:N", scale=scale, legend=legend)
 
 
 def log_scale(values: Iterable[float], base: float = 10) -> altair.Scale:
@@ -62,24 +73,38 @@ def log_scale(values: Iterable[float], base: float = 10) -> altair.Scale:
     return altair.Scale(type="log", base=base, nice=False, domain=ends)
 
 
-def cdfs(of: Mapping[str, Points]) -> Drawing:
-    """Draw cdfs of response times over each other."""
+def cdfs(of: Mapping[str, Points], marks: Mapping[str, float] | None = None) -> Drawing:
+    """Draw cdfs of response times over each other; `marks` are times, ms, that are marked with their names."""
     narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
     scale = log_scale(ms for curve in of.values() for ms, _ in curve)
     x = altair.X("x:Q", title="response time, ms", scale=scale, axis=narrow)
     y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"))
-    return curves({what: [(ms, share) for ms, share in curve if ms > 0] for what, curve in of.items()}, x, y)
+    drawn = _curves({what: [(ms, share) for ms, share in curve if ms > 0] for what, curve in of.items()}, x, y)
+    return styled(_marked(marks, x) + drawn if marks else drawn)
+
+
+def _marked(marks: Mapping[str, float], x: altair.X) -> Drawing:
+    """Draw a line at each time, with its name at the bottom, which a cdf leaves free."""
+    rows = [{"name": f"{name} {ms:.3g}", "x": ms} for name, ms in marks.items()]
+    data = altair.Chart(altair.InlineData(values=rows))
+    line = data.mark_rule(color=INK, strokeDash=[2, 3], opacity=0.6).encode(x=x)
+    name = data.mark_text(color=INK, dx=4, dy=3, align="left", baseline="top", fontSize=11, angle=270)
+    return line + name.encode(x=x, y=altair.value(HEIGHT), text="name:N")
 
 
 def curves(of: Mapping[str, Points], x: altair.X, y: altair.Y) -> Drawing:
     """Draw curves over each other, told apart by colour and by dashes."""
+    return styled(_curves(of, x, y))
+
+
+def _curves(of: Mapping[str, Points], x: altair.X, y: altair.Y) -> Drawing:
     rows = [{"what": what, "x": a, "y": b} for what, curve in of.items() for a, b in curve]
     names = list(of)
     dashes = altair.StrokeDash(
         "what:N", legend=None, scale=altair.Scale(domain=names, range=[DASHES[at % 3] for at in range(len(names))])
     )
     chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True)
-    return styled(chart.encode(x=x, y=y, color=colours(names), strokeDash=dashes))
+    return chart.encode(x=x, y=y, color=colours(names), strokeDash=dashes)
 
 
 def one_line(points: Points, x: altair.X, y: altair.Y, *, steps: bool = False) -> Drawing:

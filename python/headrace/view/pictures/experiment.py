@@ -6,7 +6,6 @@ import altair
 
 from headrace.experiment.design import Value, short
 from headrace.experiment.formula import quantity
-from headrace.experiment.optimise import Optimum
 from headrace.experiment.table import Table
 from headrace.view.pictures.chart import DASHES, IN_BINARY, INK, SERIES, Drawing, colours, styled
 from headrace.view.tables.experiment import metric_title
@@ -102,27 +101,3 @@ def _heat_map(rows: list[Json], places: list[str]) -> Drawing:
     strength = altair.Opacity("y:Q", scale=altair.Scale(range=[0.08, 0.75]), legend=None)
     label = data.mark_text(fontSize=12, color=INK).encode(x=across, y=down, text=altair.Text("y:Q", format=".4~g"))
     return data.mark_rect(color=SERIES["simulated"]).encode(x=across, y=down, opacity=strength) + label
-
-
-def front(found: Optimum) -> Drawing:
-    """Draw all designs by their first two goals, the Pareto-optimal ones in the first colour."""
-    (first, _), (second, _) = found.goals[:2]
-    best = {trial.point.key for trial in found.front}
-    rows = [
-        {
-            "x": trial.values[first.text][0],
-            "y": trial.values[second.text][0],
-            "what": "Pareto-optimal"
-            if trial.point.key in best
-            else "breaks a constraint"
-            if trial.passed
-            else "beaten",
-        }
-        for trial in found.trials
-        if trial.values
-    ]
-    chart = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, size=60)
-    names = ["Pareto-optimal", "beaten", "breaks a constraint"]
-    shape = altair.Shape("what:N", legend=None, scale=altair.Scale(domain=names, range=["circle", "square", "cross"]))
-    x, y = altair.X("x:Q", title=first.text), altair.Y("y:Q", title=second.text)
-    return styled(chart.encode(x=x, y=y, color=colours(names), shape=shape))

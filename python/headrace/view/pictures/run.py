@@ -10,6 +10,9 @@ from headrace.view.pictures.chart import Drawing, cdfs, colours, save, styled
 
 Json = dict[str, Any]
 
+# The quantiles that the picture of a distribution marks.
+MARKED = (0.5, 0.9, 0.99)
+
 
 def response_cdf(found: Json, stream: int) -> Drawing:
     """Draw the cdf of a stream's response time, with theory and measurement over it where there are any."""
@@ -17,7 +20,9 @@ def response_cdf(found: Json, stream: int) -> Drawing:
     curves = {"simulated": told["cdf"], "theory": theory["cdf"]}
     if told["measured"]:
         curves["measured"] = told["measured"]["all"]["measured_cdf"]
-    return cdfs({what: curve[::4] for what, curve in curves.items() if curve})
+    quantiles = {quantile["share"]: quantile["ms"] for quantile in told["response"]["quantiles_ms"]}
+    marks = {f"p{share * 100:g}": quantiles[share] for share in MARKED if quantiles.get(share, 0) > 0}
+    return cdfs({what: curve[::4] for what, curve in curves.items() if curve}, marks)
 
 
 def response_series(found: Json) -> Drawing:
@@ -54,7 +59,7 @@ def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str],
         altair.Chart(altair.InlineData(values=rows))
         .mark_line()
         .encode(
-            x=altair.X("s:Q", title="simulated time, s"),
+            x=altair.X("s:Q", title="simulated time, s", axis=altair.Axis(labelOverlap="greedy", labelSeparation=8)),
             y=altair.Y(f"{field}:Q", title=title, axis=axis, scale=scale),
             color=colours(names),
         )

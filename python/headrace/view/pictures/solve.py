@@ -21,8 +21,10 @@ def drawn(found: Json) -> dict[str, Drawing]:
 
 
 def _load(found: Json) -> altair.X:
-    title = "offered, a second" if found["open"] else "clients"
-    return altair.X("x:Q", title=title, scale=altair.Scale(zero=False, nice=False))
+    scale = altair.Scale(zero=False, nice=False)
+    if found["open"]:
+        return altair.X("x:Q", title="offered load, requests/s", scale=scale)
+    return altair.X("x:Q", title="clients", scale=scale, axis=altair.Axis(format="d", tickMinStep=1))
 
 
 def _throughput(found: Json) -> dict[str, list[tuple[float, float]]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from headrace.experiment.table import interval
 from headrace.view.words import ms, percent
 
 Json = dict[str, Any]
@@ -36,8 +37,9 @@ def response_table(stream: Json, theory: Json) -> tuple[list[str], list[list[str
 
 
 def _with_interval(response: Json, row: str, simulated: float) -> str:
-    half_width = response["half_width_ms"] if row == "mean" else None
-    return ms(simulated) + (f" ± {half_width:.2g}" if half_width is not None else "")
+    halves = {_within(quantile["share"]): quantile["half_width_ms"] for quantile in response["quantiles_ms"]}
+    half_width = (halves | {"mean": response["half_width_ms"]}).get(row)
+    return interval(simulated, half_width) if half_width else ms(simulated)
 
 
 def _simulated_column(response: Json) -> dict[str, float]:
@@ -73,10 +75,10 @@ def _demerits(measured: Json, columns: int) -> list[list[str]]:
 def theory_in_words(theory: Json) -> str:
     """Say which formula applies, and what fails of its assumptions where something does."""
     if theory["model"] == "none":
-        return f"theory: none applies. What fails of its assumptions: {theory['fails']}"
+        return f"theory: no formula applies. Assumption that fails: {theory['fails']}"
     if theory["exact"]:
         return f"theory: {theory['model']}, whose assumptions hold"
-    return f"theory: {theory['model']}, an approximation. What fails: {theory['fails']}"
+    return f"theory: {theory['model']}, an approximation. Assumption that fails: {theory['fails']}"
 
 
 def components(found: Json) -> tuple[list[str], list[list[str]]]:
@@ -108,6 +110,21 @@ def meters(found: Json) -> list[list[str]]:
     ]
 
 
+def measures_by_kind(found: Json) -> list[tuple[list[str], list[list[str]]]]:
+    """Return the same as one table for each kind of component, as columns and rows: a component a row."""
+    kinds: dict[str, list[Json]] = {}
+    for part in grouped(found["components"]):
+        if part["meters"]:
+            kinds.setdefault(part["kind"], []).append(part)
+    return [
+        (
+            [kind.replace("_", " "), *(name.replace("_", " ") for name in parts[0]["meters"])],
+            [[part["path"], *(_plain(value) for value in part["meters"].values())] for part in parts],
+        )
+        for kind, parts in kinds.items()
+    ]
+
+
 def _plain(value: float | None) -> str:
     """Write a count whole, a ratio or a level with four digits, nothing where there was no occasion."""
     if value is None:
@@ -128,22 +145,25 @@ def grouped(components: list[Json]) -> Iterator[Json]:
             yield busiest | {"path": f"{busiest['path']} (busiest of {len(members)})"}
 
 
-def saturation(found: Json) -> list[list[str]]:
-    """Return how far each component is from saturation, as rows."""
-    return [_headroom(part, found) for part in grouped(found["components"])]
+def saturation(found: Json) -> list[Json]:
+    """Return how far each component is from saturation, the busiest first: its path, levels in percent, and cells."""
+    parts = sorted(grouped(found["components"]), key=lambda part: -(part["utilisation"] or 0.0))
+    return [_headroom(part, found) for part in parts if part["utilisation"] is not None]
 
 
-def _headroom(part: Json, data: Json) -> list[str]:
-    if part["utilisation"] is None:
-        return [part["path"], "", "", "", "", "", ""]
-    open_load = data["bottleneck"] is not None and data["bottleneck"]["saturates_at"] is not None
-    used = part["utilisation"]
-    return [
-        part["path"],
-        f"{used:.1%}",
-        f"{behind:.1%}" if (behind := background(part)) else "",
-        f"{1 / used:.2f} × this load" if open_load and used > 0 else "",
-        f"{part['queue']:.3g}",
-        f"{part['waiting_ms']:.4g}",
-        f"{part['service_ms']:.4g}",
-    ]
+def _headroom(part: Json, found: Json) -> Json:
+    open_load = found["bottleneck"] is not None and found["bottleneck"]["saturates_at"] is not None
+    used, behind = part["utilisation"], background(part)
+    return {
+        "path": part["path"],
+        "hosts": f"{min(used - behind, 1) * 100:.1f}",
+        "background": f"{min(behind, 1) * 100:.1f}",
+        "cells": [
+            f"{used:.1%}",
+            f"{behind:.1%}" if behind else "",
+            f"{1 / used:.2f}×" if open_load and used > 0 else "",
+            f"{part['queue']:.3g}",
+            f"{part['waiting_ms']:.4g}",
+            f"{part['service_ms']:.4g}",
+        ],
+    }

@@ -1,0 +1,26 @@
+"""A study as one page: how many claims hold, the figures, each claim with its verdict."""
+
+from pathlib import Path
+
+from headrace.study import Report, in_a_sentence
+from headrace.view.pages import page
+from headrace.view.pictures import study as pictures
+from headrace.view.pictures.chart import svg
+from headrace.view.tables.studies import claims
+
+
+def write(report: Report, file: str | Path) -> None:
+    """Write the page to a file: whole, or not at all."""
+    columns, rows = claims(report)
+    page.write(
+        file,
+        "study.html",
+        title=report["title"],
+        subtitle=f"study {report['study']}",
+        answer=in_a_sentence(report),
+        notes=[],
+        argued=[claim for claim in report["claims"] if claim["why"]],
+        pictures=[(figure["title"], svg(pictures.of(figure))) for figure in report["figures"]],
+        columns=columns,
+        rows=rows,
+    )
