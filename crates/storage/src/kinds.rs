@@ -92,6 +92,25 @@ macro_rules! rooms {
                 }
             }
 
+            /// Serves a request whose data crosses a way, received when this is called as by `serve`.
+            pub(crate) fn serve_over<'s>(
+                &'m self,
+                place: &'m Place<'m>,
+                ask: &'s Ask<Block>,
+                way: array::Way<'m>,
+                disk: usize,
+                spent: &'s mut Spent,
+            ) -> impl Future<Output = ()> + use<'m, 's> {
+                place.receive(ask.work.bytes);
+                let before = spent.legs().len();
+                async move {
+                    match self {
+                        $(Self::$kind(room) => room.serve_over(ask, way, disk, spent).await,)+
+                    }
+                    place.answer(ask, spent, before);
+                }
+            }
+
             pub(crate) fn attach(&self, ports: u32) -> Option<u32> {
                 match self {
                     $(Self::$kind(room) => room.attach(ports),)+

@@ -19,7 +19,7 @@ mod timeline;
 pub use arena::{Arena, Slots};
 pub use crossing::{Crossing, Phase};
 pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, lower};
-pub use meter::{Activity, Meter};
+pub use meter::{Activity, Balance, Meter};
 pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
 pub use theory::{Demand, Load, Model, Server};
@@ -32,6 +32,8 @@ kinds::rooms! {
     Disk = disk::{DiskSpec, DiskPlan, Disk},
     /// Servers with a service time by law.
     Station = station::{StationSpec, StationSpec, Station},
+    /// What arrays share: processors, a bus, memory for caches.
+    Controller = controller::{ControllerSpec, ControllerSpec, Controller},
     /// Several devices that answer as one.
     Array = array::{ArraySpec, ArrayPlan, Array},
     /// A link that carries one transfer at a time.

@@ -3,12 +3,12 @@
 use headrace_analytic::Law;
 use headrace_kernel::Resource;
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Ask, Block, Cause, Op, Spent, What};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::{Lowering, View};
-use crate::meter::Activity;
+use crate::meter::{Activity, ByCause};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 use crate::theory::{Demand, Load, Server};
@@ -126,6 +126,7 @@ impl Known for LinkSpec {
 pub struct Link<'m> {
     place: &'m Place<'m>,
     wire: Resource<'m>,
+    by_cause: ByCause,
     spec: &'m LinkSpec,
 }
 
@@ -133,7 +134,7 @@ impl Plan for LinkSpec {
     type Room<'m> = Link<'m>;
 
     fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Link<'m> {
-        Link { wire: Resource::fcfs(place.site.sim, 1), spec: self, place }
+        Link { wire: Resource::fcfs(place.site.sim, 1), by_cause: ByCause::default(), spec: self, place }
     }
 }
 
@@ -143,16 +144,29 @@ impl Link<'_> {
     }
 }
 
+impl<'m> Link<'m> {
+    /// Waits for the wire and holds it.
+    async fn carry_for(&'m self, cause: Cause, time: Nanos) {
+        if cause == Cause::Host {
+            self.wire.serve(time).await;
+            return;
+        }
+        let sim = self.place.site.sim;
+        let _held = self.wire.acquire(()).await;
+        self.by_cause.during(cause, sim, sim.delay(time)).await;
+    }
+}
+
 impl Metered for Link<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
-        Some(Activity::of(1, &self.wire.usage(), now))
+        Some(self.by_cause.of(Activity::of(1, &self.wire.usage(), now), now))
     }
 }
 
 impl<'m> Room<'m> for Link<'m> {
     async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         let (sim, time) = (self.place.site.sim, self.time_for(ask));
-        self.wire.serve(time).await;
+        self.carry_for(ask.cause, time).await;
         spent.charge(self.place.id, What::Waiting, sim.now() - time);
         sim.delay(self.spec.latency).await;
         spent.charge(self.place.id, What::Service, sim.now());

@@ -6,6 +6,8 @@ use headrace_kernel::{Sim, Stream};
 use headrace_work::{Ask, Block, NodeId, Spent};
 
 use crate::Component;
+use crate::array::Way;
+use crate::controller::Controller;
 use crate::crossing::Crossing;
 use crate::graph::Graph;
 use crate::timeline::Timeline;
@@ -164,6 +166,26 @@ impl<'m> Edge<'m> {
     ) -> impl Future<Output = ()> + use<'m, 's> {
         self.sent.set(self.sent.get().with(ask.work.data().bytes));
         self.to.carry(self.place, ask, spent)
+    }
+
+    /// Sends `ask`, whose data crosses `way` to or from disk number `disk` of an array.
+    pub fn serve_over<'s>(
+        &self,
+        ask: &'s Ask<Block>,
+        way: Way<'m>,
+        disk: usize,
+        spent: &'s mut Spent,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(ask.work.bytes));
+        self.to.serve_over(self.place, ask, way, disk, spent)
+    }
+
+    /// The controller that it leads to, if it leads to one.
+    pub(crate) fn controller(&self) -> Option<&'m Controller<'m>> {
+        match self.to {
+            Component::Controller(controller) => Some(controller),
+            _ => None,
+        }
     }
 
     /// Where it leads.

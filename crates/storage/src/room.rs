@@ -4,9 +4,10 @@ use headrace_analytic::Law;
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Ask, Block, NodeId, Op, Spent};
 
-use crate::crossing::Crossing;
+use crate::array::Way;
+use crate::crossing::{Crossing, Phase};
 use crate::graph::{Lowering, View};
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, Balance, Meter};
 use crate::place::{Edge, Place};
 use crate::theory::{Demand, Load, Model};
 
@@ -101,6 +102,16 @@ pub trait Known {
         None
     }
 
+    /// How much memory it has for the caches of arrays that use it; none where it sets no limit.
+    fn memory(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// How much memory of its controllers its cache takes.
+    fn cached(&self) -> Option<Bytes> {
+        None
+    }
+
     /// What a reader of results must know of it under this load.
     fn note(&self, view: View, load: &Load) -> Option<String> {
         _ = (view, load);
@@ -112,6 +123,22 @@ pub trait Known {
 pub trait Room<'m>: Metered {
     /// Does what is asked, in virtual time, and charges all of it to `spent`.
     fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) -> impl Future<Output = ()>;
+
+    /// Serves a request whose data crosses `way`, disk number `disk` of an array: by default all of it before a write or after
+    /// a read.
+    fn serve_over(
+        &'m self,
+        ask: &Ask<Block>,
+        way: Way<'m>,
+        disk: usize,
+        spent: &mut Spent,
+    ) -> impl Future<Output = ()> {
+        async move {
+            way.cross(Phase::Request, disk, ask, spent).await;
+            self.serve(ask, spent).await;
+            way.cross(Phase::Answer, disk, ask, spent).await;
+        }
+    }
 
     /// The same without events, for a request that comes when `spent` ends. Requests come in the order of time. Only rooms
     /// that say that they are [in order](Known::in_order) are asked.
@@ -138,6 +165,11 @@ pub trait Metered {
     /// Its servers and its queue up to `now`; none for a room without a queue of its own.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         _ = now;
+        None
+    }
+
+    /// What its write-back cache took in and holds; none for a room without one.
+    fn balance(&self) -> Option<Balance> {
         None
     }
 

@@ -63,14 +63,20 @@ pub struct LegResults {
 }
 
 /// The results of a stream.
-pub(super) fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f64) -> StreamResults {
+pub(super) fn stream(
+    plan: &Plan,
+    index: usize,
+    outcomes: &[Outcome],
+    seconds: f64,
+    widen: f64,
+) -> StreamResults {
     let stream = &plan.streams[index];
     let found = || outcomes.iter().map(|outcome| &outcome.streams[index]);
     let all: Vec<&SeriesOutcome> = found().map(|stream| &stream.all).collect();
     let of_op = |op: usize| {
         let series: Option<Vec<&SeriesOutcome>> =
             found().map(|s| s.by_op.as_ref().map(|by| &by[op])).collect();
-        series.map(|series| response::of(plan, &series))
+        series.map(|series| response::of(plan, &series, widen))
     };
     let answered_after: u64 = all.iter().map(|series| series.tally.count()).sum();
     let distribution = response::merged(&all);
@@ -88,7 +94,7 @@ pub(super) fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f
         }),
         requests_per_s: answered_after as f64 / seconds.max(1e-9),
         bytes_per_s: found().map(|stream| stream.bytes as f64).sum::<f64>() / seconds.max(1e-9),
-        response: response::of(plan, &all),
+        response: response::of(plan, &all, widen),
         reads: of_op(0),
         writes: of_op(1),
         path: path(plan, outcomes, index, answered_after),

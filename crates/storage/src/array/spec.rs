@@ -5,8 +5,9 @@ use headrace_work::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ArrayPlan;
+use super::cache::ArrayCacheSpec;
 use super::layout::{Layout, Mirror, Pairing, Parity, Rotation, Stripes};
+use super::{Access, ArrayPlan};
 use crate::graph::{Copies, Lowering, MAX_BYTES};
 use crate::room::{Lowered, Spec};
 
@@ -42,6 +43,15 @@ pub struct ArraySpec {
     /// A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
+    /// The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controllers: Vec<String>,
+    /// Which of two controllers requests come to.
+    #[serde(default)]
+    pub access: Access,
+    /// A cache between hosts and disks, in the memory of each of its controllers. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<ArrayCacheSpec>,
 }
 
 /// How data is laid out over the disks.
@@ -165,6 +175,11 @@ impl Spec for ArraySpec {
         if let Some(link) = &self.via {
             uses.push(self.link(at, link)?);
         }
+        uses.extend(self.controllers(at)?);
+        let cache = match &self.cache {
+            Some(cache) => Some(cache.plan(at, layout.stripe_bytes())?),
+            None => None,
+        };
         let plan = ArrayPlan {
             level: self.level,
             layout,
@@ -173,6 +188,8 @@ impl Spec for ArraySpec {
             failed,
             copies: !matches!(self.of, Copies::Shared(_)),
             via: self.via.is_some(),
+            access: self.access,
+            cache,
         };
         Some(Lowered { plan, uses, capacity })
     }
@@ -192,6 +209,9 @@ impl ArraySpec {
             read_from: None,
             failed: Vec::new(),
             via: None,
+            controllers: Vec::new(),
+            access: Access::default(),
+            cache: None,
         }
     }
 

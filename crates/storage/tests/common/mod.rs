@@ -50,6 +50,16 @@ pub type Coming = (Nanos, usize, Block);
 /// was sent on every edge arrived.
 #[allow(dead_code, reason = "one of the tests that share this file does not use it")]
 pub fn by_events(graph: &Graph, targets: &[&str], requests: &[Coming]) -> Vec<Spent> {
+    run(graph, targets, requests).0
+}
+
+/// How many accesses to the disks of `tds` requests to it take, those that nobody waits for included.
+#[allow(dead_code, reason = "one of the tests that share this file uses it")]
+pub fn accesses(graph: &Graph, requests: &[Coming]) -> u64 {
+    run(graph, &["tds"], requests).1
+}
+
+fn run(graph: &Graph, targets: &[&str], requests: &[Coming]) -> (Vec<Spent>, u64) {
     let sim = Sim::new();
     let site = Site::new(&sim, 1, Timeline::default());
     let (places, slots) = (Place::of_all(graph, &site), Slots::of(graph));
@@ -75,11 +85,22 @@ pub fn by_events(graph: &Graph, targets: &[&str], requests: &[Coming]) -> Vec<Sp
         let received = arena.place(id).received();
         assert_eq!((received.asks, received.bytes), (asks, bytes), "{}", arena.place(id).path);
         assert_eq!(received, arena.place(id).answered(), "{}", arena.place(id).path);
+        if let Some(balance) = arena.metered(id).balance() {
+            assert_eq!(
+                (balance.dirty, balance.taken_in),
+                (0, balance.destaged),
+                "all is on the disks in the end"
+            );
+            assert_eq!(balance.used + balance.free, balance.size);
+        }
         let activity = arena.metered(id).activity(s.now()).unwrap_or_default();
         assert!(activity.busy_in_all() <= u128::from(activity.servers.max(1)) * u128::from(s.now().0));
     }
+    let disks = arena.ids().filter(|id| arena.place(*id).path.starts_with("tds/"));
+    let accesses = disks.map(|id| arena.place(id).received().asks).sum();
     s.finish();
-    accounts.take().into_iter().map(|spent| spent.expect("every request is answered")).collect()
+    let accounts = accounts.take().into_iter();
+    (accounts.map(|spent| spent.expect("every request is answered")).collect(), accesses)
 }
 
 /// The same without events, for one target.

@@ -1,5 +1,6 @@
 //! From a document to a graph: names are looked up, parts are copied, and what cannot work is refused in words.
 
+mod inner;
 mod ports;
 mod refuse;
 
@@ -51,6 +52,7 @@ pub fn lower(
         lowering.component(name);
     }
     lowering.check_ports();
+    lowering.check_memory();
     if lowering.mistakes.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.mistakes) }
 }
 
