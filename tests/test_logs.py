@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import Run
+from conftest import ROOT, Run
 from headrace import ScenarioError, logs
 from headrace.logs import description, replayed
 from headrace.logs.formats import BY_NAME
@@ -205,7 +205,8 @@ def test_what_cannot_be_read_is_refused(
 
 
 def test_folders_devices_and_absent_files_are_refused(headrace: Run, tmp_path: Path) -> None:
-    for name in (str(tmp_path), "/dev/zero", "absent"):
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "/dev/zero", "absent"):
         ran = headrace("logs", "convert", name, "-o", "x.parquet", cwd=tmp_path)
         assert ran.returncode == 2
         assert "error:" in ran.stderr
@@ -317,7 +318,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others(tmp_path: Path) -
     [other] = logs.write("llnl-unitree", tmp_path / "b", seed=6)
     assert first.read_bytes() == second.read_bytes() != other.read_bytes()
     assert first.name.startswith("synthetic-")
-    assert first.read_text().startswith("# synthetic: ")
+    assert first.read_text().splitlines()[0].endswith(",synthetic")
 
 
 def test_synthetic_unitree_logs_are_merged_back_into_what_they_were_made_of(tmp_path: Path) -> None:
@@ -342,6 +343,7 @@ def test_synthetic_logs_are_marked_and_read_back(headrace: Run, tmp_path: Path, 
     if to == "parquet":
         assert pl.read_parquet(file).height == 27502
         return
+    assert "synthetic" in file.read_text().splitlines()[0]
     table = logs.read([file]).table
     expected = {"cartridges": 999, "dcache": 27502 + 999}
     assert table.height == expected.get(to, 27502)
@@ -410,3 +412,19 @@ def test_the_log_of_a_real_library_is_read(measured_data: Path, tmp_path: Path) 
     assert table["seconds"].median() == 182
     told = logs.convert(log, tmp_path / "x.csv")
     assert told["rows"] == 250_000
+
+
+def test_a_folder_stands_for_the_logs_in_it(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    written(tmp_path / "logs", "cond.980505", COND)
+    written(tmp_path / "logs", "stat.980505", STAT)
+    assert logs.read([tmp_path / "logs"]).table.height == 6
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "examples" / "logs").glob("*.yaml")), ids=lambda example: example.name
+)
+def test_an_example_opens_with_its_question_and_makes_a_log(tmp_path: Path, example: Path) -> None:
+    assert "?" in example.read_text().splitlines()[0]
+    [file] = logs.write(example, tmp_path, to="transfers")
+    assert logs.read([file]).table.height == 3860

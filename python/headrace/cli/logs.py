@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError, quantity
-from headrace.cli.options import AsJson, cannot_write, refuse
+from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
 from headrace.files import keep_apart
 
 Json = dict[str, Any]
@@ -18,7 +18,7 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="The logs; plain, or compressed with gzip, bzip2 or xz. COND and STAT together are merged.",
+        help="The logs, or folders of them; plain, or compressed by gzip, bzip2 or xz. COND and STAT are merged.",
         show_default=False,
     ),
 ]
@@ -71,6 +71,72 @@ def size_of(given: str | None, option: str) -> int | None:
         return None if given is None else int(quantity("size", given))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def pair_of(given: str | None, option: str) -> dict[str, int] | None:
+    """Return two numbers of transfers, of puts and of gets."""
+    try:
+        put, get = (int(one) for one in (given or "").split(",")) if given else (1, 1)
+    except ValueError:
+        put = get = 0
+    if put < 1 or get < 1:
+        raise typer.BadParameter(f"`{given}` is not PUTS,GETS, such as 100,25", param_hint=option)
+    return {"put": put, "get": get} if given else None
+
+
+@commands.command("analyse")
+def analyse(
+    files: Files,
+    as_json: AsJson = False,
+    report: ReportFile = None,
+    format: Format = None,
+    columns: Columns = None,
+    skip_bad: SkipBad = False,
+    max_file: MaxFile = None,
+    strata: Annotated[
+        str | None,
+        typer.Option("--strata", metavar="PUTS,GETS", help="Transfers in a stratum of the fit. [default: 100,25]"),
+    ] = None,
+    blocks: Annotated[
+        str | None,
+        typer.Option("--blocks", metavar="PUTS,GETS", help="Transfers in a block of delays. [default: 1000,200]"),
+    ] = None,
+    fit_up_to: Annotated[
+        str | None, typer.Option("--fit-up-to", metavar="SIZE", help="Leave larger files out of the fit: `100 MB`.")
+    ] = None,
+    break_s: Annotated[
+        str | None,
+        typer.Option(
+            "--break", metavar="TIME", help="Break between the two branches of the tape's time. [default: fitted]"
+        ),
+    ] = None,
+) -> None:
+    """Tell what logs say of their archive: latency, rate, delays, concurrency, how long the tape takes."""
+    named, largest = named_columns(columns), size_of(max_file, "--max-file")
+    per_stratum, per_block = pair_of(strata, "--strata"), pair_of(blocks, "--blocks")
+    up_to, cut = size_of(fit_up_to, "--fit-up-to"), _time(break_s)
+    from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
+    from headrace.view.terminal import logs as terminal  # noqa: PLC0415 - as does rich
+
+    try:
+        keep_apart({"--report": report}, files)
+        log = logs.read(files, format=format, columns=named, skip_bad=skip_bad, largest=largest)
+        found = logs.analyse(log, strata=per_stratum, blocks=per_block, fit_up_to=up_to, break_s=cut)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    if as_json:
+        print(json.dumps(found, indent=2, allow_nan=False))
+    else:
+        terminal.show(found)
+    if report:
+        write(lambda page: logs.report(found, page, title=files[0].name), report)
+
+
+def _time(given: str | None) -> float | None:
+    try:
+        return None if given is None else quantity("time", given) / 1e9
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--break") from None
 
 
 @commands.command("convert")

@@ -37,6 +37,7 @@ class Log:
     skipped: dict[str, int] = field(default_factory=dict)
     odd: list[Odd] = field(default_factory=list)
     rules: dict[str, int] = field(default_factory=dict)  # Of merging COND and STAT, where that was done.
+    largest: int | None = None  # The largest file that the system could hold, bytes.
     rounded: bool = False  # Whether FTP's rounded times are among these.
 
 
@@ -48,17 +49,19 @@ def read(
     skip_bad: bool = False,
     largest: int | None = None,
 ) -> Log:
-    """Read logs into one table, sorted by time.
+    """Read logs into one table, sorted by time; a folder stands for all files in it.
 
     `format` is a name of `formats.BY_NAME` or `csv`; by default each file's first lines tell. `columns` says which
     column of a CSV file holds what. `largest` is the size in bytes beyond which a file is odd; by default that of the
     system whose format it is. Raises `ScenarioError` with every bad line's place, unless `skip_bad`.
     """
     faults, odd, frames, formats, rounded = Faults(), list[Odd](), [table.empty()], dict[str, str](), False
-    for file in map(Path, files):
+    limit = largest
+    for file in _within(files):
         form = _format(file, format, columns)
         found = _read_one(file, form, faults)
-        odd += [*_backwards(found, form), *_sizes(found, form.largest if largest is None else largest)]
+        limit = form.largest if largest is None else largest
+        odd += [*_backwards(found, form), *_sizes(found, limit)]
         frames.append(found)
         formats[str(file)] = form.name
         rounded |= form.rounded
@@ -67,7 +70,20 @@ def read(
     whole, rules = _merged(pl.concat(frames).sort("time", maintain_order=True), formats)
     if whole.is_empty():
         raise refusal(files[0], f"{files[0]} has no line that can be read", "name a log that is not empty")
-    return Log(whole, formats, dict(faults.counts), odd, rules, rounded)
+    return Log(whole, formats, dict(faults.counts), odd, rules, limit, rounded)
+
+
+def _within(files: Sequence[str | Path]) -> list[Path]:
+    """Return these files, and in the place of a folder all files in it."""
+    found = []
+    for file in map(Path, files):
+        inner = (
+            sorted(one for one in file.iterdir() if one.is_file() and one.name[0] != ".") if file.is_dir() else [file]
+        )
+        if not inner:
+            raise refusal(file, f"{file} is a folder without files", "name the logs, or a folder that holds them")
+        found += inner
+    return found
 
 
 def _merged(whole: pl.DataFrame, formats: Mapping[str, str]) -> tuple[pl.DataFrame, dict[str, int]]:

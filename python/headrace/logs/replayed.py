@@ -37,11 +37,10 @@ def of(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
     return made.select(COLUMNS), counts
 
 
-def write(operations: pl.DataFrame, file: str | Path, *, mark: str | None = None) -> None:
-    """Write operations as CSV: whole, or not at all. `mark` is a first line that says what they are."""
+def write(operations: pl.DataFrame, file: str | Path, *, synthetic: bool = False) -> None:
+    """Write operations as CSV: whole, or not at all. Synthetic ones have a column that says so."""
     missing = [pl.lit(None, pl.Float64).alias(name) for name in COLUMNS if name not in operations.columns]
-    frame = operations.with_columns(missing).with_columns(pl.col("staged").cast(pl.Int8)).select(COLUMNS)
+    marked = [pl.lit(1).alias("synthetic")] if synthetic else []
+    frame = operations.with_columns(missing).with_columns(pl.col("staged").cast(pl.Int8)).select(*COLUMNS, *marked)
     with whole(file) as part, part.open("wb") as out:
-        if mark:
-            out.write(f"{mark}\n".encode())
         frame.write_csv(out, float_precision=6)
