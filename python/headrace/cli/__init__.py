@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 for command in (scenarios.run, solve.solve, scenarios.check, scenarios.schema, devices.devices, devices.validate):
     app.command()(command)
+app.command()(measurements.measure)
 app.add_typer(studies.commands, name="study")
 devices.imports.command("fio")(measurements.import_fio)
 app.add_typer(devices.calibrate, name="calibrate")

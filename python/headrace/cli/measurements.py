@@ -105,3 +105,91 @@ def _scenario(file: Path, to: Path, device: str | None, section: str | None) -> 
     write(lambda path: write_whole(path, text), to)
     answer = f"{to} has the load of {file.name}: {', '.join(made.document['workload'])}."
     return {"answer": answer, "scenario": str(to), "remarks": made.remarks}
+
+
+def measure(
+    target: Annotated[Path, typer.Argument(help="A directory on the storage to be measured.", show_default=False)],
+    to: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write the measurement: .json or .parquet."),
+    ] = None,
+    records: Annotated[
+        str, typer.Option("--record-sizes", metavar="SIZE,…", help="Bytes of a transfer.")
+    ] = "4 KiB,64 KiB,1 MiB",
+    files: Annotated[str, typer.Option("--file-sizes", metavar="SIZE,…", help="Bytes of a file.")] = "64 MiB",
+    streams: Annotated[
+        str, typer.Option("--streams", metavar="N,…", help="Processes at the same time, each with a file of its own.")
+    ] = "1",
+    ops: Annotated[str, typer.Option("--ops", metavar="OP,…", help="write, read, mixed.")] = "write,read,mixed",
+    repeat: Annotated[int, typer.Option(min=1, max=1000, help="Times that each point is measured.")] = 3,
+    random: Annotated[bool, typer.Option("--random", help="Records in random order, not one after another.")] = False,
+    buffered: Annotated[bool, typer.Option("--buffered", help="Through the page cache, as lmdd does.")] = False,
+    transfers: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Keep fio's logs with the time of each transfer here.")
+    ] = None,
+    fio: Annotated[
+        str | None, typer.Option("--fio", metavar="PATH", help="The program fio.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the storage under a directory with fio: record size × file size × streams × operation.
+
+    Files are made in a folder of their own, and removed at the end and on Ctrl-C. Devices and files that are there
+    already are never written to.
+    """
+    from headrace.measurement import taking  # noqa: PLC0415
+    from headrace.view.terminal import measurement as terminal  # noqa: PLC0415
+    from headrace.view.terminal import progress  # noqa: PLC0415
+
+    plan = taking.Plan(
+        records=_sizes(records, "--record-sizes"),
+        files=_sizes(files, "--file-sizes"),
+        streams=_counts(streams, "--streams"),
+        ops=_ops(ops),
+        repeat=repeat,
+        random=random,
+        buffered=buffered,
+    )
+    try:
+        with progress.saying(quiet=as_json) as tell:
+            found = taking.measure(target, plan, fio=fio, transfers=transfers, tell=tell)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    if to:
+        write(found.save, to)
+    if as_json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        terminal.show(found)
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _sizes(text: str, option: str) -> tuple[int, ...]:
+    from headrace import _core  # noqa: PLC0415
+
+    try:
+        found = tuple(int(_core.quantity("size", part)) for part in _parts(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+    if not found or min(found) < 1:
+        raise typer.BadParameter("give at least one size above 0 B, such as 64KiB", param_hint=option)
+    return found
+
+
+def _counts(text: str, option: str) -> tuple[int, ...]:
+    found = _parts(text)
+    if not found or not all(part.isascii() and part.isdigit() and 1 <= int(part[:6]) <= 1000 for part in found):
+        raise typer.BadParameter(f"`{text}` is not a list of numbers from 1 to 1000", param_hint=option)
+    return tuple(int(part) for part in found)
+
+
+def _ops(text: str) -> tuple[str, ...]:
+    from headrace.measurement.taking import OPS  # noqa: PLC0415
+
+    found = tuple(_parts(text))
+    if not found or not set(found) <= set(OPS):
+        raise typer.BadParameter(f"`{text}`: the operations are {', '.join(OPS)}", param_hint="--ops")
+    return found
