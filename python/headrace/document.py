@@ -445,6 +445,8 @@ class QueueSpec(TypedDict):
     """The largest number that it serves before it completes all of them together; it completes fewer where nothing waits. Default: it completes each alone."""
     margin: NotRequired[str | float | None]
     """By how much, as a share, a choice by positioning time overestimates a seek: a sector missed by a hair costs a turn, and long seeks are less sure than short ones. Default: 0 %."""
+    longest_wait: NotRequired[str | None]
+    """A command that has waited longer is served first, whatever `scheduling` says. Without it a drive that chooses by nearness or by positioning time can leave a command waiting for as long as there is something nearer. Default: no limit."""
 
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How the places on the platter are sampled."""
