@@ -361,6 +361,15 @@ def test_frames_of_a_run_are_written_as_parquet(tmp_path: Path) -> None:
     assert drive.components["meters.read_hit_ratio"][0] is not None
 
 
+def test_designs_that_cannot_be_run_are_not_counted_as_tried() -> None:
+    """A design that is refused costs nothing and shows nothing."""
+    designs = {SERVERS: [1, 2], "system.clerk.service.exponential": ["8 ms", "0 ms", "0 s"]}
+    found = optimise(Scenario(CLERK), designs, minimise=["mean(users)"], replications=2)
+    assert "2 of 6 designs tried (33 %); 4 cannot be run (" in found.answer
+    chosen = optimise(Scenario(CLERK), designs, minimise=["mean(users)"], replications=2, trials=2)
+    assert "2 of 6 designs tried" in chosen.answer
+
+
 DISK = """\
 system: {d: {type: disk, device: DEVICE, positioning: independent}}
 workload: {users: {to: d, arrivals: {poisson: 20 /s}, size: 4 KiB}}

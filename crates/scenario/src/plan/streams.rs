@@ -185,11 +185,16 @@ fn region_problem(path: &Path, spec: &StreamSpec, capacity: Bytes) -> Option<Pro
             Problem::at(path, "`region` and `footprint` both say which bytes are addressed").help(help),
         );
     }
+    if region.size.0 == 0 {
+        return Some(
+            Problem::at(path.key("size"), "a region of 0 B has no address").help("give at least one request"),
+        );
+    }
     let end = region.from.0.saturating_add(region.size.0);
-    if region.size.0 == 0 || end > capacity.0 {
+    if end > capacity.0 {
         let Region { from, size } = region;
         let message = format!("{size} from {from} on do not lie within the {capacity} of `{}`", spec.to);
-        let help = "give at least one byte, and at most those from `from` to the end of the component";
+        let help = "give at most the bytes from `from` to the end of the component";
         return Some(Problem::at(path, message).help(help));
     }
     None

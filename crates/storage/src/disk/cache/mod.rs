@@ -223,7 +223,8 @@ impl Cache {
     }
 
     /// After a read to `end` that the newest segment answered: sets the drive reading on behind that segment, if it reads
-    /// nothing ahead and does so on hits. Returns whether it does.
+    /// nothing ahead and does so on hits. It gives way to whatever comes, since nothing has been sought for it. Returns whether it
+    /// does.
     #[inline]
     pub fn resume_reading_ahead(&mut self, platter: &Platter, end: u64, sequential: bool) -> bool {
         if !self.read_ahead_on_hit || self.ahead.is_some() {
@@ -232,7 +233,7 @@ impl Cache {
         let next = self.segments.last().map_or(end, |newest| newest.held.end);
         let run = self.segments.last().map_or(0, |newest| newest.run);
         let behind = self.behind(platter, end, sequential, run).filter(|behind| behind.limit > next);
-        self.ahead = behind.map(|behind| Ahead { next, ..behind });
+        self.ahead = behind.map(|behind| Ahead { next, least: next, ..behind });
         self.ahead.is_some()
     }
 
