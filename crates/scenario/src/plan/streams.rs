@@ -6,8 +6,9 @@ use headrace_storage::{Graph, Load};
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
-use headrace_workload::{ArrivalSpec, Region, StreamSpec, WhenFull};
+use headrace_workload::{ArrivalSpec, Extents, Region, StreamSpec, WhenFull};
 
+use super::files;
 use crate::document::{Path, Problem};
 use crate::progress::Progress;
 use crate::spec::ScenarioSpec;
@@ -26,6 +27,8 @@ pub struct StreamPlan {
     pub target: NodeId,
     /// What it replays.
     pub trace: Option<Replay>,
+    /// Where its files lie.
+    pub files: Option<Extents>,
 }
 
 /// The streams of a scenario, and what is wrong with them. Where there is no graph, only names are looked up.
@@ -41,7 +44,12 @@ pub fn of(
         let path = Path::of(&["workload", name]);
         let Some(target) = planner.target(&path, stream, graph) else { continue };
         let trace = planner.stream(&path, stream, target.1);
-        streams.push(StreamPlan { name: name.clone(), spec: stream.clone(), target: target.0, trace });
+        let files = files::place(spec, &path, name, stream, target.1);
+        let files = files.unwrap_or_else(|problem| {
+            planner.say(problem);
+            None
+        });
+        streams.push(StreamPlan { name: name.clone(), spec: stream.clone(), target: target.0, trace, files });
     }
     (streams, planner.problems)
 }
