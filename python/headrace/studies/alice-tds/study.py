@@ -3,6 +3,7 @@
 import importlib.util
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -23,10 +24,7 @@ def _system() -> Any:
     if spec is None or spec.loader is None:
         raise FileNotFoundError("system.py")
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses look their module up.
-    import sys
-
-    sys.modules[spec.name] = module
+    sys.modules[spec.name] = module  # Dataclasses look their module up.
     spec.loader.exec_module(module)
     return module
 
