@@ -6,8 +6,9 @@ use headrace_storage::{Graph, Load};
 use headrace_trace::{FileLog, Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
-use headrace_workload::{ArrivalSpec, Region, StreamSpec, WhenFull};
+use headrace_workload::{ArrivalSpec, Extents, Region, StreamSpec, WhenFull};
 
+use super::extents;
 use crate::document::{Path, Problem};
 use crate::operation::Operation;
 use crate::progress::Progress;
@@ -29,6 +30,8 @@ pub struct StreamPlan {
     pub trace: Option<Replay>,
     /// The file operations that it replays.
     pub log: Option<FileLog>,
+    /// Where its files lie.
+    pub files: Option<Extents>,
 }
 
 /// The streams of a scenario, and what is wrong with them. Where there is no graph, only names are looked up.
@@ -45,7 +48,19 @@ pub fn of(
         let Some(target) = planner.target(&path, stream, graph) else { continue };
         let log = planner.log(&path, stream, target.0, graph);
         let trace = planner.stream(&path, stream, target.1);
-        streams.push(StreamPlan { name: name.clone(), spec: stream.clone(), target: target.0, trace, log });
+        let files = extents::place(spec, &path, name, stream, target.1);
+        let files = files.unwrap_or_else(|problem| {
+            planner.say(problem);
+            None
+        });
+        streams.push(StreamPlan {
+            name: name.clone(),
+            spec: stream.clone(),
+            target: target.0,
+            trace,
+            log,
+            files,
+        });
     }
     (streams, planner.problems)
 }

@@ -208,6 +208,11 @@ impl WriteBuffer {
         self.ledger.serve(begin.0, end.0);
     }
 
+    /// Notes when the service ended that was noted last.
+    pub fn end_service(&mut self, end: Nanos) {
+        self.ledger.end_service(end.0);
+    }
+
     /// How many write-backs have begun.
     pub fn destaged(&self) -> u64 {
         self.ledger.begun()

@@ -43,6 +43,8 @@ pub struct Drive {
     overlapping: bool,
     /// Whether this is a further piece of the command before: it costs no overhead, and is no command of its own.
     goes_on: bool,
+    /// Whether the data of its command comes or goes in pieces.
+    in_pieces: bool,
     handled: Handled,
     counts: Counts,
 }
@@ -66,6 +68,7 @@ impl Drive {
             history: History::new(),
             overlapping: true,
             goes_on: false,
+            in_pieces: false,
             handled: Handled::default(),
             counts: Counts::default(),
         }
@@ -175,7 +178,7 @@ impl Drive {
         if !self.goes_on {
             self.counts.add(op, self.handled.from);
         }
-        if let Some(buffer) = &mut self.buffer {
+        if let Some(buffer) = self.buffer.as_mut().filter(|_| !self.in_pieces) {
             buffer.note_service(now, served.ready);
         }
         served
