@@ -1,0 +1,119 @@
+"""Scenarios held against measurements, and fitted to them: where the truth is known, and on real drives."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from headrace import Scenario, ScenarioError
+from headrace.measurement import Measurement, comparison, fio, loads
+from headrace.measurement.loads import loads_of
+
+Json = dict[str, Any]
+
+DRIVE = """
+system: {drive: {type: station, servers: 4, service: 200 us}}
+workload: {host: {to: drive, arrivals: {closed: {depth: 1}}}}
+run: {seed: 5}
+"""
+
+
+def point(**told: Any) -> Json:
+    """Return a point of 4 KiB random reads at depth 1."""
+    plain = {"op": "read", "pattern": "random", "block_bytes": 4096, "iodepth": 1, "numjobs": 1, "read_share": 1.0}
+    rest = dict.fromkeys(("file_bytes", "bandwidth_bytes_per_s", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "p99_9_ms"))
+    return rest | plain | {"iops": 5000.0, "mean_ms": 0.2} | told
+
+
+def off(points: list[Json], text: str = DRIVE) -> list[Json]:
+    rows: list[Json] = comparison.compare(Scenario(text), Measurement(points), requests=2000)["rows"]
+    return rows
+
+
+def test_errors_are_those_of_arithmetic() -> None:
+    # Four servers of 200 µs: 5,000 requests/s for each client up to four, and no more beyond.
+    points = [point(iodepth=depth, iops=5000.0 * depth) for depth in (1, 2, 4, 8)]
+    rows = off(points)
+    assert [row["error_percent"]["iops"] for row in rows] == pytest.approx([0, 0, 0, -50], abs=0.2)
+    # Latency is longer by the wait for a server at depth 8: 0.4 ms where 0.2 was measured.
+    assert [row["error_percent"]["mean_ms"] for row in rows] == pytest.approx([0, 0, 0, 100], abs=0.5)
+    assert rows[0]["error_percent"]["p50_ms"] is None
+    found = comparison.compare(Scenario(DRIVE), Measurement(points), requests=2000)
+    assert found["overall"]["read"]["mean_size_percent"] == pytest.approx(12.5, abs=0.2)
+    assert found["overall"]["read"]["worst_percent"] == pytest.approx(-50, abs=0.2)
+    assert found["overall"]["write"] is None
+
+
+def test_jobs_and_depth_multiply_and_repetitions_are_averaged() -> None:
+    rows = off([point(iodepth=2, numjobs=2, iops=iops) for iops in (19_000.0, 21_000.0)])
+    assert [row["repeats"] for row in rows] == [2]
+    assert rows[0]["measured"]["iops"] == 20_000
+    assert rows[0]["error_percent"]["iops"] == pytest.approx(0, abs=0.2)
+
+
+def test_both_operations_of_a_mixed_job_are_one_load() -> None:
+    mixed = [point(op=op, read_share=0.7, iops=5000 * share) for op, share in (("read", 0.7), ("write", 0.3))]
+    [load], remarks = loads_of(Measurement(mixed))
+    assert (load.kind, load.read_share, set(load.measured), remarks) == ("mixed", 0.7, {"read", "write"}, [])
+    rows = off(mixed)
+    assert [row["op"] for row in rows] == ["read", "write"]
+    assert all(abs(row["error_percent"]["iops"]) < 8 for row in rows)
+    assert sum(row["simulated"]["iops"] for row in rows) == pytest.approx(5000, rel=0.01)
+
+
+def test_sequential_jobs_are_streams_with_files_of_their_own() -> None:
+    [load], _ = loads_of(Measurement([point(pattern="sequential", numjobs=3, file_bytes=1 << 20, iodepth=2)]))
+    document = loads.under(Scenario(DRIVE).filled(), "host", load)
+    streams = document["workload"]
+    assert [stream["region"]["from"] for stream in streams.values()] == ["0 B", "1048576 B", "2097152 B"]
+    assert all(stream["arrivals"] == {"closed": {"depth": 2}} for stream in streams.values())
+    assert all(stream["pattern"] == "sequential" for stream in streams.values())
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    two = DRIVE.replace("workload: {host:", "workload: {other: {to: drive, arrivals: {poisson: 1 /s}}, host:")
+    with pytest.raises(ScenarioError, match="2 streams"):
+        off([point()], two)
+    found = comparison.compare(Scenario(two), Measurement([point()]), stream="host", requests=500)
+    assert found["remarks"] == ["only host is simulated: the measurement has no other streams"]
+    with pytest.raises(ScenarioError, match="no stream `none`"):
+        comparison.compare(Scenario(DRIVE), Measurement([point()]), stream="none")
+
+
+def test_a_sata_drive_is_as_fio_measured_it(headrace: Run, measured_data: Path, tmp_path: Path) -> None:
+    """The drive of the study samsung-f1-fio, fitted there at depths 1, 8, 16 and 32; depths 2 and 4 judge."""
+    text = "system: {spindle: {type: disk, device: samsung-hd103uj, positioning: mechanical}}\n"
+    (tmp_path / "hdd.yaml").write_text(text + "workload: {host: {to: spindle, arrivals: {closed: {depth: 1}}}}\n")
+    files = sorted((measured_data / "fio-hdd").glob("rand*-[24]-1.json"))
+    fio.measurement(files).save(tmp_path / "hdd.json")
+    report = ("--report", tmp_path / "page.html")
+    ran = headrace("validate", "hdd.yaml", "hdd.json", "--json", *report, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert [(row["op"], row["iodepth"]) for row in found["rows"]] == [
+        (op, n) for op in ("read", "write") for n in (2, 4)
+    ]
+    assert all(abs(row["error_percent"]["iops"]) < 5 for row in found["rows"])
+    page = (tmp_path / "page.html").read_text()
+    assert "Size of the error of bandwidth by record size" in page
+    assert page.count("<svg") == 2
+    shown = headrace("validate", "hdd.yaml", "hdd.json", cwd=tmp_path).stdout
+    assert shown.startswith("Simulated bandwidth differs from the measured by")
+
+
+def test_validate_says_what_it_needs(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(DRIVE)
+    (tmp_path / "m.json").write_text("{}")
+    for arguments, why in (
+        (["s.yaml"], "SCENARIO and MEASUREMENT"),
+        (["s.yaml", "m.json"], "is not a measurement"),
+        (["s.yaml", "none.json"], "does not exist"),
+        (["--device", "hp-c2247a"], "--device and --trace"),
+        (["none.yaml", "m.json"], "does not exist"),
+    ):
+        ran = headrace("validate", *arguments, cwd=tmp_path)
+        assert ran.returncode == 2
+        assert why in ran.stderr
+        assert "Traceback" not in ran.stderr
