@@ -10,21 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, refuse, write
+from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, write
 from headrace.files import keep_apart, write_whole
 from headrace.mistakes import printable
 
 Json = dict[str, Any]
 
-Stream = Annotated[
-    str | None,
-    typer.Option("--stream", metavar="NAME", help="The stream that stands for fio. [default: the only one]"),
-]
-Requests = Annotated[
-    int, typer.Option("--requests", min=100, max=100_000_000, help="Requests simulated under each load.")
-]
-
-calibrate = typer.Typer(no_args_is_help=True, help="Fit devices to what was measured of them.")
+calibrate = typer.Typer(no_args_is_help=True, help="Fit devices and scenarios to what was measured.")
 imports = typer.Typer(
     no_args_is_help=True, help="Devices, measurements, traces and scenarios from other programs' files."
 )

@@ -49,8 +49,13 @@ def compare(
 
 
 def all_of(document: Json, file: str, stream: str, of: list[Load], requests: int) -> list[dict[str, Json]]:
-    """Simulate a scenario under several loads, on all processors."""
+    """Simulate a scenario under several loads, on all processors.
+
+    Each has a seed of its own: with one for all they would share their luck, and err in the same direction.
+    """
     made = [loads.under(document, stream, load, requests) for load in of]
+    for at, one in enumerate(made):
+        one["run"]["seed"] = one["run"].get("seed", 1) + at
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(lambda pair: loads.simulated(pair[0], file, pair[1]), zip(made, of, strict=True)))
 
@@ -71,10 +76,10 @@ def _error(ours: float, theirs: float | None) -> float | None:
 
 
 def _overall(rows: list[Json]) -> Json:
-    return {op: _summary([row for row in rows if op in (row["op"], "all")]) for op in ("all", "read", "write")}
+    return {op: summary([row for row in rows if op in (row["op"], "all")]) for op in ("all", "read", "write")}
 
 
-def _summary(rows: list[Json]) -> Json | None:
+def summary(rows: list[Json]) -> Json | None:
     """Return the mean size of errors of the bandwidth and of the mean latency, and the largest of the bandwidth."""
     if not rows:
         return None

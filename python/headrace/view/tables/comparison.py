@@ -55,3 +55,27 @@ def _row(row: Json) -> list[str]:
         f"{errors['mean_ms']:+.1f}%",
         "—" if errors["p99_ms"] is None else f"{errors['p99_ms']:+.1f}%",
     ]
+
+
+def fitted_in_a_sentence(found: Json) -> str:
+    """Return what a fit reached, on what it was fitted to and on what it was not."""
+    fitted = found["fitted"]["overall"]["all"]
+    said = f"Fitted: simulated bandwidth differs from the measured by {fitted['mean_size_percent']:.1f} % on average"
+    judged = found["cross_validated"]
+    if judged is None:
+        return said + "."
+    error = f"{judged['mean_size_percent']:.1f} % (worst {judged['worst_percent']:+.1f} %)"
+    return f"{said}; on loads that were left out of the fit, by {error}."
+
+
+def parameter_rows(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return the parameters as columns and rows."""
+    columns = ["parameter", "was", "is", "standard error"]
+    return columns, [
+        [row["parameter"], "—" if row["was"] is None else str(row["was"]), str(row["is"]), _error_of(row)]
+        for row in found["parameters"]
+    ]
+
+
+def _error_of(row: Json) -> str:
+    return f"{row['standard_error']:.2g} {row['unit']}".rstrip()

@@ -30,3 +30,15 @@ def show_comparison(found: dict[str, Any]) -> None:
     }.items():
         console.print()
         console.print(parts.table(*table, title=title, words=("op", "pattern")))
+
+
+def show_fit(found: dict[str, Any]) -> None:
+    """Print what a fit reached: in a sentence, warnings, every parameter, load by load."""
+    console = parts.console()
+    console.print(parts.bold(comparisons.fitted_in_a_sentence(found)))
+    for warning in found["warnings"]:
+        console.print(f"warning: {warning}")
+    console.print()
+    console.print(parts.table(*comparisons.parameter_rows(found), words=("parameter",)))
+    console.print()
+    console.print(parts.table(*comparisons.rows(found["fitted"]), title="load by load", words=("op", "pattern")))
