@@ -26,6 +26,10 @@ pub(super) struct Striped<'p> {
 
 impl ArrayPlan {
     fn striped(&self, view: View) -> Result<Striped<'_>, String> {
+        if self.has_front(view) {
+            let (name, what) = (view.path(), if self.cache.is_some() { "a cache" } else { "controllers" });
+            return Err(format!("every request goes straight to the disks: `{name}` has {what}"));
+        }
         match self.layout {
             Layout::Striped(stripes) => Ok(Striped { plan: self, stripes }),
             _ => Err(format!(
@@ -37,12 +41,19 @@ impl ArrayPlan {
     }
 }
 
+impl ArrayPlan {
+    /// Whether something stands between its hosts and its disks: a cache, or controllers, which come last of what it uses.
+    fn has_front(&self, view: View) -> bool {
+        self.cache.is_some() || view.uses().last().is_some_and(|last| last.kind() == "controller")
+    }
+}
+
 impl Striped<'_> {
     /// One of its disks, which stands for all.
     fn disk<'g>(&self, view: View<'g>) -> Result<View<'g>, String> {
         let name = view.path();
         let disk = view.uses().next().ok_or_else(|| format!("`{name}` has disks"))?;
-        if self.plan.via {
+        if self.plan.paths > 0 {
             return Err(format!("data crosses no shared link: that of `{name}` does"));
         }
         if !self.plan.copies {
@@ -167,7 +178,7 @@ impl Known for ArrayPlan {
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         let no = Err(format!("`{}` may answer a later request first", view.path()));
-        if self.via || !self.copies || self.striped(view).is_err() {
+        if self.paths > 0 || !self.copies || self.striped(view).is_err() {
             return no;
         }
         let disk = view.uses().next().expect("an array has at least one disk");
@@ -185,7 +196,16 @@ impl Known for ArrayPlan {
 
     fn scales(&self, view: View) -> bool {
         // Writes that change the same parity wait for each other, and no disk shows it.
-        !matches!(self.layout, Layout::Parity(_)) && view.uses().all(View::scales)
+        !self.has_front(view) && !matches!(self.layout, Layout::Parity(_)) && view.uses().all(View::scales)
+    }
+
+    fn cached(&self) -> Option<headrace_units::Bytes> {
+        self.cache.as_ref().map(|cache| headrace_units::Bytes(cache.size))
+    }
+
+    fn changes(&self) -> bool {
+        let rebuilds = self.spares > 0 || self.distributed;
+        rebuilds && self.failed.contains(&true)
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {

@@ -1,6 +1,7 @@
 //! Whether a path has ports for all that is on it.
 
 use super::{Draft, Lowering};
+use crate::Known;
 use crate::graph::document::Mistake;
 
 impl Lowering<'_> {
@@ -24,15 +25,21 @@ impl Lowering<'_> {
         }
     }
 
-    /// The ports of all that uses a path. An array uses its disks and the path: as many as its disks and its controller.
+    /// The ports of all that uses a path: one for each of an array's disks, which hold data, and one for its controller.
     fn ports(&self, path: usize) -> usize {
         let uses = self.drafts.iter().filter_map(|draft| Some(&draft.lowered.as_ref()?.uses));
-        uses.filter(|uses| uses.iter().any(|used| used.index() == path)).map(Vec::len).sum()
+        let on_it = uses.filter(|uses| uses.iter().any(|used| used.index() == path));
+        on_it.map(|uses| 1 + uses.iter().filter(|used| self.capacity(**used).0 > 0).count()).sum()
     }
 }
 
 impl Draft {
     fn most_ports(&self) -> Option<usize> {
-        self.lowered.as_ref()?.plan.known().most_ports()
+        self.known()?.most_ports()
+    }
+
+    /// What is known of it; nothing where it has mistakes.
+    pub(super) fn known(&self) -> Option<&dyn Known> {
+        Some(self.lowered.as_ref()?.plan.known())
     }
 }
