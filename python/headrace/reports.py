@@ -45,6 +45,9 @@ class Pages(Protocol):
     def write_device(self, found: Any, file: str | Path) -> None:
         """Write what a device is."""
 
+    def write_comparison_with_measurement(self, found: Any, file: str | Path) -> None:
+        """Write how far a scenario is off a measurement."""
+
     def write_validation(self, found: Any, file: str | Path) -> None:
         """Write how far a device is off a measured trace."""
 

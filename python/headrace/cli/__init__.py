@@ -30,6 +30,7 @@ for command in (scenarios.run, solve.solve, scenarios.check, scenarios.schema, d
 app.command()(measurements.measure)
 app.add_typer(studies.commands, name="study")
 devices.imports.command("fio")(measurements.import_fio)
+devices.calibrate.command("scenario")(measurements.calibrate)
 app.add_typer(devices.calibrate, name="calibrate")
 app.add_typer(devices.imports, name="import")
 app.add_typer(traces.commands, name="trace")

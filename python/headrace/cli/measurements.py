@@ -1,4 +1,4 @@
-"""`headrace import fio` and `headrace measure`."""
+"""`headrace import fio`, `measure`, and `calibrate scenario`."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, refuse, write
+from headrace.cli.options import AsJson, Requests, Stream, refuse, write
 from headrace.files import keep_apart, write_whole
 from headrace.mistakes import printable, refusal
 
@@ -193,3 +193,49 @@ def _ops(text: str) -> tuple[str, ...]:
     if not found or not set(found) <= set(OPS):
         raise typer.BadParameter(f"`{text}`: the operations are {', '.join(OPS)}", param_hint="--ops")
     return found
+
+
+def calibrate(
+    file: Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario to begin from.", show_default=False)],
+    measured: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MEASUREMENT", help="What `headrace measure` or `headrace import fio` wrote.", show_default=False
+        ),
+    ],
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            "--vary",
+            metavar="PATH=LOW..HIGH",
+            help="A field to fit: `system.drive.service=50 us..500 us`. May be repeated.",
+        ),
+    ],
+    to: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE.yaml", help="The fitted scenario to write.")
+    ] = None,
+    stream: Stream = None,
+    requests: Requests = 20_000,
+    as_json: AsJson = False,
+) -> None:
+    """Fit named fields of a scenario to a measurement, with their uncertainty, and judge it on loads left out."""
+    import headrace  # noqa: PLC0415
+    from headrace import measurement  # noqa: PLC0415
+    from headrace.measurement import fitting  # noqa: PLC0415
+    from headrace.view.terminal import measurement as terminal  # noqa: PLC0415
+    from headrace.view.terminal import progress  # noqa: PLC0415
+
+    try:
+        scenario = headrace.load(file)
+        keep_apart({"--output": to}, [measured, *scenario.inputs()])
+        with progress.saying(quiet=as_json) as tell:
+            points = measurement.load(measured)
+            found = fitting.fit(scenario, points, vary, stream=stream, requests=requests, tell=tell)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    if to:
+        write(lambda path: write_whole(path, fitting.file_text(found)), to)
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        terminal.show_fit(found)

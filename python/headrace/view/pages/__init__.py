@@ -1,5 +1,6 @@
 """What was found as one page each, which needs no network: `headrace.reports.Pages`."""
 
+from headrace.view.pages.comparison import write as write_comparison_with_measurement
 from headrace.view.pages.decisions import write_capacity, write_comparison, write_optimum, write_sensitivity
 from headrace.view.pages.device import write as write_device
 from headrace.view.pages.experiment import write as write_experiment
@@ -13,6 +14,7 @@ from headrace.view.pages.validation import write as write_validation
 __all__ = [
     "write_capacity",
     "write_comparison",
+    "write_comparison_with_measurement",
     "write_device",
     "write_experiment",
     "write_log",
