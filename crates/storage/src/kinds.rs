@@ -2,12 +2,18 @@
 
 /// Declares the modules of all rooms, what a user may write of a component, the plan of any of them, and any of them in a
 /// simulation. A module's name is what its kind is called in documents and results. Dispatch is static: adding a room is its
-/// file and one line of the list.
+/// file and one line of the list. Rooms behind the semicolon no user writes: lowering makes them.
 macro_rules! rooms {
-    ($($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $room:ident},)+) => {
+    (
+        $($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $room:ident},)+
+        ;
+        $($(#[$made_doc:meta])* $made:ident = $made_module:ident::{$made_plan:ident, $made_room:ident},)+
+    ) => {
         $(pub mod $module;)+
+        $(pub mod $made_module;)+
 
         /// A component, by its kind.
+        #[allow(clippy::large_enum_variant, reason = "there is one for each component that a document writes")]
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(tag = "type", rename_all = "snake_case")]
         pub enum ComponentSpec {
@@ -36,6 +42,7 @@ macro_rules! rooms {
         #[derive(Clone, Debug)]
         pub enum AnyPlan {
             $($(#[$doc])* $kind(std::sync::Arc<$module::$plan>),)+
+            $($(#[$made_doc])* $made(std::sync::Arc<$made_module::$made_plan>),)+
         }
 
         impl AnyPlan {
@@ -43,6 +50,7 @@ macro_rules! rooms {
             pub const fn kind(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => stringify!($module),)+
+                    $(Self::$made(_) => stringify!($made_module),)+
                 }
             }
 
@@ -50,12 +58,14 @@ macro_rules! rooms {
             pub fn known(&self) -> &dyn Known {
                 match self {
                     $(Self::$kind(plan) => &**plan,)+
+                    $(Self::$made(plan) => &**plan,)+
                 }
             }
 
             pub(crate) fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Component<'m> {
                 match self {
                     $(Self::$kind(plan) => Component::$kind(plan.build(place, uses)),)+
+                    $(Self::$made(plan) => Component::$made(plan.build(place, uses)),)+
                 }
             }
         }
@@ -63,6 +73,7 @@ macro_rules! rooms {
         /// A room of any kind in a simulation.
         pub enum Component<'m> {
             $($(#[$doc])* $kind($module::$room<'m>),)+
+            $($(#[$made_doc])* $made($made_module::$made_room<'m>),)+
         }
 
         impl<'m> Component<'m> {
@@ -70,6 +81,7 @@ macro_rules! rooms {
             pub fn metered(&self) -> &dyn Metered {
                 match self {
                     $(Self::$kind(room) => room,)+
+                    $(Self::$made(room) => room,)+
                 }
             }
 
@@ -93,6 +105,7 @@ macro_rules! rooms {
                     }
                     match self {
                         $(Self::$kind(room) => room.serve(ask, spent).await,)+
+                        $(Self::$made(room) => room.serve(ask, spent).await,)+
                     }
                     place.end(failures, ask, spent, before);
                 }
@@ -102,6 +115,7 @@ macro_rules! rooms {
             pub(crate) fn notice(&'m self, edge: usize, change: Change) {
                 match self {
                     $(Self::$kind(room) => room.notice(edge, change),)+
+                    $(Self::$made(room) => room.notice(edge, change),)+
                 }
             }
 
@@ -109,6 +123,7 @@ macro_rules! rooms {
             pub(crate) fn begin(&'m self) {
                 match self {
                     $(Self::$kind(room) => room.begin(),)+
+                    $(Self::$made(room) => room.begin(),)+
                 }
             }
 
@@ -132,6 +147,7 @@ macro_rules! rooms {
                     }
                     match self {
                         $(Self::$kind(room) => room.serve_over(ask, way, disk, spent).await,)+
+                        $(Self::$made(room) => room.serve_over(ask, way, disk, spent).await,)+
                     }
                     place.end(failures, ask, spent, before);
                 }
@@ -140,6 +156,7 @@ macro_rules! rooms {
             pub(crate) fn attach(&self, ports: u32) -> Option<u32> {
                 match self {
                     $(Self::$kind(room) => room.attach(ports),)+
+                    $(Self::$made(room) => room.attach(ports),)+
                 }
             }
 
@@ -149,7 +166,7 @@ macro_rules! rooms {
                 place: &'m Place<'m>,
                 ask: &'s Ask<Crossing>,
                 spent: &'s mut Spent,
-            ) -> impl Future<Output = ()> + use<'m, 's> {
+            ) -> impl Future<Output = headrace_units::Nanos> + use<'m, 's> {
                 let (up, failures) = (place.health.is_up(), place.health.failures());
                 if up {
                     place.receive(ask.work.data().bytes);
@@ -157,12 +174,15 @@ macro_rules! rooms {
                 let before = spent.legs().len();
                 async move {
                     if !up {
-                        return spent.fail();
+                        spent.fail();
+                        return headrace_units::Nanos::ZERO;
                     }
-                    match self {
+                    let tail = match self {
                         $(Self::$kind(room) => room.carry(ask, spent).await,)+
-                    }
+                        $(Self::$made(room) => room.carry(ask, spent).await,)+
+                    };
                     place.end(failures, &ask.with(ask.work.data()), spent, before);
+                    tail
                 }
             }
 
@@ -170,6 +190,7 @@ macro_rules! rooms {
             pub(crate) fn answer_in_order(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
                 match self {
                     $(Self::$kind(room) => room.pass(ask, spent),)+
+                    $(Self::$made(room) => room.pass(ask, spent),)+
                 }
             }
         }

@@ -16,10 +16,11 @@ mod place;
 mod room;
 mod theory;
 mod timeline;
+pub mod wire;
 
 pub use arena::{Arena, Slots};
 pub use crossing::{Crossing, Phase};
-pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, lower};
+pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, Wanted, lower};
 pub use health::{Change, Event, Happening, Health};
 pub use meter::{Activity, Balance, Meter};
 pub use place::{Edge, Flow, Place, Site};
@@ -39,7 +40,16 @@ kinds::rooms! {
     /// Several devices that answer as one.
     Array = array::{ArraySpec, ArrayPlan, Array},
     /// A link that carries one transfer at a time.
-    Link = link::{LinkSpec, LinkSpec, Link},
+    Link = link::{LinkSpec, LinkPlan, Link},
     /// A Fibre Channel arbitrated loop.
     FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
+    /// A switch between servers, other switches and what holds data.
+    Switch = switch::{SwitchSpec, SwitchPlan, Switch},
+    /// A server that streams come from.
+    Server = server::{ServerSpec, ServerPlan, Server},
+    ;
+    /// One direction of a wire.
+    Port = port::{PortPlan, Port},
+    /// The ways from a server to what it asks.
+    Route = route::{RoutePlan, Route},
 }

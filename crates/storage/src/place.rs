@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Sim, Stream};
+use headrace_units::Nanos;
 use headrace_work::{Ask, Block, NodeId, Spent};
 
 use crate::Component;
@@ -186,12 +187,13 @@ impl<'m> Edge<'m> {
         self.to.attach(ports)
     }
 
-    /// Has the path that it leads to carry one phase of a request, and charges the time to `spent`.
+    /// Has the path that it leads to carry one phase of a request, and charges the time to `spent`. Gives when the whole of it has
+    /// come; `spent` ends with its head.
     pub fn carry<'s>(
         &self,
         ask: &'s Ask<Crossing>,
         spent: &'s mut Spent,
-    ) -> impl Future<Output = ()> + use<'m, 's> {
+    ) -> impl Future<Output = Nanos> + use<'m, 's> {
         if self.is_up() {
             self.sent.set(self.sent.get().with(ask.work.data().bytes));
         }

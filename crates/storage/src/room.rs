@@ -72,6 +72,16 @@ pub trait Known {
         Err(format!("what a request asks of a {} is known: `{}` has no formula", view.kind(), view.path()))
     }
 
+    /// What it asks of this node and of those it uses to carry one phase of a request of a load, from the port of who asks to that of
+    /// who answers or back. Only rooms with ports know.
+    ///
+    /// # Errors
+    /// It is not known: which assumption fails.
+    fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
+        _ = (load, crossing);
+        Err(format!("how long a {} is held is known: `{}` has no formula", view.kind(), view.path()))
+    }
+
     /// Whether requests are answered in the order in which they come, so that they can be passed through without events.
     ///
     /// # Errors
@@ -169,8 +179,9 @@ pub trait Room<'m>: Metered {
         None
     }
 
-    /// Carries one phase of a request between two ports. Only rooms with ports are asked.
-    fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> impl Future<Output = ()> {
+    /// Carries one phase of a request between two ports, at least its head; gives when the whole of it has come. Only rooms with ports
+    /// are asked.
+    fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> impl Future<Output = Nanos> {
         _ = (ask, spent);
         async { unreachable!("a room without ports carries nothing between them") }
     }

@@ -16,8 +16,12 @@ const CDF_POINTS: usize = 500;
 pub struct StreamResults {
     /// Its name.
     pub name: String,
+    /// The server that its requests come from; none where they are at once where they go.
+    pub from: Option<String>,
     /// Where its requests go.
     pub to: String,
+    /// The group of the component that they come to first: `to`, or the route there.
+    pub enters: String,
     /// Requests made, warm-up included.
     pub made: u64,
     /// Requests answered, warm-up included.
@@ -84,7 +88,9 @@ pub(super) fn stream(
     let distribution = response::merged(&all);
     StreamResults {
         name: stream.name.clone(),
+        from: stream.spec.from.clone(),
         to: stream.spec.to.clone(),
+        enters: plan.graph.group(stream.target).to_owned(),
         made: found().map(|stream| stream.born).sum(),
         answered: found().map(|stream| stream.answered).sum(),
         in_flight: found().map(|stream| stream.in_flight).sum(),

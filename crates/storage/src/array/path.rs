@@ -1,5 +1,6 @@
 //! The way between an array and its disks.
 
+use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Op, Spent};
 
 use crate::controller::Controller;
@@ -103,8 +104,9 @@ impl Path<'_> {
     async fn cross(self, phase: Phase, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
         match self.controller {
             Some(controller) => {
-                let disk = controller + 1 + disk as u32;
-                let crossing = Crossing { request: ask.work, phase, controller, disk };
+                let target = controller + 1 + disk as u32;
+                let crossing =
+                    Crossing { request: ask.work, phase, initiator: controller, target, tail: Nanos::ZERO };
                 self.edge.carry(&ask.with(crossing), spent).await;
             }
             None if phase.has_data(ask.work.op) => self.edge.serve(ask, spent).await,

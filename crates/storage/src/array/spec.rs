@@ -1,6 +1,7 @@
 //! What a user may write of an array.
 
 use headrace_units::Bytes;
+use headrace_work::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,10 @@ pub struct ArraySpec {
     /// Disks that have failed, by number from 0: the array runs degraded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u32>,
+    /// The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of
+    /// others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(max = 1_000))]
@@ -197,7 +202,7 @@ impl Spec for ArraySpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArrayPlan>> {
         self.check_count(at)?;
-        let mut uses = at.copies("of", &self.of, self.disks.map(|disks| disks + self.spares))?;
+        let mut uses = self.members(at)?;
         let each = self.check_disks(at, &uses)?;
         let disks = self.check_spares(at, uses.len() as u64)?;
         self.check_level(at, disks)?;
@@ -262,11 +267,24 @@ impl ArraySpec {
             spares: 0,
             declustered: None,
             rebuild: None,
+            from: None,
             via: None,
             controllers: Vec::new(),
             access: Access::default(),
             cache: None,
         }
+    }
+
+    /// What it is made of, or the routes there.
+    fn members(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
+        let Some(from) = &self.from else {
+            return at.copies("of", &self.of, self.disks.map(|disks| disks + self.spares));
+        };
+        let Copies::Shared(names) = &self.of else {
+            let help = "list them: `of: [tds1, tds2]`, or leave `from` out";
+            return at.refuse("from", "copies of a part stand at their array, not in a fabric", Some(help));
+        };
+        names.iter().map(|name| at.route(("from", from), ("of", name))).collect()
     }
 
     fn layout(&self, disks: u64) -> Layout {

@@ -54,7 +54,7 @@ impl Spec for ControllerSpec {
         }
         let mut uses = Vec::new();
         if let Some(rate) = self.bus {
-            let bus = ComponentSpec::Link(LinkSpec { rate, frame: None, latency: Nanos::ZERO });
+            let bus = ComponentSpec::Link(LinkSpec::new(rate, Nanos::ZERO));
             uses.push(at.inner("bus", &bus)?);
         }
         Some(Lowered { plan: self.clone(), uses, capacity: Bytes(0) })
