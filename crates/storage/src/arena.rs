@@ -7,6 +7,7 @@ use headrace_work::NodeId;
 use crate::graph::Graph;
 use crate::health::{Change, Event, Happening};
 use crate::place::{Edge, Place, Site};
+use crate::route::TARGET;
 use crate::{Component, Metered};
 
 /// Room for the components of a graph. It outlives every process.
@@ -68,13 +69,21 @@ impl<'m> Arena<'m> {
 
     /// Has a component fail, return or be replaced, now; whoever uses it notices.
     pub fn change(self, id: NodeId, change: Change) {
-        if !self.place(id).health.change(change) {
-            return;
+        if self.place(id).health.change(change) {
+            self.site.note(id, Event::Changes(change));
+            self.tell_users(id, change);
         }
-        self.site.note(id, Event::Changes(change));
+    }
+
+    /// Tells those who use a component of its health. A route is no better than what it leads to.
+    fn tell_users(self, id: NodeId, change: Change) {
         for user in self.ids() {
             for (at, _) in self.edges(user).iter().enumerate().filter(|(_, edge)| edge.to() == id) {
                 self.component(user).notice(at, change);
+                let leads = matches!(self.component(user), Component::Route(_)) && at == TARGET;
+                if leads && self.place(user).health.change(change) {
+                    self.tell_users(user, change);
+                }
             }
         }
     }

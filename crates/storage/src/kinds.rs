@@ -13,6 +13,7 @@ macro_rules! rooms {
         $(pub mod $made_module;)+
 
         /// A component, by its kind.
+        #[allow(clippy::large_enum_variant, reason = "there is one for each component that a document writes")]
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(tag = "type", rename_all = "snake_case")]
         pub enum ComponentSpec {

@@ -42,12 +42,13 @@ pub struct Hop {
 
 /// The numbers of the server and of the target among the nodes that a route uses.
 const SERVER: usize = 0;
-const TARGET: usize = 1;
+pub(crate) const TARGET: usize = 1;
 
 /// A route in a simulation.
 pub struct Route<'m> {
     sim: &'m Sim<'m>,
     plan: &'m RoutePlan,
+    nodes: &'m [Edge<'m>],
     /// The server that it begins at.
     server: NodeId,
     /// How many more may go, where that is limited.
@@ -80,6 +81,9 @@ impl Journey<'_> {
         for at in 0..hops.len() {
             let hop = hops[if phase == Phase::Request { at } else { hops.len() - 1 - at }];
             tail = self.cross(hop, phase, tail, ask, spent).await;
+            if spent.has_failed() {
+                return;
+            }
         }
     }
 
@@ -92,18 +96,33 @@ impl Journey<'_> {
         Hop { edge, enter: 0, leave: 0 }
     }
 
+    /// Takes a request there and its answer back. One that a component on the way loses goes no further.
     async fn go(self, way: usize, ask: &Ask<Block>, spent: &mut Spent) {
         self.at(SERVER, Phase::Request, ask, spent).await;
-        self.through(way, Phase::Request, ask, spent).await;
-        if let Some(engine) = self.plan.engine {
+        if !spent.has_failed() {
+            self.through(way, Phase::Request, ask, spent).await;
+        }
+        if let Some(engine) = self.plan.engine.filter(|_| !spent.has_failed()) {
             self.at(engine, Phase::Request, ask, spent).await;
         }
-        self.nodes[TARGET].serve(ask, spent).await;
+        if !spent.has_failed() {
+            self.nodes[TARGET].serve(ask, spent).await;
+        }
+        if !spent.has_failed() {
+            self.back(way, ask, spent).await;
+        }
+    }
+
+    async fn back(self, way: usize, ask: &Ask<Block>, spent: &mut Spent) {
         if let Some(engine) = self.plan.engine {
             self.at(engine, Phase::Answer, ask, spent).await;
         }
-        self.through(way, Phase::Answer, ask, spent).await;
-        self.at(SERVER, Phase::Answer, ask, spent).await;
+        if !spent.has_failed() {
+            self.through(way, Phase::Answer, ask, spent).await;
+        }
+        if !spent.has_failed() {
+            self.at(SERVER, Phase::Answer, ask, spent).await;
+        }
     }
 }
 
@@ -124,13 +143,32 @@ impl Plan for RoutePlan {
             }
         });
         let room = self.depth.map(u64::from).map(|depth| Pool::new(sim, depth, depth));
-        Route { sim, plan: self, server: uses[SERVER].to(), room, in_flight, turn: Cell::new(0), journeys }
+        Route {
+            sim,
+            plan: self,
+            nodes: uses,
+            server: uses[SERVER].to(),
+            room,
+            in_flight,
+            turn: Cell::new(0),
+            journeys,
+        }
     }
 }
 
 impl Route<'_> {
-    /// The way that the next request takes; among equals the next in turn. What must not be used is left out here.
-    fn choose(&self) -> usize {
+    /// Whether all switches of a way work.
+    fn is_up(&self, way: usize) -> bool {
+        self.plan.ways[way].iter().all(|hop| self.nodes[hop.edge].is_up())
+    }
+
+    /// How often switches of a way failed.
+    fn failures(&self, way: usize) -> u32 {
+        self.plan.ways[way].iter().map(|hop| self.nodes[hop.edge].failures()).sum()
+    }
+
+    /// The way that the next request takes, of those that work; among equals the next in turn.
+    fn choose(&self) -> Option<usize> {
         let ways = self.in_flight.len();
         let in_turn = |way: usize| (way + ways - self.turn.get()) % ways;
         let cost = |way: usize| match self.plan.policy {
@@ -138,10 +176,29 @@ impl Route<'_> {
             Paths::ShortestQueue => self.in_flight[way].get(),
             Paths::First => way as u64,
         };
-        let chosen = (0..ways).min_by_key(|way| (cost(*way), in_turn(*way)));
-        let way = chosen.expect("a route without a way is refused");
+        let usable = (0..ways).filter(|way| self.is_up(*way));
+        let way = usable.min_by_key(|way| (cost(*way), in_turn(*way)))?;
         self.turn.set((way + 1) % ways);
-        way
+        Some(way)
+    }
+}
+
+impl<'m> Route<'m> {
+    /// Sends a request one of the ways. Gives whether it has to go another one, for that one failed meanwhile.
+    async fn goes_again(&'m self, ask: &Ask<Block>, spent: &mut Spent) -> bool {
+        let Some(way) = self.choose() else {
+            spent.fail();
+            return false;
+        };
+        let failures = self.failures(way);
+        self.in_flight[way].set(self.in_flight[way].get() + 1);
+        let Some(journey) = self.journeys.all([(way, *ask)]).await else { return false };
+        spent.follow(&journey);
+        let again = journey.has_failed() && self.failures(way) != failures;
+        if journey.has_failed() && !again {
+            spent.fail();
+        }
+        again
     }
 }
 
@@ -153,11 +210,7 @@ impl<'m> Room<'m> for Route<'m> {
             room.take(1).await;
             spent.charge(self.server, What::Blocked, self.sim.now());
         }
-        let way = self.choose();
-        self.in_flight[way].set(self.in_flight[way].get() + 1);
-        if let Some(journey) = self.journeys.all([(way, *ask)]).await {
-            spent.follow(&journey);
-        }
+        while self.goes_again(ask, spent).await {}
         if let Some(room) = &self.room {
             room.put(1);
         }

@@ -1,0 +1,153 @@
+//! Scenarios in which components fail: whatever happens when, every law holds, and results tell the phases apart.
+
+use headrace_scenario::progress::Progress;
+use headrace_scenario::results::Results;
+use headrace_scenario::run::Options;
+use headrace_scenario::simulate;
+use proptest::prelude::*;
+
+const VOLUME: &str = "
+parts: {spindle: {type: station, service: {exponential: 2 ms}, capacity: 8 MiB}}
+system: {volume: {type: array, level: raid5, of: spindle, disks: 4, stripe_unit: 64 KiB, spares: 1}}
+workload: {users: {to: volume, arrivals: {poisson: 200 /s}, size: 4 KiB, op: {reads: 70 %}}}
+run: {time: 20 s, requests: 1000000}
+";
+
+fn run(text: &str) -> Results {
+    let found = simulate(text, "faults.yaml", &[], &Options::default(), &Progress::default());
+    found.unwrap_or_else(|problems| panic!("{}\n{text}", problems.rendered())).results
+}
+
+fn refused(text: &str) -> String {
+    let found = simulate(text, "faults.yaml", &[], &Options::default(), &Progress::default());
+    found.expect_err("this cannot be").rendered()
+}
+
+fn with(faults: &str) -> String {
+    format!("{VOLUME}faults:\n{faults}")
+}
+
+#[test]
+fn results_tell_before_during_and_after() {
+    let found = run(&with("  - {component: 'volume/spindle[1]', fails: 5 s}\n"));
+    let after: Vec<String> = found.phases.iter().map(|phase| phase.after.join(", ")).collect();
+    assert_eq!(after, ["", "volume/spindle[1] fails, volume begins to rebuild", "volume ends its rebuild"]);
+    assert_eq!((found.phases[0].from_s, found.phases[1].from_s, found.phases[2].to_s), (0.0, 5.0, 20.0));
+    let streams: Vec<_> = found.phases.iter().map(|phase| &phase.streams[0]).collect();
+    assert!(streams[1].mean_ms > streams[0].mean_ms && streams[1].mean_ms > streams[2].mean_ms);
+    assert_eq!(streams.iter().map(|stream| stream.answered).sum::<u64>(), found.streams[0].answered);
+    assert_eq!(found.components[2].state, Some("failed"));
+    assert!(found.notes.iter().any(|note| note.contains("volume/spindle[1]: failed")), "{:?}", found.notes);
+    assert_eq!(found.warm_up_s, 0.0, "a run with faults has no one steady state");
+}
+
+/// The same after a number of requests; two failures at once are more than the level makes good, and requests fail.
+#[test]
+fn requests_that_nothing_can_answer_fail() {
+    let both = "  - {component: 'volume/spindle[0]', fails: {after: 1000}}\n  - {component: 'volume/spindle[1]', fails: {after: 1000}, returns: 12 s}\n";
+    let found = run(&with(both).replace(", spares: 1", ""));
+    let stream = &found.streams[0];
+    assert!(stream.failed > 100, "{}", stream.failed);
+    assert_eq!(stream.made, stream.answered + stream.in_flight + stream.failed);
+    assert_eq!(found.phases[0].streams[0].answered, 1000);
+    assert_eq!(found.phases.last().unwrap().streams[0].failed, 0, "one disk is missing, which is no matter");
+}
+
+/// A client that is refused at once asks again a second later, so a run goes on to the time at which all is well.
+#[test]
+fn clients_outlast_a_failure() {
+    let text = "
+system: {clerk: {type: station, service: 10 ms}}
+workload: {users: {to: clerk, arrivals: {closed: {depth: 2}}}}
+faults: [{component: clerk, fails: 3 s, returns: 7 s}]
+run: {time: 20 s, requests: 100000}
+";
+    let found = run(text);
+    assert!((4..=12).contains(&found.streams[0].failed), "{}", found.streams[0].failed);
+    assert!(found.streams[0].answered > 1500);
+}
+
+#[test]
+fn faults_that_cannot_be_are_refused_in_words() {
+    let cases = [
+        ("{component: 'volume/spindle[7]', fails: 1 s}", "there is no component `volume/spindle[7]`"),
+        ("{component: volum, fails: 1 s}", "did you mean `volume`?"),
+        ("{component: volume, fails: 5 s, returns: 4 s}", "`volume` would be back before it fails"),
+        ("{component: volume, fails: 5 s, returns: 6 s, replaced: 7 s}", "what is replaced does not return"),
+        ("{component: volume}", "fails"),
+    ];
+    for (fault, says) in cases {
+        let found = refused(&with(&format!("  - {fault}\n")));
+        assert!(found.contains(says), "{fault}: {found}");
+    }
+    let link = "
+system:
+  wire: {type: link, rate: 10 MB/s}
+  volume: {type: array, level: raid1, of: {type: station, service: 1 ms, capacity: 1 MiB}, disks: 2, stripe_unit: 4 KiB, via: wire}
+workload: {users: {to: volume, arrivals: {poisson: 20 /s}}}
+faults: [{component: wire, fails: 1 s, replaced: 2 s}]
+";
+    assert!(refused(link).contains("`wire` holds no data that could be lost with it"), "{}", refused(link));
+}
+
+/// Where the array's own locks are what limits it, they are the bottleneck, not its disks.
+#[test]
+fn contended_parity_shows_as_the_bottleneck() {
+    let hot = "
+parts: {spindle: {type: station, service: 5 ms, capacity: 8 MiB}}
+system: {volume: {type: array, level: raid5, of: spindle, disks: 8, stripe_unit: 64 KiB}}
+workload: {users: {to: volume, arrivals: {closed: {depth: 16}}, size: 4 KiB, op: write, region: {from: 0 B, size: 4 KiB}}}
+run: {requests: 5000}
+";
+    let found = run(hot);
+    let bottleneck = found.bottleneck.unwrap();
+    assert_eq!((bottleneck.component.as_str(), bottleneck.saturated), ("volume", true));
+    let apart = run(&hot
+        .replace("size: 4 KiB}}", "size: 448 KiB}}")
+        .replace("region: {from: 0 B, size: 4 KiB}", "region: {from: 0 B, size: 448 KiB}"));
+    assert_ne!(
+        apart.bottleneck.unwrap().component,
+        "volume",
+        "writes to other offsets of one stripe do not wait"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Random faults of disks, paths and controllers: the laws that every run checks hold, and with the same seed the results are the same.
+    #[test]
+    fn every_law_holds_under_random_faults(
+        level in prop::sample::select(vec!["raid1", "raid10", "raid01", "raid5", "raid6"]), seed in 0u64..1000, closed in any::<bool>(),
+        timeout in any::<bool>(),
+        faults in prop::collection::vec((0usize..10, 0u64..4000, 1u64..3000, 0u8..3), 0..6),
+    ) {
+        let names: Vec<String> = (0..6).map(|disk| format!("volume/spindle[{disk}]")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).chain(["a", "b", "head", "tail"]).collect();
+        let fault = |&(which, at, later, what): &(usize, u64, u64, u8)| {
+            let back = match (what, which) {
+                (0, _) => String::new(),
+                (1, 0..6) => format!(", replaced: {} ms", at + later),
+                _ => format!(", returns: {} ms", at + later),
+            };
+            format!("  - {{component: '{}', fails: {at} ms{back}}}\n", names[which])
+        };
+        let arrivals = if closed { "{closed: {depth: 4}}" } else { "{poisson: 60 /s}" };
+        let patience = if timeout { ", timeout: 200 ms" } else { "" };
+        let faults: String = faults.iter().map(fault).collect();
+        let text = format!("
+parts: {{spindle: {{type: station, service: {{exponential: 5 ms}}, capacity: 1 MiB}}}}
+system:
+  a: {{type: link, rate: 20 MB/s}}
+  b: {{type: link, rate: 20 MB/s}}
+  head: {{type: controller}}
+  tail: {{type: controller}}
+  volume: {{type: array, level: {level}, of: spindle, disks: 6, stripe_unit: 16 KiB, via: [a, b], controllers: [head, tail]}}
+workload: {{users: {{to: volume, arrivals: {arrivals}, size: {{uniform: {{from: 512 B, to: 40 KiB, step: 512 B}}}}, op: {{reads: 50 %}}{patience}}}}}
+run: {{time: 8 s, requests: 1000000, seed: {seed}}}
+{}", if faults.is_empty() { String::new() } else { format!("faults:\n{faults}") });
+        let (found, again) = (run(&text), run(&text));
+        prop_assert_eq!(serde_json::to_string(&found.streams).unwrap(), serde_json::to_string(&again.streams).unwrap());
+        prop_assert_eq!(found.phases, again.phases);
+    }
+}
