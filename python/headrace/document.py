@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Allocate", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Elsewhere", "Engine", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "OpSpec", "Order", "PatternSpec", "Policy", "PortClass", "PortQueue", "Positioning", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "OpSpec", "Order", "Paths", "PatternSpec", "Policy", "PortClass", "PortQueue", "Positioning", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -49,41 +49,45 @@ class ComponentSpecStation(TypedDict):
     capacity: NotRequired[str]
     """Addressable bytes."""
 
-class ComponentSpecArray(TypedDict):
-    """Several devices that answer as one."""
+class ComponentSpecController(TypedDict):
+    """What arrays share: processors, a bus, memory for caches."""
 
-    type: Literal['array']
-    level: Level
-    """How data is laid out over the disks."""
-    of: Copies
-    """What it is made of: copies of a part, named or written out, or a list of components of `system`."""
-    disks: NotRequired[int | None]
-    """Number of copies."""
-    stripe_unit: str
-    """Bytes that lie on one disk before the next has its turn."""
-    queueing: NotRequired[Queueing]
-    """Whether requests overlap."""
-    first_unit: NotRequired[FirstUnit]
-    """On which disk a request begins. Only of RAID 0."""
-    rotation: NotRequired[Rotation | None]
-    """On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe."""
-    read_from: NotRequired[ReadFrom | None]
-    """Which copy a read is taken from. Only of mirrors; there the default is `round_robin`."""
-    failed: NotRequired[list[int]]
-    """Disks that have failed, by number from 0: the array runs degraded."""
-    via: NotRequired[str | None]
-    """A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way."""
+    type: Literal['controller']
+    processors: NotRequired[int]
+    """Number of commands processed at once."""
+    command: NotRequired[str]
+    """Processor time of a command: one that comes from a host, or one that goes to a disk."""
+    data_rate: NotRequired[str | None]
+    """Rate at which a processor handles the data of a host's command, in addition to `command`. Default: in no time."""
+    parity_rate: NotRequired[str | None]
+    """Rate at which a processor computes parity, in bytes of data that go into it. Default: in no time."""
+    bus: NotRequired[str | None]
+    """Rate of the bus that all data crosses: that of hosts once, that to and from disks once, parity once. Default: in no time."""
+    transfer: NotRequired[str]
+    """Most data that crosses the bus at once. Others cross in between."""
+    memory: NotRequired[str | None]
+    """Memory for the caches of its arrays: together they must fit. Default: as much as they ask for."""
+
+ComponentSpecArray = TypedDict("ComponentSpecArray", {"type": Literal['array'], "level": Level, "of": Copies, "disks": int | None, "stripe_unit": str, "queueing": Queueing, "first_unit": FirstUnit, "rotation": Rotation | None, "read_from": ReadFrom | None, "failed": list[int], "from": str | None, "via": str | None, "controllers": list[str], "access": Access, "cache": ArrayCacheSpec | None})
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
 
     type: Literal['link']
-    rate: str
-    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames."""
+    preset: NotRequired[Preset | None]
+    """What the wire is called: its rate and its frames. Default: `rate` and `frame` say them."""
+    rate: NotRequired[str | None]
+    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """What frames add to data. Default: nothing; `rate` is that of data."""
+    """What frames add to data. Default: that of `preset`; without one nothing, and `rate` is that of data."""
+    duplex: NotRequired[Duplex | None]
+    """Whether reads and writes share the wire. Default: a `preset` is `full`, a bare `rate` is `half`."""
     latency: NotRequired[str]
     """Delay from the last byte sent to the last byte received; the next transfer may begin in the meantime."""
+    metres: NotRequired[int]
+    """Length of the wire in metres, of 5 ns each."""
+    credit: NotRequired[int | None]
+    """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: enough for any length."""
 
 class ComponentSpecFcLoop(TypedDict):
     """A Fibre Channel arbitrated loop."""
@@ -189,7 +193,49 @@ class ComponentSpecArchive(TypedDict):
     purge: NotRequired[PurgeSpec | None]
     """When and which files are purged from the pool. Default: never."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive"
+class ComponentSpecSwitch(TypedDict):
+    """A switch between servers, other switches and what holds data."""
+
+    type: Literal['switch']
+    connects: list[Connection]
+    """Its neighbours: servers, other switches, and what holds data. A link between two switches is listed by either."""
+    preset: NotRequired[Preset | None]
+    """What the wires of its ports are called: their rate and frames. Default: `rate` and `frame` say them."""
+    rate: NotRequired[str | None]
+    """Rate of each port in each direction: that of data, or with `frame` of frames. Default: that of `preset`."""
+    frame: NotRequired[FrameSpec | None]
+    """How data is cut into frames. Default: that of `preset`; without one not at all."""
+    latency: NotRequired[str]
+    """Time from the arrival of a frame at a port to its place in the queue of another. Data sheets say 0.3 µs to 2 µs."""
+    forwarding: NotRequired[Forwarding]
+    """Whether a frame goes on before it is there whole."""
+    form: NotRequired[Form]
+    """Whether ports have queues."""
+    credit: NotRequired[int | None]
+    """Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length."""
+    ports: NotRequired[int | None]
+    """Number of ports. Default: as many as neighbours need."""
+
+class ComponentSpecServer(TypedDict):
+    """A server that streams come from."""
+
+    type: Literal['server']
+    cores: NotRequired[int]
+    """Number of cores."""
+    submit: NotRequired[str]
+    """Time a core works to submit a command."""
+    complete: NotRequired[str]
+    """Time a core works to finish a command that is answered."""
+    interrupt: NotRequired[str]
+    """Time a core works for each interrupt besides."""
+    copy: NotRequired[str | None]
+    """Rate at which a core moves data between adapter and application: copies, and checksums where protocols run in software. Default: it does not."""
+    adapter: NotRequired[AdapterSpec]
+    """The host bus adapter, one for all ports."""
+    paths: NotRequired[Paths]
+    """Which way a request takes where there are several."""
+
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecSwitch | ComponentSpecServer"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -434,6 +480,8 @@ class CacheSpec(TypedDict):
     """With `writes: back`: how many writes may be here that are not yet on the platter, those that follow each other counted as one. Default: as many as there is room for."""
     drain: NotRequired[Scheduling]
     """With `writes: back`: which of them goes to the platter next."""
+    alice_reading: NotRequired[AliceReading]
+    """With `writes: back`: how the paper on the ALICE storage area network can be read to have its drives write. Default: as above."""
 
 ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track'] | Literal['next_track']"
 """When a drive reads on behind what was asked for."""
@@ -454,6 +502,18 @@ class SchedulingAgedSptf(TypedDict):
 
 Scheduling: TypeAlias = "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
 """Which of the waiting requests a drive serves next."""
+
+class AliceReading(TypedDict):
+    """Four rules of a drive's write cache under which the bandwidth of an array falls once the stripe units of all streams together fill the caches of its disks: a reading of "Storage area network simulation … ALICE" (Vickovic et al.), whose text reports that fall and says only that requests are split to match the cache. All are off by default. No manual of a drive wholly supports them: use them to study that paper, not to predict a drive. They apply to data that crosses the bus of a controller."""
+
+    reserves_commands: NotRequired[bool]
+    """No data of a write moves before there is room for all of it, or for a segment of a larger one. A manual of Maxtor says otherwise: data is accepted until the buffer is full."""
+    starts_with_all: NotRequired[bool]
+    """The platter waits until all of a write has come, or a segment of a larger one. Weakly supported: manuals of IBM have drives write to the platter "subsequently" to receiving all data."""
+    reports_large_late: NotRequired[bool]
+    """A write that is no smaller than its segment is reported when it is on the platter. A hypothesis: manuals of Seagate have a drive return status once data is in the cache, without a word on larger commands."""
+    keeps_stream_segments: NotRequired[bool]
+    """Each stream of writes that is open keeps a segment as large as its writes, and the one that writes now has the rest. Partly supported: Seagate's circular segments keep what was written."""
 
 class InterfaceSpec(TypedDict):
     """The interface of a drive, and what its electronics take."""
@@ -599,6 +659,45 @@ Rotation: TypeAlias = "Literal['left_symmetric'] | Literal['left_asymmetric'] | 
 ReadFrom: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['nearest']"
 """Which copy a read is taken from."""
 
+Access: TypeAlias = "Literal['active_passive'] | Literal['active_active']"
+"""Which of two controllers the requests to an array come to."""
+
+class ArrayCacheSpec(TypedDict):
+    """A cache between the hosts and the disks of an array."""
+
+    size: str
+    """Bytes that it holds at most: written data that is not on the disks yet, and lines for reads."""
+    writes: NotRequired[WritePolicy]
+    """When a write is answered."""
+    line: NotRequired[str | None]
+    """What is kept for reads is kept by lines of this size, and a read that misses fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest power of two below that fits."""
+    read_ahead: NotRequired[str | None]
+    """How far ahead of sequential reads it fetches: whole stripes, for each stream of reads. Default: nothing."""
+    stripes_at_once: NotRequired[int]
+    """How many stripes go to the disks at once, and how many are read ahead at once. Default: 8, an estimate."""
+    run: NotRequired[str]
+    """How much of one stream it moves before it turns to another, both ways: disks then seek less. Default: 8 MiB, an estimate."""
+    destage: NotRequired[DestageSpec]
+    """When written data goes to the disks. Whole stripes always go at once."""
+
+WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
+"""When a write to an array with a cache is answered."""
+
+class DestageSpec(TypedDict):
+    """When parts of stripes go from the cache to the disks."""
+
+    high: NotRequired[str | float]
+    """They begin to go when they take this share of the cache. Default: 80 %, an estimate."""
+    low: NotRequired[str | float]
+    """And then go until they take this share. Default: 60 %, an estimate."""
+    idle: NotRequired[str]
+    """All of them go when no request came for so long. Default: 1 s, an estimate."""
+    before_read_ahead: NotRequired[bool]
+    """Whether nothing is read ahead while something goes to the disks: writers then keep their rate, and readers starve. Off by default; it is one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
+
+Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
+"""A wire by its name: its rate after line coding, and its frames."""
+
 FrameSpec: TypeAlias = "Protocol | Frame"
 """How data is cut into frames: by a protocol, or by numbers."""
 
@@ -612,6 +711,9 @@ class Frame(TypedDict):
     """Data in a full frame."""
     overhead: str
     """Bytes of a frame besides, and of the gap to the next."""
+
+Duplex: TypeAlias = "Literal['half'] | Literal['full']"
+"""Whether the two directions of a link are one wire."""
 
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Which port of a loop sends next."""
@@ -672,33 +774,51 @@ class PurgeSpec(TypedDict):
     min_age: NotRequired[str]
     """Files must not have been used for this long."""
 
-class StreamSpec(TypedDict):
-    """A stream of requests to one component."""
+Connection: TypeAlias = "str | Linked"
+"""A neighbour of a switch."""
+
+class Linked(TypedDict):
+    """A neighbour, and the wires to it."""
 
     to: str
-    """The component the requests go to, by its name in `system`."""
-    arrivals: ArrivalSpec
-    """When requests come."""
-    op: NotRequired[OpSpec]
-    """Reads, writes, or both. A replayed trace has its own."""
-    size: NotRequired[SizeSpec]
-    """How large each request is. A replayed trace has its own."""
-    pattern: NotRequired[PatternSpec]
-    """Which addresses they go to. A replayed trace has its own."""
-    align: NotRequired[str | None]
-    """Addresses are multiples of this. Default: the smallest size that occurs."""
-    footprint: NotRequired[str | None]
-    """Only this number of bytes at the beginning is addressed. Default: the whole component."""
-    region: NotRequired[Region | None]
-    """Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0."""
-    outstanding: NotRequired[int | None]
-    """Maximum number of its requests in flight, for an open stream. Default: no limit."""
-    when_full: NotRequired[WhenFull]
-    """What happens to a request that comes while `outstanding` are in flight."""
-    timeout: NotRequired[str | None]
-    """A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait."""
-    priority: NotRequired[int]
-    """Smaller numbers are more urgent, where a component has priorities."""
+    """The neighbour, by its name in `system`."""
+    links: NotRequired[int]
+    """Number of wires, each with a port at this end."""
+    preset: NotRequired[Preset | None]
+    """What each wire is called. Default: as the switch says."""
+    rate: NotRequired[str | None]
+    """Rate of each wire in each direction. Default: as the switch says."""
+    metres: NotRequired[int]
+    """Length of each wire in metres, of 5 ns each."""
+
+Forwarding: TypeAlias = "Literal['cut_through'] | Literal['store_and_forward']"
+"""Whether a frame goes on before it is there whole."""
+
+Form: TypeAlias = "Literal['queued'] | Literal['direct']"
+"""What is between the neighbours of a switch."""
+
+class AdapterSpec(TypedDict):
+    """A host bus adapter."""
+
+    command: NotRequired[str]
+    """Time its processor takes for each command."""
+    queue_depth: NotRequired[int | None]
+    """Maximum number of commands outstanding at each target; others wait. Default: no limit."""
+    coalescing: NotRequired[Coalescing | None]
+    """Completions reported together. Default: an interrupt for each."""
+
+class Coalescing(TypedDict):
+    """When an adapter that holds completions back interrupts its server."""
+
+    most: int
+    """Once it holds this number of completions …"""
+    after: str
+    """… or this time after the first of them."""
+
+Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
+"""Which way a request takes where there are several."""
+
+StreamSpec = TypedDict("StreamSpec", {"from": str | None, "to": str, "arrivals": ArrivalSpec, "op": OpSpec, "size": SizeSpec, "pattern": PatternSpec, "align": str | None, "footprint": str | None, "region": Region | None, "outstanding": int | None, "when_full": WhenFull, "timeout": str | None, "priority": int})
 
 class ArrivalSpecPoisson(TypedDict):
     """At random at this rate, whatever happened before."""

@@ -5,7 +5,7 @@ mod streams;
 
 use std::path::{Path as FilePath, PathBuf};
 
-use headrace_storage::{Catalogue, Graph, Lookup, Mistake, lower};
+use headrace_storage::{Catalogue, Graph, Lookup, Mistake, Wanted, lower};
 use headrace_work::NodeId;
 
 use crate::catalog;
@@ -54,7 +54,7 @@ pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Pl
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut problems = names(&spec);
     let devices = Devices { folder: folder.clone() };
-    let graph = lower(&spec.parts, &spec.system, &devices);
+    let graph = lower(&spec.parts, &spec.system, &routes(&spec), &devices);
     let graph = graph.map_err(|mistakes| problems.extend(mistakes.into_iter().map(problem)));
     let (streams, wrong) = streams::of(&spec, graph.as_ref().ok(), &folder, progress);
     problems.extend(wrong);
@@ -62,6 +62,15 @@ pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Pl
         Ok(graph) if problems.is_empty() => Ok(Plan { graph, streams, spec }),
         _ => Err(problems),
     }
+}
+
+/// The routes that streams want.
+fn routes(spec: &ScenarioSpec) -> Vec<Wanted> {
+    let wanted = spec.workload.iter().filter_map(|(name, stream)| {
+        let from = stream.from.clone()?;
+        Some(Wanted { stream: name.clone(), from, to: stream.to.clone() })
+    });
+    wanted.collect()
 }
 
 /// The devices that a scenario in this folder can name.

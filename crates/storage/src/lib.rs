@@ -17,12 +17,13 @@ mod place;
 mod room;
 mod theory;
 mod timeline;
+pub mod wire;
 mod witness;
 
 pub use arena::{Arena, Slots};
 pub use crossing::{Crossing, Phase};
-pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, lower};
-pub use meter::{Activity, Meter};
+pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, Wanted, lower};
+pub use meter::{Activity, Balance, Meter};
 pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
 pub use theory::{Demand, Load, Model, Server};
@@ -36,10 +37,12 @@ kinds::rooms! {
     Disk = disk::{DiskSpec, DiskPlan, Disk},
     /// Servers with a service time by law.
     Station = station::{StationSpec, StationSpec, Station},
+    /// What arrays share: processors, a bus, memory for caches.
+    Controller = controller::{ControllerSpec, ControllerSpec, Controller},
     /// Several devices that answer as one.
     Array = array::{ArraySpec, ArrayPlan, Array},
     /// A link that carries one transfer at a time.
-    Link = link::{LinkSpec, LinkSpec, Link},
+    Link = link::{LinkSpec, LinkPlan, Link},
     /// A Fibre Channel arbitrated loop.
     FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
     /// Limits of users and ports, before an archive.
@@ -52,4 +55,13 @@ kinds::rooms! {
     TapeLibrary = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
     /// Files in a disk pool before a tape library.
     Archive = archive::{ArchiveSpec, ArchivePlan, Archive},
+    /// A switch between servers, other switches and what holds data.
+    Switch = switch::{SwitchSpec, SwitchPlan, Switch},
+    /// A server that streams come from.
+    Server = server::{ServerSpec, ServerPlan, Server},
+    ;
+    /// One direction of a wire.
+    Port = port::{PortPlan, Port},
+    /// The ways from a server to what it asks.
+    Route = route::{RoutePlan, Route},
 }

@@ -1,6 +1,9 @@
 //! What rooms record: numbers that only grow, so that what happened in a span is a difference.
 
-use headrace_kernel::{LABELS, LinkUsage, Usage};
+use std::cell::RefCell;
+
+use headrace_kernel::{LABELS, LinkUsage, Sim, Usage};
+use headrace_stats::Level;
 use headrace_units::Nanos;
 use headrace_work::Cause;
 
@@ -18,6 +21,23 @@ pub enum Meter {
     /// How full something was that has a capacity: for how many ns it would have been full with the area under its level, of how
     /// many. Results show it over time too.
     Fill(u64, u64),
+}
+
+/// What a write-back cache took in and what became of it, and what takes up its room: all in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Written data that came, without what was written over while it was still here.
+    pub taken_in: u64,
+    /// What has arrived on the disks.
+    pub destaged: u64,
+    /// What has not.
+    pub dirty: u64,
+    /// Room taken: dirty data, what is kept for reads, and what is on its way here.
+    pub used: u64,
+    /// Room that is free.
+    pub free: u64,
+    /// All room.
+    pub size: u64,
 }
 
 /// The servers and the queue of a room, up to some instant.
@@ -57,12 +77,12 @@ impl Activity {
     }
 
     /// The same of a drive that destages besides: its work in the background that no command saw, and that which commands
-    /// waited for.
+    /// waited for, of hosts as far as they waited.
     pub(crate) fn beside(self, background: Background) -> Self {
         let Background { alone_ns, within_ns } = background;
-        let [host, ..] = self.busy;
-        let destage = u128::from(alone_ns) + u128::from(within_ns);
-        Self { busy: [host - host.min(u128::from(within_ns)), destage, 0, 0], ..self }
+        let [host, destage, rebuild, migration] = self.busy;
+        let waited = host.min(u128::from(within_ns));
+        Self { busy: [host - waited, destage + u128::from(alone_ns) + waited, rebuild, migration], ..self }
     }
 
     /// What links recorded that transfers share: what is lost by sharing counts as waiting.
@@ -98,5 +118,31 @@ impl Activity {
     /// The server-ns in use, for whatever cause.
     pub fn busy_in_all(&self) -> u128 {
         self.busy.iter().sum()
+    }
+}
+
+/// How many servers of a room are in use for other causes than a host's, over time.
+#[derive(Default)]
+pub(crate) struct ByCause {
+    levels: RefCell<[Level; Cause::ALL.len()]>,
+}
+
+impl ByCause {
+    /// Waits for what a server does for `cause`.
+    pub async fn during<T>(&self, cause: Cause, sim: &Sim<'_>, service: impl Future<Output = T>) -> T {
+        if cause == Cause::Host {
+            return service.await;
+        }
+        self.levels.borrow_mut()[cause as usize].up(sim.now(), 1);
+        let done = service.await;
+        self.levels.borrow_mut()[cause as usize].down(sim.now(), 1);
+        done
+    }
+
+    /// What the servers did, by cause, where `activity` has all of it as a host's.
+    pub fn of(&self, activity: Activity, now: Nanos) -> Activity {
+        let mut busy = self.levels.borrow().map(|level| level.area(now));
+        busy[Cause::Host as usize] = activity.busy_in_all() - busy.iter().sum::<u128>();
+        Activity { busy, ..activity }
     }
 }

@@ -3,9 +3,12 @@
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Fluid, Sim, Stream};
+use headrace_units::Nanos;
 use headrace_work::{Ask, Block, FileOp, NodeId, Spent};
 
 use crate::Component;
+use crate::array::Way;
+use crate::controller::Controller;
 use crate::crossing::Crossing;
 use crate::graph::Graph;
 use crate::timeline::Timeline;
@@ -179,12 +182,13 @@ impl<'m> Edge<'m> {
         self.to.attach(ports)
     }
 
-    /// Has the path that it leads to carry one phase of a request, and charges the time to `spent`.
+    /// Has the path that it leads to carry one phase of a request, and charges the time to `spent`. Gives when the whole of it has
+    /// come; `spent` ends with its head.
     pub fn carry<'s>(
         &self,
         ask: &'s Ask<Crossing>,
         spent: &'s mut Spent,
-    ) -> impl Future<Output = ()> + use<'m, 's> {
+    ) -> impl Future<Output = Nanos> + use<'m, 's> {
         self.sent.set(self.sent.get().with(ask.work.data().bytes));
         self.to.carry(self.place, ask, spent)
     }
@@ -218,6 +222,26 @@ impl<'m> Edge<'m> {
     /// That work is done; the account had `before` legs when it began.
     pub(crate) fn end(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
         self.place.answer(ask, spent, before);
+    }
+
+    /// Sends `ask`, whose data crosses `way` to or from disk number `disk` of an array.
+    pub fn serve_over<'s>(
+        &self,
+        ask: &'s Ask<Block>,
+        way: Way<'m>,
+        disk: usize,
+        spent: &'s mut Spent,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(ask.work.bytes));
+        self.to.serve_over(self.place, ask, way, disk, spent)
+    }
+
+    /// The controller that it leads to, if it leads to one.
+    pub(crate) fn controller(&self) -> Option<&'m Controller<'m>> {
+        match self.to {
+            Component::Controller(controller) => Some(controller),
+            _ => None,
+        }
     }
 
     /// Where it leads.

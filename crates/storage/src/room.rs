@@ -4,9 +4,10 @@ use headrace_analytic::Law;
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Ask, Block, FileOp, NodeId, Op, Spent};
 
-use crate::crossing::Crossing;
+use crate::array::Way;
+use crate::crossing::{Crossing, Phase};
 use crate::graph::{Lowering, View};
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, Balance, Meter};
 use crate::place::{Edge, Place};
 use crate::theory::{Demand, Load, Model};
 
@@ -70,6 +71,16 @@ pub trait Known {
         Err(format!("what a request asks of a {} is known: `{}` has no formula", view.kind(), view.path()))
     }
 
+    /// What it asks of this node and of those it uses to carry one phase of a request of a load, from the port of who asks to that of
+    /// who answers or back. Only rooms with ports know.
+    ///
+    /// # Errors
+    /// It is not known: which assumption fails.
+    fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
+        _ = (load, crossing);
+        Err(format!("how long a {} is held is known: `{}` has no formula", view.kind(), view.path()))
+    }
+
     /// Whether requests are answered in the order in which they come, so that they can be passed through without events.
     ///
     /// # Errors
@@ -116,6 +127,16 @@ pub trait Known {
         [false, false]
     }
 
+    /// How much memory it has for the caches of arrays that use it; none where it sets no limit.
+    fn memory(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// How much memory of its controllers its cache takes.
+    fn cached(&self) -> Option<Bytes> {
+        None
+    }
+
     /// What a reader of results must know of it under this load.
     fn note(&self, view: View, load: &Load) -> Option<String> {
         _ = (view, load);
@@ -132,6 +153,22 @@ pub trait Room<'m>: Metered {
         async { unreachable!("a room that serves no blocks is asked for one") }
     }
 
+    /// Serves a request whose data crosses `way`, disk number `disk` of an array: by default all of it before a write or after
+    /// a read.
+    fn serve_over(
+        &'m self,
+        ask: &Ask<Block>,
+        way: Way<'m>,
+        disk: usize,
+        spent: &mut Spent,
+    ) -> impl Future<Output = ()> {
+        async move {
+            way.cross(Phase::Request, disk, ask, spent).await;
+            self.serve(ask, spent).await;
+            way.cross(Phase::Answer, disk, ask, spent).await;
+        }
+    }
+
     /// The same without events, for a request that comes when `spent` ends. Requests come in the order of time. Only rooms
     /// that say that they are [in order](Known::in_order) are asked.
     fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
@@ -145,8 +182,9 @@ pub trait Room<'m>: Metered {
         None
     }
 
-    /// Carries one phase of a request between two ports. Only rooms with ports are asked.
-    fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> impl Future<Output = ()> {
+    /// Carries one phase of a request between two ports, at least its head; gives when the whole of it has come. Only rooms with ports
+    /// are asked.
+    fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> impl Future<Output = Nanos> {
         _ = (ask, spent);
         async { unreachable!("a room without ports carries nothing between them") }
     }
@@ -171,6 +209,11 @@ pub trait Metered {
     /// Its servers and its queue up to `now`; none for a room without a queue of its own.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         _ = now;
+        None
+    }
+
+    /// What its write-back cache took in and holds; none for a room without one.
+    fn balance(&self) -> Option<Balance> {
         None
     }
 

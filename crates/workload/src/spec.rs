@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamSpec {
+    /// The server that the requests come from, by its name in `system`: they find their way to `to` through switches. Default: they are at
+    /// `to` at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// The component the requests go to, by its name in `system`.
     pub to: String,
     /// When requests come.

@@ -2,6 +2,7 @@
 //! one file. A broken law means that the program is wrong, and so are its results.
 
 mod busy;
+mod cache;
 mod edges;
 mod files;
 mod legs;
@@ -43,7 +44,7 @@ impl Evidence<'_, '_> {
 
 /// Every law that was broken, in words.
 pub fn broken(evidence: &Evidence) -> Vec<String> {
-    [edges::broken, requests::broken, little::broken, legs::broken, busy::broken]
+    [edges::broken, requests::broken, little::broken, legs::broken, busy::broken, cache::broken]
         .iter()
         .flat_map(|law| law(evidence))
         .chain(evidence.files.iter().cloned())

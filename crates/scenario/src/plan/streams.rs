@@ -23,7 +23,7 @@ pub struct StreamPlan {
     pub name: String,
     /// What the user wrote.
     pub spec: StreamSpec,
-    /// The component it goes to.
+    /// The component it goes to first: the one that it names, or the route there.
     pub target: NodeId,
     /// What it replays.
     pub trace: Option<Replay>,
@@ -69,7 +69,10 @@ impl Planner<'_> {
             return None;
         }
         let graph = graph?;
-        let target = graph.named(&stream.to).expect("every component of `system` is in the graph");
+        let direct = || graph.named(&stream.to).expect("every component of `system` is in the graph");
+        let routed =
+            |from| graph.route(from, &stream.to).expect("every route that a stream wants is in the graph");
+        let target = stream.from.as_deref().map_or_else(direct, routed);
         let capacity = graph.view(target).capacity();
         if capacity.0 == 0 {
             let message = format!("`{}` holds no data: a stream goes to a component that does", stream.to);

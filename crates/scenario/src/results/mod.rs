@@ -15,7 +15,7 @@ use headrace_work::NodeId;
 use serde::Serialize;
 
 use crate::plan::Plan;
-use crate::run::{End, Outcome};
+use crate::run::{End, Options, Outcome};
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, Theory};
 
@@ -82,11 +82,11 @@ pub struct PointResults {
     pub fill: BTreeMap<String, f64>,
 }
 
-/// Draws up the results of all replications of a plan; what `theory` says only where it is wanted.
+/// Draws up the results of all replications of a plan; what theory says only where it is wanted.
 ///
 /// # Errors
 /// A law that every run must keep was broken: the program is wrong, and so would be its results.
-pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], theory: bool) -> Result<Results, String> {
+pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) -> Result<Results, String> {
     if let Some(broken) = outcomes.iter().flat_map(|outcome| outcome.broken.iter()).next() {
         return Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"));
     }
@@ -97,7 +97,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], theory: bool) -> Re
     let outcomes = if whole.is_empty() { outcomes } else { &whole[..] };
     let seconds: f64 = outcomes.iter().map(|outcome| (outcome.ended_at - outcome.warm_up).secs()).sum();
     let streams: Vec<StreamResults> =
-        (0..plan.streams.len()).map(|i| streams::stream(plan, i, outcomes, seconds)).collect();
+        (0..plan.streams.len()).map(|i| streams::stream(plan, i, outcomes, seconds, options.widen)).collect();
     let components = components::all(plan, outcomes, seconds);
     let bottleneck = components::bottleneck(plan, outcomes, &components);
     let times: Vec<Vec<f64>> =
@@ -116,7 +116,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], theory: bool) -> Re
         streams,
         components,
         bottleneck,
-        theory: if theory { theory::predict(plan, &times) } else { Vec::new() },
+        theory: if options.theory { theory::predict(plan, &times) } else { Vec::new() },
         series: outcomes.first().map_or_else(Vec::new, |outcome| points(plan, outcome)),
         scenario: plan.spec.clone(),
     };

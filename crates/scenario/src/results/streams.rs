@@ -20,8 +20,12 @@ const CDF_POINTS: usize = 500;
 pub struct StreamResults {
     /// Its name.
     pub name: String,
+    /// The server that its requests come from; none where they are at once where they go.
+    pub from: Option<String>,
     /// Where its requests go.
     pub to: String,
+    /// The group of the component that they come to first: `to`, or the route there.
+    pub enters: String,
     /// Requests made, warm-up included.
     pub made: u64,
     /// Requests answered, warm-up included.
@@ -69,21 +73,29 @@ pub struct LegResults {
 }
 
 /// The results of a stream.
-pub(super) fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f64) -> StreamResults {
+pub(super) fn stream(
+    plan: &Plan,
+    index: usize,
+    outcomes: &[Outcome],
+    seconds: f64,
+    widen: f64,
+) -> StreamResults {
     let stream = &plan.streams[index];
     let found = || outcomes.iter().map(|outcome| &outcome.streams[index]);
     let all: Vec<&SeriesOutcome> = found().map(|stream| &stream.all).collect();
     let of_op = |op: Operation| {
         let of_one = |s: &StreamOutcome| s.by_op.iter().position(|(other, _)| *other == op);
         let series: Option<Vec<&SeriesOutcome>> = found().map(|s| Some(&s.by_op[of_one(s)?].1)).collect();
-        series.map(|series: Vec<&SeriesOutcome>| response::of(plan, &series))
+        series.map(|series: Vec<&SeriesOutcome>| response::of(plan, &series, widen))
     };
     let operations = FileAct::ALL.map(Operation::File).into_iter();
     let answered_after: u64 = all.iter().map(|series| series.tally.count()).sum();
     let distribution = response::merged(&all);
     StreamResults {
         name: stream.name.clone(),
+        from: stream.spec.from.clone(),
         to: stream.spec.to.clone(),
+        enters: plan.graph.group(stream.target).to_owned(),
         made: found().map(|stream| stream.born).sum(),
         answered: found().map(|stream| stream.answered).sum(),
         in_flight: found().map(|stream| stream.in_flight).sum(),
@@ -95,7 +107,7 @@ pub(super) fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f
         }),
         requests_per_s: answered_after as f64 / seconds.max(1e-9),
         bytes_per_s: found().map(|stream| stream.bytes as f64).sum::<f64>() / seconds.max(1e-9),
-        response: response::of(plan, &all),
+        response: response::of(plan, &all, widen),
         reads: of_op(Operation::Block(Op::Read)),
         writes: of_op(Operation::Block(Op::Write)),
         operations: operations.filter_map(|op| Some((op.name(), of_op(op)?))).collect(),

@@ -38,11 +38,14 @@ pub struct Options {
     pub requests: Option<Sink>,
     /// Whether theory is wanted; it may take longer than a short run.
     pub theory: bool,
+    /// How many times as wide intervals are: more than 1 where replications were added until they looked narrow, by which
+    /// those that came out narrow by chance are chosen.
+    pub widen: f64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, replication: None, first: 0, requests: None, theory: true }
+        Self { threads: 1, replication: None, first: 0, requests: None, theory: true, widen: 1.0 }
     }
 }
 

@@ -1,6 +1,9 @@
 //! An array: several devices that answer as one.
 
+mod access;
+pub mod cache;
 mod demand;
+mod front;
 mod layout;
 mod model;
 mod path;
@@ -13,13 +16,14 @@ use headrace_kernel::{Crew, Locks, Resource};
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Op, Spent, What};
 
-use crate::crossing::Phase;
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, Balance, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
-use path::Path;
+use front::Front;
 
+pub use access::Access;
 pub use layout::{Accesses, Layout, Mirror, Pairing, Parity, Parts, Rotation, Stripes};
+pub use path::Way;
 pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom};
 
 /// An array whose disks are known.
@@ -33,8 +37,10 @@ pub struct ArrayPlan {
     failed: Vec<bool>,
     /// Whether the disks are copies of one part, which nothing else uses.
     copies: bool,
-    /// Whether the last node it uses is the way to its disks.
+    /// Whether the node it uses after its disks is the way to them.
     via: bool,
+    access: Access,
+    cache: Option<cache::CachePlan>,
 }
 
 /// An array in a simulation.
@@ -50,6 +56,8 @@ pub struct Array<'m> {
     heads: Rc<[Head]>,
     /// Of each column of a mirror, the copy that the next read may begin its choice with.
     turns: Vec<Cell<u64>>,
+    /// What stands between hosts and the layout: controllers, a cache.
+    front: Option<Box<Front<'m>>>,
     /// Has each disk do its part.
     parts: Crew<'m, (usize, Ask<Block>), Spent>,
     counts: Counts,
@@ -78,7 +86,8 @@ impl Plan for ArrayPlan {
     fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Array<'m> {
         let sim = place.site.sim;
         let (disks, way) = uses.split_at(self.layout.disks() as usize);
-        let path = way.first().map(|edge| Path::of(edge, disks.len()));
+        let (via, controllers) = way.split_at(usize::from(self.via));
+        let way = Way::of(via.first(), self.access.active(controllers), disks.len());
         let (mirrored, columns) = match self.layout {
             Layout::Mirrored(mirror) => (disks.len(), mirror.columns.disks),
             _ => (0, 0),
@@ -89,11 +98,12 @@ impl Plan for ArrayPlan {
         Array {
             lockstep: (self.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(sim, 1)),
             stripes: Locks::new(sim),
+            front: Front::new(self, place, way, controllers),
             plan: self,
             disks,
             turns,
             parts: Crew::new(sim, move |(disk, ask): (usize, Ask<Block>)| {
-                part(sim.now(), &disks[disk], path, ask, Rc::clone(&of_parts), disk)
+                part(sim.now(), &disks[disk], way, ask, Rc::clone(&of_parts), disk)
             }),
             heads,
             counts: Counts::default(),
@@ -102,25 +112,23 @@ impl Plan for ArrayPlan {
     }
 }
 
-/// One disk does its part; what it is asked and what it answers goes over the path between array and disks.
+/// One disk does its part; what it is asked and what it answers goes over the way between array and disks.
 async fn part<'m>(
     now: Nanos,
     edge: &'m Edge<'m>,
-    path: Option<Path<'m>>,
+    way: Way<'m>,
     ask: Ask<Block>,
     heads: Rc<[Head]>,
     disk: usize,
 ) -> Spent {
     let mut spent = Spent::from(now);
-    if let Some(path) = path {
-        path.cross(Phase::Request, disk, &ask, &mut spent).await;
+    if way.is_free() {
+        edge.serve(&ask, &mut spent).await;
+    } else {
+        edge.serve_over(&ask, way, disk, &mut spent).await;
     }
-    edge.serve(&ask, &mut spent).await;
     if let Some(head) = heads.get(disk) {
         head.in_flight.set(head.in_flight.get() - 1);
-    }
-    if let Some(path) = path {
-        path.cross(Phase::Answer, disk, &ask, &mut spent).await;
     }
     spent
 }
@@ -226,7 +234,11 @@ impl Metered for Array<'_> {
         self.lockstep.as_ref().map(|lockstep| Activity::of(1, &lockstep.usage(), now))
     }
 
-    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+    fn balance(&self) -> Option<Balance> {
+        self.front.as_ref()?.balance()
+    }
+
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let counts = &self.counts;
         if !matches!(self.plan.layout, Layout::Striped(_)) {
             put("accesses_per_request", Meter::Share(counts.accesses.get(), counts.requests.get()));
@@ -234,11 +246,20 @@ impl Metered for Array<'_> {
         if matches!(self.plan.layout, Layout::Parity(_)) {
             put("full_stripe_writes", Meter::Share(counts.full_stripes.get(), counts.writes.get()));
         }
+        if let Some(front) = &self.front {
+            front.meters(now, put);
+        }
     }
 }
 
-impl<'m> Room<'m> for Array<'m> {
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+impl<'m> Array<'m> {
+    /// What stands before it. Only that asks.
+    fn front(&'m self) -> &'m Front<'m> {
+        self.front.as_ref().expect("a cache stands before its array")
+    }
+
+    /// Has the disks do what is asked, past controllers and cache.
+    async fn serve_by_disks(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         let _turn = match &self.lockstep {
             Some(lockstep) => Some(lockstep.acquire(()).await),
             None => None,
@@ -251,6 +272,15 @@ impl<'m> Room<'m> for Array<'m> {
         };
         let slowest = self.parts.all(self.split(stripes, ask)).await;
         spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
+    }
+}
+
+impl<'m> Room<'m> for Array<'m> {
+    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        match &self.front {
+            Some(front) => front.serve(self, ask, spent).await,
+            None => self.serve_by_disks(ask, spent).await,
+        }
     }
 
     fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {

@@ -26,6 +26,10 @@ pub(super) struct Striped<'p> {
 
 impl ArrayPlan {
     fn striped(&self, view: View) -> Result<Striped<'_>, String> {
+        if self.has_front(view) {
+            let (name, what) = (view.path(), if self.cache.is_some() { "a cache" } else { "controllers" });
+            return Err(format!("every request goes straight to the disks: `{name}` has {what}"));
+        }
         match self.layout {
             Layout::Striped(stripes) => Ok(Striped { plan: self, stripes }),
             _ => Err(format!(
@@ -34,6 +38,13 @@ impl ArrayPlan {
                 self.level.name()
             )),
         }
+    }
+}
+
+impl ArrayPlan {
+    /// Whether something stands between its hosts and its disks: a cache, or controllers, which come last of what it uses.
+    fn has_front(&self, view: View) -> bool {
+        self.cache.is_some() || view.uses().last().is_some_and(|last| last.kind() == "controller")
     }
 }
 
@@ -185,7 +196,11 @@ impl Known for ArrayPlan {
 
     fn scales(&self, view: View) -> bool {
         // Writes that change the same parity wait for each other, and no disk shows it.
-        !matches!(self.layout, Layout::Parity(_)) && view.uses().all(View::scales)
+        !self.has_front(view) && !matches!(self.layout, Layout::Parity(_)) && view.uses().all(View::scales)
+    }
+
+    fn cached(&self) -> Option<headrace_units::Bytes> {
+        self.cache.as_ref().map(|cache| headrace_units::Bytes(cache.size))
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {

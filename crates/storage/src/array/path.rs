@@ -1,30 +1,93 @@
 //! The way between an array and its disks.
 
-use headrace_work::{Ask, Block, Spent};
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Op, Spent};
 
+use crate::controller::Controller;
 use crate::crossing::{Crossing, Phase};
 use crate::place::Edge;
 
+/// What commands and data go by between an array and its disks: a controller, if there are any, and then a path, if there is
+/// one.
+#[derive(Clone, Copy)]
+pub struct Way<'m> {
+    path: Option<Path<'m>>,
+    controllers: &'m [Edge<'m>],
+}
+
 /// What the array sends its requests and data by.
 #[derive(Clone, Copy)]
-pub(super) struct Path<'m> {
+struct Path<'m> {
     edge: &'m Edge<'m>,
     /// The port of the array's controller; those of its disks follow. None on a link, which carries data alone.
     controller: Option<u32>,
 }
 
-impl<'m> Path<'m> {
-    /// Connects an array with so many disks to what `edge` leads to.
-    pub fn of(edge: &'m Edge<'m>, disks: usize) -> Self {
-        Self { edge, controller: edge.attach(1 + disks as u32) }
+impl<'m> Way<'m> {
+    /// Connects an array with so many disks to what it names in `via` and `controllers`.
+    pub(super) fn of(path: Option<&'m Edge<'m>>, controllers: &'m [Edge<'m>], disks: usize) -> Self {
+        let path = path.map(|edge| Path { edge, controller: edge.attach(1 + disks as u32) });
+        Self { path, controllers }
     }
 
-    /// Carries one phase of what a disk is asked.
+    /// Whether commands and data take no time on it.
+    pub(super) fn is_free(self) -> bool {
+        self.path.is_none() && self.controllers.is_empty()
+    }
+
+    /// The most data that crosses it at once; none where all of a request does.
+    pub fn piece(self) -> Option<u64> {
+        self.controllers.first()?.controller().map(Controller::piece)
+    }
+
+    /// The controller that does what belongs to a request. Of two that are both active, half of the requests belong to each.
+    pub(super) fn controller<W>(self, ask: &Ask<W>) -> Option<&'m Edge<'m>> {
+        let many = self.controllers.len() as u64;
+        (many > 0).then(|| &self.controllers[(ask.root % many) as usize])
+    }
+
+    /// Carries one phase of what a disk is asked: a command and the data of a write, or the data of a read and its status.
     pub async fn cross(self, phase: Phase, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
+        if phase == Phase::Request {
+            self.command(ask, spent).await;
+        }
+        self.carry(phase, disk, ask, spent).await;
+    }
+
+    /// A controller handles the command to a disk.
+    pub async fn command(self, ask: &Ask<Block>, spent: &mut Spent) {
+        if let Some(controller) = self.controller(ask).and_then(Edge::controller) {
+            controller.command(ask, spent).await;
+        }
+    }
+
+    /// Carries the data of one phase, or of a piece of it.
+    pub async fn carry(self, phase: Phase, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
+        if phase.has_data(ask.work.op) && ask.work.op == Op::Write {
+            self.over_bus(ask, spent).await;
+        }
+        if let Some(path) = self.path {
+            path.cross(phase, disk, ask, spent).await;
+        }
+        if phase.has_data(ask.work.op) && ask.work.op == Op::Read {
+            self.over_bus(ask, spent).await;
+        }
+    }
+
+    async fn over_bus(self, ask: &Ask<Block>, spent: &mut Spent) {
+        if let Some(controller) = self.controller(ask).and_then(Edge::controller) {
+            controller.cross(ask.work.bytes, ask, spent).await;
+        }
+    }
+}
+
+impl Path<'_> {
+    async fn cross(self, phase: Phase, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
         match self.controller {
             Some(controller) => {
-                let disk = controller + 1 + disk as u32;
-                let crossing = Crossing { request: ask.work, phase, controller, disk };
+                let target = controller + 1 + disk as u32;
+                let crossing =
+                    Crossing { request: ask.work, phase, initiator: controller, target, tail: Nanos::ZERO };
                 self.edge.carry(&ask.with(crossing), spent).await;
             }
             None if phase.has_data(ask.work.op) => self.edge.serve(ask, spent).await,

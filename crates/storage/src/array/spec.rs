@@ -5,8 +5,9 @@ use headrace_work::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ArrayPlan;
+use super::cache::ArrayCacheSpec;
 use super::layout::{Layout, Mirror, Pairing, Parity, Rotation, Stripes};
+use super::{Access, ArrayPlan};
 use crate::graph::{Copies, Lowering, MAX_BYTES};
 use crate::room::{Lowered, Spec};
 
@@ -39,9 +40,22 @@ pub struct ArraySpec {
     /// Disks that have failed, by number from 0: the array runs degraded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u32>,
+    /// The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of
+    /// others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
+    /// The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controllers: Vec<String>,
+    /// Which of two controllers requests come to.
+    #[serde(default)]
+    pub access: Access,
+    /// A cache between hosts and disks, in the memory of each of its controllers. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<ArrayCacheSpec>,
 }
 
 /// How data is laid out over the disks.
@@ -152,7 +166,7 @@ impl Spec for ArraySpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArrayPlan>> {
         self.check_count(at)?;
-        let mut uses = at.copies("of", &self.of, self.disks)?;
+        let mut uses = self.members(at)?;
         let each = self.check_disks(at, &uses)?;
         self.check_level(at, uses.len() as u64)?;
         let layout = self.layout(uses.len() as u64);
@@ -165,6 +179,11 @@ impl Spec for ArraySpec {
         if let Some(link) = &self.via {
             uses.push(self.link(at, link)?);
         }
+        uses.extend(self.controllers(at)?);
+        let cache = match &self.cache {
+            Some(cache) => Some(cache.plan(at, layout.stripe_bytes())?),
+            None => None,
+        };
         let plan = ArrayPlan {
             level: self.level,
             layout,
@@ -173,6 +192,8 @@ impl Spec for ArraySpec {
             failed,
             copies: !matches!(self.of, Copies::Shared(_)),
             via: self.via.is_some(),
+            access: self.access,
+            cache,
         };
         Some(Lowered { plan, uses, capacity })
     }
@@ -191,8 +212,22 @@ impl ArraySpec {
             rotation: None,
             read_from: None,
             failed: Vec::new(),
+            from: None,
             via: None,
+            controllers: Vec::new(),
+            access: Access::default(),
+            cache: None,
         }
+    }
+
+    /// What it is made of, or the routes there.
+    fn members(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
+        let Some(from) = &self.from else { return at.copies("of", &self.of, self.disks) };
+        let Copies::Shared(names) = &self.of else {
+            let help = "list them: `of: [tds1, tds2]`, or leave `from` out";
+            return at.refuse("from", "copies of a part stand at their array, not in a fabric", Some(help));
+        };
+        names.iter().map(|name| at.route(("from", from), ("of", name))).collect()
     }
 
     fn layout(&self, disks: u64) -> Layout {

@@ -16,6 +16,7 @@ pub mod layout;
 mod mechanism;
 mod model;
 mod numbers;
+mod pieces;
 mod platter;
 mod queue;
 mod schedule;
@@ -29,13 +30,15 @@ use headrace_kernel::{Resource, Round, Stream};
 use headrace_units::{Fraction, Nanos};
 use headrace_work::{Ask, Block, Spent, What};
 
+use crate::array::Way;
+use crate::crossing::Phase;
 use crate::graph::Lowering;
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, ByCause, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Lowered, Metered, Plan, Room, Spec};
 
 pub use background::Background;
-pub use cache::{CacheSpec, ReadAhead, Writes};
+pub use cache::{AliceReading, CacheSpec, ReadAhead, Writes};
 pub use drive::{Counts, Drive, Handled, Served, Source};
 pub use electronics::{Command, Elsewhere, InterfaceSpec};
 pub use mechanism::Mechanism;
@@ -45,6 +48,7 @@ pub use schedule::{QueueSpec, Scheduling};
 pub use spec::{DeviceRef, DiskSpec, Positioning};
 
 pub(crate) use model::INDEPENDENT;
+use pieces::Pieces;
 use queue::Queue;
 
 /// A disk whose numbers are known.
@@ -72,6 +76,7 @@ pub struct Disk<'m> {
     place: &'m Place<'m>,
     arm: Arm<'m>,
     works: Works,
+    by_cause: ByCause,
     /// Whether there is a cache, whose use it meters.
     caches: bool,
 }
@@ -164,7 +169,7 @@ impl Plan for DiskPlan {
             }
             _ => Arm::InOrder(Resource::fcfs(sim, 1)),
         };
-        Disk { place, arm, works, caches: self.numbers.cache.is_some() }
+        Disk { place, arm, works, by_cause: ByCause::default(), caches: self.numbers.cache.is_some() }
     }
 }
 
@@ -194,7 +199,7 @@ impl<'m> Disk<'m> {
         let _held = arm.acquire(()).await;
         spent.charge(self.place.id, What::Waiting, sim.now());
         let Served { ready, done } = self.work(sim.now(), ask);
-        sim.until(ready).await;
+        self.by_cause.during(ask.cause, sim, sim.until(ready)).await;
         done
     }
 
@@ -204,7 +209,7 @@ impl<'m> Disk<'m> {
         let held = arm.acquire(ask.work).await;
         spent.charge(self.place.id, What::Waiting, sim.now());
         let Served { ready, done } = self.work(sim.now(), ask);
-        sim.until(ready).await;
+        self.by_cause.during(ask.cause, sim, sim.until(ready)).await;
         let others = arm.usage().queue.value() > 0;
         drop(held);
         batches.one_done(others).await;
@@ -220,6 +225,7 @@ impl Metered for Disk<'_> {
             Arm::InOrder(arm) => Activity::of(1, &arm.usage(), now),
             Arm::Choosing(commands) => Activity::of(1, &commands.arm.usage(), now),
         };
+        let arm = self.by_cause.of(arm, now);
         Some(match &self.works {
             Works::Sampled { .. } => arm,
             Works::Mechanical(drive) => arm.beside(drive.borrow().background(now)),
@@ -245,6 +251,19 @@ impl<'m> Room<'m> for Disk<'m> {
         };
         sim.until(done).await;
         spent.charge(self.place.id, What::Service, sim.now());
+    }
+
+    async fn serve_over(&'m self, ask: &Ask<Block>, way: Way<'m>, number: usize, spent: &mut Spent) {
+        match (&self.works, way.piece()) {
+            (Works::Mechanical(drive), Some(piece)) => {
+                Pieces { disk: self, drive, way, number, piece }.serve(ask, spent).await;
+            }
+            _ => {
+                way.cross(Phase::Request, number, ask, spent).await;
+                self.serve(ask, spent).await;
+                way.cross(Phase::Answer, number, ask, spent).await;
+            }
+        }
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use headrace_kernel::{Sim, Stream};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::{
-    Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, lower,
+    Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, Wanted, lower,
 };
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Spent};
@@ -21,10 +21,26 @@ impl Catalogue for One {
 }
 
 /// The graph of a system, or what is wrong with it.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
 pub fn lowered(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Result<Graph, Vec<Mistake>> {
+    routed(system, &[], drive)
+}
+
+/// The same with routes from servers to components, by their names: `by_events` finds them as `from→to`.
+pub fn routed(
+    system: &[(&str, ComponentSpec)],
+    routes: &[(&str, &str)],
+    drive: &DiskNumbers,
+) -> Result<Graph, Vec<Mistake>> {
     let system: IndexMap<String, ComponentSpec> =
         system.iter().map(|(name, spec)| ((*name).to_owned(), spec.clone())).collect();
-    lower(&IndexMap::new(), &system, &One(drive.clone()))
+    let wanted = |(from, to): &(&str, &str)| Wanted {
+        stream: format!("{from} {to}"),
+        from: (*from).to_owned(),
+        to: (*to).to_owned(),
+    };
+    let routes: Vec<Wanted> = routes.iter().map(wanted).collect();
+    lower(&IndexMap::new(), &system, &routes, &One(drive.clone()))
 }
 
 /// A drive without a cache.
@@ -39,6 +55,7 @@ pub fn drive() -> DiskNumbers {
 }
 
 /// The graph of a system.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
 pub fn graph(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Graph {
     lowered(system, drive).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }
@@ -50,6 +67,16 @@ pub type Coming = (Nanos, usize, Block);
 /// was sent on every edge arrived.
 #[allow(dead_code, reason = "one of the tests that share this file does not use it")]
 pub fn by_events(graph: &Graph, targets: &[&str], requests: &[Coming]) -> Vec<Spent> {
+    run(graph, targets, requests).0
+}
+
+/// How many accesses to the disks of `tds` requests to it take, those that nobody waits for included.
+#[allow(dead_code, reason = "one of the tests that share this file uses it")]
+pub fn accesses(graph: &Graph, requests: &[Coming]) -> u64 {
+    run(graph, &["tds"], requests).1
+}
+
+fn run(graph: &Graph, targets: &[&str], requests: &[Coming]) -> (Vec<Spent>, u64) {
     let sim = Sim::new();
     let site = Site::new(&sim, 1, Timeline::default());
     let (places, slots) = (Place::of_all(graph, &site), Slots::of(graph));
@@ -75,11 +102,22 @@ pub fn by_events(graph: &Graph, targets: &[&str], requests: &[Coming]) -> Vec<Sp
         let received = arena.place(id).received();
         assert_eq!((received.asks, received.bytes), (asks, bytes), "{}", arena.place(id).path);
         assert_eq!(received, arena.place(id).answered(), "{}", arena.place(id).path);
+        if let Some(balance) = arena.metered(id).balance() {
+            assert_eq!(
+                (balance.dirty, balance.taken_in),
+                (0, balance.destaged),
+                "all is on the disks in the end"
+            );
+            assert_eq!(balance.used + balance.free, balance.size);
+        }
         let activity = arena.metered(id).activity(s.now()).unwrap_or_default();
         assert!(activity.busy_in_all() <= u128::from(activity.servers.max(1)) * u128::from(s.now().0));
     }
+    let disks = arena.ids().filter(|id| arena.place(*id).path.starts_with("tds/"));
+    let accesses = disks.map(|id| arena.place(id).received().asks).sum();
     s.finish();
-    accounts.take().into_iter().map(|spent| spent.expect("every request is answered")).collect()
+    let accounts = accounts.take().into_iter();
+    (accounts.map(|spent| spent.expect("every request is answered")).collect(), accesses)
 }
 
 /// The same without events, for one target.

@@ -56,6 +56,15 @@ impl Layout {
         }
     }
 
+    /// The bytes of data in a stripe.
+    pub fn stripe_bytes(&self) -> u64 {
+        match self {
+            Self::Striped(stripes) => stripes.unit * stripes.disks,
+            Self::Mirrored(mirror) => mirror.columns.unit * mirror.columns.disks,
+            Self::Parity(parity) => parity.unit * parity.data(),
+        }
+    }
+
     /// Whether all data can be read while those disks have `failed`.
     pub fn survives(&self, failed: &[bool]) -> bool {
         let lost = failed.iter().filter(|failed| **failed).count() as u64;

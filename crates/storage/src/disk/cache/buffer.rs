@@ -3,7 +3,8 @@
 use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 
-use super::spec::{CacheSpec, Writes};
+use super::spec::{AliceReading, CacheSpec, Writes};
+use super::writers::Writers;
 use crate::disk::actuator::Actuator;
 use crate::disk::background::{Background, Ledger};
 use crate::disk::layout::{SECTOR, Span};
@@ -22,6 +23,21 @@ pub struct WriteBuffer {
     drain: Chooser,
     leaving: Leaving,
     ledger: Ledger,
+    reading: AliceReading,
+    writers: Writers,
+}
+
+/// How a write that comes over a controller's bus is taken in.
+#[derive(Clone, Copy, Debug)]
+pub struct Intake {
+    /// How many sectors move once there is room for them.
+    pub load: u64,
+    /// How many there may be in the cache with them.
+    pub room: u64,
+    /// Whether sectors go to the platter only when the load has come.
+    pub whole: bool,
+    /// Whether the write is reported when it is on the platter.
+    pub late: bool,
 }
 
 /// Sectors on their way to the platter: they take up room until they are there.
@@ -47,7 +63,32 @@ impl WriteBuffer {
             drain: Chooser::new(spec.drain),
             leaving: Leaving::default(),
             ledger: Ledger::default(),
+            reading: spec.alice_reading,
+            writers: Writers::default(),
         })
+    }
+
+    /// How to take in a write over a controller's bus, of which at most `piece` sectors come at once.
+    pub fn intake(&mut self, write: Span, piece: u64) -> Intake {
+        let AliceReading { reserves_commands, starts_with_all, reports_large_late, keeps_stream_segments } =
+            self.reading;
+        let streams = if keeps_stream_segments { self.writers.note(write) } else { 1 };
+        // As many segments of other streams as leave something for this one.
+        let kept = (streams - 1).min((self.room - 1) / write.sectors());
+        let segment = self.room - kept * write.sectors();
+        let load = if reserves_commands { write.sectors().min(segment) } else { piece.min(segment) };
+        Intake {
+            load,
+            room: segment,
+            whole: starts_with_all,
+            late: reports_large_late && write.sectors() >= segment,
+        }
+    }
+
+    /// When all that is here is on the platter, from `time` on.
+    pub fn drained_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64) -> f64 {
+        while !self.dirty.is_empty() && self.destage(actuator, platter, f64::INFINITY) {}
+        time.max(self.leaving.until)
     }
 
     /// How many sectors it takes at once.
@@ -115,8 +156,20 @@ impl WriteBuffer {
 
     /// When there is room for `span`, from `time` on: it waits for older writes to reach the platter.
     pub fn room_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64, span: Span) -> f64 {
+        self.room_within(self.room, actuator, platter, time, span)
+    }
+
+    /// The same where no more than `room` sectors may be here.
+    pub fn room_within(
+        &mut self,
+        room: u64,
+        actuator: &mut Actuator,
+        platter: &Platter,
+        time: f64,
+        span: Span,
+    ) -> f64 {
         let mut time = time;
-        while !self.has_room(time, span) {
+        while !self.fits(room, time, span) {
             if self.leaving.until <= time && !self.destage(actuator, platter, f64::INFINITY) {
                 return time;
             }
@@ -127,10 +180,14 @@ impl WriteBuffer {
 
     /// Whether there is room for `span` at `time`.
     pub fn has_room(&self, time: f64, span: Span) -> bool {
+        self.fits(self.room, time, span)
+    }
+
+    fn fits(&self, room: u64, time: f64, span: Span) -> bool {
         let (writes, leaving) = if self.leaving.until > time { (1, self.leaving.sectors) } else { (0, 0) };
         let held: u64 = leaving + self.dirty.iter().map(|write| write.block.bytes / SECTOR).sum::<u64>();
         let one_more = self.dirty.len() + writes < self.most || self.continues(time, span.first);
-        one_more && held + span.sectors() <= self.room
+        one_more && held + span.sectors() <= room
     }
 
     /// Whether a write to `first` joins the last that is here, or the one that is on its way to the platter.

@@ -2,12 +2,13 @@
 
 mod buffer;
 mod spec;
+mod writers;
 
 use super::layout::{SECTOR, Span};
 use super::platter::{Access, Platter};
 
-pub use buffer::WriteBuffer;
-pub use spec::{CacheSpec, ReadAhead, Writes};
+pub use buffer::{Intake, WriteBuffer};
+pub use spec::{AliceReading, CacheSpec, ReadAhead, Writes};
 
 /// A cache.
 #[derive(Clone, Debug)]

@@ -52,6 +52,38 @@ pub struct CacheSpec {
     /// With `writes: back`: which of them goes to the platter next.
     #[serde(default)]
     pub drain: Scheduling,
+    /// With `writes: back`: how the paper on the ALICE storage area network can be read to have its drives write. Default: as
+    /// above.
+    #[serde(default, skip_serializing_if = "AliceReading::is_none")]
+    pub alice_reading: AliceReading,
+}
+
+/// Four rules of a drive's write cache under which the bandwidth of an array falls once the stripe units of all streams together
+/// fill the caches of its disks: a reading of "Storage area network simulation … ALICE" (Vickovic et al.), whose text reports that
+/// fall and says only that requests are split to match the cache. All are off by default. No manual of a drive wholly supports
+/// them: use them to study that paper, not to predict a drive. They apply to data that crosses the bus of a controller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AliceReading {
+    /// No data of a write moves before there is room for all of it, or for a segment of a larger one. A manual of Maxtor says
+    /// otherwise: data is accepted until the buffer is full.
+    pub reserves_commands: bool,
+    /// The platter waits until all of a write has come, or a segment of a larger one. Weakly supported: manuals of IBM have drives
+    /// write to the platter "subsequently" to receiving all data.
+    pub starts_with_all: bool,
+    /// A write that is no smaller than its segment is reported when it is on the platter. A hypothesis: manuals of Seagate have a
+    /// drive return status once data is in the cache, without a word on larger commands.
+    pub reports_large_late: bool,
+    /// Each stream of writes that is open keeps a segment as large as its writes, and the one that writes now has the rest. Partly
+    /// supported: Seagate's circular segments keep what was written.
+    pub keeps_stream_segments: bool,
+}
+
+impl AliceReading {
+    /// Whether no rule applies.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// When a drive reads on behind what was asked for.

@@ -4,6 +4,7 @@
 //! drive catches up when the next one comes. A command costs a few hundred nanoseconds, however long the drive was left alone.
 
 mod outcome;
+mod pieces;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use super::{DiskNumbers, Mechanism, Positioning};
 
 use outcome::Times;
 pub use outcome::{Counts, Handled, Served, Source};
+pub(super) use pieces::Load;
 
 /// A drive in a simulation.
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub struct Drive {
     history: History,
     /// Whether it takes a command while data of the one before still goes to the host.
     overlapping: bool,
+    /// Whether this is a further piece of the command before: it costs no overhead, and is no command of its own.
+    goes_on: bool,
     handled: Handled,
     counts: Counts,
 }
@@ -61,6 +65,7 @@ impl Drive {
             bus: Bus::default(),
             history: History::new(),
             overlapping: true,
+            goes_on: false,
             handled: Handled::default(),
             counts: Counts::default(),
         }
@@ -153,7 +158,9 @@ impl Drive {
         let Times { ready, done } = times;
         let ready = if self.overlapping { ready.min(done) } else { done };
         let served = Served { ready: Nanos(whole(ready)), done: Nanos(whole(done)) };
-        self.counts.add(op, self.handled.from);
+        if !self.goes_on {
+            self.counts.add(op, self.handled.from);
+        }
         if let Some(buffer) = &mut self.buffer {
             buffer.note_service(now, served.ready);
         }
@@ -194,11 +201,14 @@ impl Drive {
 
     /// The overhead of a command that goes to the platter, unless it follows the one before.
     fn overhead_of_miss(&self, op: Op, first: u64) -> f64 {
+        if self.goes_on {
+            return 0.0;
+        }
         let apart = || self.platter.apart(self.history.last_sector(), first);
         self.overhead(op, Lookup::Miss) + self.electronics.new_place(apart)
     }
 
     fn overhead(&self, op: Op, lookup: Lookup) -> f64 {
-        self.electronics.overhead(op, lookup, self.history.before())
+        if self.goes_on { 0.0 } else { self.electronics.overhead(op, lookup, self.history.before()) }
     }
 }

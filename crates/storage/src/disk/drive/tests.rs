@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::disk::schedule::Scheduling;
-use crate::disk::{CacheSpec, InterfaceSpec, ReadAhead, SeekTimes, Sourced, Writes};
+use crate::disk::{AliceReading, CacheSpec, InterfaceSpec, ReadAhead, SeekTimes, Sourced, Writes};
 
 const KIB: u64 = 1024;
 
@@ -52,6 +52,7 @@ fn write_back(read_ahead: ReadAhead, drain: Scheduling) -> CacheSpec {
         write_room: None,
         writes_held: None,
         drain,
+        alice_reading: AliceReading::default(),
     }
 }
 

@@ -17,12 +17,7 @@ struct Connected {
 impl Drive {
     /// Answers a write.
     pub(super) fn write(&mut self, now: f64, span: Span) -> Times {
-        let overhead = if self.history.continues(Op::Write, span.first) {
-            self.overhead(Op::Write, Lookup::Hit)
-        } else {
-            self.overhead_of_miss(Op::Write, span.first)
-        };
-        let begin = (now + overhead).max(self.bus.free_at());
+        let begin = (now + self.overhead_of_write(span)).max(self.bus.free_at());
         if self.buffer.is_none() {
             self.finish_owed();
         }
@@ -33,6 +28,14 @@ impl Drive {
         }
         let time = self.write_to_cache(begin + self.electronics.data_preparation, span);
         Times { ready: time, done: time + self.electronics.write.completion }
+    }
+
+    pub(super) fn overhead_of_write(&self, span: Span) -> f64 {
+        if self.history.continues(Op::Write, span.first) {
+            self.overhead(Op::Write, Lookup::Hit)
+        } else {
+            self.overhead_of_miss(Op::Write, span.first)
+        }
     }
 
     /// When the arm and the data of a write to the platter set out, which came at `now` and would do so at `begin`.

@@ -1,6 +1,7 @@
 //! Whether a path has ports for all that is on it.
 
 use super::{Draft, Lowering};
+use crate::Known;
 use crate::graph::document::Mistake;
 
 impl Lowering<'_> {
@@ -33,6 +34,11 @@ impl Lowering<'_> {
 
 impl Draft {
     fn most_ports(&self) -> Option<usize> {
-        self.lowered.as_ref()?.plan.known().most_ports()
+        self.known()?.most_ports()
+    }
+
+    /// What is known of it; nothing where it has mistakes.
+    pub(super) fn known(&self) -> Option<&dyn Known> {
+        Some(self.lowered.as_ref()?.plan.known())
     }
 }

@@ -24,6 +24,13 @@ impl Lowering<'_> {
         None
     }
 
+    /// Notes a mistake in `field` of a component that is lowered already.
+    pub(super) fn say_at(&mut self, at: usize, field: &str, message: String, help: &str) {
+        let mut place = self.drafts[at].spot.field.clone();
+        place.push(field.to_owned());
+        self.mistakes.push(Mistake { field: place, message, help: Some(help.to_owned()), unknown: None });
+    }
+
     pub(super) fn unknown<T>(
         &mut self,
         field: &str,

@@ -1,0 +1,52 @@
+//! The controllers of an array: which it names, and which of two its requests come to.
+
+use headrace_work::NodeId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ArraySpec;
+use crate::graph::Lowering;
+
+/// Which of two controllers the requests to an array come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// The first; the second stands by, and holds a copy of what is written back.
+    #[default]
+    ActivePassive,
+    /// Both, each half of them.
+    ActiveActive,
+}
+
+impl Access {
+    /// Those of an array's controllers that requests come to.
+    pub(super) fn active<T>(self, controllers: &[T]) -> &[T] {
+        match self {
+            Self::ActivePassive => &controllers[..controllers.len().min(1)],
+            Self::ActiveActive => controllers,
+        }
+    }
+}
+
+impl ArraySpec {
+    /// The controllers that it names.
+    pub(super) fn controllers(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
+        let field = "controllers";
+        if self.controllers.len() > 2 {
+            return at.refuse(field, "an array has at most two controllers", None);
+        }
+        if self.controllers.len() == 2 && self.controllers[0] == self.controllers[1] {
+            return at.refuse(field, "a controller is listed twice", Some("name each controller once"));
+        }
+        if self.access == Access::ActiveActive && self.controllers.len() < 2 {
+            let message = "requests come to both controllers, and there are not two";
+            return at.refuse("access", message, Some("leave it out, or name two `controllers`"));
+        }
+        let nodes: Option<Vec<NodeId>> = self.controllers.iter().map(|name| at.shared(field, name)).collect();
+        if nodes.as_ref()?.iter().any(|node| !at.is_controller(*node)) {
+            let help = Some("name components of `type: controller`");
+            return at.refuse(field, "an array is run by controllers", help);
+        }
+        nodes
+    }
+}

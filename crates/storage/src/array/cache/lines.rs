@@ -1,0 +1,87 @@
+//! Data that is on the disks too, by line: the least recently used goes first.
+
+use std::collections::BTreeMap;
+
+use super::span::Span;
+
+/// Lines kept for reads.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// Bytes in a line.
+    line: u64,
+    /// When each was used last, by number, and the lines by that.
+    used: BTreeMap<u64, u64>,
+    by_use: BTreeMap<u64, u64>,
+    uses: u64,
+}
+
+impl Lines {
+    /// No lines, of so many bytes each.
+    pub fn of(line: u64) -> Self {
+        Self { line, ..Self::default() }
+    }
+
+    /// Bytes of all lines.
+    pub fn bytes(&self) -> u64 {
+        self.used.len() as u64 * self.line
+    }
+
+    /// The numbers of the lines that a span touches.
+    fn numbers(&self, span: Span) -> std::ops::Range<u64> {
+        span.from / self.line..span.to.div_ceil(self.line)
+    }
+
+    /// The lines that lie wholly within a span.
+    pub fn within(&self, span: Span) -> impl Iterator<Item = Span> + use<> {
+        let line = self.line;
+        (span.from.div_ceil(line)..span.to / line).map(move |n| Span { from: n * line, to: (n + 1) * line })
+    }
+
+    /// Whether all of a span is here.
+    pub fn hold(&self, span: Span) -> bool {
+        self.numbers(span).all(|number| self.used.contains_key(&number))
+    }
+
+    /// Notes that a span was used.
+    pub fn touch(&mut self, span: Span) {
+        for number in self.numbers(span) {
+            if self.used.contains_key(&number) {
+                self.keep(number);
+            }
+        }
+    }
+
+    /// Keeps the line that begins at `from`. Returns whether it is new.
+    pub fn insert(&mut self, from: u64) -> bool {
+        self.keep(from / self.line)
+    }
+
+    fn keep(&mut self, number: u64) -> bool {
+        self.uses += 1;
+        let before = self.used.insert(number, self.uses);
+        if let Some(before) = before {
+            self.by_use.remove(&before);
+        }
+        self.by_use.insert(self.uses, number);
+        before.is_none()
+    }
+
+    /// Drops the lines that a span touches. Returns their bytes.
+    pub fn invalidate(&mut self, span: Span) -> u64 {
+        if self.used.is_empty() {
+            return 0;
+        }
+        let dropped = self.numbers(span).filter_map(|number| self.used.remove(&number)).collect::<Vec<_>>();
+        dropped.iter().for_each(|used| {
+            self.by_use.remove(used);
+        });
+        dropped.len() as u64 * self.line
+    }
+
+    /// Drops the line used least recently. Returns its bytes; none where there is no line.
+    pub fn evict(&mut self) -> u64 {
+        let Some((_, number)) = self.by_use.pop_first() else { return 0 };
+        self.used.remove(&number);
+        self.line
+    }
+}

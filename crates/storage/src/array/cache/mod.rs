@@ -1,0 +1,248 @@
+//! The cache of an array: what was written and is not on the disks yet, and lines of what is.
+//!
+//! A write is answered when it is here, if the cache writes back; whole stripes then go to the disks at once, parts of stripes when
+//! they take too much room or nothing else happens. A read that goes on where another ended has whole stripes fetched ahead of it.
+//! What moves between cache and disks is done by [movers](movers), beside what hosts wait for.
+
+mod dirty;
+mod lines;
+mod movers;
+mod serve;
+mod span;
+mod spec;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{Pool, Round, Stream};
+use headrace_stats::Level;
+use headrace_units::Nanos;
+
+use crate::meter::{Balance, Meter};
+use crate::place::Place;
+use dirty::Dirty;
+use lines::Lines;
+use span::Span;
+use streams::{Rules, Streams};
+
+pub use spec::{ArrayCacheSpec, CachePlan, DestageSpec, WritePolicy};
+
+/// The cache of an array in a simulation.
+pub(super) struct Cache<'m> {
+    place: &'m Place<'m>,
+    plan: &'m CachePlan,
+    /// Bytes that are free.
+    free: Pool<'m>,
+    /// How many wait for some.
+    waiting: Cell<u32>,
+    contents: RefCell<Contents>,
+    /// Ends each time something came from the disks or went to them.
+    progress: Round<'m>,
+    /// Movers at work: those that destage, and those that read ahead.
+    destaging: Cell<u32>,
+    fetching: Cell<u32>,
+    /// Whether parts of stripes go until little is left, or all of them.
+    draining: Cell<bool>,
+    flushing: Cell<bool>,
+    flusher: Cell<bool>,
+    /// When a host was last served.
+    used: Cell<Nanos>,
+    /// The stripe that was destaged last, and how much of a run it ended.
+    last: Cell<(u64, u64)>,
+    keys: Stream,
+    jobs: Cell<u64>,
+    counts: Counts,
+}
+
+/// What a cache holds.
+struct Contents {
+    dirty: Dirty,
+    lines: Lines,
+    /// On the way to the disks, and on the way from them.
+    leaving: Vec<Span>,
+    coming: Vec<Span>,
+    streams: Streams,
+}
+
+/// What the meters show, in bytes but for the destages.
+#[derive(Default)]
+struct Counts {
+    read: Cell<u64>,
+    found: Cell<u64>,
+    /// Written, without what was written over while it was dirty.
+    taken_in: Cell<u64>,
+    destaged: Cell<u64>,
+    destages: Cell<u64>,
+    whole: Cell<u64>,
+    /// Taken from what is free for something that is not here yet.
+    reserved: Cell<u64>,
+    dirty: RefCell<Level>,
+}
+
+fn add(count: &Cell<u64>, by: u64) {
+    count.set(count.get() + by);
+}
+
+impl<'m> Cache<'m> {
+    /// An empty cache.
+    pub fn new(plan: &'m CachePlan, place: &'m Place<'m>) -> Self {
+        let sim = place.site.sim;
+        let rules = Rules {
+            window: plan.read_ahead,
+            run: plan.run,
+            stripe: plan.stripe,
+            most: plan.at_most(),
+            capacity: u64::MAX / 2,
+        };
+        let contents = Contents {
+            dirty: Dirty::of_stripes(plan.stripe),
+            lines: Lines::of(plan.line),
+            leaving: Vec::new(),
+            coming: Vec::new(),
+            streams: Streams::new(rules),
+        };
+        Self {
+            place,
+            plan,
+            free: Pool::new(sim, plan.size, plan.size),
+            waiting: Cell::new(0),
+            contents: RefCell::new(contents),
+            progress: Round::new(sim),
+            destaging: Cell::new(0),
+            fetching: Cell::new(0),
+            draining: Cell::new(false),
+            flushing: Cell::new(false),
+            flusher: Cell::new(false),
+            used: Cell::default(),
+            last: Cell::new((u64::MAX, 0)),
+            keys: place.stream("cache"),
+            jobs: Cell::new(0),
+            counts: Counts::default(),
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        self.place.site.sim.now()
+    }
+
+    /// Takes so many of the free bytes; lines make room, and then it waits until something has gone to the disks.
+    async fn take(&'m self, bytes: u64) {
+        self.evict(bytes);
+        self.waiting.set(self.waiting.get() + 1);
+        self.free.take(bytes).await;
+        self.waiting.set(self.waiting.get() - 1);
+        add(&self.counts.reserved, bytes);
+    }
+
+    /// Takes so many bytes if they are free, or are once lines have made room.
+    fn try_take(&self, bytes: u64) -> bool {
+        if bytes > self.plan.at_most() || self.waiting.get() > 0 {
+            return false;
+        }
+        self.evict(bytes);
+        let taken = self.free.try_take(bytes);
+        add(&self.counts.reserved, if taken { bytes } else { 0 });
+        taken
+    }
+
+    /// Drops lines until so many bytes are free.
+    fn evict(&self, bytes: u64) {
+        while self.free.held() < bytes {
+            let evicted = self.contents.borrow_mut().lines.evict();
+            if evicted == 0 {
+                return;
+            }
+            self.free.put(evicted);
+        }
+    }
+
+    /// Gives back what was taken for something that is here already.
+    fn give_back(&self, bytes: u64) {
+        self.counts.reserved.set(self.counts.reserved.get() - bytes);
+        self.free.put(bytes);
+    }
+
+    /// Keeps what was read or written of a span, for which as many bytes were taken as its whole lines have.
+    fn keep(&self, span: Span) {
+        let mut again = 0;
+        let mut contents = self.contents.borrow_mut();
+        for line in contents.lines.within(span).collect::<Vec<_>>() {
+            if contents.is_written(line) || !contents.lines.insert(line.from) {
+                again += line.bytes();
+            }
+        }
+        drop(contents);
+        let bytes = self.lines_of(span);
+        self.counts.reserved.set(self.counts.reserved.get() - bytes + again);
+        self.give_back(again);
+    }
+
+    /// The bytes of the whole lines of a span.
+    fn lines_of(&self, span: Span) -> u64 {
+        let line = self.plan.line;
+        (span.to / line * line).saturating_sub(span.from.div_ceil(line) * line)
+    }
+
+    /// Has the level of dirty data follow.
+    fn note_dirty(&self) {
+        let held = self.contents.borrow().dirty_bytes();
+        let mut level = self.counts.dirty.borrow_mut();
+        let before = level.value();
+        level.up(self.now(), held.saturating_sub(before));
+        level.down(self.now(), before.saturating_sub(held));
+    }
+
+    /// See [`Metered::balance`](crate::Metered::balance).
+    pub fn balance(&self) -> Balance {
+        let (contents, counts) = (self.contents.borrow(), &self.counts);
+        let dirty = contents.dirty_bytes();
+        Balance {
+            taken_in: counts.taken_in.get(),
+            destaged: counts.destaged.get(),
+            dirty,
+            used: dirty + contents.lines.bytes() + counts.reserved.get(),
+            free: self.free.held(),
+            size: self.plan.size,
+        }
+    }
+
+    /// See [`Metered::meters`](crate::Metered::meters).
+    pub fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let counts = &self.counts;
+        put("read_hit_ratio", Meter::Share(counts.found.get(), counts.read.get()));
+        put("dirty_bytes", Meter::Area(counts.dirty.borrow().area(now)));
+        put("destages", Meter::Count(counts.destages.get()));
+        put("full_stripe_destages", Meter::Share(counts.whole.get(), counts.destages.get()));
+    }
+}
+
+impl CachePlan {
+    /// The most that one piece of work takes of the cache: a quarter, in whole lines.
+    fn at_most(&self) -> u64 {
+        self.size / 4 / self.line * self.line
+    }
+}
+
+impl Contents {
+    /// Bytes that are not on the disks yet.
+    fn dirty_bytes(&self) -> u64 {
+        self.dirty.bytes() + self.leaving.iter().map(|span| span.bytes()).sum::<u64>()
+    }
+
+    /// Whether all of a span of one stripe is here.
+    fn hold(&self, span: Span) -> bool {
+        self.lines.hold(span) || self.dirty.holds(span) || self.leaving.iter().any(|going| going.holds(span))
+    }
+
+    /// Whether some of a span is newer here than on the disks.
+    fn is_written(&self, span: Span) -> bool {
+        self.dirty.touches(span) || self.leaving.iter().any(|going| going.overlaps(span))
+    }
+
+    /// Whether some of a span comes from the disks, or will without being asked for.
+    fn awaits(&self, span: Span) -> bool {
+        self.coming.iter().any(|coming| coming.overlaps(span)) || self.streams.will_fetch(span)
+    }
+}

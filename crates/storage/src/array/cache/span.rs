@@ -1,0 +1,30 @@
+//! Consecutive bytes.
+
+/// Bytes from `from` to before `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub from: u64,
+    pub to: u64,
+}
+
+impl Span {
+    pub fn bytes(self) -> u64 {
+        self.to - self.from
+    }
+
+    /// Whether it has bytes of another.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.from < other.to && other.from < self.to
+    }
+
+    /// Whether it has all bytes of another.
+    pub fn holds(self, other: Self) -> bool {
+        self.from <= other.from && other.to <= self.to
+    }
+
+    /// Its first bytes, at most `most` of them and none beyond the next multiple of `boundary`.
+    pub fn first(self, most: u64, boundary: u64) -> Self {
+        let next = (self.from / boundary + 1) * boundary;
+        Self { to: self.to.min(next).min(self.from + most), ..self }
+    }
+}

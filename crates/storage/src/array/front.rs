@@ -1,0 +1,106 @@
+//! What stands between hosts and the layout of an array: its controllers, and its cache.
+
+use std::pin::Pin;
+
+use headrace_work::{Ask, Block, Op, Spent};
+
+use super::cache::Cache;
+use super::{Array, ArrayPlan, Layout, Way};
+use crate::meter::{Balance, Meter};
+use crate::place::{Edge, Place};
+
+/// The controllers and the cache of an array.
+pub(super) struct Front<'m> {
+    way: Way<'m>,
+    /// All controllers, also one that stands by.
+    controllers: &'m [Edge<'m>],
+    cache: Option<Cache<'m>>,
+}
+
+impl<'m> Front<'m> {
+    /// What stands before an array; none where nothing does.
+    pub fn new(
+        plan: &'m ArrayPlan,
+        place: &'m Place<'m>,
+        way: Way<'m>,
+        controllers: &'m [Edge<'m>],
+    ) -> Option<Box<Self>> {
+        let cache = plan.cache.as_ref().map(|cache| Cache::new(cache, place));
+        (cache.is_some() || !controllers.is_empty()).then(|| Box::new(Self { way, controllers, cache }))
+    }
+
+    /// Serves a host's request. Boxed, since a bus is a component as the array is, and futures of components contain each other.
+    pub fn serve<'s>(
+        &'m self,
+        array: &'m Array<'m>,
+        ask: &'s Ask<Block>,
+        spent: &'s mut Spent,
+    ) -> Pin<Box<dyn Future<Output = ()> + 's>>
+    where
+        'm: 's,
+    {
+        Box::pin(self.answer(array, ask, spent))
+    }
+
+    async fn answer(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
+        if let Some(controller) = self.way.controller(ask) {
+            controller.serve(ask, spent).await;
+        }
+        match (&self.cache, ask.work.op) {
+            (Some(cache), Op::Read) => cache.read(array, ask, spent).await,
+            (Some(cache), Op::Write) => cache.write(array, ask, spent).await,
+            (None, Op::Read) => {
+                array.serve_by_disks(ask, spent).await;
+                self.exchange(ask.work.bytes, ask, spent).await;
+            }
+            (None, Op::Write) => {
+                self.exchange(ask.work.bytes, ask, spent).await;
+                self.write(array, ask, spent).await;
+            }
+        }
+    }
+
+    /// The most of a host's data that crosses a bus at once; none where all of a request does.
+    pub fn piece(&self) -> Option<u64> {
+        self.way.piece()
+    }
+
+    /// Data of a request crosses the bus to its host, or from it.
+    pub async fn exchange(&'m self, bytes: u64, ask: &Ask<Block>, spent: &mut Spent) {
+        if let Some(controller) = self.way.controller(ask).and_then(Edge::controller) {
+            controller.cross(bytes, ask, spent).await;
+        }
+    }
+
+    /// Data that is to be written back is copied to the other controller, if there is one: over the buses of both.
+    pub async fn mirror(&'m self, bytes: u64, ask: &Ask<Block>, spent: &mut Spent) {
+        if self.controllers.len() < 2 {
+            return;
+        }
+        for controller in self.controllers.iter().filter_map(Edge::controller) {
+            controller.cross(bytes, ask, spent).await;
+        }
+    }
+
+    /// Has the disks write, once a controller has computed the parity where there is any.
+    pub async fn write(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
+        if let (Layout::Parity(_), Some(controller)) =
+            (&array.plan.layout, self.way.controller(ask).and_then(Edge::controller))
+        {
+            controller.parity(ask.work.bytes, ask, spent).await;
+        }
+        array.serve_by_disks(ask, spent).await;
+    }
+
+    /// See [`Metered::balance`](crate::Metered::balance).
+    pub fn balance(&self) -> Option<Balance> {
+        self.cache.as_ref().map(Cache::balance)
+    }
+
+    /// See [`Metered::meters`](crate::Metered::meters).
+    pub fn meters(&self, now: headrace_units::Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        if let Some(cache) = &self.cache {
+            cache.meters(now, put);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! A controller: what the arrays that it runs share. Processors take each command, a bus carries all data (to hosts, to disks,
+//! and parity), and memory is set aside for caches.
+//!
+//! It stands in front of its arrays and knows nothing of them: an array that names it in `controllers` asks it for its services.
+
+mod model;
+mod spec;
+
+use headrace_kernel::Resource;
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Op, Spent, What};
+
+use crate::meter::{Activity, ByCause};
+use crate::place::{Edge, Place};
+use crate::room::{Metered, Plan, Room};
+
+pub use spec::ControllerSpec;
+
+/// A controller in a simulation.
+pub struct Controller<'m> {
+    place: &'m Place<'m>,
+    spec: &'m ControllerSpec,
+    processors: Resource<'m>,
+    by_cause: ByCause,
+    /// The way to its bus; without one data takes no time.
+    bus: Option<&'m Edge<'m>>,
+}
+
+impl Plan for ControllerSpec {
+    type Room<'m> = Controller<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Controller<'m> {
+        let processors = Resource::fcfs(place.site.sim, u64::from(self.processors));
+        Controller { place, spec: self, processors, by_cause: ByCause::default(), bus: uses.first() }
+    }
+}
+
+impl<'m> Controller<'m> {
+    /// The most data that crosses its bus at once.
+    pub fn piece(&self) -> u64 {
+        self.spec.transfer.0
+    }
+
+    /// A processor handles a command to a disk.
+    pub async fn command<W>(&'m self, ask: &Ask<W>, spent: &mut Spent) {
+        self.process(self.spec.command, ask, spent).await;
+    }
+
+    /// A processor computes the parity of so many bytes of data.
+    pub async fn parity<W>(&'m self, bytes: u64, ask: &Ask<W>, spent: &mut Spent) {
+        let time =
+            self.spec.parity_rate.map_or(Nanos::ZERO, |rate| rate.time_for(headrace_units::Bytes(bytes)));
+        self.process(time, ask, spent).await;
+    }
+
+    /// So many bytes cross the bus, a piece at a time: others cross in between.
+    pub async fn cross<W>(&'m self, bytes: u64, ask: &Ask<W>, spent: &mut Spent) {
+        let Some(bus) = self.bus else { return };
+        let mut left = bytes;
+        while left > 0 {
+            let piece = left.min(self.piece());
+            bus.serve(&ask.with(Block { op: Op::Write, address: 0, bytes: piece }), spent).await;
+            left -= piece;
+        }
+    }
+
+    async fn process<W>(&'m self, time: Nanos, ask: &Ask<W>, spent: &mut Spent) {
+        if time == Nanos::ZERO {
+            return;
+        }
+        let sim = self.place.site.sim;
+        let _processor = self.processors.acquire(()).await;
+        spent.charge(self.place.id, What::Waiting, sim.now());
+        self.by_cause.during(ask.cause, sim, sim.delay(time)).await;
+        spent.charge(self.place.id, What::Service, sim.now());
+    }
+}
+
+impl Metered for Controller<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let activity = Activity::of(self.processors.servers(), &self.processors.usage(), now);
+        Some(self.by_cause.of(activity, now))
+    }
+}
+
+impl<'m> Room<'m> for Controller<'m> {
+    /// A host's command: what it takes a processor, by itself and for its data.
+    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        let data = self
+            .spec
+            .data_rate
+            .map_or(Nanos::ZERO, |rate| rate.time_for(headrace_units::Bytes(ask.work.bytes)));
+        self.process(self.spec.command + data, ask, spent).await;
+    }
+}

@@ -1,0 +1,60 @@
+//! Components within others of which there is exactly one, and what others know of components.
+
+use headrace_units::Bytes;
+use headrace_work::NodeId;
+
+use super::{Lowering, Spot};
+use crate::graph::document::Step;
+use crate::{AnyPlan, ComponentSpec};
+
+impl Lowering<'_> {
+    /// A component of its own within the one that is being lowered, such as a controller's bus.
+    pub fn inner(&mut self, name: &'static str, spec: &ComponentSpec) -> Option<NodeId> {
+        let outer = self.place.clone();
+        let mut field = outer.field.clone();
+        field.push(name.to_owned());
+        let spot = Spot {
+            field,
+            path: format!("{}/{name}", outer.path),
+            group: format!("{}/{name}", outer.group),
+            within: Some(outer.id),
+            root: outer.root,
+            ..Spot::default()
+        };
+        let node = self.at(Step::Written(name), spot, spec);
+        self.place = outer;
+        node
+    }
+
+    /// Whether a node is a controller.
+    pub fn is_controller(&self, id: NodeId) -> bool {
+        let lowered = self.drafts[id.index()].lowered.as_ref();
+        lowered.is_some_and(|lowered| matches!(lowered.plan, AnyPlan::Controller(_)))
+    }
+
+    /// Refuses controllers whose arrays set aside more memory for caches than they have. Only the whole system shows it.
+    pub(super) fn check_memory(&mut self) {
+        let short: Vec<(usize, Bytes, Bytes)> = (0..self.drafts.len())
+            .filter_map(|at| {
+                let memory = self.drafts[at].known()?.memory()?;
+                let wanted = self.cached_by(at);
+                (wanted > memory).then_some((at, memory, wanted))
+            })
+            .collect();
+        for (at, memory, wanted) in short {
+            let message = format!(
+                "the caches of the arrays of `{}` take {wanted} together; it has {memory} of memory",
+                self.drafts[at].spot.path
+            );
+            self.say_at(at, "memory", message, "give it more `memory`, or its arrays smaller caches");
+        }
+    }
+
+    /// What the caches of all arrays take that use a node.
+    fn cached_by(&self, node: usize) -> Bytes {
+        let users = self.drafts.iter().filter(|draft| {
+            draft.lowered.as_ref().is_some_and(|lowered| lowered.uses.iter().any(|used| used.index() == node))
+        });
+        Bytes(users.filter_map(|draft| draft.known()?.cached()).map(|size| size.0).sum())
+    }
+}

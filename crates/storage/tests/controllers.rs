@@ -1,0 +1,203 @@
+//! Controllers and caches in time: arrays of disks that take 10 ms for anything, behind a bus.
+
+mod common;
+
+use common::{by_events, drive, graph, lowered};
+use headrace_storage::array::cache::ArrayCacheSpec;
+use headrace_storage::array::{Access, ArraySpec, Level};
+use headrace_storage::controller::ControllerSpec;
+use headrace_storage::graph::Copies;
+use headrace_storage::station::{Order, StationSpec};
+use headrace_storage::{ComponentSpec, Graph};
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Block, Op, TimeSpec};
+use proptest::prelude::*;
+
+const KIB: u64 = 1024;
+const UNIT: u64 = 64 * KIB;
+/// Four data disks.
+const STRIPE: u64 = 4 * UNIT;
+
+const fn us(us: u64) -> Nanos {
+    Nanos(us * 1000)
+}
+
+fn controller(text: &str) -> ComponentSpec {
+    ComponentSpec::Controller(serde_json::from_str::<ControllerSpec>(text).unwrap())
+}
+
+fn cache(text: &str) -> ArrayCacheSpec {
+    serde_json::from_str(text).unwrap()
+}
+
+fn array(level: Level) -> ArraySpec {
+    let service = TimeSpec::Fixed(us(10_000));
+    let station = StationSpec { servers: 1, service, order: Order::FirstCome, capacity: Bytes(1 << 30) };
+    let of = Copies::Written(Box::new(ComponentSpec::Station(station)));
+    ArraySpec::new(level, of, Some(5), Bytes(UNIT))
+}
+
+/// An array `tds` that controllers `a` (and `b`) run, whose buses carry 64 KiB in 655,360 ns.
+fn system(spec: ArraySpec) -> Graph {
+    let of = |text: &str| controller(&format!(r#"{{"bus": "100 MB/s", "command": "0.1 ms"{text}}}"#));
+    let system = [("a", of("")), ("b", of("")), ("tds", ComponentSpec::Array(spec))];
+    graph(&system, &drive())
+}
+
+fn run_by(controllers: &[&str], spec: ArraySpec) -> ArraySpec {
+    ArraySpec { controllers: controllers.iter().map(|name| (*name).to_owned()).collect(), ..spec }
+}
+
+/// The responses of requests (when, op, address, bytes).
+fn responses(spec: ArraySpec, requests: &[(Nanos, Op, u64, u64)]) -> Vec<Nanos> {
+    let coming = |&(at, op, address, bytes): &(Nanos, Op, u64, u64)| (at, 0, Block { op, address, bytes });
+    let coming: Vec<_> = requests.iter().map(coming).collect();
+    by_events(&system(spec), &["tds"], &coming).iter().map(|spent| spent.total()).collect()
+}
+
+/// How long the bus takes for so many bytes.
+fn bus(bytes: u64) -> Nanos {
+    Nanos(bytes * 10)
+}
+
+#[test]
+fn data_crosses_the_bus_once_for_the_host_and_once_for_the_disk() {
+    let read = [(Nanos::ZERO, Op::Read, 0, UNIT)];
+    // A command of the host, one to the disk, the disk, and twice the data.
+    let expected = us(200) + us(10_000) + bus(2 * UNIT);
+    assert_eq!(responses(run_by(&["a"], array(Level::Raid5)), &read), [expected]);
+    assert_eq!(responses(array(Level::Raid5), &read), [us(10_000)], "without a controller there is no bus");
+}
+
+/// Five commands one after another; the last disk's data waits for those before it on the bus.
+#[test]
+fn parity_crosses_the_bus_as_data_does() {
+    let write = [(Nanos::ZERO, Op::Write, 0, STRIPE)];
+    let found = responses(run_by(&["a"], array(Level::Raid5)), &write)[0];
+    assert_eq!(found, us(100) + bus(STRIPE) + us(100) + bus(5 * UNIT) + us(10_000));
+}
+
+#[test]
+fn a_write_back_cache_answers_before_the_disks_do() {
+    let writes = [(Nanos::ZERO, Op::Write, 0, UNIT)];
+    let back =
+        || ArraySpec { cache: Some(cache(r#"{"size": "4 MiB", "writes": "back"}"#)), ..array(Level::Raid5) };
+    assert_eq!(responses(run_by(&["a"], back()), &writes), [us(100) + bus(UNIT)]);
+    // Its copy crosses both buses.
+    assert_eq!(responses(run_by(&["a", "b"], back()), &writes), [us(100) + bus(3 * UNIT)]);
+    let through = ArraySpec { cache: Some(cache(r#"{"size": "4 MiB"}"#)), ..array(Level::Raid5) };
+    // Two reads of old data and parity, and two writes.
+    assert!(responses(through, &writes)[0] >= us(20_000));
+}
+
+#[test]
+fn what_was_read_or_written_is_found() {
+    let spec =
+        || ArraySpec { cache: Some(cache(r#"{"size": "4 MiB", "writes": "back"}"#)), ..array(Level::Raid5) };
+    let later = us(1_000_000);
+    for first in [Op::Read, Op::Write] {
+        let both = [(Nanos::ZERO, first, 0, UNIT), (later, Op::Read, 0, UNIT)];
+        assert_eq!(responses(spec(), &both)[1], Nanos::ZERO, "after {first:?}");
+    }
+    let elsewhere = [(Nanos::ZERO, Op::Read, 0, UNIT), (later, Op::Read, UNIT, UNIT)];
+    assert_eq!(responses(spec(), &elsewhere)[1], us(10_000));
+}
+
+/// Of a cache of sixteen lines, what was used least recently is gone.
+#[test]
+fn a_cache_holds_no_more_than_its_size() {
+    let spec = ArraySpec { cache: Some(cache(r#"{"size": "1 MiB"}"#)), ..array(Level::Raid5) };
+    let reads = (0..17)
+        .chain([16, 0])
+        .enumerate()
+        .map(|(n, unit)| (us(100_000 * n as u64), Op::Read, unit * UNIT, UNIT));
+    let found = responses(spec, &reads.collect::<Vec<_>>());
+    assert_eq!(found[17..], [Nanos::ZERO, us(10_000)]);
+}
+
+/// Sequential reads wait for the first two only, and then find what was fetched ahead of them.
+#[test]
+fn sequential_reads_find_what_was_read_ahead() {
+    let spec = |ahead: &str| ArraySpec {
+        cache: Some(cache(&format!(r#"{{"size": "16 MiB"{ahead}}}"#))),
+        ..array(Level::Raid5)
+    };
+    let reads: Vec<_> = (0..8).map(|n| (us(50_000 * n), Op::Read, n * STRIPE, STRIPE)).collect();
+    let ahead = responses(spec(r#", "read_ahead": "1 MiB""#), &reads);
+    assert_eq!(ahead[2..], [Nanos::ZERO; 6]);
+    assert_eq!(responses(spec(""), &reads), [us(10_000); 8]);
+}
+
+/// Whole stripes are written without reading. A part waits for the rest of its stripe, and then needs no reading either.
+#[test]
+fn parts_of_a_stripe_are_gathered() {
+    let count = |bytes: u64, each: u64| {
+        let spec =
+            ArraySpec { cache: Some(cache(r#"{"size": "4 MiB", "writes": "back"}"#)), ..array(Level::Raid5) };
+        let graph = system(spec);
+        let writes: Vec<_> = (0..bytes / each)
+            .map(|n| (us(n), 0, Block { op: Op::Write, address: n * each, bytes: each }))
+            .collect();
+        by_events(&graph, &["tds"], &writes);
+        common::accesses(&graph, &writes)
+    };
+    assert_eq!(count(STRIPE, STRIPE / 16), 5, "a stripe written in sixteen parts");
+    assert_eq!(count(STRIPE / 16, STRIPE / 16), 4, "a part of one, once nothing else happens");
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    let told = |spec: ArraySpec, memory: &str| {
+        let system =
+            [("a", controller(&format!(r#"{{"memory": "{memory}"}}"#))), ("tds", ComponentSpec::Array(spec))];
+        lowered(&system, &drive()).unwrap_err().remove(0).message
+    };
+    let cached = |text: &str| ArraySpec { cache: Some(cache(text)), ..run_by(&["a"], array(Level::Raid5)) };
+    assert!(told(cached(r#"{"size": "2 GiB"}"#), "1 GiB").contains("take 2 GiB together; it has 1 GiB"));
+    assert!(
+        told(cached(r#"{"size": "1 GiB", "line": "48 KiB"}"#), "1 GiB")
+            .contains("no multiple of a line of 48 KiB")
+    );
+    assert!(told(cached(r#"{"size": "128 KiB"}"#), "1 GiB").contains("fewer than four lines"));
+    let low = r#"{"size": "1 GiB", "destage": {"high": 0.2, "low": 0.5}}"#;
+    assert!(told(cached(low), "1 GiB").contains("`low` is at most `high`"));
+    assert!(told(run_by(&["a", "a"], array(Level::Raid5)), "1 GiB").contains("listed twice"));
+    assert!(told(run_by(&["tds"], array(Level::Raid5)), "1 GiB").contains("circle"));
+    let active = ArraySpec { access: Access::ActiveActive, ..run_by(&["a"], array(Level::Raid5)) };
+    assert!(told(active, "1 GiB").contains("there are not two"));
+    let other = graph(&[("a", controller("{}"))], &drive());
+    assert_eq!(other.nodes.len(), 1, "a controller without a bus has none");
+}
+
+fn requests() -> impl Strategy<Value = Vec<(u64, bool, u64, u64)>> {
+    prop::collection::vec((0u64..200_000, any::<bool>(), 0u64..3000, 1u64..1200), 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    /// Whatever comes, all of it is answered, nothing is lost on any edge, and all that was written is on the disks in the end
+    /// (which `by_events` checks).
+    #[test]
+    fn whatever_comes_is_served(
+        requests in requests(), level in 0usize..4, controllers in 0usize..3, both in any::<bool>(),
+        size in 1u64..9, back in any::<bool>(), ahead in 0u64..3, at_once in 1u32..4, first in any::<bool>(),
+    ) {
+        let level = [Level::Raid0, Level::Raid5, Level::Raid6, Level::Erasure { parity: 3 }][level];
+        let text = format!(
+            r#"{{"size": "{size} MiB", "writes": "{}", "read_ahead": "{ahead} MiB", "stripes_at_once": {at_once},
+                "line": "16 KiB", "destage": {{"before_read_ahead": {first}}}}}"#,
+            if back { "back" } else { "through" }
+        );
+        let spec = ArraySpec { cache: Some(cache(&text)), ..run_by(&["a", "b"][..controllers], array(level)) };
+        let access = if both && controllers == 2 { Access::ActiveActive } else { Access::ActivePassive };
+        let graph = system(ArraySpec { access, ..spec });
+        let coming: Vec<_> = requests
+            .iter()
+            .map(|&(at, read, address, bytes)| {
+                let op = if read { Op::Read } else { Op::Write };
+                (us(at), 0, Block { op, address: address * 1000, bytes: bytes * 1000 })
+            })
+            .collect();
+        by_events(&graph, &["tds"], &coming);
+    }
+}
