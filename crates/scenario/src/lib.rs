@@ -22,6 +22,8 @@ mod checks;
 pub mod devices;
 pub mod document;
 pub mod experiment;
+pub mod faults;
+pub mod operation;
 pub mod plan;
 pub mod progress;
 pub mod results;
