@@ -30,7 +30,8 @@ NEVER_IDLE = "a component was never idle"
 # Sizes are rounded to whole sectors.
 SECTOR = 512
 
-# What hosts may lose without a system failing to keep up: a limit of requests in flight drops one now and then at any load.
+# What hosts may lose without a system failing to keep up: a limit of requests in flight drops one now and then at any
+# load.
 LOSS = 0.001
 
 # What hosts lose when a system does not keep up; none of it shows in response times.
@@ -311,7 +312,7 @@ class _Search:
         return 2.0 if rising == (not any(probe.meets for probe in self.probes)) else 0.5
 
     def climb(self, within: float) -> None:
-        """Where no value meets the goals, look beside the one that comes nearest: they may be met between two values."""
+        """Where no value meets the goals, look beside the one that comes nearest: they may be met between two."""
         while self.probes and not any(probe.meets is not False for probe in self.probes):
             tried = sorted(self.probes, key=attrgetter("number"))
             best = max(tried, key=attrgetter("margin"))
