@@ -98,7 +98,7 @@ MISTAKES = {
     "too large a request": (("size: 128 KiB", "size: 3 TB"), ["does not fit into"]),
     "a region beyond the end": (
         ("size: 128 KiB", "size: 128 KiB, region: {from: 1.4 TB, size: 200 GB}"),
-        ["6:71", "200 GB from 1400 GB on do not lie within", "`tds`", "at most those from `from` to the end"],
+        ["6:71", "200 GB from 1400 GB on do not lie within", "`tds`", "at most the bytes from `from` to the end"],
     ),
     "a region and a footprint": (
         ("size: 128 KiB", "size: 128 KiB, footprint: 1 GB, region: {from: 1 GB, size: 1 GB}"),
