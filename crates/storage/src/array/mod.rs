@@ -7,6 +7,7 @@ mod front;
 mod layout;
 mod model;
 mod path;
+mod redundant;
 mod spec;
 
 use std::cell::Cell;
