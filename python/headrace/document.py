@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["AdapterSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Duplex", "Elsewhere", "Engine", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "OpSpec", "Order", "Paths", "PatternSpec", "Policy", "Positioning", "Preset", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "AliceReading", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Duplex", "Elsewhere", "Engine", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "OpSpec", "Order", "Paths", "PatternSpec", "Policy", "Positioning", "Preset", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -49,6 +49,27 @@ class ComponentSpecStation(TypedDict):
     capacity: NotRequired[str]
     """Addressable bytes."""
 
+class ComponentSpecController(TypedDict):
+    """What arrays share: processors, a bus, memory for caches."""
+
+    type: Literal['controller']
+    processors: NotRequired[int]
+    """Number of commands processed at once."""
+    command: NotRequired[str]
+    """Processor time of a command: one that comes from a host, or one that goes to a disk."""
+    disk_command: NotRequired[str | None]
+    """Processor time of a command that goes to a disk, where it differs. Default: that of `command`."""
+    data_rate: NotRequired[str | None]
+    """Rate at which a processor handles the data of a host's command, in addition to `command`. Default: in no time."""
+    parity_rate: NotRequired[str | None]
+    """Rate at which a processor computes parity, in bytes of data that go into it. Default: in no time."""
+    bus: NotRequired[str | None]
+    """Rate of the bus that all data crosses: that of hosts once, that to and from disks once, parity once. Default: in no time."""
+    transfer: NotRequired[str]
+    """Most data that crosses the bus at once. Others cross in between."""
+    memory: NotRequired[str | None]
+    """Memory for the caches of its arrays: together they must fit. Default: as much as they ask for."""
+
 # Several devices that answer as one.
 ComponentSpecArray = TypedDict(
     "ComponentSpecArray",
@@ -76,6 +97,12 @@ ComponentSpecArray = TypedDict(
         "from": "NotRequired[str | None]",
         # A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way.
         "via": "NotRequired[str | None]",
+        # The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
+        "controllers": "NotRequired[list[str]]",
+        # Which of two controllers requests come to.
+        "access": "NotRequired[Access]",
+        # A cache between hosts and disks, in the memory of each of its controllers. Default: none.
+        "cache": "NotRequired[ArrayCacheSpec | None]",
     },
 )
 
@@ -157,7 +184,7 @@ class ComponentSpecServer(TypedDict):
     paths: NotRequired[Paths]
     """Which way a request takes where there are several."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer"
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -402,6 +429,8 @@ class CacheSpec(TypedDict):
     """With `writes: back`: how many writes may be here that are not yet on the platter, those that follow each other counted as one. Default: as many as there is room for."""
     drain: NotRequired[Scheduling]
     """With `writes: back`: which of them goes to the platter next."""
+    alice_reading: NotRequired[AliceReading]
+    """With `writes: back`: how the paper on the ALICE storage area network can be read to have its drives write. Default: as above."""
 
 ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track'] | Literal['next_track']"
 """When a drive reads on behind what was asked for."""
@@ -422,6 +451,18 @@ class SchedulingAgedSptf(TypedDict):
 
 Scheduling: TypeAlias = "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
 """Which of the waiting requests a drive serves next."""
+
+class AliceReading(TypedDict):
+    """Four rules of a drive's write cache under which the bandwidth of an array falls once the stripe units of all streams together fill the caches of its disks: a reading of "Storage area network simulation … ALICE" (Vickovic et al.), whose text reports that fall and says only that requests are split to match the cache. All are off by default. No manual of a drive wholly supports them: use them to study that paper, not to predict a drive. They apply to data that crosses the bus of a controller."""
+
+    reserves_commands: NotRequired[bool]
+    """No data of a write moves before there is room for all of it, or for a segment of a larger one. A manual of Maxtor says otherwise: data is accepted until the buffer is full."""
+    starts_with_all: NotRequired[bool]
+    """The platter waits until all of a write has come, or a segment of a larger one. Weakly supported: manuals of IBM have drives write to the platter "subsequently" to receiving all data."""
+    reports_large_late: NotRequired[bool]
+    """A write that is no smaller than its segment is reported when it is on the platter. A hypothesis: manuals of Seagate have a drive return status once data is in the cache, without a word on larger commands."""
+    keeps_stream_segments: NotRequired[bool]
+    """Each stream of writes that is open keeps a segment as large as its writes, and the one that writes now has the rest. Partly supported: Seagate's circular segments keep what was written."""
 
 class InterfaceSpec(TypedDict):
     """The interface of a drive, and what its electronics take."""
@@ -575,6 +616,42 @@ Rotation: TypeAlias = "Literal['left_symmetric'] | Literal['left_asymmetric'] | 
 
 ReadFrom: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['nearest']"
 """Which copy a read is taken from."""
+
+Access: TypeAlias = "Literal['active_passive'] | Literal['active_active']"
+"""Which of two controllers the requests to an array come to."""
+
+class ArrayCacheSpec(TypedDict):
+    """A cache between the hosts and the disks of an array."""
+
+    size: str
+    """Bytes that it holds at most: written data that is not on the disks yet, and lines for reads."""
+    writes: NotRequired[WritePolicy]
+    """When a write is answered."""
+    line: NotRequired[str | None]
+    """What is kept for reads is kept by lines of this size, and a read that misses fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest power of two below that fits."""
+    read_ahead: NotRequired[str | None]
+    """How far ahead of sequential reads it fetches: whole stripes, for each stream of reads. Default: nothing."""
+    stripes_at_once: NotRequired[int]
+    """How many stripes go to the disks at once, and how many are read ahead at once. Default: 8, an estimate."""
+    run: NotRequired[str]
+    """How much of one stream it moves before it turns to another, both ways: disks then seek less. Default: 8 MiB, an estimate."""
+    destage: NotRequired[DestageSpec]
+    """When written data goes to the disks. Whole stripes always go at once."""
+
+WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
+"""When a write to an array with a cache is answered."""
+
+class DestageSpec(TypedDict):
+    """When parts of stripes go from the cache to the disks."""
+
+    high: NotRequired[str | float]
+    """They begin to go when they take this share of the cache. Default: 80 %, an estimate."""
+    low: NotRequired[str | float]
+    """And then go until they take this share. Default: 60 %, an estimate."""
+    idle: NotRequired[str]
+    """All of them go when no request came for so long. Default: 1 s, an estimate."""
+    before_read_ahead: NotRequired[bool]
+    """Whether nothing is read ahead while something goes to the disks: writers then keep their rate, and readers starve. Off by default; it is one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
 
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
 """A wire by its name: its rate after line coding, and its frames."""
