@@ -90,6 +90,14 @@ fn disks() -> Vec<Figure> {
     ]
 }
 
+fn fabrics() -> Vec<Figure> {
+    let (rate, memory) = whole::san();
+    vec![
+        ("san_requests_per_cpu_s", "16 servers, 2 switches, 32 RAID 5 of 16 mechanical disks", rate),
+        ("san_memory_growth_mib", "peak memory: 5·10⁶ requests of it beyond 10⁶, MiB", memory),
+    ]
+}
+
 fn traces() -> Vec<Figure> {
     vec![("trace_lines_per_cpu_s", "lines of an MSR trace read a CPU second", traces::lines_per_cpu_s())]
 }
@@ -146,11 +154,12 @@ fn replicated() -> Vec<Figure> {
 type Group = (&'static str, fn() -> Vec<Figure>);
 
 /// The groups of figures, by name. Those of [`LONG`] are measured only where they are named.
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 8] = [
     ("components", components),
     ("kernel", kernel),
     ("scenarios", scenarios),
     ("disks", disks),
+    ("fabrics", fabrics),
     ("traces", traces),
     ("replicated", replicated),
     ("coverage", coverages),
