@@ -84,7 +84,7 @@ def test_a_goal_out_of_reach_is_said(headrace: Run, clerk: Path) -> None:
 
 
 def test_goals_that_are_met_only_in_the_middle_are_found() -> None:
-    """M/M/1 with 8 ms: a mean of 20 ms at 75 a second, so two goals are met from 65 to 75. Doubling 50 steps over that."""
+    """M/M/1 with 8 ms: a mean of 20 ms at 75/s, so two goals are met from 65 to 75. Doubling 50 steps over that."""
     goals = ["mean(users) < 20 ms", "requests_per_s(users) > 65"]
     found = capacity(Scenario(CLERK).with_({"run.requests": 30_000}), RATE, goals, within=0.03)
     assert found.meets
@@ -359,6 +359,15 @@ def test_frames_of_a_run_are_written_as_parquet(tmp_path: Path) -> None:
         for name in ("streams", "components", "theory", "cdf", "series"):
             getattr(found, name).write_parquet(tmp_path / f"{name}.parquet")
     assert drive.components["meters.read_hit_ratio"][0] is not None
+
+
+def test_designs_that_cannot_be_run_are_not_counted_as_tried() -> None:
+    """A design that is refused costs nothing and shows nothing."""
+    designs = {SERVERS: [1, 2], "system.clerk.service.exponential": ["8 ms", "0 ms", "0 s"]}
+    found = optimise(Scenario(CLERK), designs, minimise=["mean(users)"], replications=2)
+    assert "2 of 6 designs tried (33 %); 4 cannot be run (" in found.answer
+    chosen = optimise(Scenario(CLERK), designs, minimise=["mean(users)"], replications=2, trials=2)
+    assert "2 of 6 designs tried" in chosen.answer
 
 
 DISK = """\

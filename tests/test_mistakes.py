@@ -250,6 +250,7 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
         ("level: raid5, disks: 4, first_unit: first_disk", "begin where their address lies"),
         ("level: raid5, disks: 4, failed: [1, 2]", "raid5 loses data when these disks fail"),
         ("level: raid01, disks: 4, failed: [0, 3]", "raid01 loses data when these disks fail"),
+        ("level: raid5, disks: 4, failed: [0, 0]", "disk 0 is named twice"),
         ("level: raid5, disks: 4, failed: [4]", "there is no disk 4; they are numbered from 0 to 3"),
         ("level: raid7, disks: 4", "did you mean `raid"),
     ],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Policy", "Positioning", "Precedence", "Preset", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -59,6 +59,8 @@ class ComponentSpecController(TypedDict):
     """Number of commands processed at once."""
     command: NotRequired[str]
     """Processor time of a command: one that comes from a host, or one that goes to a disk."""
+    disk_command: NotRequired[str | None]
+    """Processor time of a command that goes to a disk, where it differs. Default: that of `command`."""
     data_rate: NotRequired[str | None]
     """Rate at which a processor handles the data of a host's command, in addition to `command`. Default: in no time."""
     parity_rate: NotRequired[str | None]
@@ -70,7 +72,47 @@ class ComponentSpecController(TypedDict):
     memory: NotRequired[str | None]
     """Memory for the caches of its arrays: together they must fit. Default: as much as they ask for."""
 
-ComponentSpecArray = TypedDict("ComponentSpecArray", {"type": Literal['array'], "level": Level, "of": Copies, "disks": int | None, "stripe_unit": str, "queueing": Queueing, "first_unit": FirstUnit, "rotation": Rotation | None, "read_from": ReadFrom | None, "failed": list[int], "from": str | None, "spares": int, "declustered": DeclusteredSpec | None, "rebuild": RebuildSpec | None, "via": Via | None, "controllers": list[str], "access": Access, "cache": ArrayCacheSpec | None})
+# Several devices that answer as one.
+ComponentSpecArray = TypedDict(
+    "ComponentSpecArray",
+    {
+        "type": "Literal['array']",
+        # How data is laid out over the disks.
+        "level": "Level",
+        # What it is made of: copies of a part, named or written out, or a list of components of `system`.
+        "of": "Copies",
+        # Number of copies.
+        "disks": "NotRequired[int | None]",
+        # Bytes that lie on one disk before the next has its turn.
+        "stripe_unit": "str",
+        # Whether requests overlap.
+        "queueing": "NotRequired[Queueing]",
+        # On which disk a request begins. Only of RAID 0.
+        "first_unit": "NotRequired[FirstUnit]",
+        # On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe.
+        "rotation": "NotRequired[Rotation | None]",
+        # Which copy a read is taken from. Only of mirrors; there the default is `round_robin`.
+        "read_from": "NotRequired[ReadFrom | None]",
+        # Disks that have failed, by number from 0: the array runs degraded.
+        "failed": "NotRequired[list[int]]",
+        # The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
+        "from": "NotRequired[str | None]",
+        # Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail.
+        "spares": "NotRequired[int]",
+        # Stripes of fewer units than there are disks, over all disks by permutations. Only of RAID 5, 6 and erasure codes.
+        "declustered": "NotRequired[DeclusteredSpec | None]",
+        # How what a disk has lost or missed is rebuilt.
+        "rebuild": "NotRequired[RebuildSpec | None]",
+        # A `link` or `fc_loop` of `system` between the array and its disks, or several, which take turns while they work. Default: data takes no time on the way.
+        "via": "NotRequired[Via | None]",
+        # The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
+        "controllers": "NotRequired[list[str]]",
+        # Which of two controllers requests come to.
+        "access": "NotRequired[Access]",
+        # A cache between hosts and disks, in the memory of each of its controllers. Default: none.
+        "cache": "NotRequired[ArrayCacheSpec | None]",
+    },
+)
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
@@ -150,7 +192,94 @@ class ComponentSpecServer(TypedDict):
     paths: NotRequired[Paths]
     """Which way a request takes where there are several."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer"
+class ComponentSpecFront(TypedDict):
+    """Limits of users and ports, before an archive."""
+
+    type: Literal['front']
+    per_user: NotRequired[int | None]
+    """Maximum number of transfers of a user. Default: no limit."""
+    per_host: NotRequired[int | None]
+    """Maximum number of transfers of a host. Default: no limit."""
+    ports: NotRequired[list[PortClass]]
+    """The ports, class by class; a transfer takes the first that is free and suits the size of its file. Default: no ports are needed."""
+    queue: NotRequired[PortQueue]
+    """Who is next when a port is free."""
+    put_latency: NotRequired[str]
+    """Delay before the data of a put moves, the port being held."""
+    get_latency: NotRequired[str]
+    """Delay before the data of a get moves, the port being held."""
+    client_rate: NotRequired[str | None]
+    """The most that one client sends or receives. Default: no limit."""
+
+class ComponentSpecNetwork(TypedDict):
+    """A network that transfers share, each way."""
+
+    type: Literal['network']
+    rate: str
+    """What data achieves, each way."""
+    half_duplex: NotRequired[bool]
+    """Whether both ways share `rate`."""
+
+class ComponentSpecDiskPool(TypedDict):
+    """Volumes on chains, which hold files."""
+
+    type: Literal['disk_pool']
+    chains: int
+    """Number of chains (SCSI buses, or paths to a disk server)."""
+    volumes: int
+    """Number of volumes on each chain."""
+    volume: str
+    """Capacity of a volume. A larger file is stored on several successive ones."""
+    rate: str
+    """Rate of a chain."""
+    allocate: NotRequired[Allocate]
+    """Which volume the next file goes to."""
+
+class ComponentSpecTapeLibrary(TypedDict):
+    """Cartridges, drives and robots."""
+
+    type: Literal['tape_library']
+    groups: list[DriveGroup]
+    """The groups of drives."""
+    cartridge: str
+    """Capacity of a cartridge. Files are written one after another; one that does not fit continues on the next."""
+    cartridges: NotRequired[int]
+    """Number of cartridges with files that are older than a log; each of these files lies on one at random, anywhere."""
+    drive_rate: NotRequired[str | None]
+    """The most that one drive reads or writes. Default: what its group carries."""
+    load: NotRequired[str]
+    """From the cartridge's arrival in a drive until it is ready."""
+    locate: NotRequired[str]
+    """From one end of the tape to the other. Going anywhere takes time in proportion to the way."""
+    rewind: NotRequired[str]
+    """From the end of the tape to its beginning, before unloading; in proportion."""
+    unload: NotRequired[str]
+    """From rewound until the robot can take the cartridge."""
+    move: NotRequired[str]
+    """What a robot takes to bring a cartridge to a drive, or to put it back."""
+    hold: NotRequired[str]
+    """How long an unused cartridge stays in its drive; it leaves earlier where a drive is needed for another. Default: it leaves at once."""
+    recall: NotRequired[Recall]
+    """Which recall is next when a drive is free."""
+
+class ComponentSpecArchive(TypedDict):
+    """Files in a disk pool before a tape library."""
+
+    type: Literal['archive']
+    front: NotRequired[str | None]
+    """The front that transfers pass, by its name in `system`. Default: clients and ports limit nothing."""
+    network: NotRequired[str | None]
+    """The network between clients, pool and tape, by its name in `system`. Default: it limits nothing."""
+    pool: str
+    """The disk pool, by its name in `system`."""
+    library: NotRequired[str | None]
+    """The tape library, by its name in `system`. Default: files are in the pool only."""
+    migrate: NotRequired[MigrateSpec | None]
+    """When files are stored to tape. Default: never."""
+    purge: NotRequired[PurgeSpec | None]
+    """When and which files are purged from the pool. Default: never."""
+
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -507,6 +636,8 @@ class QueueSpec(TypedDict):
     """The largest number that it serves before it completes all of them together; it completes fewer where nothing waits. Default: it completes each alone."""
     margin: NotRequired[str | float | None]
     """By how much, as a share, a choice by positioning time overestimates a seek: a sector missed by a hair costs a turn, and long seeks are less sure than short ones. Default: 0 %."""
+    longest_wait: NotRequired[str | None]
+    """A command that has waited longer is served first, whatever `scheduling` says. Without it a drive that chooses by nearness or by positioning time can leave a command waiting for as long as there is something nearer. Default: no limit."""
 
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How the places on the platter are sampled."""
@@ -532,7 +663,16 @@ class DrawnTimeErlang(TypedDict):
 
     erlang: DrawnTimeErlangErlang
 
-DrawnTimeUniformUniform = TypedDict("DrawnTimeUniformUniform", {"from": str, "to": str})
+# DrawnTimeUniformUniform
+DrawnTimeUniformUniform = TypedDict(
+    "DrawnTimeUniformUniform",
+    {
+        # The least time.
+        "from": "str",
+        # The longest time.
+        "to": "str",
+    },
+)
 
 class DrawnTimeUniform(TypedDict):
     """Equally likely anywhere in between."""
@@ -708,7 +848,94 @@ class Coalescing(TypedDict):
 Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
 """Which way a request takes where there are several."""
 
-StreamSpec = TypedDict("StreamSpec", {"from": str | None, "to": str, "arrivals": ArrivalSpec, "op": OpSpec, "size": SizeSpec, "pattern": PatternSpec, "align": str | None, "footprint": str | None, "region": Region | None, "outstanding": int | None, "when_full": WhenFull, "timeout": str | None, "priority": int})
+class PortClass(TypedDict):
+    """Ports that take files of some sizes."""
+
+    number: int
+    """Number of ports."""
+    above: NotRequired[str]
+    """Files must be larger than this."""
+    up_to: NotRequired[str | None]
+    """Files must not be larger than this. Default: no limit."""
+
+PortQueue: TypeAlias = "Literal['first_that_fits'] | Literal['head_blocks'] | Literal['joint']"
+"""Who is next when a port is free."""
+
+Allocate: TypeAlias = "Literal['chain_by_chain'] | Literal['across_chains']"
+"""Which volume the next file goes to."""
+
+class DriveGroup(TypedDict):
+    """Drives on one path."""
+
+    drives: int
+    """Number of drives."""
+    rate: str
+    """What they transfer together: the rate of their chain or network."""
+    silos: NotRequired[int]
+    """Number of silos whose cartridges they take."""
+    arms: NotRequired[int]
+    """Number of robot arms."""
+
+Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge']"
+"""Which recall is next when a drive is free."""
+
+class MigrateSpec(TypedDict):
+    """Storing to tape: one process, which sleeps, lists files, and copies one after another."""
+
+    every: str
+    """How long it sleeps after a list is done."""
+    min_age: NotRequired[str]
+    """Files must have been in the pool for this long."""
+    order: NotRequired[MigrateOrder]
+    """In which order a list is copied."""
+
+MigrateOrder: TypeAlias = "Literal['by_volume'] | Literal['oldest'] | Literal['smallest'] | Literal['largest']"
+"""In which order files are stored to tape."""
+
+class PurgeSpec(TypedDict):
+    """Making room in the pool, of files that are on tape."""
+
+    weight: str
+    """Files with the largest weight go first; among equals the one unused longest. An expression of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
+    high: str | float
+    """A purge begins when this share of the pool is taken."""
+    low: str | float
+    """It ends when less than this share is taken."""
+    min_age: NotRequired[str]
+    """Files must not have been used for this long."""
+
+# A stream of requests to one component.
+StreamSpec = TypedDict(
+    "StreamSpec",
+    {
+        # The server that the requests come from, by its name in `system`: they find their way to `to` through switches. Default: they are at `to` at once.
+        "from": "NotRequired[str | None]",
+        # The component the requests go to, by its name in `system`.
+        "to": "str",
+        # When requests come.
+        "arrivals": "ArrivalSpec",
+        # Reads, writes, or both. A replayed trace has its own.
+        "op": "NotRequired[OpSpec]",
+        # How large each request is. A replayed trace has its own.
+        "size": "NotRequired[SizeSpec]",
+        # Which addresses they go to. A replayed trace has its own.
+        "pattern": "NotRequired[PatternSpec]",
+        # Addresses are multiples of this. Default: the smallest size that occurs.
+        "align": "NotRequired[str | None]",
+        # Only this number of bytes at the beginning is addressed. Default: the whole component.
+        "footprint": "NotRequired[str | None]",
+        # Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0.
+        "region": "NotRequired[Region | None]",
+        # Maximum number of its requests in flight, for an open stream. Default: no limit.
+        "outstanding": "NotRequired[int | None]",
+        # What happens to a request that comes while `outstanding` are in flight.
+        "when_full": "NotRequired[WhenFull]",
+        # A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait.
+        "timeout": "NotRequired[str | None]",
+        # Smaller numbers are more urgent, where a component has priorities.
+        "priority": "NotRequired[int]",
+    },
+)
 
 class ArrivalSpecPoisson(TypedDict):
     """At random at this rate, whatever happened before."""
@@ -768,7 +995,12 @@ class ArrivalSpecReplay(TypedDict):
 
     replay: ReplaySpec
 
-ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecReplay"
+class ArrivalSpecLog(TypedDict):
+    """From a log of file operations, to an archive."""
+
+    log: FileLogSpec
+
+ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecReplay | ArrivalSpecLog"
 """When requests come."""
 
 class BatchSizeGeometric(TypedDict):
@@ -848,6 +1080,26 @@ Timing: TypeAlias = "Literal['timestamps'] | Literal['think']"
 Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
 """Handling of addresses beyond the end of the component."""
 
+FileLogSpec: TypeAlias = "str | FileLogOptions"
+"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape) and `measured_s` (response time on the real system) may follow. Lines are in order of time."""
+
+class FileLogOptions(TypedDict):
+    """A log of file operations, and how to replay it."""
+
+    file: str
+    """Path of the CSV file, relative to the scenario."""
+    unseen: NotRequired[Unseen]
+    """Where a file lies when the run begins that the log reads before it writes it. A column `staged` says it line by line."""
+    speed: NotRequired[float]
+    """Replay speed relative to the recording: times between operations are divided by it."""
+    first: NotRequired[int | None]
+    """Replay only the first N operations."""
+    skip_bad: NotRequired[bool]
+    """Skip and count bad lines instead of refusing the file."""
+
+Unseen: TypeAlias = "Literal['tape'] | Literal['disk']"
+"""Where a file lies that is older than the log."""
+
 class OpSpecReads(TypedDict):
     """This share of reads, the rest writes; drawn for each request."""
 
@@ -864,7 +1116,18 @@ class DrawnSizeMix(TypedDict):
 
     mix: list[Share]
 
-DrawnSizeUniformUniform = TypedDict("DrawnSizeUniformUniform", {"from": str, "to": str, "step": str})
+# DrawnSizeUniformUniform
+DrawnSizeUniformUniform = TypedDict(
+    "DrawnSizeUniformUniform",
+    {
+        # The smallest size.
+        "from": "str",
+        # The largest size.
+        "to": "str",
+        # From one size to the next.
+        "step": "str",
+    },
+)
 
 class DrawnSizeUniform(TypedDict):
     """Equally likely any of `from`, `from` + `step`, … up to `to`."""
@@ -909,7 +1172,16 @@ class PatternSpecRuns(TypedDict):
 PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
 """Which addresses are asked for."""
 
-Region = TypedDict("Region", {"from": str, "size": str})
+# A part of a component.
+Region = TypedDict(
+    "Region",
+    {
+        # Where it begins. Requests are aligned from there on, so a drive wants a multiple of its sectors (512 B).
+        "from": "str",
+        # How much it holds.
+        "size": "str",
+    },
+)
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a request that comes while as many as may be are in flight."""

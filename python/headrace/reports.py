@@ -39,8 +39,14 @@ class Pages(Protocol):
     def write_trace(self, found: Any, file: str | Path, *, title: str) -> None:
         """Write what a trace is like."""
 
+    def write_log(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write what a log says of its archive."""
+
     def write_device(self, found: Any, file: str | Path) -> None:
         """Write what a device is."""
+
+    def write_comparison_with_measurement(self, found: Any, file: str | Path) -> None:
+        """Write how far a scenario is off a measurement."""
 
     def write_validation(self, found: Any, file: str | Path) -> None:
         """Write how far a device is off a measured trace."""

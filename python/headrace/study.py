@@ -25,7 +25,7 @@ Json = dict[str, Any]
 ROOT = Path(__file__).parent / "studies"
 
 # Where the interval of what was obtained lies wholly inside the tolerance a claim holds; wholly outside, it fails;
-# across its edge, the run is lengthened so many times fourfold before it is left undecided.
+# across its edge, the run is lengthened fourfold at most this many times before it is left undecided.
 LENGTHENED_AT_MOST = 2
 
 
@@ -75,7 +75,7 @@ class Claim:
     published: Any
     source: str
     percent: float | None = None
-    """A number holds within so many percent of the published one."""
+    """The tolerance: percent of the published number."""
     within: float | None = None
     """A number holds when it differs by at most so much."""
     between: tuple[float, float] | None = None

@@ -23,6 +23,7 @@ pub mod devices;
 pub mod document;
 pub mod experiment;
 pub mod faults;
+pub mod operation;
 pub mod plan;
 pub mod progress;
 pub mod results;

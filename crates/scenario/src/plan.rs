@@ -1,5 +1,7 @@
 //! From what a user wrote to what can be run: names looked up, files read, and what cannot work refused in words.
 
+mod extents;
+mod files;
 mod streams;
 
 use std::path::{Path as FilePath, PathBuf};

@@ -174,6 +174,7 @@ pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
         ArrivalSpec::Every(_) => poisson("are regular"),
         ArrivalSpec::Bursty { .. } => poisson("come in bursts"),
         ArrivalSpec::Batches { .. } => poisson("come in batches"),
+        ArrivalSpec::Log(_) => poisson("are as recorded"),
         ArrivalSpec::Replay(_) if stream.is_open() => poisson("are as recorded"),
         ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) => Some(format!(
             "arrivals do not depend on answers: `{name}` waits for an answer before it asks again"

@@ -175,7 +175,7 @@ macro_rules! rooms {
                 async move {
                     if !up {
                         spent.fail();
-                        return headrace_units::Nanos::ZERO;
+                        return spent.until();
                     }
                     let tail = match self {
                         $(Self::$kind(room) => room.carry(ask, spent).await,)+
@@ -183,6 +183,31 @@ macro_rules! rooms {
                     };
                     place.end(failures, &ask.with(ask.work.data()), spent, before);
                     tail
+                }
+            }
+
+            /// Does what is asked of a file, received when this is called as by `serve`.
+            pub(crate) fn handle<'s>(
+                &'m self,
+                place: &'m Place<'m>,
+                ask: &'s Ask<FileOp>,
+                spent: &'s mut Spent,
+            ) -> impl Future<Output = ()> + use<'m, 's> {
+                place.receive(ask.work.data().bytes);
+                let before = spent.legs().len();
+                async move {
+                    match self {
+                        $(Self::$kind(room) => room.handle(ask, spent).await,)+
+                        $(Self::$made(room) => room.handle(ask, spent).await,)+
+                    }
+                    place.answer(&ask.with(ask.work.data()), spent, before);
+                }
+            }
+
+            pub(crate) fn begin_with(&self, file: &FileOp) {
+                match self {
+                    $(Self::$kind(room) => room.begin_with(file),)+
+                        $(Self::$made(room) => room.begin_with(file),)+
                 }
             }
 

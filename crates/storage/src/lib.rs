@@ -8,15 +8,18 @@
 
 mod arena;
 mod crossing;
+pub mod expression;
 pub mod graph;
 mod health;
 mod kinds;
 mod meter;
+mod moving;
 mod place;
 mod room;
 mod theory;
 mod timeline;
 pub mod wire;
+mod witness;
 
 pub use arena::{Arena, Slots};
 pub use crossing::{Crossing, Phase};
@@ -27,8 +30,9 @@ pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
 pub use theory::{Demand, Load, Model, Server};
 pub use timeline::{Journey, Timeline, Visit};
+pub use witness::{Fact, Witness};
 
-use headrace_work::{Ask, Block, Spent};
+use headrace_work::{Ask, Block, FileOp, Spent};
 
 kinds::rooms! {
     /// A disk drive.
@@ -47,6 +51,16 @@ kinds::rooms! {
     Switch = switch::{SwitchSpec, SwitchPlan, Switch},
     /// A server that streams come from.
     Server = server::{ServerSpec, ServerPlan, Server},
+    /// Limits of users and ports, before an archive.
+    Front = front::{FrontSpec, FrontSpec, Front},
+    /// A network that transfers share, each way.
+    Network = network::{NetworkSpec, NetworkSpec, Network},
+    /// Volumes on chains, which hold files.
+    DiskPool = disk_pool::{DiskPoolSpec, DiskPoolSpec, DiskPool},
+    /// Cartridges, drives and robots.
+    TapeLibrary = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
+    /// Files in a disk pool before a tape library.
+    Archive = archive::{ArchiveSpec, ArchivePlan, Archive},
     ;
     /// One direction of a wire.
     Port = port::{PortPlan, Port},

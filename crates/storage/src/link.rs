@@ -1,7 +1,7 @@
 //! A link: one transfer at a time at a rate, and a latency on the way. Whoever names it shares it.
 
 use headrace_analytic::Law;
-use headrace_kernel::Resource;
+use headrace_kernel::{Resource, Sim};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Ask, Block, Cause, Op, Spent, What};
 use schemars::JsonSchema;
@@ -149,37 +149,42 @@ impl Known for LinkPlan {
 pub struct Link<'m> {
     place: &'m Place<'m>,
     wires: Wires<'m>,
-    by_cause: ByCause,
     plan: &'m LinkPlan,
 }
 
 /// The wires of a link.
 enum Wires<'m> {
-    One(Box<Resource<'m>>),
+    One(Box<Shared<'m>>),
     Two(&'m [Edge<'m>]),
+}
+
+/// The wire that both directions share.
+struct Shared<'m> {
+    wire: Resource<'m>,
+    by_cause: ByCause,
 }
 
 impl Plan for LinkPlan {
     type Room<'m> = Link<'m>;
 
     fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Link<'m> {
+        let shared = || Shared { wire: Resource::fcfs(place.site.sim, 1), by_cause: ByCause::default() };
         let wires = match self.duplex {
-            Duplex::Half => Wires::One(Box::new(Resource::fcfs(place.site.sim, 1))),
+            Duplex::Half => Wires::One(Box::new(shared())),
             Duplex::Full => Wires::Two(uses),
         };
-        Link { wires, by_cause: ByCause::default(), plan: self, place }
+        Link { wires, plan: self, place }
     }
 }
 
-impl<'m> Link<'m> {
+impl<'m> Shared<'m> {
     /// Waits for the wire and holds it.
-    async fn carry_for(&'m self, wire: &'m Resource<'m>, cause: Cause, time: Nanos) {
+    async fn carry_for(&'m self, sim: &'m Sim<'m>, cause: Cause, time: Nanos) {
         if cause == Cause::Host {
-            wire.serve(time).await;
+            self.wire.serve(time).await;
             return;
         }
-        let sim = self.place.site.sim;
-        let _held = wire.acquire(()).await;
+        let _held = self.wire.acquire(()).await;
         self.by_cause.during(cause, sim, sim.delay(time)).await;
     }
 }
@@ -187,7 +192,7 @@ impl<'m> Link<'m> {
 impl Metered for Link<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         match &self.wires {
-            Wires::One(wire) => Some(self.by_cause.of(Activity::of(1, &wire.usage(), now), now)),
+            Wires::One(shared) => Some(shared.by_cause.of(Activity::of(1, &shared.wire.usage(), now), now)),
             Wires::Two(_) => None,
         }
     }
@@ -196,12 +201,12 @@ impl Metered for Link<'_> {
 impl<'m> Room<'m> for Link<'m> {
     async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         let sim = self.place.site.sim;
-        let Wires::One(wire) = &self.wires else {
+        let Wires::One(shared) = &self.wires else {
             self.pass(ask, spent);
             return sim.until(spent.until()).await;
         };
         let time = self.plan.wire.time_for(ask.work.bytes);
-        self.carry_for(wire, ask.cause, time).await;
+        shared.carry_for(sim, ask.cause, time).await;
         spent.charge(self.place.id, What::Waiting, sim.now() - time);
         sim.delay(self.plan.wire.delay() + self.plan.latency).await;
         spent.charge(self.place.id, What::Service, sim.now());
@@ -209,9 +214,9 @@ impl<'m> Room<'m> for Link<'m> {
 
     fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         match &self.wires {
-            Wires::One(wire) => {
+            Wires::One(shared) => {
                 let time = self.plan.wire.time_for(ask.work.bytes);
-                let pass = wire.pass(spent.until(), |start| start + time);
+                let pass = shared.wire.pass(spent.until(), |start| start + time);
                 spent.charge(self.place.id, What::Waiting, pass.start);
                 spent.charge(self.place.id, What::Service, pass.end + self.plan.wire.delay());
             }

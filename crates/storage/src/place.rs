@@ -2,9 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{Sim, Stream};
+use headrace_kernel::{Fluid, Sim, Stream};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, NodeId, Spent};
+use headrace_work::{Ask, Block, FileOp, NodeId, Spent};
 
 use crate::Component;
 use crate::array::Way;
@@ -13,6 +13,7 @@ use crate::crossing::Crossing;
 use crate::graph::Graph;
 use crate::health::{Change, Event, Happening, Health};
 use crate::timeline::Timeline;
+use crate::witness::{Fact, Witness};
 
 /// What the components of one simulation share.
 pub struct Site<'m> {
@@ -20,6 +21,9 @@ pub struct Site<'m> {
     pub sim: &'m Sim<'m>,
     /// The journeys of the first requests, where they are wanted.
     pub timeline: Timeline,
+    /// Links that transfers use several of at once, whichever rooms they belong to.
+    pub fluid: Fluid<'m>,
+    witness: Option<Box<dyn Witness>>,
     seed: u64,
     /// The components that were asked something since this list was last taken.
     touched: RefCell<Vec<NodeId>>,
@@ -29,7 +33,8 @@ pub struct Site<'m> {
 impl<'m> Site<'m> {
     /// An empty site, whose random streams come from `seed`.
     pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
-        Self { sim, timeline, seed, touched: RefCell::default(), happenings: RefCell::default() }
+        let (touched, happenings) = (RefCell::default(), RefCell::default());
+        Self { sim, timeline, fluid: Fluid::new(sim), witness: None, seed, touched, happenings }
     }
 
     /// Notes what happens to a component.
@@ -40,6 +45,25 @@ impl<'m> Site<'m> {
     /// What happened to components, from the `first`-th on, in the order of time.
     pub fn happenings(&self, first: usize) -> Vec<Happening> {
         self.happenings.borrow()[first..].to_vec()
+    }
+
+    /// Has `witness` told what happens to files.
+    #[must_use]
+    pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {
+        Self { witness: Some(witness), ..self }
+    }
+
+    /// Tells what happened to a file of the archive `of`.
+    #[inline]
+    pub(crate) fn tell(&self, of: NodeId, fact: Fact) {
+        if let Some(witness) = &self.witness {
+            witness.saw(of, fact, self.sim.now());
+        }
+    }
+
+    /// What the witness found wrong.
+    pub fn broken(&self) -> Vec<String> {
+        self.witness.as_ref().map_or_else(Vec::new, |witness| witness.broken())
     }
 
     /// Takes the list of components that were asked something since it was last taken.
@@ -236,6 +260,37 @@ impl<'m> Edge<'m> {
             Component::Controller(controller) => Some(controller),
             _ => None,
         }
+    }
+
+    /// Has the room that it leads to do what is asked of a file, and charges the time to `spent`.
+    pub fn handle<'s>(
+        &self,
+        ask: &'s Ask<FileOp>,
+        spent: &'s mut Spent,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(ask.work.data().bytes));
+        self.to.handle(self.place, ask, spent)
+    }
+
+    /// Tells the room that it leads to of a file that exists when the run begins: see [`Room::begin_with`](crate::Room::begin_with).
+    pub fn begin_with(&self, file: &FileOp) {
+        self.to.begin_with(file);
+    }
+
+    /// The room that it leads to, for rooms that work together by more than one call.
+    pub(crate) fn room(&self) -> &'m Component<'m> {
+        self.to
+    }
+
+    /// Work begins that is done by more than one call: so many bytes are sent, and received.
+    pub(crate) fn begin(&self, bytes: u64) {
+        self.sent.set(self.sent.get().with(bytes));
+        self.place.receive(bytes);
+    }
+
+    /// That work is done; the account had `before` legs when it began.
+    pub(crate) fn end(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
+        self.place.answer(ask, spent, before);
     }
 
     /// Where it leads.

@@ -2,7 +2,7 @@
 
 use headrace_analytic::Law;
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, NodeId, Op, Spent};
+use headrace_work::{Ask, Block, FileOp, NodeId, Op, Spent};
 
 use crate::array::Way;
 use crate::crossing::{Crossing, Phase};
@@ -128,6 +128,21 @@ pub trait Known {
         None
     }
 
+    /// Whether it serves requests to blocks. A room of an archive does not.
+    fn serves_blocks(&self) -> bool {
+        true
+    }
+
+    /// Whether streams of operations on files go to it.
+    fn takes_files(&self) -> bool {
+        false
+    }
+
+    /// Where files can lie that are older than a log: in a disk pool, on tape. For a room that takes files.
+    fn older_files(&self) -> [bool; 2] {
+        [false, false]
+    }
+
     /// What a reader of results must know of it under this load.
     fn note(&self, view: View, load: &Load) -> Option<String> {
         _ = (view, load);
@@ -137,8 +152,12 @@ pub trait Known {
 
 /// A room in a simulation.
 pub trait Room<'m>: Metered {
-    /// Does what is asked, in virtual time, and charges all of it to `spent`.
-    fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) -> impl Future<Output = ()>;
+    /// Does what is asked, in virtual time, and charges all of it to `spent`. Only rooms that [serve blocks](Known::serves_blocks)
+    /// are asked.
+    fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) -> impl Future<Output = ()> {
+        _ = (ask, spent);
+        async { unreachable!("a room that serves no blocks is asked for one") }
+    }
 
     /// Serves a request whose data crosses `way`, disk number `disk` of an array: by default all of it before a write or after
     /// a read.
@@ -185,6 +204,20 @@ pub trait Room<'m>: Metered {
         _ = (ask, spent);
         async { unreachable!("a room without ports carries nothing between them") }
     }
+
+    /// Does what is asked of a file, in virtual time, and charges all of it to `spent`. Only rooms that
+    /// [take files](Known::takes_files) are asked.
+    fn handle(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) -> impl Future<Output = ()> {
+        _ = (ask, spent);
+        async { unreachable!("a room that takes no files is asked for one") }
+    }
+
+    /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Only rooms
+    /// that take files are told.
+    fn begin_with(&self, file: &FileOp) {
+        _ = file;
+        unreachable!("a room that takes no files is told of one");
+    }
 }
 
 /// What a room records of itself.
@@ -209,5 +242,11 @@ pub trait Metered {
     /// does. Results carry each by that name.
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         _ = (now, put);
+    }
+
+    /// What a reader of the results must know of what happened here.
+    fn remarks(&self, now: Nanos) -> Vec<String> {
+        _ = now;
+        Vec::new()
     }
 }

@@ -59,7 +59,7 @@ impl Run {
         let found = self.meters.iter().find(|(meter, _)| *meter == name);
         found.map_or(0, |(_, meter)| match meter {
             Meter::Count(many) | Meter::Share(many, _) => *many,
-            Meter::Area(_) => unreachable!("no array has such a meter"),
+            Meter::Area(_) | Meter::Fill(..) => unreachable!("no array has such a meter"),
         })
     }
 

@@ -5,11 +5,13 @@
 //! the workload. [`Arrivals`] says when open streams bear them.
 
 mod arrivals;
+mod files;
 mod pattern;
 mod requests;
 mod spec;
 
 pub use arrivals::Arrivals;
+pub use files::{Extents, Placement};
 pub use pattern::Pattern;
 pub use requests::Requests;
 pub use spec::{ArrivalSpec, BatchSize, OpSpec, PatternSpec, Region, StreamSpec, WhenFull};

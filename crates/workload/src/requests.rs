@@ -4,6 +4,7 @@ use headrace_kernel::Stream;
 use headrace_units::Bytes;
 use headrace_work::{Ask, Block, Op, SizeSpec};
 
+use crate::files::{Extents, InFiles};
 use crate::pattern::Pattern;
 use crate::spec::StreamSpec;
 
@@ -16,6 +17,8 @@ pub struct Requests {
     /// Where the addresses of the pattern count from.
     from: u64,
     pattern: Pattern,
+    /// Where they lie, in the place of the pattern.
+    files: Option<InFiles>,
     made: u64,
 }
 
@@ -24,7 +27,21 @@ impl Requests {
     pub fn new(spec: &StreamSpec, capacity: u64, stream: Stream) -> Self {
         let (from, footprint) = spec.addressed(Bytes(capacity));
         let pattern = Pattern::new(spec.pattern, footprint.0, spec.alignment().0);
-        Self { stream, reads: spec.op.reads(), size: spec.size.clone(), from: from.0, pattern, made: 0 }
+        Self {
+            stream,
+            reads: spec.op.reads(),
+            size: spec.size.clone(),
+            from: from.0,
+            pattern,
+            files: None,
+            made: 0,
+        }
+    }
+
+    /// The same requests, one after another in files.
+    #[must_use]
+    pub fn in_files(self, extents: Option<Extents>) -> Self {
+        Self { files: extents.map(InFiles::new), ..self }
     }
 
     /// The next request. It is written in place: moving it costs as much as drawing it.
@@ -41,7 +58,10 @@ impl Requests {
             _ => Op::Write,
         };
         let bytes = self.size.draw(&mut draws).0;
-        let address = self.from + self.pattern.address(bytes, &mut draws);
+        let address = match &mut self.files {
+            Some(files) => files.address(bytes),
+            None => self.from + self.pattern.address(bytes, &mut draws),
+        };
         (ask.root, ask.key, ask.work) = (key, key, Block { op, address, bytes });
     }
 }
@@ -64,6 +84,9 @@ mod tests {
             align: None,
             footprint: None,
             region: Some(region),
+            file: None,
+            files: None,
+            placement: None,
             outstanding: None,
             when_full: WhenFull::Wait,
             timeout: None,

@@ -1,10 +1,12 @@
 //! What a user writes of a stream of requests.
 
-use headrace_trace::ReplaySpec;
+use headrace_trace::{FileLogSpec, ReplaySpec};
 use headrace_units::{Bytes, Fraction, Nanos, PerSecond};
 use headrace_work::{SizeSpec, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::files::Placement;
 
 /// A stream of requests to one component.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +39,17 @@ pub struct StreamSpec {
     /// a region that begins at 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Region>,
+    /// Requests go to files of this size: each from its beginning to its end, one after another and around again. A request that
+    /// does not fit at the end of a file begins the next. Streams with files of one size to one component have files of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Bytes>,
+    /// Number of files. Default: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub files: Option<u32>,
+    /// Where the files lie: `contiguous` from the beginning of what is addressed, which is the default, or `spread` over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
     /// Maximum number of its requests in flight, for an open stream. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -67,9 +80,15 @@ impl StreamSpec {
         (region.from, Bytes(end.saturating_sub(region.from.0)))
     }
 
+    /// How many files it has, where it has any.
+    pub fn files(&self) -> u64 {
+        u64::from(self.files.unwrap_or(1))
+    }
+
     /// Whether it says anything of which requests are drawn.
     pub fn draws_requests(&self) -> bool {
-        let said = self.align.is_some() || self.footprint.is_some() || self.region.is_some();
+        let said =
+            self.align.is_some() || self.footprint.is_some() || self.region.is_some() || self.file.is_some();
         said || self.op != OpSpec::default()
             || self.size != four_kib()
             || self.pattern != PatternSpec::default()
@@ -77,7 +96,8 @@ impl StreamSpec {
 
     /// Whether every address of the component is equally likely.
     pub fn is_everywhere(&self) -> bool {
-        self.pattern == PatternSpec::Uniform && self.footprint.is_none() && self.region.is_none()
+        let all = self.footprint.is_none() && self.region.is_none() && self.file.is_none();
+        all && self.pattern == PatternSpec::Uniform
     }
 }
 
@@ -168,6 +188,8 @@ pub enum ArrivalSpec {
     },
     /// From a trace of requests recorded on a real system.
     Replay(Box<ReplaySpec>),
+    /// From a log of file operations, to an archive.
+    Log(FileLogSpec),
 }
 
 /// How many requests come at once.

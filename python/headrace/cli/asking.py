@@ -25,7 +25,7 @@ Vary = Annotated[
     ),
 ]
 Replications = Annotated[
-    int | None, typer.Option(min=1, metavar="R", help="So many independent runs of each point.", show_default=False)
+    int | None, typer.Option(min=1, metavar="R", help="Number of independent runs of each point.", show_default=False)
 ]
 PrecisionOption = Annotated[
     str | None,
@@ -48,7 +48,7 @@ StoreFolder = Annotated[
         help="Keep every run there: what was killed goes on from there, and repeats nothing.",
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="At most so many at once. [default: all]")]
+Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Maximum number of runs in parallel. [default: all processors]")]
 
 
 def axes_of(given: list[str] | None) -> dict[str, Any]:

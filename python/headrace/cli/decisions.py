@@ -22,7 +22,7 @@ def compare_command(
         Path | None,
         typer.Argument(help="Another; without it, the first with the values of `--with`.", show_default=False),
     ] = None,
-    replications: Annotated[int, typer.Option(min=2, metavar="R", help="So many pairs of runs.")] = 10,
+    replications: Annotated[int, typer.Option(min=2, metavar="R", help="Number of pairs of runs.")] = 10,
     other: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="PATH=VALUE", help="A value that the second has in the place of the first's."),

@@ -10,14 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, refuse, write
+from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, write
 from headrace.files import keep_apart, write_whole
 from headrace.mistakes import printable
 
 Json = dict[str, Any]
 
-calibrate = typer.Typer(no_args_is_help=True, help="Fit devices to what was measured of them.")
-imports = typer.Typer(no_args_is_help=True, help="Devices from other programs' files.")
+calibrate = typer.Typer(no_args_is_help=True, help="Fit devices and scenarios to what was measured.")
+imports = typer.Typer(
+    no_args_is_help=True, help="Devices, measurements, traces and scenarios from other programs' files."
+)
 
 
 class Clock(StrEnum):
@@ -89,13 +91,22 @@ def _list(beside: Path, as_json: bool) -> None:
 
 
 def validate(
+    scenario: Annotated[
+        Path | None, typer.Argument(help="A scenario, to be held against a measurement.", show_default=False)
+    ] = None,
+    measurement: Annotated[
+        Path | None,
+        typer.Argument(help="What `headrace measure` or `headrace import fio` wrote.", show_default=False),
+    ] = None,
     device: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--device", metavar="NAME", help="The device to be held against the trace, or the path of its file."
         ),
-    ],
-    trace: Annotated[Path, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")],
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")
+    ] = None,
     clock: Annotated[
         Clock,
         typer.Option(
@@ -103,11 +114,44 @@ def validate(
             "`measured`: it is issued at the instant at which it really was."
         ),
     ] = Clock.simulated,
+    stream: Stream = None,
+    requests: Requests = 20_000,
     as_json: AsJson = False,
     beside: Beside = Path(),
     report: ReportFile = None,
 ) -> None:
-    """Replay a measured trace on a device, request by request, and say how far off it is."""
+    """Say how far off a scenario is of a measurement, load by load, or a device of a trace, request by request."""
+    if scenario and measurement and not (device or trace):
+        _validate_scenario(scenario, measurement, stream, requests, as_json, report)
+    elif device and trace and not scenario:
+        _validate_device(device, trace, clock, as_json, beside, report)
+    else:
+        raise typer.BadParameter("give SCENARIO and MEASUREMENT, or --device and --trace")
+
+
+def _validate_scenario(
+    file: Path, measured: Path, stream: str | None, requests: int, as_json: bool, report: Path | None
+) -> None:
+    import headrace  # noqa: PLC0415
+    from headrace import measurement  # noqa: PLC0415
+    from headrace.measurement import comparison  # noqa: PLC0415
+    from headrace.view.terminal import measurement as terminal  # noqa: PLC0415
+    from headrace.view.terminal import progress  # noqa: PLC0415
+
+    try:
+        scenario = headrace.load(file)
+        keep_apart({"--report": report}, [measured, *scenario.inputs()])
+        with progress.saying(quiet=as_json) as tell:
+            points = measurement.load(measured)
+            found = comparison.compare(scenario, points, stream=stream, requests=requests, tell=tell)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    _print(found, terminal.show_comparison, as_json)
+    if report:
+        write(lambda page: comparison.report(found, page), report)
+
+
+def _validate_device(device: str, trace: Path, clock: Clock, as_json: bool, beside: Path, report: Path | None) -> None:
     from headrace.devices import validation  # noqa: PLC0415
     from headrace.view.terminal import devices as terminal  # noqa: PLC0415
 

@@ -28,6 +28,13 @@ Sets = Annotated[
         help="Put a value in the place of what the file has: `--set run.seed=7`. May be repeated.",
     ),
 ]
+Stream = Annotated[
+    str | None,
+    typer.Option("--stream", metavar="NAME", help="The stream that stands for fio. [default: the only one]"),
+]
+Requests = Annotated[
+    int, typer.Option("--requests", min=100, max=100_000_000, help="Requests simulated under each load.")
+]
 
 MISTAKE, CUT_SHORT, INTERRUPTED = 2, 3, 130
 

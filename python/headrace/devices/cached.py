@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-# So many requests tell a median.
+# Minimum number of requests for a median.
 ENOUGH = 20
 
-# By so many standard errors single reads must come nearer on average before a setting counts as the drive's: many are
-# tried, and one of them is always the best by chance.
+# Minimum improvement of single reads, in standard errors, for a setting to count as the drive's. High, because many settings
+# are tried and the best of them wins partly by chance.
 SURELY = 4.0
 
 SIZES = (0.5, 2.0, 4.0)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Tell = Callable[[str], object]
 
-# So many quantiles of each class of requests are held against each other.
+# Number of quantiles compared for each class of requests.
 QUANTILES = 60
 
 

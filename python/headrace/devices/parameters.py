@@ -84,7 +84,7 @@ def _mechanics(mechanics: Json, *, keeps_phase: bool) -> Iterator[Parameter]:
 
 
 def _biased(into: Json, value: float) -> None:
-    """Make seeks inwards slower by so many ms than those outwards; `_bent` keeps their mean as it is."""
+    """Make inward seeks slower than outward ones by this many ms; `_bent` preserves their mean."""
     into["mechanics"]["inward_more"] = quantities.time_of(value)
     into["mechanics"]["outward_more"] = quantities.time_of(-value)
     into["_bias"] = abs(value)

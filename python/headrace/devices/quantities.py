@@ -54,7 +54,7 @@ def sector_ms(rate: Any) -> float:
 
 
 def rate_of_sectors(ms: float) -> str:
-    """Return the data rate at which a sector takes so many ms, as a device file has it.
+    """Return the data rate at which a sector takes this many ms, as a device file has it.
 
     >>> rate_of_sectors(0.1)
     '5120000.000 B/s'

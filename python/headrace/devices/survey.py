@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-# So far, in turns, a track's beginning is told by one request; and so many times that costs one that tells nothing.
+# The error, in turns, with which one request locates the beginning of a track; the cost of an uninformative request in the
+# same unit.
 NEAR, LOST = 0.02, 5.0
 
-# What a track that is passed over costs: more than one request that tells nothing, less than two.
+# The cost of a skipped track: more than one uninformative request, less than two.
 SLIP = 6.0
 
-# At most so many tracks of a zone are passed over; skews are at most so many sectors other than the file has them.
+# Maximum number of skipped tracks of a zone, and maximum correction of a skew in sectors.
 MOST_SLIPS, MOST_SECTORS = 64, 3
 
-# Beginnings of a zone that are tried, as shares of a turn.
+# Number of candidate angles for the beginning of a zone.
 OFFSETS = 48
 
 # Fewer requests than that tell nothing of a zone.
@@ -187,7 +188,7 @@ def _capacity(zone: Json, surfaces: int) -> int:
 
 
 def _begins(zone: Json, surfaces: int, track: Any, more: int, more_by_cylinder: int) -> Any:
-    """Return where tracks of a zone begin, in turns, with skews of so many sectors more than the zone has."""
+    """Return where the tracks of a zone begin, in turns, with this many sectors added to the skews of the zone."""
     skew = zone.get("track_skew", 0.0) + more
     switch = zone.get("cylinder_skew", 0.0) + more_by_cylinder
     return (zone.get("offset", 0.0) + skew * track + (switch - skew) * (track // surfaces)) / zone["sectors"]
@@ -236,7 +237,7 @@ def _zone(zone: Json, surfaces: int, seen: Sightings, at: int) -> Zone | None:
     moved = tracks[:, None] + np.arange(most + 1)
 
     def late(more: int, more_by_cylinder: int) -> "Floats":
-        """Return how much later each track begins than it would with so many passed over before it."""
+        """Return the delay of the beginning of each track due to the tracks skipped before it."""
         return np.asarray(begins[:, None] - _begins(zone, surfaces, moved, more, more_by_cylinder))
 
     sectors = range(-MOST_SECTORS, MOST_SECTORS + 1)
@@ -260,7 +261,7 @@ def _zone(zone: Json, surfaces: int, seen: Sightings, at: int) -> Zone | None:
 
 
 def _walked(apart: "Floats", offsets: "Floats") -> "list[Floats]":
-    """Return, before and after each request, the least cost of having passed over so many tracks, by offset.
+    """Return, before and after each request, the least cost of each number of skipped tracks, by offset.
 
     From request to request more may be passed over, and none fewer (Viterbi's search).
     """

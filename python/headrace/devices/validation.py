@@ -55,7 +55,7 @@ def of(numbers: Json, trace: str | Path, *, clock: str = "simulated", phases: in
 
 
 def pooled(many: int = PHASES) -> list[float]:
-    """Return so many initial phases, evenly over a turn."""
+    """Return this many initial phases, evenly spaced over a turn."""
     return [(at + 0.5) / many for at in range(many)]
 
 

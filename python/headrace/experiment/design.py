@@ -20,7 +20,7 @@ from headrace.scenario import Scenario, load
 Json = dict[str, Any]
 Value = str | int | float | bool
 
-# So many points an experiment has at most.
+# Maximum number of points of an experiment.
 MOST_POINTS = 1_000_000
 
 

@@ -45,7 +45,7 @@ class Local:
 
 
 def _windowed(tasks: Iterable[Task], submit: Callable[[Task], "Future[Record]"], most: int) -> Iterator[Record]:
-    """Have so many tasks under way at most, so that what others have done meanwhile is not done again."""
+    """Limit the tasks in flight, so that tasks that others finish meanwhile are not repeated."""
     waiting = iter(tasks)
     under_way: set[Future[Record]] = set()
     exhausted = False

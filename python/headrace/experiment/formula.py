@@ -10,8 +10,7 @@ from typing import Any
 
 from headrace import _core
 
-# A kind of quantity: powers of (bytes, seconds), how many of its parser's unit make one, and how it is written: so many
-# make a unit.
+# A kind of quantity: powers of (bytes, seconds), the scale of its parser's unit, and how it is written: scale and unit.
 KINDS: dict[str, tuple[tuple[int, int], float, tuple[float, str]]] = {
     "time": ((0, 1), 1e9, (1e3, "ms")),
     "size": ((1, 0), 1.0, (1.0, "B")),

@@ -79,13 +79,14 @@ class Optimum:
     def answer(self) -> str:
         """The best design, or how many there are to choose from, and how many were tried."""
         if not self.front:
-            return f"No design keeps within the constraints: {self._failures()}. {self._tried}."
+            broken = self._broken()
+            return f"No design keeps within the constraints{f': {broken}' if broken else ''}. {self._tried}."
         best = self.front[0]
         found = ", ".join(f"{goal.text} = {interval(*best.values[goal.text])}" for goal, _ in self.goals)
         if len(self.goals) == 1:
             said = f"Best is {best.point}: {found}."
         else:
-            optimal = f"{len(self.front)} of {len(self.trials)} designs are Pareto-optimal"
+            optimal = f"{len(self.front)} of {len(self._run)} designs are Pareto-optimal"
             said = f"{optimal}; the first is {best.point}: {found}."
         return " ".join(filter(None, (said, self._open(best), f"{self._tried}.")))
 
@@ -100,19 +101,22 @@ class Optimum:
         named = f"{first.point} keeps within {' and '.join(first.unsure)}"
         return f"It would be better, but whether {named} is not known: add replications."
 
-    def _failures(self) -> str:
-        counts = Counter(one for trial in self.trials for one in trial.passed)
-        broken = ", ".join(f"`{one}` breaks with {count}" for one, count in counts.items() if one != "failed")
-        reason = next((trial.reason for trial in self.trials if trial.reason), None)
-        failed = f"{counts['failed']} failed ({reason})" if counts["failed"] else ""
-        return "; ".join(filter(None, (broken, failed)))
+    def _broken(self) -> str:
+        counts = Counter(one for trial in self._run for one in trial.passed)
+        return ", ".join(f"`{one}` breaks with {count}" for one, count in counts.items())
+
+    @property
+    def _run(self) -> list[Trial]:
+        """The designs that could be run."""
+        return [trial for trial in self.trials if trial.reason is None]
 
     @property
     def _tried(self) -> str:
-        if len(self.trials) >= self.designs:
+        run, reason = len(self._run), next((trial.reason for trial in self.trials if trial.reason), None)
+        if run >= self.designs:
             return f"All {self.designs:,} designs tried"
-        share = f"{len(self.trials) / self.designs:.2g}"
-        return f"{len(self.trials):,} of {self.designs:,} designs tried ({float(share) * 100:.3g} %)"
+        said = f"{run:,} of {self.designs:,} designs tried ({float(f'{run / self.designs:.2g}') * 100:.3g} %)"
+        return f"{said}; {len(self.trials) - run:,} cannot be run ({reason})" if reason else said
 
     @property
     def frame(self) -> "polars.DataFrame":
@@ -155,7 +159,7 @@ def optimise(
     `300 * disks + 2000`, a field named in full or by as much of its end as is unique.
 
     `vary` as for a sweep: what is tried are its values. Where there are no more than `trials` designs, all are tried;
-    else Optuna chooses, one goal by TPE, several by NSGA-II, always from the same seed. A design whose constraints its
+    else Optuna chooses as many that can be run, one goal by TPE, several by NSGA-II, always from the same seed. A design whose constraints its
     intervals do not decide gets more replications, `budget` at most. With `store` runs are kept, and Optuna's study as
     `optuna.log` in the same folder: the same call goes on from there. Every design meets the same luck: the best of
     many owes a little of it to that, and is worth a run with another seed. Ctrl-C raises `Interrupted` with what the

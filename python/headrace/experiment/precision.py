@@ -110,7 +110,8 @@ def _note(precision: Precision, apart: float, metric: str, many: int) -> str:
     reached = f"± {apart * precision.within:.2%} (95 % confidence) after {many} replications"
     if apart <= 1:
         return f"precision: {metric} is known to {reached}"
-    return f"precision: {metric} is known only to {reached}, not to the ± {precision.within:.2%} asked for; raise the budget"
+    asked = f"± {precision.within:.2%}"
+    return f"precision: {metric} is known only to {reached}, not to the {asked} asked for; raise the budget"
 
 
 def _furthest(found: Results, precision: Precision, file: str) -> tuple[float, str]:
@@ -125,7 +126,7 @@ def _furthest(found: Results, precision: Precision, file: str) -> tuple[float, s
 
 
 def _widen(count: int) -> float:
-    """Return how many times as wide as others the intervals are of replications whose number came of looking at them."""
+    """Return the factor by which intervals widen where the number of replications follows from looking at them."""
     from scipy.special import stdtrit  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
     return float(stdtrit(count - 1, (1 + SEQUENTIAL) / 2) / stdtrit(count - 1, 0.975)) if count > 1 else 1.0

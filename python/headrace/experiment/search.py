@@ -33,7 +33,7 @@ def search(
     question: str,
     store: str | Path | None,
 ) -> None:
-    """Have `attempt` called with designs until it has seen `trials` different ones.
+    """Have `attempt` called with designs until it has run `trials` different ones.
 
     `more` says of each goal whether more is better. With `store` the study goes on from what is kept there under the
     name `question`.
@@ -41,16 +41,15 @@ def search(
     study = _study(len(more), more, trials, question, store)
     # What was under way when a process was killed has no answer, and counts for nothing.
     known = [_chosen(trial.params, levels) for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
-    for point in known:
-        attempt(point)
-    seen = {point.key for point in known}
+    seen = {point.key for point in known if attempt(point).goals is not None}
     for _ in range(ASKED_PER_DESIGN * trials):
         if len(seen) >= trials:
             return
         asked = study.ask()
         point = _chosen({place: asked.suggest_int(place, 0, len(of) - 1) for place, of in levels.items()}, levels)
         answer = attempt(point)
-        seen.add(point.key)
+        if answer.goals is not None:
+            seen.add(point.key)
         for place, value in point.values.items():
             asked.set_user_attr(place, value)
         _tell(study, asked, answer)

@@ -253,7 +253,7 @@ class Table:
         return said
 
     def _differ(self, a: Point, b: Point, metric: str, among: int | None = None) -> bool:
-        """Whether two points differ that are the extremes of all, or of so many: paired, judged as one of all pairs."""
+        """Whether the two extremes of all points, or of `among` points, differ: paired, judged as one of all pairs."""
         import numpy as np  # noqa: PLC0415
         from scipy.special import stdtrit  # noqa: PLC0415
 

@@ -28,7 +28,8 @@ fn laws_broken_by(act: Act) -> Vec<String> {
     let mut record = Record::new(&plan, arena, 100, None);
     act(arena, &edge, &mut record);
     let streams = vec![("users", &record.streams[0], &edge)];
-    broken(&Evidence { graph: &plan.graph, arena, streams, now: Nanos(100_000_000) })
+    let files = Vec::new();
+    broken(&Evidence { files, graph: &plan.graph, arena, streams, now: Nanos(100_000_000) })
 }
 
 const ASK: Ask<Block> = Ask { work: Block { op: Op::Read, address: 0, bytes: 4096 }, ..Ask::BLANK };

@@ -3,12 +3,14 @@
 use std::path::Path as FilePath;
 
 use headrace_storage::{Graph, Load};
-use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
+use headrace_trace::{FileLog, Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
-use headrace_workload::{ArrivalSpec, Region, StreamSpec, WhenFull};
+use headrace_workload::{ArrivalSpec, Extents, Region, StreamSpec, WhenFull};
 
+use super::extents;
 use crate::document::{Path, Problem};
+use crate::operation::Operation;
 use crate::progress::Progress;
 use crate::spec::ScenarioSpec;
 
@@ -26,6 +28,10 @@ pub struct StreamPlan {
     pub target: NodeId,
     /// What it replays.
     pub trace: Option<Replay>,
+    /// The file operations that it replays.
+    pub log: Option<FileLog>,
+    /// Where its files lie.
+    pub files: Option<Extents>,
 }
 
 /// The streams of a scenario, and what is wrong with them. Where there is no graph, only names are looked up.
@@ -40,21 +46,34 @@ pub fn of(
     for (name, stream) in &spec.workload {
         let path = Path::of(&["workload", name]);
         let Some(target) = planner.target(&path, stream, graph) else { continue };
+        let log = planner.log(&path, stream, target.0, graph);
         let trace = planner.stream(&path, stream, target.1);
-        streams.push(StreamPlan { name: name.clone(), spec: stream.clone(), target: target.0, trace });
+        let files = extents::place(spec, &path, name, stream, target.1);
+        let files = files.unwrap_or_else(|problem| {
+            planner.say(problem);
+            None
+        });
+        streams.push(StreamPlan {
+            name: name.clone(),
+            spec: stream.clone(),
+            target: target.0,
+            trace,
+            log,
+            files,
+        });
     }
     (streams, planner.problems)
 }
 
-struct Planner<'s> {
+pub(super) struct Planner<'s> {
     spec: &'s ScenarioSpec,
-    folder: &'s FilePath,
-    progress: &'s Progress,
+    pub(super) folder: &'s FilePath,
+    pub(super) progress: &'s Progress,
     problems: Vec<Problem>,
 }
 
 impl Planner<'_> {
-    fn say(&mut self, problem: Problem) {
+    pub(super) fn say(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
@@ -103,6 +122,7 @@ impl Planner<'_> {
                 }
                 trace
             }
+            ArrivalSpec::Log(_) => None,
             _ => {
                 self.drawn_stream(path, spec, capacity);
                 None
@@ -180,19 +200,45 @@ fn region_problem(path: &Path, spec: &StreamSpec, capacity: Bytes) -> Option<Pro
             Problem::at(path, "`region` and `footprint` both say which bytes are addressed").help(help),
         );
     }
+    if region.size.0 == 0 {
+        return Some(
+            Problem::at(path.key("size"), "a region of 0 B has no address").help("give at least one request"),
+        );
+    }
     let end = region.from.0.saturating_add(region.size.0);
-    if region.size.0 == 0 || end > capacity.0 {
+    if end > capacity.0 {
         let Region { from, size } = region;
         let message = format!("{size} from {from} on do not lie within the {capacity} of `{}`", spec.to);
-        let help = "give at least one byte, and at most those from `from` to the end of the component";
+        let help = "give at most the bytes from `from` to the end of the component";
         return Some(Problem::at(path, message).help(help));
     }
     None
 }
 
 impl StreamPlan {
+    /// The operations that it has, where there are several: results tell them apart.
+    pub fn operations(&self) -> Vec<Operation> {
+        let all: Vec<Operation> = match &self.log {
+            Some(log) => log.survey.acts().map(|(act, _)| Operation::File(act)).collect(),
+            None if self.is_mixed() => vec![Operation::Block(Op::Read), Operation::Block(Op::Write)],
+            None => Vec::new(),
+        };
+        if all.len() > 1 { all } else { Vec::new() }
+    }
+
+    /// Whether it replays what was recorded.
+    pub fn is_recorded(&self) -> bool {
+        self.trace.is_some() || self.log.is_some()
+    }
+
+    /// The number of requests that were recorded; none where they are drawn.
+    pub fn recorded(&self) -> Option<u64> {
+        let traced = self.trace.as_ref().map(|trace| trace.survey.requests);
+        traced.or(self.log.as_ref().map(|log| log.survey.operations))
+    }
+
     /// Whether it has both reads and writes.
-    pub fn is_mixed(&self) -> bool {
+    fn is_mixed(&self) -> bool {
         match &self.trace {
             None => (0.0..1.0).contains(&self.spec.op.reads()) && self.spec.op.reads() > 0.0,
             Some(trace) => (1..trace.survey.requests).contains(&trace.survey.reads),
@@ -202,7 +248,7 @@ impl StreamPlan {
     /// Whether requests come whatever became of those before them.
     pub fn is_open(&self) -> bool {
         let open = match &self.trace {
-            None => self.spec.arrivals.mean_rate().is_some(),
+            None => self.log.is_some() || self.spec.arrivals.mean_rate().is_some(),
             Some(trace) => trace.timing() == Timing::Timestamps,
         };
         open && self.spec.outstanding.is_none()
@@ -226,7 +272,7 @@ impl StreamPlan {
             sizes: self.spec.size.bounds(),
             align: self.spec.alignment(),
             uniform: self.spec.is_everywhere(),
-            traced: self.trace.is_some(),
+            traced: self.is_recorded(),
             alone: false,
         }
     }

@@ -9,7 +9,10 @@ mod phases;
 mod response;
 mod streams;
 
+use std::collections::BTreeMap;
+
 use headrace_units::Nanos;
+use headrace_work::NodeId;
 use serde::Serialize;
 
 use crate::plan::Plan;
@@ -79,6 +82,8 @@ pub struct PointResults {
     pub mean_ms: Vec<f64>,
     /// Utilisation, by component.
     pub utilisation: Vec<f64>,
+    /// How full those components were that have a capacity: the share of it, by path.
+    pub fill: BTreeMap<String, f64>,
 }
 
 /// Draws up the results of all replications of a plan; what theory says only where it is wanted.
@@ -117,7 +122,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
         bottleneck,
         theory: if options.theory { theory::predict(plan, &times) } else { Vec::new() },
         phases: phases::of(plan, outcomes),
-        series: outcomes.first().map_or_else(Vec::new, points),
+        series: outcomes.first().map_or_else(Vec::new, |outcome| points(plan, outcome)),
         scenario: plan.spec.clone(),
     };
     results.answer = answer::in_words(&results);
@@ -128,12 +133,14 @@ fn is_complete(end: End) -> bool {
     matches!(end, End::Done | End::TimeUp)
 }
 
-fn points(outcome: &Outcome) -> Vec<PointResults> {
+fn points(plan: &Plan, outcome: &Outcome) -> Vec<PointResults> {
+    let path = |id: NodeId| plan.graph.view(id).path().to_owned();
     let results = outcome.series.iter().map(|point| PointResults {
         time_s: point.time.secs(),
         answered: point.answered.clone(),
         mean_ms: point.mean_ns.iter().map(|ns| Nanos(*ns as u64).ms()).collect(),
         utilisation: point.utilisation.clone(),
+        fill: point.fill.iter().map(|(id, fill)| (path(*id), *fill)).collect(),
     });
     results.collect()
 }

@@ -8,6 +8,9 @@ use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome};
 use crate::spec::Limits;
 
+/// Bytes of a sector of a disk.
+const SECTOR: u64 = 512;
+
 /// The notes on all replications of a plan.
 pub(super) fn of(
     plan: &Plan,
@@ -22,9 +25,12 @@ pub(super) fn of(
     notes.extend(limits(bottleneck));
     notes.extend(of_components(plan));
     notes.extend(of_health(plan, outcomes));
+    notes.extend(outcomes.first().into_iter().flat_map(|outcome| outcome.remarks.iter().cloned()));
     notes.extend(priorities(plan));
+    notes.extend(plan.streams.iter().filter_map(within_a_sector));
     notes.extend(unanswered(streams));
     notes.extend(of_traces(plan, outcomes, streams));
+    notes.extend(of_logs(plan));
     notes.dedup();
     notes
 }
@@ -152,6 +158,19 @@ fn priorities(plan: &Plan) -> Vec<String> {
     .collect()
 }
 
+/// A region that begins within a sector: all requests of whole sectors touch one sector more.
+fn within_a_sector(stream: &StreamPlan) -> Option<String> {
+    let from = stream.spec.region?.from;
+    let before = from.0 % SECTOR;
+    (before > 0).then(|| {
+        format!(
+            "{}: its `region` begins {before} B into a sector of a disk, so each request touches a sector more; begin at {} B",
+            stream.name,
+            from.0 - before
+        )
+    })
+}
+
 /// Requests that were not answered for reasons of their own, or were held back.
 fn unanswered(streams: &[StreamResults]) -> Vec<String> {
     let mut notes = Vec::new();
@@ -185,6 +204,12 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// What is to be said of replayed logs of file operations.
+fn of_logs(plan: &Plan) -> Vec<String> {
+    let logs = plan.streams.iter().filter_map(|stream| Some((&stream.name, stream.log.as_ref()?)));
+    logs.flat_map(|(name, log)| log.notes().into_iter().map(move |note| format!("{name}: {note}"))).collect()
 }
 
 /// What is to be said of replayed traces.

@@ -1,12 +1,16 @@
 //! What a run says of its streams.
 
+use std::collections::BTreeMap;
+
 use headrace_stats::Distribution;
+use headrace_work::{FileAct, Op};
 use serde::Serialize;
 
 use super::measured::{self, Measured};
 use super::response::{self, ResponseResults};
+use crate::operation::Operation;
 use crate::plan::Plan;
-use crate::run::{Outcome, SeriesOutcome};
+use crate::run::{Outcome, SeriesOutcome, StreamOutcome};
 
 /// How many points a cdf has.
 const CDF_POINTS: usize = 500;
@@ -46,6 +50,8 @@ pub struct StreamResults {
     pub reads: Option<ResponseResults>,
     /// Of writes, where there are reads too.
     pub writes: Option<ResponseResults>,
+    /// Of each operation of a log of file operations, where there are several: `get`, `put`, `stage`, `delete`.
+    pub operations: BTreeMap<&'static str, ResponseResults>,
     /// Where the time went: mean waiting, service and blocked time of a request along its path. They add up to the mean
     /// response.
     pub path: Vec<LegResults>,
@@ -79,11 +85,12 @@ pub(super) fn stream(
     let stream = &plan.streams[index];
     let found = || outcomes.iter().map(|outcome| &outcome.streams[index]);
     let all: Vec<&SeriesOutcome> = found().map(|stream| &stream.all).collect();
-    let of_op = |op: usize| {
-        let series: Option<Vec<&SeriesOutcome>> =
-            found().map(|s| s.by_op.as_ref().map(|by| &by[op])).collect();
-        series.map(|series| response::of(plan, &series, widen))
+    let of_op = |op: Operation| {
+        let of_one = |s: &StreamOutcome| s.by_op.iter().position(|(other, _)| *other == op);
+        let series: Option<Vec<&SeriesOutcome>> = found().map(|s| Some(&s.by_op[of_one(s)?].1)).collect();
+        series.map(|series: Vec<&SeriesOutcome>| response::of(plan, &series, widen))
     };
+    let operations = FileAct::ALL.map(Operation::File).into_iter();
     let answered_after: u64 = all.iter().map(|series| series.tally.count()).sum();
     let distribution = response::merged(&all);
     StreamResults {
@@ -104,8 +111,9 @@ pub(super) fn stream(
         requests_per_s: answered_after as f64 / seconds.max(1e-9),
         bytes_per_s: found().map(|stream| stream.bytes as f64).sum::<f64>() / seconds.max(1e-9),
         response: response::of(plan, &all, widen),
-        reads: of_op(0),
-        writes: of_op(1),
+        reads: of_op(Operation::Block(Op::Read)),
+        writes: of_op(Operation::Block(Op::Write)),
+        operations: operations.filter_map(|op| Some((op.name(), of_op(op)?))).collect(),
         path: path(plan, outcomes, index, answered_after),
         cdf: cdf(&distribution),
         measured: measured::against(found()),

@@ -1,7 +1,7 @@
 //! Event by event: sources make requests, and each lives as a job of a crew until it is answered.
 
 use headrace_kernel::{Crew, Pause};
-use headrace_trace::{Due, Replay, Start};
+use headrace_trace::{Due, FileDue, FileLog, Replay, Start};
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Spent, TimeSpec};
 use headrace_workload::ArrivalSpec;
@@ -10,6 +10,7 @@ use super::End;
 use super::faults;
 use super::record::Record;
 use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
+use crate::operation::Request;
 use crate::plan::StreamPlan;
 
 /// Each request of an open stream is a job of this crew: the next that its stream has.
@@ -43,6 +44,9 @@ pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) 
 
 fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream: &'m StreamPlan) {
     let sim = of.site.sim;
+    if let Some(log) = &stream.log {
+        return sim.spawn(replay_files(of, hosts, index, log));
+    }
     match (&stream.spec.arrivals, &stream.trace) {
         (_, Some(trace)) => sim.spawn(replay(of, hosts, index, trace)),
         (ArrivalSpec::Closed { depth, think }, _) => {
@@ -117,6 +121,23 @@ async fn replay<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize,
     }
 }
 
+/// Asks for files as the log did, when it did.
+async fn replay_files<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, log: &'m FileLog) {
+    let (sim, keys) = (of.site.sim, of.stream(&of.plan.streams[index], "requests"));
+    let Ok(all) = log.due() else { return of.stop(End::TraceLost) };
+    let mut left = log.survey.operations;
+    for due in all {
+        let Ok(FileDue { at, number, op, measured }) = due else { return of.stop(End::TraceLost) };
+        left -= 1;
+        sim.until(at).await;
+        of.sources[index].files.borrow_mut().push_back((Ask::new(keys.key(number), op), measured));
+        of.send(hosts, index).await;
+    }
+    if left > 0 {
+        of.stop(End::TraceLost);
+    }
+}
+
 impl<'m> Replication<'m> {
     /// Has the next request of an open stream go on its way.
     #[inline]
@@ -137,6 +158,10 @@ impl<'m> Replication<'m> {
     /// The next request of a stream, from its birth to its end. Gives whether it did not fail.
     pub async fn host(&'m self, stream: usize) -> bool {
         let (source, mut ask) = (&self.sources[stream], Ask::BLANK);
+        if self.plan.streams[stream].log.is_some() {
+            Box::pin(self.client_of_files(stream)).await;
+            return true;
+        }
         let measured = source.next(&mut ask);
         let mut spent = Spent::from(self.begin(stream, &ask));
         if source.timeout.is_none() {
@@ -152,10 +177,22 @@ impl<'m> Replication<'m> {
             let now = self.site.sim.now();
             self.lost(|record| record.fail(stream, now, spent.began()));
         } else {
-            self.answered(stream, &ask, &spent, measured);
+            self.answered(stream, &ask, Request::from(&ask), &spent, measured);
         }
         source.leave();
         !failed
+    }
+
+    /// The next operation of a stream on files, from its birth to its answer.
+    async fn client_of_files(&'m self, stream: usize) {
+        let source = &self.sources[stream];
+        let next = source.files.borrow_mut().pop_front();
+        let (mut ask, measured) = next.expect("an operation is put here before it is sent");
+        ask.priority = source.priority;
+        let data = ask.with(ask.work.data());
+        let mut spent = Spent::from(self.begin(stream, &data));
+        source.edge.handle(&ask, &mut spent).await;
+        self.answered(stream, &data, Request::from(&ask), &spent, measured);
     }
 
     /// Whether a request is answered before its host gives up. Where it is not, it is done all the same.
@@ -203,11 +240,18 @@ impl<'m> Replication<'m> {
     }
 
     #[inline]
-    fn answered(&self, stream: usize, ask: &Ask<Block>, spent: &Spent, measured: Option<Nanos>) {
+    fn answered(
+        &self,
+        stream: usize,
+        ask: &Ask<Block>,
+        request: Request,
+        spent: &Spent,
+        measured: Option<Nanos>,
+    ) {
         let now = self.site.sim.now();
         self.site.timeline.answered(ask, now);
         let mut record = self.record.borrow_mut();
-        record.end(stream, ask, spent, now);
+        record.end(stream, request, spent, now);
         if let Some(measured) = measured {
             record.compare(stream, ask.work.op, measured, spent.total());
         }

@@ -94,10 +94,8 @@ fn requests_wanted(plan: &Plan) -> u64 {
 
 /// The number of requests that one replication answers: those asked for, or the trace where one is replayed.
 fn wanted(plan: &Plan) -> u64 {
-    let traced =
-        plan.streams.iter().filter_map(|stream| stream.trace.as_ref()).map(|trace| trace.survey.requests);
-    let drawn = plan.streams.iter().any(|stream| stream.trace.is_none());
-    if drawn { plan.run().requests } else { traced.sum() }
+    let recorded: Option<Vec<u64>> = plan.streams.iter().map(|stream| stream.recorded()).collect();
+    recorded.map_or(plan.run().requests, |recorded| recorded.into_iter().sum())
 }
 
 /// Whether nothing is left out: where that is asked for, where components fail, since there is no one steady state then, and of a
@@ -105,7 +103,7 @@ fn wanted(plan: &Plan) -> u64 {
 pub(crate) fn is_whole(plan: &Plan) -> bool {
     plan.run().warm_up == WarmUp::None
         || plan.has_phases()
-        || plan.streams.iter().any(|stream| stream.trace.is_some())
+        || plan.streams.iter().any(|stream| stream.is_recorded())
 }
 
 /// What every replication of `plan` found, in order, and the journeys of the first requests. The outcomes do not depend on

@@ -14,6 +14,7 @@ use super::phases::Phase;
 use super::record::{Record, StreamRecord, Totals};
 use super::replication::Replication;
 use crate::checks::{self, Evidence};
+use crate::operation::Operation;
 
 /// What one replication found.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Outcome {
     pub streams: Vec<StreamOutcome>,
     /// Of each component.
     pub components: Vec<ComponentOutcome>,
+    /// What components say of what happened.
+    pub remarks: Arc<[String]>,
     /// Over time: one point for each segment.
     pub series: Arc<[Point]>,
     /// How many events happened; none in a recursion.
@@ -67,8 +70,8 @@ pub struct StreamOutcome {
     pub bytes: u64,
     /// Response times of all requests.
     pub all: SeriesOutcome,
-    /// Of reads and of writes, where there are both.
-    pub by_op: Option<[SeriesOutcome; 2]>,
+    /// Of each operation, where there are several.
+    pub by_op: Vec<(Operation, SeriesOutcome)>,
     /// Waiting, service and blocked time along the path, by group of components, in ns of all requests together.
     pub legs: Vec<[u128; 3]>,
     /// Measured and simulated responses of all requests, of reads and of writes, for a trace that has them.
@@ -125,6 +128,8 @@ pub struct Point {
     pub mean_ns: Vec<f64>,
     /// The utilisation of each component in it.
     pub utilisation: Vec<f64>,
+    /// How full those were that say so ([`Meter::Fill`]), each by its number.
+    pub fill: Vec<(NodeId, f64)>,
 }
 
 /// What streams got in a time in which the health of no component changed.
@@ -161,6 +166,8 @@ pub fn at_each(
 ) -> Vec<Outcome> {
     let series: Arc<[Point]> = points(record, of.arena, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
+    let remarks = of.arena.ids().flat_map(|id| of.arena.metered(id).remarks(now));
+    let remarks: Arc<[String]> = remarks.collect::<Vec<_>>().into();
     let outcome = |cut: &Cut| Outcome {
         end,
         ended_at: now,
@@ -169,6 +176,7 @@ pub fn at_each(
         too_short: cut.too_short,
         streams: streams(record, of, cut.first, now),
         components: components(record, of.arena, cut.first, now),
+        remarks: Arc::clone(&remarks),
         series: Arc::clone(&series),
         events: of.site.sim.events(),
         phases: Arc::clone(phases),
@@ -180,6 +188,7 @@ pub fn at_each(
 fn evidence<'e, 'm>(record: &'e Record, of: &'e Replication<'m>, now: Nanos) -> Evidence<'e, 'm> {
     let streams = of.plan.streams.iter().zip(&record.streams).zip(of.sources);
     Evidence {
+        files: of.site.broken(),
         graph: &of.plan.graph,
         arena: of.arena,
         streams: streams.map(|((plan, stream), source)| (plan.name.as_str(), stream, &source.edge)).collect(),
@@ -213,7 +222,7 @@ fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option
         blocked: Nanos::ZERO,
         bytes: stream.totals.bytes - before.bytes,
         all: series_outcome(&stream.all, first),
-        by_op: stream.by_op.as_ref().map(|by_op| [0, 1].map(|op| series_outcome(&by_op[op], first))),
+        by_op: stream.by_op.iter().map(|(op, series)| (*op, series_outcome(series, first))).collect(),
         legs: stream.totals.legs.iter().enumerate().map(since).collect(),
         measured: stream.measured.clone(),
     }
@@ -247,7 +256,7 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
 fn kind(meter: Meter) -> MeterKind {
     match meter {
         Meter::Count(_) => MeterKind::Count,
-        Meter::Share(..) => MeterKind::Share,
+        Meter::Share(..) | Meter::Fill(..) => MeterKind::Share,
         Meter::Area(_) => MeterKind::Level,
     }
 }
@@ -256,6 +265,7 @@ fn points(record: &Record, arena: Arena, now: Nanos) -> Vec<Point> {
     let servers = |id| arena.metered(id).activity(now).map_or(1, |activity| activity.servers);
     let servers: Vec<f64> = arena.ids().map(|id| servers(id) as f64).collect();
     let mut before = Nanos::ZERO;
+    let mut fill = record.marks.fill_by_segment(&filled(arena, now)).into_iter();
     let segments = record.marks.times().zip(record.marks.busy_by_segment()).enumerate();
     let points = segments.map(|(segment, (time, busy))| {
         let span = (time - before).0.max(1) as f64;
@@ -266,7 +276,21 @@ fn points(record: &Record, arena: Arena, now: Nanos) -> Vec<Point> {
             answered: tallies.iter().map(Tally::count).collect(),
             mean_ns: tallies.iter().map(Tally::mean_ns).collect(),
             utilisation: busy.iter().zip(&servers).map(|(busy, servers)| busy / (servers * span)).collect(),
+            fill: fill.next().unwrap_or_default(),
         }
     });
     points.collect()
+}
+
+/// The components that say how full they are, and which of their meters does.
+fn filled(arena: Arena, now: Nanos) -> Vec<(NodeId, usize)> {
+    let mut found = Vec::new();
+    for id in arena.ids() {
+        let mut place = 0;
+        arena.metered(id).meters(now, &mut |_, meter| {
+            found.extend(matches!(meter, Meter::Fill(..)).then_some((id, place)));
+            place += 1;
+        });
+    }
+    found
 }

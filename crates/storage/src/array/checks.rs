@@ -82,7 +82,10 @@ impl ArraySpec {
                     format!("there is no disk {disk}; they are numbered from 0 to {}", layout.disks() - 1);
                 return at.refuse("failed", message, None);
             };
-            *state = true;
+            if std::mem::replace(state, true) {
+                let message = format!("disk {disk} is named twice");
+                return at.refuse("failed", message, Some("name each failed disk once"));
+            }
         }
         if !layout.survives(&failed) {
             let message = format!("{} loses data when these disks fail", self.level.name());

@@ -56,6 +56,11 @@ impl Ledger {
         self.service = Interval { begin, end };
     }
 
+    /// The last command, whose end was not known, ended at `end`.
+    pub fn end_service(&mut self, end: u64) {
+        self.service.end = end;
+    }
+
     /// Adds up everything before `until`, and keeps the rest.
     fn settle(&mut self, until: u64) {
         self.settled = self.until(until);

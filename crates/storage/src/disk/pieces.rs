@@ -32,7 +32,9 @@ impl<'m> Pieces<'_, 'm> {
         };
         let sim = disk.place.site.sim;
         spent.charge(disk.place.id, What::Waiting, sim.now());
+        self.drive.borrow_mut().begin_pieces(sim.now());
         disk.by_cause.during(ask.cause, sim, self.exchange(ask, spent)).await;
+        self.drive.borrow_mut().end_pieces(sim.now());
         drop(held);
     }
 

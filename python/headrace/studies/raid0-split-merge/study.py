@@ -36,7 +36,7 @@ def load(blocks: int, op: str, rate_per_ms: float) -> dict[str, object]:
 
 
 def array(disks: int, queueing: str = "split_merge") -> dict[str, object]:
-    """Return the changes that make an array of so many disks."""
+    """Return the changes that set the number of disks of the array."""
     return {"system.tds.disks": disks, "system.tds.queueing": queueing}
 
 

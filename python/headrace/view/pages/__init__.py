@@ -1,8 +1,10 @@
 """What was found as one page each, which needs no network: `headrace.reports.Pages`."""
 
+from headrace.view.pages.comparison import write as write_comparison_with_measurement
 from headrace.view.pages.decisions import write_capacity, write_comparison, write_optimum, write_sensitivity
 from headrace.view.pages.device import write as write_device
 from headrace.view.pages.experiment import write as write_experiment
+from headrace.view.pages.logs import write as write_log
 from headrace.view.pages.run import write as write_run
 from headrace.view.pages.solve import write as write_solution
 from headrace.view.pages.study import write as write_study
@@ -12,8 +14,10 @@ from headrace.view.pages.validation import write as write_validation
 __all__ = [
     "write_capacity",
     "write_comparison",
+    "write_comparison_with_measurement",
     "write_device",
     "write_experiment",
+    "write_log",
     "write_optimum",
     "write_run",
     "write_sensitivity",

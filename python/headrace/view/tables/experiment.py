@@ -3,7 +3,7 @@
 from headrace.experiment.design import Point, short
 from headrace.experiment.table import Table, interval
 
-# So many reasons are told at once.
+# Maximum number of reasons shown.
 MOST_REASONS = 10
 
 

@@ -25,7 +25,7 @@ def show(found: Json, name: str) -> None:
 
 
 def _rates(points: list[list[float]], most: int = 16) -> list[tuple[str, float]]:
-    """Draw rates over time together to at most so many intervals: (until when, mean rate)."""
+    """Merge rates over time into at most this many intervals: (end, mean rate)."""
     together = -(-len(points) // most)
     rates, begin = [], 0.0
     for at in range(0, len(points), together):

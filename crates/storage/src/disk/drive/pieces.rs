@@ -12,11 +12,26 @@ use crate::disk::layout::SECTOR;
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     intake: Intake,
-    begun: Nanos,
     write: Span,
 }
 
 impl Drive {
+    /// A command begins whose data comes or goes in pieces: all that it takes is one service.
+    pub fn begin_pieces(&mut self, now: Nanos) {
+        self.in_pieces = true;
+        if let Some(buffer) = &mut self.buffer {
+            buffer.note_service(now, Nanos::MAX);
+        }
+    }
+
+    /// It is done.
+    pub fn end_pieces(&mut self, now: Nanos) {
+        self.in_pieces = false;
+        if let Some(buffer) = &mut self.buffer {
+            buffer.end_service(now);
+        }
+    }
+
     /// Serves a further piece of the read before.
     pub fn go_on(&mut self, now: Nanos, piece: &Block) -> Served {
         self.goes_on = true;
@@ -36,7 +51,7 @@ impl Drive {
         self.cache.cut_reading_ahead();
         self.cache.write(span);
         let intake = self.buffer.as_mut()?.intake(span, (piece / SECTOR).max(1));
-        Some((Load { intake, begun: now, write: span }, Nanos(whole(begin))))
+        Some((Load { intake, write: span }, Nanos(whole(begin))))
     }
 
     /// The next bytes of a write that move together, from `address` on, and when there is room for them.
@@ -79,9 +94,6 @@ impl Drive {
         let done = Nanos(whole(time + self.electronics.write.completion));
         self.history.remember(Op::Write, load.write.end);
         self.counts.add(Op::Write, Source::Cache);
-        if let Some(buffer) = &mut self.buffer {
-            buffer.note_service(load.begun, done);
-        }
         done
     }
 

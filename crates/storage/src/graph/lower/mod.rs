@@ -5,6 +5,7 @@ mod inner;
 mod ports;
 mod refuse;
 mod routes;
+mod work;
 
 use std::collections::BTreeMap;
 
@@ -60,6 +61,7 @@ pub fn lower(
     lowering.stream_routes(streams);
     lowering.check_ports();
     lowering.check_memory();
+    lowering.check_work();
     if lowering.mistakes.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.mistakes) }
 }
 
@@ -114,6 +116,11 @@ impl<'d> Lowering<'d> {
     /// How many bytes a node holds.
     pub fn capacity(&self, id: NodeId) -> Bytes {
         self.drafts[id.index()].lowered.as_ref().map_or(Bytes(0), |lowered| lowered.capacity)
+    }
+
+    /// What `system` has under a name.
+    pub fn named_in_system(&self, name: &str) -> Option<&'d ComponentSpec> {
+        self.system.get(name)
     }
 
     /// The numbers of a drive that `field` names or writes out.

@@ -14,7 +14,7 @@ impl Lowering<'_> {
     pub fn part(&mut self, name: &str, plan: AnyPlan) -> NodeId {
         let own = &self.place;
         let spot = Spot {
-            field: own.field.clone(),
+            field: own.field.iter().cloned().chain([name.to_owned()]).collect(),
             path: format!("{}/{name}", own.path),
             group: format!("{}/{name}", own.group),
             within: Some(own.id),

@@ -1,0 +1,97 @@
+//! Streams of file operations: whether they go to an archive, and whether their files fit there.
+
+use headrace_storage::Graph;
+use headrace_trace::{FileLog, FileLogSpec, FileSurvey, ReplayProblem};
+use headrace_units::Bytes;
+use headrace_work::NodeId;
+use headrace_workload::{ArrivalSpec, StreamSpec, WhenFull};
+
+use super::streams::Planner;
+use crate::document::{Path, Problem};
+
+impl Planner<'_> {
+    /// The log that a stream replays, where it replays one.
+    pub(super) fn log(
+        &mut self,
+        path: &Path,
+        stream: &StreamSpec,
+        target: NodeId,
+        graph: Option<&Graph>,
+    ) -> Option<FileLog> {
+        let known = graph?.nodes[target.index()].plan.known();
+        let at = path.key("arrivals");
+        match &stream.arrivals {
+            ArrivalSpec::Log(spec) if known.takes_files() => {
+                let log = self.read_log(&at.key("log"), spec)?;
+                self.check_stream_of_files(path, stream);
+                self.check_files(
+                    &at.key("log"),
+                    &log.survey,
+                    known.older_files(),
+                    graph?.view(target).capacity(),
+                );
+                Some(log)
+            }
+            ArrivalSpec::Log(_) => {
+                let message =
+                    format!("a log of file operations goes to an archive, and `{}` is none", stream.to);
+                self.say(Problem::at(path.key("to"), message));
+                None
+            }
+            _ if !known.serves_blocks() => {
+                let message = format!("`{}` takes file operations, not requests to blocks", stream.to);
+                self.say(
+                    Problem::at(at, message).help("replay a log: `arrivals: {log: jobs.csv}`, to an archive"),
+                );
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn read_log(&mut self, path: &Path, spec: &FileLogSpec) -> Option<FileLog> {
+        let file = self.folder.join(spec.file());
+        let problem = match FileLog::plan(&file, spec, &self.progress.reads_traces()) {
+            Ok(log) => return Some(log),
+            Err(ReplayProblem::Trace(error)) => Problem::at(path.clone(), error.to_string()),
+            Err(ReplayProblem::Field(field, message, help)) => {
+                Problem::at(path.key(field), message).help(help)
+            }
+        };
+        self.say(problem);
+        None
+    }
+
+    fn check_stream_of_files(&mut self, path: &Path, stream: &StreamSpec) {
+        let limits = [
+            ("outstanding", stream.outstanding.is_some() || stream.when_full != WhenFull::Wait),
+            ("timeout", stream.timeout.is_some()),
+        ];
+        for (field, _) in limits.into_iter().filter(|(_, is_set)| *is_set) {
+            let problem = Problem::at(path.key(field), format!("a log of file operations has no `{field}`"));
+            self.say(problem.help("a `front` limits the transfers of users and hosts"));
+        }
+    }
+
+    /// `older` is where files can lie that are older than the log: in the pool, on tape.
+    fn check_files(&mut self, path: &Path, survey: &FileSurvey, older: [bool; 2], capacity: Bytes) {
+        if survey.largest > capacity.0 {
+            let message =
+                format!("a file of {} does not fit into the pool of {capacity}", Bytes(survey.largest));
+            self.say(Problem::at(path.clone(), message));
+        }
+        let on_tape = survey.older.iter().filter(|file| file.on_tape).count();
+        if on_tape > 0 && !older[1] {
+            let message =
+                format!("{on_tape} file(s) are on tape when the log begins, and the archive has no library");
+            let help = "set `library` of the archive, or `unseen: disk` where the log has no column `staged`";
+            self.say(Problem::at(path.clone(), message).help(help));
+        }
+        let on_disk: u64 = survey.older.iter().filter(|file| !file.on_tape).map(|file| file.bytes).sum();
+        if on_disk > capacity.0 {
+            let message =
+                format!("{} are in the pool when the log begins, and it holds {capacity}", Bytes(on_disk));
+            self.say(Problem::at(path.clone(), message).help("make the pool larger, or set `unseen: tape`"));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+"""Holds any scenario against any measurement: by how much simulated rates and latencies differ from measured ones."""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from headrace import reports
+from headrace.measurement import loads
+from headrace.measurement.loads import MEASURES, Load
+from headrace.measurement.points import Measurement
+from headrace.scenario import Scenario
+
+Json = dict[str, Any]
+Tell = Callable[[str], object]
+
+
+def compare(
+    scenario: Scenario,
+    found: Measurement,
+    *,
+    stream: str | None = None,
+    requests: int = loads.REQUESTS,
+    tell: Tell | None = None,
+) -> Json:
+    """Simulate each load of a measurement; return how far off the scenario is, as docs/results.md describes it.
+
+    `stream` is the stream of the scenario that stands for fio; default: its only one. Other streams are left out, since
+    fio ran alone. `requests` are simulated under each load. Raises `ScenarioError` where a load cannot be simulated.
+    """
+    name = loads.stream_of(scenario, stream)
+    of, remarks = loads.loads_of(found)
+    document = scenario.filled()
+    if len(document["workload"]) > 1:
+        remarks.append(f"only {name} is simulated: the measurement has no other streams")
+    told = tell or (lambda _: None)
+    told(f"simulating {len(of)} loads")
+    rows = [row for load, ran in zip(of, all_of(document, scenario.file, name, of, requests), strict=True)
+            for row in rows_of(load, ran)]  # fmt: skip
+    return {
+        "scenario": scenario.file,
+        "remarks": remarks,
+        "overall": _overall(rows),
+        "sizes": _sizes(rows),
+        "rows": rows,
+    }
+
+
+def all_of(document: Json, file: str, stream: str, of: list[Load], requests: int) -> list[dict[str, Json]]:
+    """Simulate a scenario under several loads, on all processors.
+
+    Each has a seed of its own: with one for all they would share their luck, and err in the same direction.
+    """
+    made = [loads.under(document, stream, load, requests) for load in of]
+    for at, one in enumerate(made):
+        one["run"]["seed"] = one["run"].get("seed", 1) + at
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda pair: loads.simulated(pair[0], file, pair[1]), zip(made, of, strict=True)))
+
+
+def rows_of(load: Load, ran: dict[str, Json]) -> list[Json]:
+    """Return what was measured and simulated of each operation, and the errors in per cent of the measured."""
+    rows = []
+    for op, measured in load.measured.items():
+        errors = {name: _error(ran[op][name], measured[name]) for name in MEASURES}
+        rows.append(
+            {"op": op} | load.described() | {"measured": measured, "simulated": ran[op], "error_percent": errors}
+        )
+    return rows
+
+
+def _error(ours: float, theirs: float | None) -> float | None:
+    return (ours / theirs - 1) * 100 if theirs else None
+
+
+def _overall(rows: list[Json]) -> Json:
+    return {op: summary([row for row in rows if op in (row["op"], "all")]) for op in ("all", "read", "write")}
+
+
+def summary(rows: list[Json]) -> Json | None:
+    """Return the mean size of errors of the bandwidth and of the mean latency, and the largest of the bandwidth."""
+    if not rows:
+        return None
+    errors = [row["error_percent"]["bandwidth_bytes_per_s"] for row in rows]
+    means = [abs(row["error_percent"]["mean_ms"]) for row in rows]
+    size = [abs(error) for error in errors]
+    return {
+        "n": len(rows),
+        "mean_size_percent": sum(size) / len(size),
+        "median_size_percent": sorted(size)[len(size) // 2],
+        "worst_percent": max(errors, key=abs),
+        "latency_mean_size_percent": sum(means) / len(means),
+    }
+
+
+def _sizes(rows: list[Json]) -> list[Json]:
+    """Return the summary of each record size: of all, of reads, of writes; null where there are none."""
+    by_size: dict[int, list[Json]] = defaultdict(list)
+    for row in rows:
+        by_size[row["block_bytes"]].append(row)
+    return [{"block_bytes": size, **_overall(of)} for size, of in sorted(by_size.items())]
+
+
+def report(found: Json, file: str | Path) -> None:
+    """Write the comparison as one HTML page: whole, or not at all."""
+    reports.pages().write_comparison_with_measurement(found, file)

@@ -1,0 +1,151 @@
+"""The loads under which was measured, each once, and a scenario under such a load."""
+
+import copy
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.measurement.points import PERCENTILES, Measurement
+from headrace.mistakes import refusal
+from headrace.scenario import Scenario
+
+Json = dict[str, Any]
+
+# What is held against each other, of each operation.
+MEASURES = ("iops", "bandwidth_bytes_per_s", "mean_ms", *PERCENTILES)
+REQUESTS = 20_000
+
+
+@dataclass(frozen=True)
+class Load:
+    """One load and what was measured under it."""
+
+    pattern: str
+    block_bytes: int
+    iodepth: int
+    numjobs: int
+    file_bytes: int | None
+    kind: str
+    """`read`, `write`, or `mixed`."""
+    read_share: float
+    repeats: int
+    measured: dict[str, Json]
+    """By operation, the mean of all repetitions of each of `MEASURES`; None where one lacks it."""
+
+    def described(self) -> Json:
+        """Return the load as the columns of a table."""
+        names = ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes", "repeats")
+        return {name: getattr(self, name) for name in names} | {"mixed": self.kind == "mixed"}
+
+
+def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
+    """Return the loads of a measurement, repetitions together; and what is left out."""
+    together: dict[tuple[Any, ...], list[Json]] = defaultdict(list)
+    left_out = 0
+    for point in found.points:
+        kind = _kind(point)
+        if kind is None:
+            left_out += 1
+            continue
+        shape = tuple(point[name] for name in ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes"))
+        together[*shape, kind].append(point)
+    remarks = [f"{left_out} points of reads and writes as one (unified_rw_reporting) are left out"] if left_out else []
+    return [_load(shape, points) for shape, points in together.items()], remarks
+
+
+def _kind(point: Json) -> str | None:
+    if point["op"] == "mixed":
+        return None
+    share = point["read_share"]
+    return "mixed" if share is not None and 0 < share < 1 else str(point["op"])
+
+
+def _load(shape: tuple[Any, ...], points: list[Json]) -> Load:
+    kind = shape[-1]
+    by_op = {op: [point for point in points if point["op"] == op] for op in ("read", "write")}
+    measured = {op: {name: _mean(of, name) for name in MEASURES} for op, of in by_op.items() if of}
+    shares = [point["read_share"] for point in points]
+    share = sum(shares) / len(shares) if kind == "mixed" else float(kind == "read")
+    repeats = max(len(of) for of in by_op.values())
+    pattern, block, depth, jobs, file, _ = shape
+    return Load(pattern, block, depth, jobs, file, kind, share, repeats, measured)
+
+
+def _mean(points: list[Json], name: str) -> float | None:
+    values = [_of(point, name) for point in points]
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
+
+
+def _of(point: Json, name: str) -> float | None:
+    if name == "bandwidth_bytes_per_s" and point[name] is None:
+        return float(point["iops"] * point["block_bytes"])
+    value = point[name]
+    return None if value is None else float(value)
+
+
+def stream_of(scenario: Scenario, named: str | None) -> str:
+    """Return the stream that stands for fio: the one that is named, or the only one."""
+    streams = list(scenario.filled()["workload"])
+    if named is None and len(streams) == 1:
+        return str(streams[0])
+    if named not in streams:
+        told = f"the scenario has no stream `{named}`" if named else f"the scenario has {len(streams)} streams"
+        raise refusal(scenario.file, told, f"name the one that stands for fio with --stream: {', '.join(streams)}")
+    return str(named)
+
+
+def under(document: Json, stream: str, load: Load, requests: int = REQUESTS) -> Json:
+    """Return a scenario, its defaults filled in, under this load alone.
+
+    Its stream asks what fio asked. Jobs that read or write in sequence are a stream each; files lie one after another.
+    """
+    made = copy.deepcopy(document)
+    base = {key: value for key, value in made["workload"][stream].items() if key not in {"outstanding", "align"}}
+    base |= {"size": f"{load.block_bytes} B", "pattern": "uniform" if load.pattern == "random" else "sequential"}
+    base["op"] = load.kind if load.kind != "mixed" else {"reads": round(load.read_share, 6)}
+    apart = load.pattern == "sequential" and load.numjobs > 1
+    jobs = range(load.numjobs if apart else 1)
+    made["workload"] = {f"fio-{at + 1}": _stream(base, load, at, apart=apart) for at in jobs}
+    made["run"] = made.get("run", {}) | {"requests": requests, "replications": 1, "time": None}
+    return made
+
+
+def _stream(base: Json, load: Load, at: int, *, apart: bool) -> Json:
+    jobs = 1 if apart else load.numjobs
+    stream = base | {"arrivals": {"closed": {"depth": load.iodepth * jobs}}}
+    if load.file_bytes is None:
+        return stream
+    from_ = f"{at * load.file_bytes} B"
+    region = {"from": from_, "size": f"{load.file_bytes * jobs} B"}
+    return {key: value for key, value in stream.items() if key != "footprint"} | {"region": region}
+
+
+def simulated(document: Json, file: str, load: Load) -> dict[str, Json]:
+    """Run a scenario that is under a load; return each of `MEASURES` by operation."""
+    results = Scenario(json.dumps(document), file).run(theory=False, threads=1)
+    streams = results.data["streams"]
+    return {op: _pooled(streams, op, load) for op in load.measured}
+
+
+def _pooled(streams: list[Json], op: str, load: Load) -> Json:
+    """Return what one operation of all streams found; percentiles of several streams as their mean."""
+    found = [_one(stream, op, load) for stream in streams]
+    rate = sum(one["iops"] for one in found)
+    if rate <= 0:
+        raise refusal(
+            "fio", f"the simulation answered no {op} of {load.block_bytes} B", "let it run for longer: --requests"
+        )
+    mean = {name: sum(one["iops"] * one[name] for one in found) / rate for name in ("mean_ms", *PERCENTILES)}
+    return {"iops": rate, "bandwidth_bytes_per_s": rate * load.block_bytes} | mean
+
+
+def _one(stream: Json, op: str, load: Load) -> Json:
+    whole = stream["response"]
+    part = (stream[f"{op}s"] if load.kind == "mixed" else whole) or whole
+    share = part["count"] / whole["count"] if whole["count"] else 0.0
+    quantiles = {f"p{100 * row['share']:g}_ms".replace(".", "_"): row["ms"] for row in part["quantiles_ms"]}
+    return {"iops": stream["requests_per_s"] * share, "mean_ms": part["mean_ms"]} | {
+        name: quantiles[name] for name in PERCENTILES
+    }

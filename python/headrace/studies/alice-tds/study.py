@@ -1,0 +1,365 @@
+"""Runs the ALICE study: see README.md for what it finds."""
+
+import importlib.util
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from headrace.study import Claim, Judged, Obtained, Study, verdict
+
+Json = dict[str, Any]
+Curve = list[tuple[int, float]]
+
+
+def _system() -> Any:
+    """Return the module beside this one: a study is a folder, not a package."""
+    spec = importlib.util.spec_from_file_location("alice_tds_system", Path(__file__).parent / "system.py")
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError("system.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # Dataclasses look their module up.
+    spec.loader.exec_module(module)
+    return module
+
+
+SYSTEM = _system()
+Point = SYSTEM.Point
+RECORD_KIB = 32768
+
+
+def obtain(study: Study) -> Iterator[Judged]:
+    """Run all points, draw the figures, and judge the claims of both arrays."""
+    runs = Runs(study)
+    arrays = [Array(study, runs, name, cache) for name, cache in study.document["arrays"].items()]
+    runs.all(point for array in arrays for point in array.points())
+    for array in arrays:
+        array.draw()
+    for claim in study.document["claim"]:
+        for array in arrays:
+            yield _judged(claim, array)
+    yield from expectations(study, runs)
+
+
+class Runs:
+    """Rates of points, each run once, on all processors."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.found: dict[Any, dict[str, float]] = {}
+
+    def all(self, points: Iterable[Any]) -> None:
+        """Run every point that was not run before."""
+        wanted = [point for point in dict.fromkeys(points) if point not in self.found]
+        cases = [replace(point, short=self.study.small) for point in wanted]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            try:
+                for number, (point, rates) in enumerate(zip(wanted, pool.map(SYSTEM.rates, cases), strict=True)):
+                    self.found[point] = rates
+                    self.study.tell(f"{number + 1} of {len(wanted)} points")
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def together(self, point: Any) -> float:
+        """Return what all streams of the point's operation get, in MB/s."""
+        self.all([point])
+        return sum(rate for name, rate in self.found[point].items() if name.startswith(point.op))
+
+    def rates(self, point: Any) -> dict[str, float]:
+        """Return what each stream of a point gets."""
+        self.all([point])
+        return self.found[point]
+
+
+@dataclass
+class Array:
+    """One of the two arrays, and the curves of the figures."""
+
+    study: Study
+    runs: Runs
+    name: str
+    cache: int
+    """The cache of each disk, in KiB."""
+
+    @property
+    def stripes(self) -> list[int]:
+        """All stripe units of the paper, in KiB."""
+        return list(self.study.document["stripes_kib"])
+
+    @property
+    def below(self) -> list[int]:
+        """Those that are smaller than the disk cache."""
+        return [stripe for stripe in self.stripes if stripe < self.cache]
+
+    @property
+    def quarter(self) -> int:
+        """The largest of those."""
+        return self.cache // 4
+
+    def at(self, op: str, stripe: int, **more: Any) -> Any:
+        """Return a point."""
+        return Point(array=self.name, op=op, stripe_kib=stripe, **more)
+
+    def curve(self, op: str, stripes: list[int], **more: Any) -> Curve:
+        """Return bandwidth over the stripe unit."""
+        return [(stripe, self.runs.together(self.at(op, stripe, **more))) for stripe in stripes]
+
+    def mixed(self) -> Any:
+        """Return the point of one stream of writes beside one of reads."""
+        return self.at("write", self.quarter, beside=1)
+
+    def points(self) -> Iterator[Any]:
+        """Return the points of all figures."""
+        document = self.study.document
+        for op in ("write", "read"):
+            for stripe in self.stripes:
+                yield from (self.at(op, stripe, record_kib=record) for record in document["records_kib"])
+            for stripe in self.below:
+                yield from (self.at(op, stripe, streams=streams) for streams in document["streams"])
+                yield from (self.at(op, stripe, disks=disks) for disks in document["disks"])
+        yield from (self.at("write", self.cache, streams=streams) for streams in document["streams"])
+        yield self.mixed()
+
+    def draw(self) -> None:
+        """Draw the figures in the manner of the paper's: 7 and 8 over records, 9 and 10 over streams, 11 and 12 over disks."""
+        document = self.study.document
+        reads = ("read", "7", "10", "12")
+        for op, records, streams, disks in (reads, ("write", "8", "9", "11")):
+            curves = {f"{size} KiB": self._row(op, size) for size in document["records_kib"]}
+            self._figure(records, f"{op}, by record size", curves)
+            within = [*self.below, self.cache] if op == "write" else self.below
+            curves = {f"{many} streams": self.curve(op, within, streams=many) for many in document["streams"]}
+            self._figure(streams, f"{op}, by number of streams", curves)
+            curves = {f"{many} disks": self.curve(op, self.below, disks=many) for many in document["disks"]}
+            self._figure(disks, f"{op}, by number of disks", curves)
+
+    def _row(self, op: str, record: int) -> Curve:
+        return self.curve(op, self.stripes, record_kib=record)
+
+    def _figure(self, number: str, title: str, curves: dict[str, Curve]) -> None:
+        title = f"As Fig. {number}: {self.name}, {title}"
+        points = {name: [(stripe * 1024.0, rate) for stripe, rate in curve] for name, curve in curves.items()}
+        self.study.draw(title, "stripe unit, B", "bandwidth, MB/s", points, log=2)
+
+
+def first_drop(curve: Curve, share: float) -> int | str:
+    """Return the first stripe unit at which bandwidth falls by the share.
+
+    >>> first_drop([(8, 20.0), (32, 60.0), (128, 50.0)], 0.1)
+    128
+    """
+    for (_, before), (stripe, after) in zip(curve, curve[1:], strict=False):
+        if after <= before * (1 - share):
+            return stripe
+    return "none"
+
+
+def largest_fall(curve: Curve) -> float:
+    """Return by how many percent bandwidth falls at most from one stripe unit to the next; negative where it never does."""
+    steps = zip(curve, curve[1:], strict=False)
+    return max((1 - after / before) * 100 for (_, before), (_, after) in steps)
+
+
+def r_squared(x: list[float], y: list[float]) -> float:
+    """Return R² of a straight line."""
+    return float(np.corrcoef(x, y)[0, 1] ** 2)
+
+
+def growth(curve: Curve) -> float:
+    """Return R² of bandwidth over the logarithm of the stripe unit."""
+    return r_squared([math.log2(stripe) for stripe, _ in curve], [rate for _, rate in curve])
+
+
+def shape(curve: Curve) -> float:
+    """Return by how much more that is than R² over the stripe unit itself."""
+    return growth(curve) - r_squared([float(stripe) for stripe, _ in curve], [rate for _, rate in curve])
+
+
+def gain(array: Array, op: str, few: int, many: int) -> float:
+    """Return what more disks gain at a quarter of the disk cache, in percent."""
+    of = [array.runs.together(array.at(op, array.quarter, disks=disks)) for disks in (few, many)]
+    return (of[1] / of[0] - 1) * 100
+
+
+def drop(array: Array, streams: int, stripes: list[int]) -> int | str:
+    """Return where writes drop."""
+    return first_drop(array.curve("write", stripes, streams=streams), array.study.document["rules"]["drop"])
+
+
+def lowest(array: Array) -> int:
+    """Return for how many record sizes the smallest stripe unit is the slowest to read."""
+    rows = [array.curve("read", array.stripes, record_kib=record) for record in array.study.document["records_kib"]]
+    return sum(min(row, key=lambda point: point[1])[0] == array.stripes[0] for row in rows)
+
+
+def beyond(array: Array) -> tuple[float, float, float]:
+    """Return the highest write bandwidth before the drop, that at the drop, and the highest behind it."""
+    curve = dict(array.curve("write", array.stripes))
+    at = drop(array, 1, array.stripes)
+    if isinstance(at, str):
+        return math.nan, math.nan, math.nan
+    before = max(rate for stripe, rate in curve.items() if stripe < at)
+    behind = [rate for stripe, rate in curve.items() if stripe > at]
+    return before, curve[at], max(behind, default=curve[at])
+
+
+def of_streams(array: Array, op: str) -> float:
+    """Return by how many percent two to four streams together differ from one at most, where no drop is expected."""
+    differences = [
+        abs(array.runs.together(array.at(op, stripe, streams=streams)) / array.runs.together(array.at(op, stripe)) - 1)
+        for streams in array.study.document["streams"]
+        for stripe in array.below
+        if op == "read" or streams * stripe < array.cache
+    ]
+    return max(differences) * 100
+
+
+def share(array: Array) -> float:
+    """Return four times what the slowest of four streams writes, over one alone, where no drop is expected."""
+    stripe = array.quarter // 4
+    rates = array.runs.rates(array.at("write", stripe, streams=4))
+    return 4 * min(rates.values()) / array.runs.together(array.at("write", stripe))
+
+
+def beside(array: Array, op: str) -> float:
+    """Return what a stream gets beside one of the other operation, over what it gets alone."""
+    rates = array.runs.rates(array.mixed())
+    [rate] = [rate for name, rate in rates.items() if name == ("write-0" if op == "write" else "beside-0")]
+    return rate / array.runs.together(array.at(op, array.quarter))
+
+
+def stripe_for(array: Array) -> float:
+    """Return the stripe unit with which 13 disks write as fast as 5 at a quarter of the disk cache, over that."""
+    goal = array.runs.together(array.at("write", array.quarter))
+    curve = array.curve("write", array.below, disks=13)
+    for (low, slow), (high, fast) in zip(curve, curve[1:], strict=False):
+        if slow < goal <= fast:
+            between = (goal - slow) / (fast - slow)
+            return low * (high / low) ** between / array.quarter
+    return math.inf if curve[-1][1] < goal else curve[0][0] / array.quarter
+
+
+def best(array: Array) -> list[int]:
+    """Return the stripe unit below the disk cache and the number of disks that write fastest."""
+    designs = [(stripe, disks) for stripe in array.below for disks in array.study.document["disks"]]
+    rate = {design: array.runs.together(array.at("write", design[0], disks=design[1])) for design in designs}
+    return list(max(rate, key=lambda design: rate[design]))
+
+
+def optimum(array: Array) -> int:
+    """Return the stripe unit with which one stream writes fastest."""
+    return max(array.curve("write", array.stripes), key=lambda point: point[1])[0]
+
+
+def caution(array: Array) -> float:
+    """Return what four streams lose at a quarter of the disk cache, less what one loses at a sixteenth, in percent."""
+    one = dict(array.curve("write", array.below))
+    four = array.runs.together(array.at("write", array.quarter, streams=4))
+    peak = one[array.quarter]
+    return ((1 - four / peak) - (1 - one[array.quarter // 4] / peak)) * 100
+
+
+def _until_cache(array: Array) -> list[int]:
+    return [*array.below, array.cache]
+
+
+FOUND: dict[str, Callable[[Array], Any]] = {
+    "T000-2 write": lambda array: gain(array, "write", 5, 13),
+    "T000-2 read": lambda array: gain(array, "read", 5, 13),
+    "T000-3": lambda array: drop(array, 1, array.stripes),
+    "T000-4": lambda array: drop(array, 4, _until_cache(array)),
+    "Q000-1 growth": lambda array: growth(array.curve("read", array.below)),
+    "Q000-1 shape": lambda array: shape(array.curve("read", array.below)),
+    "Q000-1 lowest": lowest,
+    "Q000-1 no drop": lambda array: largest_fall(array.curve("read", array.stripes)),
+    "Q000-2 growth": lambda array: growth(array.curve("write", array.below)),
+    "Q000-2 shape": lambda array: shape(array.curve("write", array.below)),
+    "Q000-2 recovery": lambda array: beyond(array)[2] / beyond(array)[1],
+    "Q000-2 below the peak": lambda array: beyond(array)[2] / beyond(array)[0],
+    "Q000-3 write": lambda array: of_streams(array, "write"),
+    "Q000-3 read": lambda array: of_streams(array, "read"),
+    "Q000-3 share": share,
+    "Q000-4 write": lambda array: beside(array, "write"),
+    "Q000-4 read": lambda array: beside(array, "read"),
+    "Q000-5 stripe": stripe_for,
+    "Q000-5 best": best,
+    "Q000-5 read": lambda array: gain(array, "read", 3, 5) - gain(array, "read", 5, 13),
+    "Q000-6 optimum": optimum,
+    "Q000-6 caution": caution,
+}
+
+EXACTLY: dict[str, Callable[[Array], Any]] = {
+    "the disk cache": lambda array: array.cache,
+    "a quarter of the disk cache": lambda array: array.quarter,
+    "a quarter of the disk cache, 13 disks": lambda array: [array.quarter, 13],
+}
+
+
+def _judged(given: Json, array: Array) -> Judged:
+    """Judge a claim for one array."""
+    exactly = EXACTLY[given["exactly"]](array) if "exactly" in given else None
+    between = tuple(given["between"]) if "between" in given else None
+    published = given.get("published", exactly if exactly is not None else f"{given.get('between')}")
+    text = f"{given['text']} ({given['role']})"
+    within = given.get("within")
+    claim = Claim(f"{given['id']}, {array.name}", text, published, given["source"], within=within, between=between)
+    return verdict(claim, Obtained(_rounded(FOUND[given["id"]](array))))
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def expectations(study: Study, runs: Runs) -> Iterator[Judged]:
+    """Judge what the chosen rules imply beside the paper's grid, and what is left without them."""
+    infortrend = Array(study, runs, "infortrend", study.document["arrays"]["infortrend"])
+    twos = [2**power for power in range(6, 12)]
+    limit = study.document["rules"]["drop"]
+    bare = {"rules": ()}
+    found = {
+        "rules 2 × 1 MiB": lambda: drop(infortrend, 2, twos),
+        "rules 8 × 256 KiB": lambda: drop(infortrend, 8, twos),
+        "rules 8 MiB": lambda: first_drop(infortrend.curve("write", infortrend.stripes, cache_kib=8192), limit),
+        "no rules": lambda: largest_fall(infortrend.curve("write", infortrend.stripes, **bare)),
+        "no rules, 4 streams": lambda: largest_fall(
+            infortrend.curve("write", _until_cache(infortrend), streams=4, **bare)
+        ),
+    }
+    each_rule(study, infortrend)
+    for given in study.document["expectation"]:
+        between = tuple(given["between"]) if "between" in given else None
+        published = given.get("exactly", f"{given.get('between')}")
+        claim = Claim(given["id"], given["text"], published, "the rules", between=between, kind="expectation")
+        yield verdict(claim, Obtained(_rounded(found[given["id"]]())))
+
+
+def each_rule(study: Study, array: Array) -> None:
+    """Draw what each rule contributes: writes with all of them, without each, and with none."""
+    sets = {"all rules": SYSTEM.RULES}
+    sets |= {f"without {rule}": tuple(set(SYSTEM.RULES) - {rule}) for rule in SYSTEM.RULES}
+    sets |= {"no rules": ()}
+    for streams in (1, 4):
+        points = [
+            array.at("write", stripe, streams=streams, rules=tuple(sorted(rules)))
+            for rules in sets.values()
+            for stripe in array.stripes[1:6]
+        ]
+        array.runs.all(points)
+        curves = {
+            name: [
+                (stripe * 1024.0, rate)
+                for stripe, rate in array.curve(
+                    "write", array.stripes[1:6], streams=streams, rules=tuple(sorted(rules))
+                )
+            ]
+            for name, rules in sets.items()
+        }
+        title = f"What each rule of the drives' caches contributes: {array.name}, {streams} streams of writes"
+        study.draw(title, "stripe unit, B", "bandwidth, MB/s", curves, log=2)

@@ -1,0 +1,81 @@
+"""How far a scenario is off a measurement: in a sentence, by record size, load by load."""
+
+from typing import Any
+
+from headrace.view.tables.measurement import size
+
+Json = dict[str, Any]
+
+
+def in_a_sentence(found: Json) -> str:
+    """Return how far off the bandwidth is."""
+    overall = found["overall"]
+    parts = [f"{op}s {overall[op]['mean_size_percent']:.1f} %" for op in ("read", "write") if overall[op]]
+    apart = f" ({', '.join(parts)})" if len(parts) > 1 else ""
+    every = overall["all"]
+    return (
+        f"Simulated bandwidth differs from the measured by {every['mean_size_percent']:.1f} % on average{apart}, "
+        f"at most {every['worst_percent']:+.1f} %; mean latency by {every['latency_mean_size_percent']:.1f} %."
+    )
+
+
+def size_rows(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return |measured − simulated| by record size, in the manner of Table I of the ALICE SAN paper."""
+    rows = [(size(row["block_bytes"]), row) for row in found["sizes"]]
+    if len(rows) > 1:
+        rows.append(("all", found["overall"]))
+    return ["record", "read", "write"], [[name, _percent(row["read"]), _percent(row["write"])] for name, row in rows]
+
+
+def _percent(of: Json | None) -> str:
+    return "—" if of is None else f"{of['mean_size_percent']:.2f} %"
+
+
+def rows(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return every load as columns and rows."""
+    load, rate = ["op", "pattern", "record", "depth", "jobs"], ["MB/s measured", "simulated", "off by"]
+    columns = [*load, *rate, "mean, ms", "simulated", "off by", "p99 off by"]
+    return columns, [_row(row) for row in found["rows"]]
+
+
+def _row(row: Json) -> list[str]:
+    measured, simulated, errors = row["measured"], row["simulated"], row["error_percent"]
+    rate = "bandwidth_bytes_per_s"
+    return [
+        row["op"] + (" of both" if row["mixed"] else ""),
+        row["pattern"],
+        size(row["block_bytes"]),
+        str(row["iodepth"]),
+        str(row["numjobs"]),
+        f"{measured[rate] / 1e6:.4g}",
+        f"{simulated[rate] / 1e6:.4g}",
+        f"{errors[rate]:+.1f}%",
+        f"{measured['mean_ms']:.4g}",
+        f"{simulated['mean_ms']:.4g}",
+        f"{errors['mean_ms']:+.1f}%",
+        "—" if errors["p99_ms"] is None else f"{errors['p99_ms']:+.1f}%",
+    ]
+
+
+def fitted_in_a_sentence(found: Json) -> str:
+    """Return what a fit reached, on what it was fitted to and on what it was not."""
+    fitted = found["fitted"]["overall"]["all"]
+    said = f"Fitted: simulated bandwidth differs from the measured by {fitted['mean_size_percent']:.1f} % on average"
+    judged = found["cross_validated"]
+    if judged is None:
+        return said + "."
+    error = f"{judged['mean_size_percent']:.1f} % (worst {judged['worst_percent']:+.1f} %)"
+    return f"{said}; on loads that were left out of the fit, by {error}."
+
+
+def parameter_rows(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return the parameters as columns and rows."""
+    columns = ["parameter", "was", "is", "standard error"]
+    return columns, [
+        [row["parameter"], "—" if row["was"] is None else str(row["was"]), str(row["is"]), _error_of(row)]
+        for row in found["parameters"]
+    ]
+
+
+def _error_of(row: Json) -> str:
+    return f"{row['standard_error']:.2g} {row['unit']}".rstrip()

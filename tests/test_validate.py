@@ -1,0 +1,209 @@
+"""Scenarios held against measurements, and fitted to them: where the truth is known, and on real drives."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from headrace import Scenario, ScenarioError
+from headrace.measurement import Measurement, comparison, fio, fitting, loads
+from headrace.measurement.loads import loads_of
+
+Json = dict[str, Any]
+
+DRIVE = """
+system: {drive: {type: station, servers: 4, service: 200 us}}
+workload: {host: {to: drive, arrivals: {closed: {depth: 1}}}}
+run: {seed: 5}
+"""
+
+
+def point(**told: Any) -> Json:
+    """Return a point of 4 KiB random reads at depth 1."""
+    plain = {"op": "read", "pattern": "random", "block_bytes": 4096, "iodepth": 1, "numjobs": 1, "read_share": 1.0}
+    rest = dict.fromkeys(("file_bytes", "bandwidth_bytes_per_s", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "p99_9_ms"))
+    return rest | plain | {"iops": 5000.0, "mean_ms": 0.2} | told
+
+
+def off(points: list[Json], text: str = DRIVE) -> list[Json]:
+    rows: list[Json] = comparison.compare(Scenario(text), Measurement(points), requests=2000)["rows"]
+    return rows
+
+
+def test_errors_are_those_of_arithmetic() -> None:
+    # Four servers of 200 µs: 5,000 requests/s for each client up to four, and no more beyond.
+    points = [point(iodepth=depth, iops=5000.0 * depth) for depth in (1, 2, 4, 8)]
+    rows = off(points)
+    assert [row["error_percent"]["iops"] for row in rows] == pytest.approx([0, 0, 0, -50], abs=0.2)
+    # Latency is longer by the wait for a server at depth 8: 0.4 ms where 0.2 was measured.
+    assert [row["error_percent"]["mean_ms"] for row in rows] == pytest.approx([0, 0, 0, 100], abs=0.5)
+    assert rows[0]["error_percent"]["p50_ms"] is None
+    found = comparison.compare(Scenario(DRIVE), Measurement(points), requests=2000)
+    assert found["overall"]["read"]["mean_size_percent"] == pytest.approx(12.5, abs=0.2)
+    assert found["overall"]["read"]["worst_percent"] == pytest.approx(-50, abs=0.2)
+    assert found["overall"]["write"] is None
+
+
+def test_jobs_and_depth_multiply_and_repetitions_are_averaged() -> None:
+    rows = off([point(iodepth=2, numjobs=2, iops=iops) for iops in (19_000.0, 21_000.0)])
+    assert [row["repeats"] for row in rows] == [2]
+    assert rows[0]["measured"]["iops"] == 20_000
+    assert rows[0]["error_percent"]["iops"] == pytest.approx(0, abs=0.2)
+
+
+def test_both_operations_of_a_mixed_job_are_one_load() -> None:
+    mixed = [point(op=op, read_share=0.7, iops=5000 * share) for op, share in (("read", 0.7), ("write", 0.3))]
+    [load], remarks = loads_of(Measurement(mixed))
+    assert (load.kind, load.read_share, set(load.measured), remarks) == ("mixed", 0.7, {"read", "write"}, [])
+    rows = off(mixed)
+    assert [row["op"] for row in rows] == ["read", "write"]
+    assert all(abs(row["error_percent"]["iops"]) < 8 for row in rows)
+    assert sum(row["simulated"]["iops"] for row in rows) == pytest.approx(5000, rel=0.01)
+
+
+def test_sequential_jobs_are_streams_with_files_of_their_own() -> None:
+    [load], _ = loads_of(Measurement([point(pattern="sequential", numjobs=3, file_bytes=1 << 20, iodepth=2)]))
+    document = loads.under(Scenario(DRIVE).filled(), "host", load)
+    streams = document["workload"]
+    assert [stream["region"]["from"] for stream in streams.values()] == ["0 B", "1048576 B", "2097152 B"]
+    assert all(stream["arrivals"] == {"closed": {"depth": 2}} for stream in streams.values())
+    assert all(stream["pattern"] == "sequential" for stream in streams.values())
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    two = DRIVE.replace("workload: {host:", "workload: {other: {to: drive, arrivals: {poisson: 1 /s}}, host:")
+    with pytest.raises(ScenarioError, match="2 streams"):
+        off([point()], two)
+    found = comparison.compare(Scenario(two), Measurement([point()]), stream="host", requests=500)
+    assert found["remarks"] == ["only host is simulated: the measurement has no other streams"]
+    with pytest.raises(ScenarioError, match="no stream `none`"):
+        comparison.compare(Scenario(DRIVE), Measurement([point()]), stream="none")
+
+
+def test_a_sata_drive_is_as_fio_measured_it(headrace: Run, measured_data: Path, tmp_path: Path) -> None:
+    """The drive of the study samsung-f1-fio, fitted there at depths 1 and 8: depths 2 and 4 judge."""
+    text = "system: {spindle: {type: disk, device: samsung-hd103uj, positioning: mechanical}}\n"
+    (tmp_path / "hdd.yaml").write_text(text + "workload: {host: {to: spindle, arrivals: {closed: {depth: 1}}}}\n")
+    files = sorted((measured_data / "fio-hdd").glob("rand*-[24]-1.json"))
+    fio.measurement(files).save(tmp_path / "hdd.json")
+    report = ("--report", tmp_path / "page.html")
+    ran = headrace("validate", "hdd.yaml", "hdd.json", "--json", *report, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert [(row["op"], row["iodepth"]) for row in found["rows"]] == [
+        (op, n) for op in ("read", "write") for n in (2, 4)
+    ]
+    assert all(abs(row["error_percent"]["iops"]) < 5 for row in found["rows"])
+    page = (tmp_path / "page.html").read_text()
+    assert "Size of the error of bandwidth by record size" in page
+    assert page.count("<svg") == 2
+    shown = headrace("validate", "hdd.yaml", "hdd.json", cwd=tmp_path).stdout
+    assert shown.startswith("Simulated bandwidth differs from the measured by")
+
+
+def test_validate_says_what_it_needs(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(DRIVE)
+    (tmp_path / "m.json").write_text("{}")
+    for arguments, why in (
+        (["s.yaml"], "SCENARIO and MEASUREMENT"),
+        (["s.yaml", "m.json"], "is not a measurement"),
+        (["s.yaml", "none.json"], "does not exist"),
+        (["--device", "hp-c2247a"], "--device and --trace"),
+        (["none.yaml", "m.json"], "does not exist"),
+    ):
+        ran = headrace("validate", *arguments, cwd=tmp_path)
+        assert ran.returncode == 2
+        assert why in ran.stderr
+        assert "Traceback" not in ran.stderr
+
+
+# Fitting
+
+
+def measured_of(text: str, points: list[Json]) -> Measurement:
+    """Return what would be measured if a scenario were real, with another seed."""
+    found = comparison.compare(Scenario(text).with_({"run.seed": 99}), Measurement(points), requests=20_000)
+    return Measurement([
+        point | {name: row["simulated"][name] for name in ("iops", "mean_ms", "bandwidth_bytes_per_s")}
+        for point, row in zip(points, found["rows"], strict=True)
+    ])  # fmt: skip
+
+
+DEPTHS = [point(iodepth=depth) for depth in (1, 2, 4, 8, 16, 32)]
+
+
+def test_a_fit_finds_the_truth_within_its_standard_error() -> None:
+    noisy = DRIVE.replace("service: 200 us", "service: {exponential: 200 us}")
+    given = measured_of(noisy, DEPTHS)
+    start = Scenario(noisy.replace("200 us", "90 us"))
+    found = fitting.fit(start, given, ["system.drive.service.exponential=20 us..2 ms"], requests=20_000)
+    [row] = found["parameters"]
+    is_us = float(row["is"].split()[0]) / 1000
+    assert (row["was"], row["unit"]) == ("0.09 ms", "ns")
+    assert is_us == pytest.approx(200, rel=0.02)
+    assert abs(is_us - 200) * 1000 < 4 * row["standard_error"] < 20_000
+    assert found["warnings"] == []
+    assert found["fitted"]["overall"]["all"]["mean_size_percent"] < 2
+    assert found["cross_validated"]["folds"] == 5
+    assert found["cross_validated"]["mean_size_percent"] < 3
+
+
+def test_parameters_that_cannot_be_told_apart_are_named() -> None:
+    # One server: rate and mean latency show the mean of its service, not between what it lies.
+    text = DRIVE.replace("servers: 4, service: 200 us", "service: {uniform: {from: 100 us, to: 300 us}}")
+    law = "system.drive.service.uniform"
+    vary = [f"{law}.from=50 us..190 us", f"{law}.to=200 us..400 us"]
+    found = fitting.fit(Scenario(text), measured_of(text, DEPTHS), vary, requests=2000)
+    assert any(f"cannot tell {law}.from and {law}.to apart" in warning for warning in found["warnings"])
+    # The sum of both is known all the same.
+    ends = [float(row["is"].split()[0]) / 1000 for row in found["parameters"]]
+    assert sum(ends) == pytest.approx(400, rel=0.02)
+
+
+def test_a_parameter_of_which_nothing_is_seen_is_named() -> None:
+    text = DRIVE.replace("system: {", "system: {idle: {type: link, rate: 100 MB/s}, ")
+    vary = ["system.idle.rate=10 MB/s..1 GB/s", "system.drive.service=100 us..400 us"]
+    found = fitting.fit(Scenario(text), measured_of(text, DEPTHS), vary, requests=1000)
+    assert any("says little of system.idle.rate" in warning for warning in found["warnings"])
+    told = {row["parameter"]: row["is"] for row in found["parameters"]}
+    assert float(told["system.drive.service"].split()[0]) == pytest.approx(200_000, rel=0.01)
+
+
+def test_a_bound_in_the_way_is_named() -> None:
+    vary = ["system.drive.service=250 us..400 us"]
+    found = fitting.fit(Scenario(DRIVE), measured_of(DRIVE, DEPTHS), vary, requests=1000)
+    assert any("ends at its bound" in warning for warning in found["warnings"])
+
+
+def test_calibrate_writes_a_scenario_that_runs(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(DRIVE.replace("200 us", "150 us"))
+    measured_of(DRIVE, DEPTHS).save(tmp_path / "m.json")
+    vary = ("--vary", "system.drive.service=50 us..500 us", "--requests", 1000)
+    ran = headrace("calibrate", "scenario", "s.yaml", "m.json", *vary, "-o", "fitted.yaml", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("Fitted: simulated bandwidth differs from the measured by")
+    assert "0.15 ms →" in (tmp_path / "fitted.yaml").read_text()
+    again = headrace("validate", "fitted.yaml", "m.json", "--requests", 1000, "--json", cwd=tmp_path)
+    assert json.loads(again.stdout)["overall"]["all"]["mean_size_percent"] < 1
+    assert headrace("run", "fitted.yaml", "--set", "run.requests=1000", cwd=tmp_path).returncode == 0
+
+
+def test_calibrate_says_what_it_needs(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(DRIVE)
+    Measurement([point()]).save(tmp_path / "m.json")
+    place = "system.drive.service"
+    for vary, why in (
+        ([place], "PATH=LOW..HIGH"),
+        ([f"{place}=1 ms..1 us"], "not below"),
+        ([f"{place}=1 ms..1 MB"], "not two quantities of one kind"),
+        (["system.drive.servers=1..8"], "whole number"),
+        (["system.none.service=1 us..1 ms"], "system.none"),
+        ([f"{place}=1 us..1 ms", "run.seed=1..2"], "whole number"),
+    ):
+        options = [word for one in vary for word in ("--vary", one)]
+        ran = headrace("calibrate", "scenario", "s.yaml", "m.json", *options, cwd=tmp_path)
+        assert ran.returncode == 2, ran.stdout
+        assert why in ran.stderr
+        assert "Traceback" not in ran.stderr
