@@ -90,3 +90,10 @@ def test_a_wrong_model_is_found_out() -> None:
     ]
     claim = Claim("mean", "mean response", case["mean"], "", percent=study.document["tolerance"]["mean_percent"])
     assert judge(claim, Obtained(case["fork_join"], 0.05)) == "fails"
+
+
+def test_raid_levels_keep_to_the_rules(headrace: Run) -> None:
+    claims = json.loads(headrace("study", "run", "raid-levels", "--small", "--json").stdout)["claims"]
+    verdicts = {claim["id"]: claim["verdict"] for claim in claims}
+    assert len(verdicts) == 52
+    assert [name for name, verdict in verdicts.items() if verdict != "holds"] == []

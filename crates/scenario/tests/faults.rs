@@ -50,7 +50,9 @@ fn requests_that_nothing_can_answer_fail() {
     assert!(stream.failed > 100, "{}", stream.failed);
     assert_eq!(stream.made, stream.answered + stream.in_flight + stream.failed);
     assert_eq!(found.phases[0].streams[0].answered, 1000);
-    assert_eq!(found.phases.last().unwrap().streams[0].failed, 0, "one disk is missing, which is no matter");
+    // One disk is missing, which is no matter, but for stripes that were half written when both failed.
+    let last = &found.phases.last().unwrap().streams[0];
+    assert!(last.failed * 50 < last.answered, "{last:?}");
 }
 
 /// A client that is refused at once asks again a second later, so a run goes on to the time at which all is well.
@@ -90,26 +92,23 @@ faults: [{component: wire, fails: 1 s, replaced: 2 s}]
     assert!(refused(link).contains("`wire` holds no data that could be lost with it"), "{}", refused(link));
 }
 
-/// Where the array's own locks are what limits it, they are the bottleneck, not its disks.
+/// Where waiting for parity is what limits an array, the array is the bottleneck: its disks wait while data crosses the wire. Writes
+/// to other offsets of the same stripe do not wait for each other.
 #[test]
 fn contended_parity_shows_as_the_bottleneck() {
-    let hot = "
-parts: {spindle: {type: station, service: 5 ms, capacity: 8 MiB}}
-system: {volume: {type: array, level: raid5, of: spindle, disks: 8, stripe_unit: 64 KiB}}
-workload: {users: {to: volume, arrivals: {closed: {depth: 16}}, size: 4 KiB, op: write, region: {from: 0 B, size: 4 KiB}}}
-run: {requests: 5000}
-";
-    let found = run(hot);
-    let bottleneck = found.bottleneck.unwrap();
+    let hot = |size: &str| {
+        run(&format!("
+parts: {{spindle: {{type: station, service: 5 ms, capacity: 8 MiB}}}}
+system:
+  wire: {{type: link, rate: 2 MB/s}}
+  volume: {{type: array, level: raid5, of: spindle, disks: 8, stripe_unit: 64 KiB, via: wire}}
+workload: {{users: {{to: volume, arrivals: {{closed: {{depth: 16}}}}, size: 4 KiB, op: write, region: {{from: 0 B, size: {size}}}}}}}
+run: {{requests: 5000}}
+"))
+    };
+    let bottleneck = hot("4 KiB").bottleneck.unwrap();
     assert_eq!((bottleneck.component.as_str(), bottleneck.saturated), ("volume", true));
-    let apart = run(&hot
-        .replace("size: 4 KiB}}", "size: 448 KiB}}")
-        .replace("region: {from: 0 B, size: 4 KiB}", "region: {from: 0 B, size: 448 KiB}"));
-    assert_ne!(
-        apart.bottleneck.unwrap().component,
-        "volume",
-        "writes to other offsets of one stripe do not wait"
-    );
+    assert_ne!(hot("64 KiB").bottleneck.unwrap().component, "volume");
 }
 
 proptest! {
