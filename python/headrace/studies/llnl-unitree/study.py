@@ -116,7 +116,10 @@ def simulated(seed: int, limit: int) -> Figures:
 
 
 def write_log(file: Path, seed: int) -> None:
-    """Write a synthetic log. Each get that needs the tape is preceded by a `stage` of its file, whose response is then the staging alone."""
+    """Write a synthetic log.
+
+    Each get that needs the tape is preceded by a `stage` of its file, whose response is then the staging alone.
+    """
     import polars as pl  # noqa: PLC0415 - they take longer to load than `headrace --help` may
 
     from headrace.logs.synthesise import operations  # noqa: PLC0415
@@ -147,7 +150,8 @@ def figures(run: Json, requests: Path) -> Figures:
         first_purge_day=first_purge_day(run),
         purges=meters["archive"]["purges"], stages_per_hour=meters["archive"]["stages"] / hours,
         most_drives=meters["silos"]["most_drives_busy"],
-        user_loss=hours * meters["front"]["held_back_by_limits"], port_loss=hours * meters["front"]["waiting_for_ports"],
+        user_loss=hours * meters["front"]["held_back_by_limits"],
+        port_loss=hours * meters["front"]["waiting_for_ports"],
     )  # fmt: skip
 
 
