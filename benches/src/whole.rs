@@ -139,7 +139,7 @@ pub fn disk_growth() -> (f64, f64) {
 }
 
 /// The most memory this process has had, where the system tells; else NaN.
-fn peak_memory_mib() -> f64 {
+pub fn peak_memory_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
