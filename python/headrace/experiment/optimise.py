@@ -158,24 +158,38 @@ def optimise(
     are sums over the devices, where their files have them), or formulas of the scenario's fields: `system.tds.disks`,
     `300 * disks + 2000`, a field named in full or by as much of its end as is unique.
 
-    `vary` as for a sweep: what is tried are its values. Where there are no more than `trials` designs, all are
-    tried; else Optuna chooses as many that can be run, one goal by TPE, several by NSGA-II, always from the same
-    seed. A design whose constraints its intervals do not decide gets more replications, `budget` at most. With
-    `store` runs are kept, and Optuna's study as `optuna.log` in the same folder: the same call goes on from there.
-    Every design meets the same luck: the best of many owes a little of it to that, and is worth a run with another
-    seed. Ctrl-C raises `Interrupted` with what the designs tried until then tell. """ loaded = scenario if
-    isinstance(scenario, Scenario) else load(scenario) sides = ((minimise, False), (maximise, True)) goals =
-    tuple((objective(text, bounded=False, fields=True), more) for texts, more in sides for text in texts) if not
-    goals: raise refusal(loaded.file, "nothing is minimised or maximised", "say `--minimise 'p99(reads)'`, for
-    example") constraints = tuple(objective(text, bounded=True, fields=True) for text in subject_to) levels =
-    design.levels(loaded.file, vary) designs = math.prod(map(len, levels.values())) bench = _Bench(loaded,
-    tuple(vary), goals, constraints, replications, budget, engine, store, watch) try: if designs <= trials: for row
-    in itertools.product(*levels.values()): bench.attempt(Point(dict(zip(levels, row, strict=True)))) else:
-    bench.prepare() more = [one for _, one in goals] question = bench.question(levels) search.search(levels, more,
-    trials, bench.answer, question=question, store=store) except KeyboardInterrupt: raise
-    Interrupted(bench.optimum(designs) if bench.tried else None) from None failures = [trial.error for trial in
-    bench.tried.values() if trial.error is not None] if len(failures) == len(bench.tried): raise failures[0] return
-    bench.optimum(designs)
+    `vary` as for a sweep: what is tried are its values. Where there are no more than `trials` designs, all are tried;
+    else Optuna chooses as many that can be run, one goal by TPE, several by NSGA-II, always from the same seed. A
+    design whose constraints its
+    intervals do not decide gets more replications, `budget` at most. With `store` runs are kept, and Optuna's study as
+    `optuna.log` in the same folder: the same call goes on from there. Every design meets the same luck: the best of
+    many owes a little of it to that, and is worth a run with another seed. Ctrl-C raises `Interrupted` with what the
+    designs tried until then tell.
+    """
+    loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
+    sides = ((minimise, False), (maximise, True))
+    goals = tuple((objective(text, bounded=False, fields=True), more) for texts, more in sides for text in texts)
+    if not goals:
+        raise refusal(loaded.file, "nothing is minimised or maximised", "say `--minimise 'p99(reads)'`, for example")
+    constraints = tuple(objective(text, bounded=True, fields=True) for text in subject_to)
+    levels = design.levels(loaded.file, vary)
+    designs = math.prod(map(len, levels.values()))
+    bench = _Bench(loaded, tuple(vary), goals, constraints, replications, budget, engine, store, watch)
+    try:
+        if designs <= trials:
+            for row in itertools.product(*levels.values()):
+                bench.attempt(Point(dict(zip(levels, row, strict=True))))
+        else:
+            bench.prepare()
+            more = [one for _, one in goals]
+            question = bench.question(levels)
+            search.search(levels, more, trials, bench.answer, question=question, store=store)
+    except KeyboardInterrupt:
+        raise Interrupted(bench.optimum(designs) if bench.tried else None) from None
+    failures = [trial.error for trial in bench.tried.values() if trial.error is not None]
+    if len(failures) == len(bench.tried):
+        raise failures[0]
+    return bench.optimum(designs)
 
 
 @dataclass

@@ -110,7 +110,8 @@ def _note(precision: Precision, apart: float, metric: str, many: int) -> str:
     reached = f"± {apart * precision.within:.2%} (95 % confidence) after {many} replications"
     if apart <= 1:
         return f"precision: {metric} is known to {reached}"
-    return f"precision: {metric} is known only to {reached}, not to the ± {precision.within:.2%} asked for; raise the budget"
+    asked = f"± {precision.within:.2%} asked for"
+    return f"precision: {metric} is known only to {reached}, not to the {asked}; raise the budget"
 
 
 def _furthest(found: Results, precision: Precision, file: str) -> tuple[float, str]:
