@@ -41,9 +41,10 @@ def test_every_field_is_documented_and_no_other(headrace: Run, measured_data: Pa
         "run", "examples/replay-barracuda.yaml", "--json", "--set", f"workload.host.arrivals.replay.trace={trace}"
     )
     drawn = headrace("run", EXAMPLE, "--json", "--replications", 2, "--set", "run.requests=20000")
+    rebuilt = headrace("run", "examples/rebuild.yaml", "--json", "--set", "run.time=3 min")
     found = {
         field
-        for printed in (replayed, drawn)
+        for printed in (replayed, drawn, rebuilt)
         for field in fields(json.loads(printed.stdout))
         if not field.startswith(("scenario.", *SAME_AS_ANOTHER, *BY_NAME))
     }
@@ -67,7 +68,7 @@ def test_the_resolved_scenario_runs_again_with_the_same_results(headrace: Run, t
 def test_the_schema_is_the_same_from_everywhere(headrace: Run) -> None:
     schema = json.loads(headrace("schema").stdout)
     assert schema["title"] == "ScenarioSpec"
-    assert set(schema["properties"]) == {"parts", "system", "workload", "run"}
+    assert set(schema["properties"]) == {"parts", "system", "workload", "faults", "run"}
     assert json.loads(headrace("schema", "--json").stdout) == schema
     assert package.schema() == schema
 

@@ -83,6 +83,42 @@ def test_a_goal_out_of_reach_is_said(headrace: Run, clerk: Path) -> None:
     assert "No value up to 8 meets" in json.loads(ran.stdout)["answer"]
 
 
+def test_goals_that_are_met_only_in_the_middle_are_found() -> None:
+    """M/M/1 with 8 ms: a mean of 20 ms at 75 a second, so two goals are met from 65 to 75. Doubling 50 steps over that."""
+    goals = ["mean(users) < 20 ms", "requests_per_s(users) > 65"]
+    found = capacity(Scenario(CLERK).with_({"run.requests": 30_000}), RATE, goals, within=0.03)
+    assert found.meets
+    assert found.fails
+    assert found.upper
+    most, beyond = found.upper
+    assert found.fails.number < 65.7
+    assert found.fails.number < found.meets.number < 68
+    assert 72 < most.number < 75.5
+    assert most.number < beyond.number < 78
+    assert (
+        f"{found.meets.value} to {most.value} meet mean(users) < 20 ms and requests_per_s(users) > 65" in found.answer
+    )
+    assert f"{found.fails.value} and {beyond.value} do not" in found.answer
+
+
+def test_one_request_dropped_does_not_fail_a_load() -> None:
+    """Erlang's formula for M/M/1/3: 0.1 % are lost at a load of 0.1037, 12.96 a second; one in many at any."""
+    lossy = Scenario(CLERK).with_(LOSSY | {"run.requests": 20_000})
+    found = capacity(lossy, RATE, "mean(users) > 30 ms", least="2 /s", most="100 /s", within=0.1)
+    assert found.meets
+    assert found.fails
+    assert found.meets.number < 12.96 < found.fails.number
+    assert found.meets.number > 10
+    assert "% of the requests of users were dropped" in str(found.fails.why)
+
+
+def test_shares_are_tried_and_told_in_percent() -> None:
+    mixed = Scenario(CLERK).with_({"workload.users.op": {"reads": "20 %"}})
+    found = capacity(mixed, "workload.users.op.reads", "mean(users) < 1 s", least="20 %", most="80 %")
+    assert [probe.value for probe in found.probes] == ["20 %", "40 %", "80 %"]
+    assert "from 20 % to 80 %" in found.answer
+
+
 def test_a_search_ends_where_the_scenario_does(clerk: Path) -> None:
     # A station has at most 65,535 servers.
     found = capacity(Scenario(CLERK).with_({SERVERS: 40_000}), SERVERS, "mean(users) < 5 ms")
@@ -181,9 +217,14 @@ def test_a_run_goes_on_until_it_is_precise(headrace: Run, clerk: Path) -> None:
     assert response["half_width_ms"] <= 0.02 * response["mean_ms"]
     assert p99["half_width_ms"] <= 0.02 * p99["ms"]
     assert "is known to ±" in found["notes"][-1]
+    # The answer, the table and the note have one interval.
+    widest = max(response["half_width_ms"] / response["mean_ms"], p99["half_width_ms"] / p99["ms"])
+    assert f"± {widest:.2%}" in found["notes"][-1]
     short = json.loads(headrace("run", clerk, "--precision", "0.1%", "--budget", 6, "--json").stdout)
     assert short["replications"] == 6
-    assert "not known to 0.001 yet" in short["notes"][-1]
+    assert "not to the ± 0.10% asked for" in short["notes"][-1]
+    silent = headrace("run", clerk, "--precision", "1%", "--set", "run.requests=1", "--json")
+    assert "inf" not in str(json.loads(silent.stdout)["notes"])
     for options, says in {
         ("--precision", "much"): "no share",
         ("--budget", "5"): "is for `--precision`",

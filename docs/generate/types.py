@@ -54,8 +54,14 @@ class _Made:
 
     def _by_function(self, name: str, of: Json) -> None:
         """Define a type with a field such as `from`, which a class cannot have."""
-        fields = [f'"{field}": {self._type(inner, name + field.title())}' for field, inner in of["properties"].items()]
-        self.sources.append(f'{name} = TypedDict("{name}", {{{", ".join(fields)}}})')
+        required = set(of.get("required", []))
+        lines = [f"# {_flat(of.get('description', name))}", f"{name} = TypedDict(", f'    "{name}",', "    {"]
+        for field, inner in of["properties"].items():
+            kind = self._type(inner, name + field.title().replace("_", ""))
+            about = _flat(inner.get("description", ""))
+            lines += [f"        # {about}"] if about else []
+            lines.append(f'        "{field}": "{kind if field in required else f"NotRequired[{kind}]"}",')
+        self.sources.append("\n".join([*lines, "    },", ")"]))
 
     def _type(self, of: Json, name: str) -> str:
         if "$ref" in of:

@@ -31,6 +31,7 @@ def run(
     first: int,
     theory: bool,
     replication: int | None,
+    widen: float,
 ) -> tuple[str, str]: ...
 def trace_info(path: str, format: str | None, skip_bad: bool, watch: Watch | None) -> str: ...
 def trace_convert(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FirstUnit", "Fit", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "OpSpec", "Order", "PatternSpec", "Policy", "Positioning", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["AfterSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeclusteredSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FaultSpec", "FirstUnit", "Fit", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "Moment", "OpSpec", "Order", "PatternSpec", "Policy", "Positioning", "Precedence", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "Via", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -18,6 +18,8 @@ class ScenarioSpec(TypedDict):
     """The components, each under a name of its own. Each exists once; whoever names it shares it."""
     workload: dict[str, StreamSpec]
     """The streams of requests, each under a name of its own."""
+    faults: NotRequired[list[FaultSpec]]
+    """Components that fail during the run."""
     run: NotRequired[RunSpec]
     """How long to run, and from which seed."""
 
@@ -71,8 +73,14 @@ class ComponentSpecArray(TypedDict):
     """Which copy a read is taken from. Only of mirrors; there the default is `round_robin`."""
     failed: NotRequired[list[int]]
     """Disks that have failed, by number from 0: the array runs degraded."""
-    via: NotRequired[str | None]
-    """A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way."""
+    spares: NotRequired[int]
+    """Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail."""
+    declustered: NotRequired[DeclusteredSpec | None]
+    """Stripes of fewer units than there are disks, over all disks by permutations. Only of RAID 5, 6 and erasure codes."""
+    rebuild: NotRequired[RebuildSpec | None]
+    """How what a disk has lost or missed is rebuilt."""
+    via: NotRequired[Via | None]
+    """A `link` or `fc_loop` of `system` between the array and its disks, or several, which take turns while they work. Default: data takes no time on the way."""
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
@@ -512,6 +520,37 @@ Rotation: TypeAlias = "Literal['left_symmetric'] | Literal['left_asymmetric'] | 
 ReadFrom: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['nearest']"
 """Which copy a read is taken from."""
 
+class DeclusteredSpec(TypedDict):
+    """Stripes narrower than the array, over all of its disks by permutations."""
+
+    width: int
+    """Number of units in a stripe, parity included."""
+    spares: NotRequired[int]
+    """Number of units in each row that are left free for rebuilds: the distributed spare."""
+
+class RebuildSpec(TypedDict):
+    """How data that a disk has lost or missed is computed again and written."""
+
+    rate: NotRequired[str | None]
+    """Maximum rate at which it writes. Default: as fast as the disks can."""
+    at_least: NotRequired[str]
+    """Minimum rate at which it goes on while hosts keep the array busy. Only of `foreground_first`. The default is that of Linux md."""
+    to: NotRequired[Target | None]
+    """Where the data of a failed disk goes. Default: to the distributed spare where the layout has one, else to a hot spare."""
+    priority: NotRequired[Precedence]
+    """Who goes first while hosts use the array."""
+    chunk: NotRequired[str]
+    """Bytes of a disk that are read together, and then written together. Two such chunks are under way at a time. The default is an estimate: controllers differ."""
+
+Target: TypeAlias = "Literal['hot_spare'] | Literal['distributed_spare']"
+"""Where the data of a failed disk goes. Without a spare it waits until the disk is replaced."""
+
+Precedence: TypeAlias = "Literal['equal'] | Literal['foreground_first']"
+"""Who goes first while hosts use the array."""
+
+Via: TypeAlias = "str | list[str]"
+"""What an array sends its requests and data by."""
+
 FrameSpec: TypeAlias = "Protocol | Frame"
 """How data is cut into frames: by a protocol, or by numbers."""
 
@@ -761,13 +800,34 @@ Region = TypedDict("Region", {"from": str, "size": str})
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a request that comes while as many as may be are in flight."""
 
+class FaultSpec(TypedDict):
+    """A component that fails during the run."""
+
+    component: str
+    """The component, by its path in results: `volume/spindle[2]`, or the name of a link."""
+    fails: Moment
+    """When it fails: from then on it answers nothing, and what it was asked before is lost."""
+    returns: NotRequired[Moment | None]
+    """When it works again, with what it held. An array then writes what it missed."""
+    replaced: NotRequired[Moment | None]
+    """When another one, which is empty, takes its place. An array then rebuilds what it held."""
+
+Moment: TypeAlias = "str | AfterSpec"
+"""When something happens."""
+
+class AfterSpec(TypedDict):
+    """After so many requests."""
+
+    after: int
+    """Number of requests answered, dropped, expired or failed, of all streams together."""
+
 class RunSpec(TypedDict):
     """How long to run, and from which seed."""
 
     seed: NotRequired[int]
     """The root of all random streams. Same scenario, same seed: same results, bit for bit."""
     requests: NotRequired[int]
-    """How many requests are answered, dropped or expired before the run ends. A replayed trace ends with its last request."""
+    """How many requests are answered, dropped, expired or failed before the run ends. A replayed trace ends with its last request."""
     time: NotRequired[str | None]
     """End after this simulated time, if that comes first."""
     replications: NotRequired[int]

@@ -39,6 +39,9 @@ class Pages(Protocol):
     def write_trace(self, found: Any, file: str | Path, *, title: str) -> None:
         """Write what a trace is like."""
 
+    def write_log(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write what a log says of its archive."""
+
     def write_device(self, found: Any, file: str | Path) -> None:
         """Write what a device is."""
 

@@ -5,15 +5,18 @@ from typing import Any
 
 from headrace.files import as_parquet, tidy, whole
 
-PLAIN = ("stream", "write", "address", "bytes", "born_ns", "answered_ns", "last")
+PLAIN = ("stream", "op", "address", "bytes", "born_ns", "answered_ns", "last")
 LEGS = ("waiting_ns", "service_ns", "blocked_ns")
+
+# What requests ask, by number.
+OPERATIONS = ("read", "write", "get", "put", "stage", "delete")
 
 
 class RequestLog:
     """Takes the parts of a run's log and writes each to a file of its own in `folder`, whole or not at all.
 
     The files are named `replication-00000-part-00000.parquet`, 250,000 rows each. Columns: `replication`, `stream`,
-    `op`, `address`, `bytes`, `born_ns`, `answered_ns`, `last` (the component that served it last) and, for each group
+    `op`, `address` (of a file operation: the file), `bytes`, `born_ns`, `answered_ns`, `last` (the component that served it last) and, for each group
     of components, `GROUP waiting_ns`, `GROUP service_ns` and `GROUP blocked_ns` along the path that decided when the
     request was answered: a row's legs add up to its response time. A group is a component of `system`, or all copies of
     a part: `volume/spindle`.
@@ -45,8 +48,8 @@ class RequestLog:
         named = [
             polars.lit(replication, polars.UInt64).alias("replication"),
             polars.col("stream").replace_strict(dict(enumerate(self.streams)), return_dtype=polars.String),
-            polars.when(polars.col("write") == 1).then(polars.lit("write")).otherwise(polars.lit("read")).alias("op"),
-            polars.exclude("stream", "write", "last"),
+            polars.col("op").replace_strict(dict(enumerate(OPERATIONS)), return_dtype=polars.String),
+            polars.exclude("stream", "op", "last"),
         ]
         last = polars.Series("last", self.components, dtype=polars.String)
         frame = polars.DataFrame(self._columns(plain, legs))

@@ -97,6 +97,18 @@ class Results:
             rows.append(row)
         return _frame(rows)
 
+    @cached_property
+    def phases(self) -> "polars.DataFrame":
+        """One row a phase and stream: from and to (s), after what, throughput, response times (ms), failures.
+
+        Empty where no component fails or is rebuilt.
+        """
+        rows = []
+        for phase in self.data["phases"]:
+            span = {"from_s": phase["from_s"], "to_s": phase["to_s"], "after": "; ".join(phase["after"])}
+            rows += [span | stream for stream in phase["streams"]]
+        return _frame(rows)
+
     def __repr__(self) -> str:
         return f"<Results: {self.answer}>"
 
@@ -146,7 +158,7 @@ def _component_row(component: Json) -> Json:
 def _stream_row(stream: Json) -> Json:
     response = stream["response"]
     interval = response["interval"] or {"method": None, "trusted": None}
-    counts = ("made", "answered", "in_flight", "dropped", "expired", "blocked")
+    counts = ("made", "answered", "in_flight", "dropped", "expired", "failed", "blocked")
     plain = ("name", "to", *counts, "requests_per_s", "bytes_per_s")
     return (
         {name: stream[name] for name in plain}

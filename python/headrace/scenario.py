@@ -169,6 +169,7 @@ class Scenario:
         first: int = 100,
         theory: bool = True,
         replication: int | None = None,
+        widen: float = 1.0,
     ) -> Results:
         """Simulate it, and return what the run says.
 
@@ -179,7 +180,8 @@ class Scenario:
         `requests` names a folder for every request, as Parquet (see `headrace.requests.RequestLog`), `timeline` a file
         for the journeys of the `first` requests, as Chrome trace events (see `headrace.timeline`). Without `theory`
         nothing is said of it, which saves a short run some time. `replication` is the number of the first replication,
-        where it is one of a set: the eleventh (10) is the same whether ten were run before it or none. Raises
+        where it is one of a set: the eleventh (10) is the same whether ten were run before it or none. `widen` makes
+        intervals that many times as wide, where replications were added until they looked narrow. Raises
         `ScenarioError` as `check` does. Where a file cannot be written (a full disk) the results are still returned,
         with the warning `headrace.files.NotKept`.
         """
@@ -191,7 +193,7 @@ class Scenario:
         log = _request_log(requests, Scenario(self.text, self.file, changes)) if requests else None
         followed = first if timeline else 0
         found, journeys = _core.run(
-            self.text, self.file, _sets(changes), processors, watch, log, followed, theory, replication
+            self.text, self.file, _sets(changes), processors, watch, log, followed, theory, replication, widen
         )
         results = Results(json.loads(found))
         if log and log.lost:

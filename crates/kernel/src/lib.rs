@@ -10,6 +10,8 @@
 //! | [`Resource`] | a server, by a [`Discipline`]: [`Fcfs`], [`Priority`] |
 //! | [`Pool`] | a counted amount of bytes, tokens or credits |
 //! | [`Locks`] | a lock, by its number |
+//! | [`WaitList`] | whatever others offer down the list |
+//! | [`Fluid`] | a transfer over links that others share |
 //! | [`Round`] | the end of a round |
 //! | [`Crew`] | all of several jobs, or the first `k` |
 //!
@@ -45,6 +47,7 @@ mod buckets;
 mod crew;
 mod delay;
 mod discipline;
+mod fluid;
 mod join;
 mod locks;
 mod pool;
@@ -56,11 +59,13 @@ mod serve;
 mod signal;
 mod sim;
 mod tasks;
+mod wait_list;
 
 pub use crew::{Crew, Join};
 pub use delay::{Delay, Settled};
 pub use discipline::{Discipline, Fcfs, Priority};
-pub use locks::{Lock, Locking, Locks};
+pub use fluid::{Fluid, LABELS, LinkId, LinkUsage, Moved, Transfer};
+pub use locks::{Lock, LockUse, Locking, Locks};
 pub use pool::Pool;
 pub use queue::{EventQueue, TaskId};
 pub use random::{Draws, Stream, subkey};
@@ -69,3 +74,4 @@ pub use round::Round;
 pub use serve::Serve;
 pub use signal::Waits;
 pub use sim::{Pause, Process, Sim};
+pub use wait_list::{Wait, WaitList};

@@ -153,6 +153,11 @@ impl<'m> Sim<'m> {
     /// Whether the run is over and processes are being dropped: guards then do nothing.
     #[inline]
     pub(crate) fn is_finished(&self) -> bool {
+        self.is_over()
+    }
+
+    /// Whether the simulation has ended and its processes are being dropped: guards of models then have nothing to give back.
+    pub fn is_over(&self) -> bool {
         self.finished.get()
     }
 

@@ -146,6 +146,7 @@ mod _core {
     /// with (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part,
     /// columns, for each group of components waiting, service and blocked time). Without `theory` nothing is said of it. `replication` is the
     /// number of the first replication, where it is one of a set. Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
+    /// Intervals are `widen` times as wide as those of a number of replications that was settled on beforehand.
     #[pyfunction]
     #[expect(clippy::too_many_arguments, reason = "they are what the Python side names")]
     fn run(
@@ -159,10 +160,11 @@ mod _core {
         first: u64,
         theory: bool,
         replication: Option<u64>,
+        widen: f64,
     ) -> PyResult<(String, String)> {
         let lost = Arc::new(Mutex::new(None));
         let sink = requests.map(|take| sink(take, Arc::clone(&lost)));
-        let options = Options { threads, replication, first, requests: sink, theory };
+        let options = Options { threads, replication, first, requests: sink, theory, widen };
         let progress = Progress::default();
         let simulate = || headrace_scenario::simulate(text, file, &sets, &options, &progress);
         let found = watched(py, &progress, watch.as_ref(), &lost, simulate)?;

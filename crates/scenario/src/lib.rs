@@ -22,6 +22,8 @@ mod checks;
 pub mod devices;
 pub mod document;
 pub mod experiment;
+pub mod faults;
+pub mod operation;
 pub mod plan;
 pub mod progress;
 pub mod results;
@@ -139,7 +141,7 @@ pub fn run_plan(
         Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
     })?;
     let (outcomes, journeys) = run::run(plan, engine, options, progress);
-    let results = results::of(plan, engine, &outcomes, options.theory)
+    let results = results::of(plan, engine, &outcomes, options)
         .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))?;
     Ok(Found { results, journeys })
 }

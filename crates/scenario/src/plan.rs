@@ -1,15 +1,17 @@
 //! From what a user wrote to what can be run: names looked up, files read, and what cannot work refused in words.
 
+mod extents;
 mod files;
 mod streams;
 
 use std::path::{Path as FilePath, PathBuf};
 
-use headrace_storage::{Catalogue, Graph, Lookup, Mistake, lower};
+use headrace_storage::{Catalogue, Graph, Lookup, Mistake, Wanted, lower};
 use headrace_work::NodeId;
 
 use crate::catalog;
 use crate::document::{Path, Problem};
+use crate::faults::{self, Fault};
 use crate::progress::Progress;
 use crate::spec::{RunSpec, ScenarioSpec};
 
@@ -24,12 +26,19 @@ pub struct Plan {
     pub graph: Graph,
     /// The streams.
     pub streams: Vec<StreamPlan>,
+    /// The components that fail, and when.
+    pub faults: Vec<Fault>,
 }
 
 impl Plan {
     /// How long to run, and from which seed.
     pub fn run(&self) -> &RunSpec {
         &self.spec.run
+    }
+
+    /// Whether components fail or are rebuilt during a run, so that it has phases rather than one steady state.
+    pub fn has_phases(&self) -> bool {
+        !self.faults.is_empty() || self.graph.nodes.iter().any(|node| node.plan.known().changes())
     }
 
     /// The streams that go to a component.
@@ -54,14 +63,25 @@ pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Pl
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut problems = names(&spec);
     let devices = Devices { folder: folder.clone() };
-    let graph = lower(&spec.parts, &spec.system, &devices);
+    let graph = lower(&spec.parts, &spec.system, &routes(&spec), &devices);
     let graph = graph.map_err(|mistakes| problems.extend(mistakes.into_iter().map(problem)));
     let (streams, wrong) = streams::of(&spec, graph.as_ref().ok(), &folder, progress);
     problems.extend(wrong);
+    let faults =
+        graph.as_ref().map_or_else(|()| Vec::new(), |graph| faults::of(&spec.faults, graph, &mut problems));
     match graph {
-        Ok(graph) if problems.is_empty() => Ok(Plan { graph, streams, spec }),
+        Ok(graph) if problems.is_empty() => Ok(Plan { graph, streams, faults, spec }),
         _ => Err(problems),
     }
+}
+
+/// The routes that streams want.
+fn routes(spec: &ScenarioSpec) -> Vec<Wanted> {
+    let wanted = spec.workload.iter().filter_map(|(name, stream)| {
+        let from = stream.from.clone()?;
+        Some(Wanted { stream: name.clone(), from, to: stream.to.clone() })
+    });
+    wanted.collect()
 }
 
 /// The devices that a scenario in this folder can name.

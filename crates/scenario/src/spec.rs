@@ -7,6 +7,8 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::faults::FaultSpec;
+
 /// A storage system, a load, and how long to watch them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,6 +20,9 @@ pub struct ScenarioSpec {
     pub system: IndexMap<String, ComponentSpec>,
     /// The streams of requests, each under a name of its own.
     pub workload: IndexMap<String, StreamSpec>,
+    /// Components that fail during the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultSpec>,
     /// How long to run, and from which seed.
     #[serde(default)]
     pub run: RunSpec,
@@ -29,7 +34,7 @@ pub struct ScenarioSpec {
 pub struct RunSpec {
     /// The root of all random streams. Same scenario, same seed: same results, bit for bit.
     pub seed: u64,
-    /// How many requests are answered, dropped or expired before the run ends. A replayed trace ends with its last request.
+    /// How many requests are answered, dropped, expired or failed before the run ends. A replayed trace ends with its last request.
     #[schemars(range(min = 1))]
     pub requests: u64,
     /// End after this simulated time, if that comes first.

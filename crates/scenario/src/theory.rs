@@ -137,6 +137,9 @@ pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<Theory> {
 }
 
 fn of_stream(plan: &Plan, stream: &StreamPlan, times_ms: &[f64]) -> Result<Theory, String> {
+    if plan.has_phases() {
+        return Err("components neither fail nor are rebuilt during the run".to_owned());
+    }
     if let Some(fails) = plan.streams_to(stream.target).find_map(not_poisson) {
         return Err(fails);
     }
@@ -171,6 +174,7 @@ pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
         ArrivalSpec::Every(_) => poisson("are regular"),
         ArrivalSpec::Bursty { .. } => poisson("come in bursts"),
         ArrivalSpec::Batches { .. } => poisson("come in batches"),
+        ArrivalSpec::Log(_) => poisson("are as recorded"),
         ArrivalSpec::Replay(_) if stream.is_open() => poisson("are as recorded"),
         ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) => Some(format!(
             "arrivals do not depend on answers: `{name}` waits for an answer before it asks again"

@@ -6,13 +6,22 @@ use headrace_scenario::simulate;
 
 /// The rate of all streams together, in MB/s.
 fn rate(disk: &str, workload: &str, requests: u32) -> f64 {
+    each_rate(disk, workload, requests).iter().sum()
+}
+
+/// The rates of two streams, in MB/s.
+fn rates(disk: &str, workload: &str, requests: u32) -> [f64; 2] {
+    each_rate(disk, workload, requests).try_into().expect("two streams")
+}
+
+fn each_rate(disk: &str, workload: &str, requests: u32) -> Vec<f64> {
     let text = format!(
         "system: {{d: {{type: disk, positioning: mechanical, {disk}}}}}\nworkload: {{{workload}}}\n\
          run: {{requests: {requests}, seed: 1}}"
     );
     let found = simulate(&text, "drives.yaml", &[], &Options::default(), &Progress::default());
     let found = found.unwrap_or_else(|problems| panic!("{}", problems.rendered()));
-    found.results.streams.iter().map(|stream| stream.bytes_per_s).sum::<f64>() / 1e6
+    found.results.streams.iter().map(|stream| stream.bytes_per_s / 1e6).collect()
 }
 
 fn sequential(op: &str, size: &str, depth: u32) -> String {
@@ -85,4 +94,69 @@ fn streams_share_a_drive_that_reads_ahead() {
     let workload = [stream("a", "from: 0 B, size: 1 TB"), stream("b", "from: 9 TB, size: 1 TB")].join(", ");
     let two = rate("device: seagate-st18000nm000j", &workload, 5000);
     assert!(two > 80.0, "{two:.1} MB/s");
+}
+
+/// The rate at which an array of five Exos disks reads from beginning to end, in MB/s.
+fn array_rate(level: &str, depth: u32, size: &str) -> f64 {
+    let text = format!(
+        "parts: {{d: {{type: disk, device: seagate-st18000nm000j, positioning: mechanical}}}}\n\
+         system: {{a: {{type: array, level: {level}, of: d, disks: 5, stripe_unit: 256 KiB}}}}\n\
+         workload: {{s: {{to: a, op: read, size: {size}, pattern: sequential, arrivals: {{closed: {{depth: {depth}}}}}}}}}\n\
+         run: {{requests: 2000, seed: 1}}"
+    );
+    let found = simulate(&text, "drives.yaml", &[], &Options::default(), &Progress::default());
+    let found = found.unwrap_or_else(|problems| panic!("{}", problems.rendered()));
+    found.results.streams[0].bytes_per_s / 1e6
+}
+
+/// RAID 4 reads four of its five disks; of RAID 5 each disk passes over every fifth unit. Both give four fifths of what five
+/// disks pass under their heads: within 5 %.
+#[test]
+fn parity_that_rotates_costs_sequential_reads_no_turns() {
+    for (depth, size) in [(1, "1 MiB"), (4, "1 MiB"), (8, "256 KiB"), (4, "4 MiB")] {
+        let [still, rotating] = ["raid4", "raid5"].map(|level| array_rate(level, depth, size));
+        assert!(rotating > 0.95 * still, "{size}, depth {depth}: {rotating:.0} MB/s, RAID 4 has {still:.0}");
+    }
+}
+
+/// Two streams of 64 KiB writes far apart: a drive that collects what follows each other seeks once for half of what there is room
+/// for. That takes `room / 2 / rate` and at most a longest seek and a turn, so both streams together get at least that share of what
+/// one gets.
+#[test]
+fn write_streams_share_a_drive_that_writes_back() {
+    // Room in MiB; a full stroke to write and a turn in ms.
+    let drives = [(64, 16.2 + 8.33), (16, 16.17 + 8.33), (8, 19.0 + 8.33), (2, 19.0 + 8.33)];
+    for (device, (room, seek_and_turn)) in WRITE_BACK.into_iter().zip(drives) {
+        let disk = format!("device: {device}");
+        let one = rate(&disk, &placed("a", &requests("write", "64 KiB"), "from: 0 B, size: 50 GB"), 4000);
+        let streams = [("a", "from: 0 B, size: 50 GB"), ("b", "from: 100 GB, size: 50 GB")]
+            .map(|(name, region)| placed(name, &requests("write", "64 KiB"), region))
+            .join(", ");
+        let two = rate(&disk, &streams, 12_000);
+        let visit = f64::from(room) * 1.048_576 / 2.0 / one * 1e3;
+        let share = visit / (visit + seek_and_turn);
+        assert!(
+            two > share * one,
+            "{device}: two streams get {two:.1} MB/s, one {one:.1}, {share:.2} expected"
+        );
+    }
+}
+
+/// Two sequential readers at any depth of queue: neither waits for ever, and both together get at least a quarter of what one gets.
+#[test]
+fn no_sequential_reader_starves_another() {
+    for device in ["seagate-st18000nm000j", "samsung-hd103uj"] {
+        for depth in [2, 4, 8, 16] {
+            let text = ["from: 0 B, size: 50 GB", "from: 100 GB, size: 50 GB"].map(|region| {
+                format!(
+                    "{{to: d, op: read, size: 64 KiB, pattern: sequential, region: {{{region}}}, \
+                     arrivals: {{closed: {{depth: {depth}}}}}}}"
+                )
+            });
+            let [a, b] =
+                rates(&format!("device: {device}"), &format!("a: {}, b: {}", text[0], text[1]), 8000);
+            let [less, more] = if a < b { [a, b] } else { [b, a] };
+            assert!(less > 0.25 * more, "{device}, depth {depth}: {less:.1} and {more:.1} MB/s");
+        }
+    }
 }

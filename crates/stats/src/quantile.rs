@@ -8,14 +8,20 @@ use crate::interval::{standard_error, student_975};
 ///
 /// The shares of values at or below the quantile vary from replication to replication; the quantiles at `p` ± their interval are
 /// the ends. (An interval of the quantiles of each replication would be biased: that of few values is not that of many.) `None`
-/// for fewer than two replications, and where an end lies beyond what was seen.
-pub fn half_width(replications: &[&Distribution], together: &Distribution, p: f64) -> Option<f64> {
+/// for fewer than two replications, and where an end lies beyond what was seen. `widen` is a factor on the interval of the
+/// shares, 1 unless the number of replications was chosen by looking at them.
+pub fn half_width(
+    replications: &[&Distribution],
+    together: &Distribution,
+    p: f64,
+    widen: f64,
+) -> Option<f64> {
     if replications.len() < 2 {
         return None;
     }
     let quantile = together.quantile(p);
     let shares: Vec<f64> = replications.iter().map(|one| one.cdf(quantile)).collect();
-    let half = student_975(shares.len() - 1) * standard_error(&shares);
+    let half = widen * student_975(shares.len() - 1) * standard_error(&shares);
     let unseen = 1.0 / together.count().max(1) as f64;
     let ends = [p - half, p + half];
     let seen = ends[0] >= unseen && ends[1] <= 1.0 - unseen;
@@ -42,9 +48,9 @@ mod tests {
     fn replications_that_agree_leave_no_doubt_and_those_that_differ_do() {
         let same = of(1..=1000);
         let together = same.merged(&same);
-        assert_eq!(half_width(&[&same, &same], &together, 0.5), Some(0.0));
+        assert_eq!(half_width(&[&same, &same], &together, 0.5, 1.0), Some(0.0));
         let (fast, slow) = (of(1..=1000), of(11..=1010));
-        let half = half_width(&[&fast, &slow], &fast.merged(&slow), 0.5).unwrap();
+        let half = half_width(&[&fast, &slow], &fast.merged(&slow), 0.5, 1.0).unwrap();
         // The shares at the median, 506, are .506 and .496: a standard error of .005, and 12.7 of those on either side.
         assert!((62.0..66.0).contains(&half), "{half}");
     }
@@ -52,7 +58,7 @@ mod tests {
     #[test]
     fn a_quantile_whose_end_was_never_seen_has_no_interval() {
         let (fast, slow) = (of(1..=1000), of(11..=1010));
-        assert_eq!(half_width(&[&fast, &slow], &fast.merged(&slow), 0.99), None);
-        assert_eq!(half_width(&[&fast], &fast, 0.5), None);
+        assert_eq!(half_width(&[&fast, &slow], &fast.merged(&slow), 0.99, 1.0), None);
+        assert_eq!(half_width(&[&fast], &fast, 0.5, 1.0), None);
     }
 }

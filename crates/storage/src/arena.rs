@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use headrace_work::NodeId;
 
 use crate::graph::Graph;
+use crate::health::{Change, Event, Happening};
 use crate::place::{Edge, Place, Site};
 use crate::{Component, Metered};
 
@@ -52,6 +53,7 @@ impl<'m> Arena<'m> {
             let room = node.plan.build(arena.place(id), edges);
             assert!(slots.rooms[id.index()].set(room).is_ok(), "a node is built once");
         }
+        graph.order.iter().for_each(|id| arena.component(*id).begin());
         arena
     }
 
@@ -62,6 +64,24 @@ impl<'m> Arena<'m> {
 
     fn component(self, id: NodeId) -> &'m Component<'m> {
         self.slots.rooms[id.index()].get().expect("a node is built after all that it uses")
+    }
+
+    /// Has a component fail, return or be replaced, now; whoever uses it notices.
+    pub fn change(self, id: NodeId, change: Change) {
+        if !self.place(id).health.change(change) {
+            return;
+        }
+        self.site.note(id, Event::Changes(change));
+        for user in self.ids() {
+            for (at, _) in self.edges(user).iter().enumerate().filter(|(_, edge)| edge.to() == id) {
+                self.component(user).notice(at, change);
+            }
+        }
+    }
+
+    /// What happened to components, from the `first`-th on, in the order of time.
+    pub fn happenings(self, first: usize) -> Vec<Happening> {
+        self.site.happenings(first)
     }
 
     /// Where a component stands.

@@ -1,24 +1,28 @@
-//! What goes between an array's controller and its disks on a path with ports, such as a Fibre Channel loop.
+//! What goes between who asks and who answers on a path with ports: an array's controller and its disks on a loop, a server and
+//! an array on a switch.
 
+use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 
-/// One phase of a request on its way to a disk, or back.
+/// One phase of a request on its way to what serves it, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// What the disk is asked.
+    /// What is asked.
     pub request: Block,
     /// Which part of the exchange this is.
     pub phase: Phase,
-    /// The port of the controller.
-    pub controller: u32,
-    /// The port of the disk.
-    pub disk: u32,
+    /// The port of who asks.
+    pub initiator: u32,
+    /// The port of who answers.
+    pub target: u32,
+    /// When the whole of it has come, where its head has come already: a switch that cuts through begins with that.
+    pub tail: Nanos,
 }
 
-/// A part of the exchange between controller and disk.
+/// A part of the exchange between who asks and who answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Before the disk does its part: the command, and the data of a write.
+    /// Before the request is served: the command, and the data of a write.
     Request,
     /// After it: the data of a read, and the status.
     Answer,

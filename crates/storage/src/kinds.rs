@@ -2,10 +2,15 @@
 
 /// Declares the modules of all rooms, what a user may write of a component, the plan of any of them, and any of them in a
 /// simulation. A module's name is what its kind is called in documents and results. Dispatch is static: adding a room is its
-/// file and one line of the list.
+/// file and one line of the list. Rooms behind the semicolon no user writes: lowering makes them.
 macro_rules! rooms {
-    ($($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $room:ident},)+) => {
+    (
+        $($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $room:ident},)+
+        ;
+        $($(#[$made_doc:meta])* $made:ident = $made_module:ident::{$made_plan:ident, $made_room:ident},)+
+    ) => {
         $(pub mod $module;)+
+        $(pub mod $made_module;)+
 
         /// A component, by its kind.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -36,6 +41,7 @@ macro_rules! rooms {
         #[derive(Clone, Debug)]
         pub enum AnyPlan {
             $($(#[$doc])* $kind(std::sync::Arc<$module::$plan>),)+
+            $($(#[$made_doc])* $made(std::sync::Arc<$made_module::$made_plan>),)+
         }
 
         impl AnyPlan {
@@ -43,6 +49,7 @@ macro_rules! rooms {
             pub const fn kind(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => stringify!($module),)+
+                    $(Self::$made(_) => stringify!($made_module),)+
                 }
             }
 
@@ -50,12 +57,14 @@ macro_rules! rooms {
             pub fn known(&self) -> &dyn Known {
                 match self {
                     $(Self::$kind(plan) => &**plan,)+
+                    $(Self::$made(plan) => &**plan,)+
                 }
             }
 
             pub(crate) fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Component<'m> {
                 match self {
                     $(Self::$kind(plan) => Component::$kind(plan.build(place, uses)),)+
+                    $(Self::$made(plan) => Component::$made(plan.build(place, uses)),)+
                 }
             }
         }
@@ -63,6 +72,7 @@ macro_rules! rooms {
         /// A room of any kind in a simulation.
         pub enum Component<'m> {
             $($(#[$doc])* $kind($module::$room<'m>),)+
+            $($(#[$made_doc])* $made($made_module::$made_room<'m>),)+
         }
 
         impl<'m> Component<'m> {
@@ -70,6 +80,7 @@ macro_rules! rooms {
             pub fn metered(&self) -> &dyn Metered {
                 match self {
                     $(Self::$kind(room) => room,)+
+                    $(Self::$made(room) => room,)+
                 }
             }
 
@@ -82,13 +93,36 @@ macro_rules! rooms {
                 ask: &'s Ask<Block>,
                 spent: &'s mut Spent,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                place.receive(ask.work.bytes);
+                let (up, failures) = (place.health.is_up(), place.health.failures());
+                if up {
+                    place.receive(ask.work.bytes);
+                }
                 let before = spent.legs().len();
                 async move {
+                    if !up {
+                        return spent.fail();
+                    }
                     match self {
                         $(Self::$kind(room) => room.serve(ask, spent).await,)+
+                        $(Self::$made(room) => room.serve(ask, spent).await,)+
                     }
-                    place.answer(ask, spent, before);
+                    place.end(failures, ask, spent, before);
+                }
+            }
+
+            /// Tells it that the component behind its `edge`-th edge fails, returns or is replaced.
+            pub(crate) fn notice(&'m self, edge: usize, change: Change) {
+                match self {
+                    $(Self::$kind(room) => room.notice(edge, change),)+
+                    $(Self::$made(room) => room.notice(edge, change),)+
+                }
+            }
+
+            /// Has it do what it does by itself from the beginning of the run.
+            pub(crate) fn begin(&'m self) {
+                match self {
+                    $(Self::$kind(room) => room.begin(),)+
+                    $(Self::$made(room) => room.begin(),)+
                 }
             }
 
@@ -101,19 +135,27 @@ macro_rules! rooms {
                 disk: usize,
                 spent: &'s mut Spent,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                place.receive(ask.work.bytes);
+                let (up, failures) = (place.health.is_up(), place.health.failures());
+                if up {
+                    place.receive(ask.work.bytes);
+                }
                 let before = spent.legs().len();
                 async move {
+                    if !up {
+                        return spent.fail();
+                    }
                     match self {
                         $(Self::$kind(room) => room.serve_over(ask, way, disk, spent).await,)+
+                        $(Self::$made(room) => room.serve_over(ask, way, disk, spent).await,)+
                     }
-                    place.answer(ask, spent, before);
+                    place.end(failures, ask, spent, before);
                 }
             }
 
             pub(crate) fn attach(&self, ports: u32) -> Option<u32> {
                 match self {
                     $(Self::$kind(room) => room.attach(ports),)+
+                    $(Self::$made(room) => room.attach(ports),)+
                 }
             }
 
@@ -123,14 +165,48 @@ macro_rules! rooms {
                 place: &'m Place<'m>,
                 ask: &'s Ask<Crossing>,
                 spent: &'s mut Spent,
+            ) -> impl Future<Output = headrace_units::Nanos> + use<'m, 's> {
+                let (up, failures) = (place.health.is_up(), place.health.failures());
+                if up {
+                    place.receive(ask.work.data().bytes);
+                }
+                let before = spent.legs().len();
+                async move {
+                    if !up {
+                        spent.fail();
+                        return spent.until();
+                    }
+                    let tail = match self {
+                        $(Self::$kind(room) => room.carry(ask, spent).await,)+
+                        $(Self::$made(room) => room.carry(ask, spent).await,)+
+                    };
+                    place.end(failures, &ask.with(ask.work.data()), spent, before);
+                    tail
+                }
+            }
+
+            /// Does what is asked of a file, received when this is called as by `serve`.
+            pub(crate) fn handle<'s>(
+                &'m self,
+                place: &'m Place<'m>,
+                ask: &'s Ask<FileOp>,
+                spent: &'s mut Spent,
             ) -> impl Future<Output = ()> + use<'m, 's> {
                 place.receive(ask.work.data().bytes);
                 let before = spent.legs().len();
                 async move {
                     match self {
-                        $(Self::$kind(room) => room.carry(ask, spent).await,)+
+                        $(Self::$kind(room) => room.handle(ask, spent).await,)+
+                        $(Self::$made(room) => room.handle(ask, spent).await,)+
                     }
                     place.answer(&ask.with(ask.work.data()), spent, before);
+                }
+            }
+
+            pub(crate) fn begin_with(&self, file: &FileOp) {
+                match self {
+                    $(Self::$kind(room) => room.begin_with(file),)+
+                        $(Self::$made(room) => room.begin_with(file),)+
                 }
             }
 
@@ -138,6 +214,7 @@ macro_rules! rooms {
             pub(crate) fn answer_in_order(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
                 match self {
                     $(Self::$kind(room) => room.pass(ask, spent),)+
+                    $(Self::$made(room) => room.pass(ask, spent),)+
                 }
             }
         }

@@ -8,24 +8,31 @@
 
 mod arena;
 mod crossing;
+pub mod expression;
 pub mod graph;
+mod health;
 mod kinds;
 mod meter;
+mod moving;
 mod place;
 mod room;
 mod theory;
 mod timeline;
+pub mod wire;
+mod witness;
 
 pub use arena::{Arena, Slots};
 pub use crossing::{Crossing, Phase};
-pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, lower};
+pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, Wanted, lower};
+pub use health::{Change, Event, Happening, Health};
 pub use meter::{Activity, Balance, Meter};
 pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
 pub use theory::{Demand, Load, Model, Server};
 pub use timeline::{Journey, Timeline, Visit};
+pub use witness::{Fact, Witness};
 
-use headrace_work::{Ask, Block, Spent};
+use headrace_work::{Ask, Block, FileOp, Spent};
 
 kinds::rooms! {
     /// A disk drive.
@@ -37,7 +44,26 @@ kinds::rooms! {
     /// Several devices that answer as one.
     Array = array::{ArraySpec, ArrayPlan, Array},
     /// A link that carries one transfer at a time.
-    Link = link::{LinkSpec, LinkSpec, Link},
+    Link = link::{LinkSpec, LinkPlan, Link},
     /// A Fibre Channel arbitrated loop.
     FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
+    /// A switch between servers, other switches and what holds data.
+    Switch = switch::{SwitchSpec, SwitchPlan, Switch},
+    /// A server that streams come from.
+    Server = server::{ServerSpec, ServerPlan, Server},
+    /// Limits of users and ports, before an archive.
+    Front = front::{FrontSpec, FrontSpec, Front},
+    /// A network that transfers share, each way.
+    Network = network::{NetworkSpec, NetworkSpec, Network},
+    /// Volumes on chains, which hold files.
+    DiskPool = disk_pool::{DiskPoolSpec, DiskPoolSpec, DiskPool},
+    /// Cartridges, drives and robots.
+    TapeLibrary = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
+    /// Files in a disk pool before a tape library.
+    Archive = archive::{ArchiveSpec, ArchivePlan, Archive},
+    ;
+    /// One direction of a wire.
+    Port = port::{PortPlan, Port},
+    /// The ways from a server to what it asks.
+    Route = route::{RoutePlan, Route},
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use headrace_kernel::{Sim, Usage};
+use headrace_kernel::{LABELS, LinkUsage, LockUse, Sim, Usage};
 use headrace_stats::Level;
 use headrace_units::Nanos;
 use headrace_work::Cause;
@@ -18,6 +18,9 @@ pub enum Meter {
     Share(u64, u64),
     /// The area under a level, in units × ns: how full a buffer was.
     Area(u128),
+    /// How full something was that has a capacity: for how many ns it would have been full with the area under its level, of how
+    /// many. Results show it over time too.
+    Fill(u64, u64),
 }
 
 /// What a write-back cache took in and what became of it, and what takes up its room: all in bytes.
@@ -73,6 +76,20 @@ impl Activity {
         }
     }
 
+    /// What locks recorded: they are in use while somebody waits for the most contended of them.
+    pub fn of_locks(used: &LockUse, now: Nanos) -> Self {
+        Self {
+            servers: 1,
+            busy: [u128::from(used.contended_ns), 0, 0, 0],
+            queue: used.waits.queue.area(now),
+            waiting: used.waits.queue.value(),
+            visits: used.waits.waits.count(),
+            waited: used.waits.waits.sum_ns(),
+            served: used.holds.count(),
+            service: used.holds.sum_ns(),
+        }
+    }
+
     /// The same of a drive that destages besides: its work in the background that no command saw, and that which commands
     /// waited for, of hosts as far as they waited.
     pub(crate) fn beside(self, background: Background) -> Self {
@@ -80,6 +97,36 @@ impl Activity {
         let [host, destage, rebuild, migration] = self.busy;
         let waited = host.min(u128::from(within_ns));
         Self { busy: [host - waited, destage + u128::from(alone_ns) + waited, rebuild, migration], ..self }
+    }
+
+    /// What links recorded that transfers share: what is lost by sharing counts as waiting.
+    pub(crate) fn of_links(usages: impl Iterator<Item = LinkUsage>) -> Self {
+        const { assert!(LABELS == Cause::ALL.len(), "the use of links is counted by cause") };
+        let of = |usage: LinkUsage| Self {
+            servers: 1,
+            busy: usage.busy,
+            queue: usage.waited,
+            waiting: 0,
+            visits: usage.ended,
+            waited: usage.waited,
+            served: usage.ended,
+            service: usage.service,
+        };
+        usages.map(of).fold(Self::default(), Self::and)
+    }
+
+    /// What two sets of servers recorded together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            servers: self.servers + other.servers,
+            busy: std::array::from_fn(|cause| self.busy[cause] + other.busy[cause]),
+            queue: self.queue + other.queue,
+            waiting: self.waiting + other.waiting,
+            visits: self.visits + other.visits,
+            waited: self.waited + other.waited,
+            served: self.served + other.served,
+            service: self.service + other.service,
+        }
     }
 
     /// The server-ns in use, for whatever cause.

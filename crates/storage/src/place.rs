@@ -2,15 +2,18 @@
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{Sim, Stream};
-use headrace_work::{Ask, Block, NodeId, Spent};
+use headrace_kernel::{Fluid, Sim, Stream};
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, FileOp, NodeId, Spent};
 
 use crate::Component;
 use crate::array::Way;
 use crate::controller::Controller;
 use crate::crossing::Crossing;
 use crate::graph::Graph;
+use crate::health::{Change, Event, Happening, Health};
 use crate::timeline::Timeline;
+use crate::witness::{Fact, Witness};
 
 /// What the components of one simulation share.
 pub struct Site<'m> {
@@ -18,15 +21,49 @@ pub struct Site<'m> {
     pub sim: &'m Sim<'m>,
     /// The journeys of the first requests, where they are wanted.
     pub timeline: Timeline,
+    /// Links that transfers use several of at once, whichever rooms they belong to.
+    pub fluid: Fluid<'m>,
+    witness: Option<Box<dyn Witness>>,
     seed: u64,
     /// The components that were asked something since this list was last taken.
     touched: RefCell<Vec<NodeId>>,
+    happenings: RefCell<Vec<Happening>>,
 }
 
 impl<'m> Site<'m> {
     /// An empty site, whose random streams come from `seed`.
     pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
-        Self { sim, timeline, seed, touched: RefCell::default() }
+        let (touched, happenings) = (RefCell::default(), RefCell::default());
+        Self { sim, timeline, fluid: Fluid::new(sim), witness: None, seed, touched, happenings }
+    }
+
+    /// Notes what happens to a component.
+    pub fn note(&self, node: NodeId, what: Event) {
+        self.happenings.borrow_mut().push(Happening { at: self.sim.now(), node, what });
+    }
+
+    /// What happened to components, from the `first`-th on, in the order of time.
+    pub fn happenings(&self, first: usize) -> Vec<Happening> {
+        self.happenings.borrow()[first..].to_vec()
+    }
+
+    /// Has `witness` told what happens to files.
+    #[must_use]
+    pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {
+        Self { witness: Some(witness), ..self }
+    }
+
+    /// Tells what happened to a file of the archive `of`.
+    #[inline]
+    pub(crate) fn tell(&self, of: NodeId, fact: Fact) {
+        if let Some(witness) = &self.witness {
+            witness.saw(of, fact, self.sim.now());
+        }
+    }
+
+    /// What the witness found wrong.
+    pub fn broken(&self) -> Vec<String> {
+        self.witness.as_ref().map_or_else(Vec::new, |witness| witness.broken())
     }
 
     /// Takes the list of components that were asked something since it was last taken.
@@ -59,6 +96,8 @@ pub struct Place<'m> {
     pub id: NodeId,
     /// Its path in the graph.
     pub path: &'m str,
+    /// Whether the component works.
+    pub health: Health,
     received: Cell<Flow>,
     answered: Cell<Flow>,
     touched: Cell<bool>,
@@ -72,7 +111,7 @@ impl<'m> Place<'m> {
 
     fn new(site: &'m Site<'m>, id: NodeId, path: &'m str) -> Self {
         let (received, answered, touched) = (Cell::default(), Cell::default(), Cell::new(false));
-        Self { site, id, path, received, answered, touched }
+        Self { site, id, path, health: Health::default(), received, answered, touched }
     }
 
     /// The random stream of the component here for `purpose`.
@@ -109,6 +148,17 @@ impl<'m> Place<'m> {
         self.site.touched.borrow_mut().push(self.id);
     }
 
+    /// A request ends that came when the component had failed so often: it is answered, unless it failed since.
+    #[inline]
+    pub(crate) fn end(&self, failures: u32, ask: &Ask<Block>, spent: &mut Spent, before: usize) {
+        if self.health.failures() != failures {
+            spent.fail();
+        }
+        if !spent.has_failed() {
+            self.answer(ask, spent, before);
+        }
+    }
+
     /// A request is answered whose account had `before` legs when it came.
     #[inline]
     pub(crate) fn answer(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
@@ -132,14 +182,17 @@ impl<'m> Edge<'m> {
         Self { to, place, sent: Cell::default() }
     }
 
-    /// Sends `ask`, waits for its answer, and charges the time to `spent`, which ends now.
+    /// Sends `ask`, waits for its answer, and charges the time to `spent`, which ends now. Nothing is sent where the component is
+    /// down, and an answer from one that failed in between is none: `spent` has then [failed](Spent::has_failed).
     #[inline]
     pub fn serve<'s>(
         &self,
         ask: &'s Ask<Block>,
         spent: &'s mut Spent,
     ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.bytes));
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(ask.work.bytes));
+        }
         self.to.serve(self.place, ask, spent)
     }
 
@@ -158,14 +211,33 @@ impl<'m> Edge<'m> {
         self.to.attach(ports)
     }
 
-    /// Has the path that it leads to carry one phase of a request, and charges the time to `spent`.
+    /// Has the path that it leads to carry one phase of a request, and charges the time to `spent`. Gives when the whole of it has
+    /// come; `spent` ends with its head.
     pub fn carry<'s>(
         &self,
         ask: &'s Ask<Crossing>,
         spent: &'s mut Spent,
-    ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.data().bytes));
+    ) -> impl Future<Output = Nanos> + use<'m, 's> {
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(ask.work.data().bytes));
+        }
         self.to.carry(self.place, ask, spent)
+    }
+
+    /// Whether the component that it leads to works.
+    #[inline]
+    pub fn is_up(&self) -> bool {
+        self.place.health.is_up()
+    }
+
+    /// How often the component that it leads to failed.
+    pub fn failures(&self) -> u32 {
+        self.place.health.failures()
+    }
+
+    /// Changes the health of the component that it leads to before the run begins.
+    pub(crate) fn begin_failed(&self) {
+        self.place.health.change(Change::Fails);
     }
 
     /// Sends `ask`, whose data crosses `way` to or from disk number `disk` of an array.
@@ -176,7 +248,9 @@ impl<'m> Edge<'m> {
         disk: usize,
         spent: &'s mut Spent,
     ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.bytes));
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(ask.work.bytes));
+        }
         self.to.serve_over(self.place, ask, way, disk, spent)
     }
 
@@ -186,6 +260,37 @@ impl<'m> Edge<'m> {
             Component::Controller(controller) => Some(controller),
             _ => None,
         }
+    }
+
+    /// Has the room that it leads to do what is asked of a file, and charges the time to `spent`.
+    pub fn handle<'s>(
+        &self,
+        ask: &'s Ask<FileOp>,
+        spent: &'s mut Spent,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(ask.work.data().bytes));
+        self.to.handle(self.place, ask, spent)
+    }
+
+    /// Tells the room that it leads to of a file that exists when the run begins: see [`Room::begin_with`](crate::Room::begin_with).
+    pub fn begin_with(&self, file: &FileOp) {
+        self.to.begin_with(file);
+    }
+
+    /// The room that it leads to, for rooms that work together by more than one call.
+    pub(crate) fn room(&self) -> &'m Component<'m> {
+        self.to
+    }
+
+    /// Work begins that is done by more than one call: so many bytes are sent, and received.
+    pub(crate) fn begin(&self, bytes: u64) {
+        self.sent.set(self.sent.get().with(bytes));
+        self.place.receive(bytes);
+    }
+
+    /// That work is done; the account had `before` legs when it began.
+    pub(crate) fn end(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
+        self.place.answer(ask, spent, before);
     }
 
     /// Where it leads.

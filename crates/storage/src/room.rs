@@ -2,11 +2,12 @@
 
 use headrace_analytic::Law;
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, NodeId, Op, Spent};
+use headrace_work::{Ask, Block, FileOp, NodeId, Op, Spent};
 
 use crate::array::Way;
 use crate::crossing::{Crossing, Phase};
 use crate::graph::{Lowering, View};
+use crate::health::Change;
 use crate::meter::{Activity, Balance, Meter};
 use crate::place::{Edge, Place};
 use crate::theory::{Demand, Load, Model};
@@ -71,6 +72,16 @@ pub trait Known {
         Err(format!("what a request asks of a {} is known: `{}` has no formula", view.kind(), view.path()))
     }
 
+    /// What it asks of this node and of those it uses to carry one phase of a request of a load, from the port of who asks to that of
+    /// who answers or back. Only rooms with ports know.
+    ///
+    /// # Errors
+    /// It is not known: which assumption fails.
+    fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
+        _ = (load, crossing);
+        Err(format!("how long a {} is held is known: `{}` has no formula", view.kind(), view.path()))
+    }
+
     /// Whether requests are answered in the order in which they come, so that they can be passed through without events.
     ///
     /// # Errors
@@ -102,6 +113,11 @@ pub trait Known {
         None
     }
 
+    /// Whether it may change during a run although nothing is done to it: a disk is rebuilt that had failed before.
+    fn changes(&self) -> bool {
+        false
+    }
+
     /// How much memory it has for the caches of arrays that use it; none where it sets no limit.
     fn memory(&self) -> Option<Bytes> {
         None
@@ -110,6 +126,21 @@ pub trait Known {
     /// How much memory of its controllers its cache takes.
     fn cached(&self) -> Option<Bytes> {
         None
+    }
+
+    /// Whether it serves requests to blocks. A room of an archive does not.
+    fn serves_blocks(&self) -> bool {
+        true
+    }
+
+    /// Whether streams of operations on files go to it.
+    fn takes_files(&self) -> bool {
+        false
+    }
+
+    /// Where files can lie that are older than a log: in a disk pool, on tape. For a room that takes files.
+    fn older_files(&self) -> [bool; 2] {
+        [false, false]
     }
 
     /// What a reader of results must know of it under this load.
@@ -121,8 +152,12 @@ pub trait Known {
 
 /// A room in a simulation.
 pub trait Room<'m>: Metered {
-    /// Does what is asked, in virtual time, and charges all of it to `spent`.
-    fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) -> impl Future<Output = ()>;
+    /// Does what is asked, in virtual time, and charges all of it to `spent`. Only rooms that [serve blocks](Known::serves_blocks)
+    /// are asked.
+    fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) -> impl Future<Output = ()> {
+        _ = (ask, spent);
+        async { unreachable!("a room that serves no blocks is asked for one") }
+    }
 
     /// Serves a request whose data crosses `way`, disk number `disk` of an array: by default all of it before a write or after
     /// a read.
@@ -135,8 +170,10 @@ pub trait Room<'m>: Metered {
     ) -> impl Future<Output = ()> {
         async move {
             way.cross(Phase::Request, disk, ask, spent).await;
-            self.serve(ask, spent).await;
-            way.cross(Phase::Answer, disk, ask, spent).await;
+            if !spent.has_failed() {
+                self.serve(ask, spent).await;
+                way.cross(Phase::Answer, disk, ask, spent).await;
+            }
         }
     }
 
@@ -147,16 +184,39 @@ pub trait Room<'m>: Metered {
         unreachable!("a room is passed through that does not say that it is in order")
     }
 
+    /// The component behind its `edge`-th edge has just failed, returned or been replaced.
+    fn notice(&'m self, edge: usize, change: Change) {
+        _ = (edge, change);
+    }
+
+    /// Does what it does by itself from the beginning of the run.
+    fn begin(&'m self) {}
+
     /// Takes so many ports, neighbours, for an array and its disks: the number of the first, or `None` if it has no ports.
     fn attach(&self, ports: u32) -> Option<u32> {
         _ = ports;
         None
     }
 
-    /// Carries one phase of a request between two ports. Only rooms with ports are asked.
-    fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> impl Future<Output = ()> {
+    /// Carries one phase of a request between two ports, at least its head; gives when the whole of it has come. Only rooms with ports
+    /// are asked.
+    fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> impl Future<Output = Nanos> {
         _ = (ask, spent);
         async { unreachable!("a room without ports carries nothing between them") }
+    }
+
+    /// Does what is asked of a file, in virtual time, and charges all of it to `spent`. Only rooms that
+    /// [take files](Known::takes_files) are asked.
+    fn handle(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) -> impl Future<Output = ()> {
+        _ = (ask, spent);
+        async { unreachable!("a room that takes no files is asked for one") }
+    }
+
+    /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Only rooms
+    /// that take files are told.
+    fn begin_with(&self, file: &FileOp) {
+        _ = file;
+        unreachable!("a room that takes no files is told of one");
     }
 }
 
@@ -168,13 +228,25 @@ pub trait Metered {
         None
     }
 
+    /// In which state it is, where that is not the usual one: `degraded`, `rebuilding`, `lost data`.
+    fn state(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What its write-back cache took in and holds; none for a room without one.
     fn balance(&self) -> Option<Balance> {
         None
     }
 
-    /// Measures of its own, by name: always the same ones in the same order. Results carry each by that name.
+    /// Measures of its own, by name: always the same ones in the same order; those of what may never happen come last, from when it
+    /// does. Results carry each by that name.
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         _ = (now, put);
+    }
+
+    /// What a reader of the results must know of what happened here.
+    fn remarks(&self, now: Nanos) -> Vec<String> {
+        _ = now;
+        Vec::new()
     }
 }

@@ -4,6 +4,8 @@ use headrace_analytic::Law;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
+use crate::crossing::Phase;
+
 /// The requests of one stream, as a component sees them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
@@ -24,6 +26,13 @@ pub struct Load {
 }
 
 impl Load {
+    /// The data that goes along in one phase of its requests: the requests', or none of their bytes.
+    #[must_use]
+    pub fn data(&self, phase: Phase) -> Self {
+        let data = |&(p, op, bytes): &(f64, Op, u64)| (p, op, if phase.has_data(op) { bytes } else { 0 });
+        Self { kinds: self.kinds.iter().map(data).collect(), ..self.clone() }
+    }
+
     /// Whether some of its requests write.
     pub fn writes(&self) -> bool {
         self.kinds.iter().any(|(_, op, _)| *op == Op::Write)

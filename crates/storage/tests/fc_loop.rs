@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Coming, by_events, drive, graph, lowered};
-use headrace_storage::array::{ArraySpec, Level};
+use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::fc_loop::{FcLoopSpec, Policy};
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
@@ -30,7 +30,7 @@ fn station(service: TimeSpec) -> Copies {
 
 fn array(of: Copies, disks: u32) -> ComponentSpec {
     let spec = ArraySpec::new(Level::Raid0, of, Some(disks), Bytes(UNIT));
-    ComponentSpec::Array(ArraySpec { via: Some("loop".to_owned()), ..spec })
+    ComponentSpec::Array(ArraySpec { via: Some(Via::One("loop".to_owned())), ..spec })
 }
 
 fn one_ms() -> Copies {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Coming, by_events, graph, lowered};
-use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom};
+use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom, Via};
 use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning};
 use headrace_storage::graph::Copies;
 use headrace_storage::link::LinkSpec;
@@ -56,7 +56,7 @@ fn array(of: Copies, disks: Option<u32>, lockstep: bool, via: bool) -> Component
 fn of_level(level: Level, of: Copies, disks: Option<u32>, lockstep: bool, via: bool) -> ComponentSpec {
     ComponentSpec::Array(ArraySpec {
         queueing: if lockstep { Queueing::SplitMerge } else { Queueing::ForkJoin },
-        via: via.then(|| "wire".to_owned()),
+        via: via.then(|| Via::One("wire".to_owned())),
         ..ArraySpec::new(level, of, disks, Bytes(UNIT))
     })
 }
@@ -115,7 +115,7 @@ fn wire(looped: bool) -> ComponentSpec {
         let text = r#"{"rate": "2 Gb/s", "policy": "commands_first", "metres": 50}"#;
         return ComponentSpec::FcLoop(serde_json::from_str(text).unwrap());
     }
-    ComponentSpec::Link(LinkSpec { rate: BytesPerSecond(200e6), frame: None, latency: Nanos(20_000) })
+    ComponentSpec::Link(LinkSpec::new(BytesPerSecond(200e6), Nanos(20_000)))
 }
 
 fn requests() -> impl Strategy<Value = Vec<Coming>> {
@@ -201,7 +201,7 @@ fn a_shared_link_carries_one_transfer_at_a_time() {
         order: Order::FirstCome,
         capacity: Bytes(1 << 30),
     };
-    let wire = LinkSpec { rate: BytesPerSecond(65_536_000.0), frame: None, latency: Nanos(5_000) };
+    let wire = LinkSpec::new(BytesPerSecond(65_536_000.0), Nanos(5_000));
     let of = Copies::Written(Box::new(ComponentSpec::Station(fast)));
     let system = [("tds", array(of, Some(2), false, true)), ("wire", ComponentSpec::Link(wire))];
     let graph = graph(&system, &drive());

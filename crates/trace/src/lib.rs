@@ -4,6 +4,7 @@
 //! cannot be replayed before a run starts; [`Replay::due`] reads the trace again during the run.
 
 mod fields;
+mod files;
 mod format;
 mod info;
 mod lines;
@@ -12,12 +13,15 @@ mod replay;
 mod survey;
 mod write;
 
+pub use files::{FileDue, FileLog, FileLogOptions, FileLogSpec, FileSurvey, OlderFile, Unseen};
 pub use format::{ByteColumn, CsvColumns, TimeColumn, TraceFormat};
 pub use info::{Info, characterise};
 pub use reader::{Reader, Traced};
 pub use replay::{Due, Fit, Replay, ReplayProblem, ReplaySpec, Start, Timing};
 pub use survey::{DeviceSurvey, Survey, from_the_earliest, survey};
 pub use write::{Written, convert};
+
+use reader::shown_line;
 
 /// Why a trace cannot be read or written.
 #[derive(Debug, thiserror::Error)]

@@ -243,11 +243,11 @@ fn sample(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(sample)
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> TraceError {
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> TraceError {
     let cause = if path.is_dir() { "it is a directory, not a file".to_owned() } else { error.to_string() };
     TraceError::Unreadable { path: path.display().to_string(), cause }
 }
 
-fn shown_line(line: &[u8]) -> String {
+pub(crate) fn shown_line(line: &[u8]) -> String {
     String::from_utf8_lossy(&line[..line.len().min(400)]).trim().chars().take(100).collect()
 }

@@ -60,6 +60,7 @@ pub struct Spent {
     until: Nanos,
     /// How many of the first legs there are.
     len: usize,
+    failed: bool,
     first: [Leg; FEW],
     /// All legs, once there are more than a few.
     many: Vec<Leg>,
@@ -85,7 +86,7 @@ impl Spent {
     /// An account that begins at `now`.
     #[inline]
     pub fn from(now: Nanos) -> Self {
-        Self { began: now, until: now, len: 0, first: [BLANK; FEW], many: Vec::new() }
+        Self { began: now, until: now, len: 0, failed: false, first: [BLANK; FEW], many: Vec::new() }
     }
 
     /// Charges all time since the last charge to `at`. It is noted even where no time passed: to ask costs more, for nobody
@@ -134,6 +135,24 @@ impl Spent {
         );
         self.until = next.until;
         next.legs().iter().for_each(|leg| self.push(leg.at, leg.what, leg.until));
+    }
+
+    /// Notes that what was asked was not done: a component on the way is down, or data is lost.
+    #[inline]
+    pub fn fail(&mut self) {
+        self.failed = true;
+    }
+
+    /// Notes that it is tried another way.
+    #[inline]
+    pub fn retry(&mut self) {
+        self.failed = false;
+    }
+
+    /// Whether what was asked was not done. The account of work done for it ([`follow`](Self::follow)) does not decide that.
+    #[inline]
+    pub fn has_failed(&self) -> bool {
+        self.failed
     }
 
     /// When it began.

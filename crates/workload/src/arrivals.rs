@@ -47,7 +47,7 @@ impl Arrivals {
             ArrivalSpec::Batches { rate, size } => {
                 Process::Batches { mean_secs: mean(rate), size: *size, left: 0 }
             }
-            ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) => return None,
+            ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) | ArrivalSpec::Log(_) => return None,
         };
         Some(Self { draws, process })
     }
@@ -102,7 +102,7 @@ impl ArrivalSpec {
                 Some((calm.get() * calm_for + burst.get() * burst_for) / (calm_for + burst_for))
             }
             Self::Batches { rate, size } => Some(rate.get() * size.mean()),
-            Self::Closed { .. } | Self::Replay(_) => None,
+            Self::Closed { .. } | Self::Replay(_) | Self::Log(_) => None,
         }
     }
 }

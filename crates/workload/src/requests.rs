@@ -67,6 +67,7 @@ mod tests {
 
     fn addresses(pattern: PatternSpec, region: Region) -> Vec<u64> {
         let spec = StreamSpec {
+            from: None,
             to: "disk".to_owned(),
             arrivals: ArrivalSpec::Every(headrace_units::Nanos(1)),
             op: OpSpec::Read,

@@ -1,6 +1,6 @@
 //! What a user writes of a stream of requests.
 
-use headrace_trace::ReplaySpec;
+use headrace_trace::{FileLogSpec, ReplaySpec};
 use headrace_units::{Bytes, Fraction, Nanos, PerSecond};
 use headrace_work::{SizeSpec, TimeSpec};
 use schemars::JsonSchema;
@@ -12,6 +12,10 @@ use crate::files::Placement;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamSpec {
+    /// The server that the requests come from, by its name in `system`: they find their way to `to` through switches. Default: they are at
+    /// `to` at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// The component the requests go to, by its name in `system`.
     pub to: String,
     /// When requests come.
@@ -183,6 +187,8 @@ pub enum ArrivalSpec {
     },
     /// From a trace of requests recorded on a real system.
     Replay(Box<ReplaySpec>),
+    /// From a log of file operations, to an archive.
+    Log(FileLogSpec),
 }
 
 /// How many requests come at once.

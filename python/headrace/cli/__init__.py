@@ -12,7 +12,7 @@ import typer
 
 from headrace import reports
 from headrace._core import __version__
-from headrace.cli import decisions, devices, scenarios, solve, studies, sweeps, traces
+from headrace.cli import decisions, devices, logs, measurements, scenarios, solve, studies, sweeps, traces
 from headrace.cli.options import INTERRUPTED, MISTAKE
 
 app = typer.Typer(
@@ -27,10 +27,13 @@ app = typer.Typer(
 )
 for command in (scenarios.run, solve.solve, scenarios.check, scenarios.schema, devices.devices, devices.validate):
     app.command()(command)
+app.command()(measurements.measure)
 app.add_typer(studies.commands, name="study")
+devices.imports.command("fio")(measurements.import_fio)
 app.add_typer(devices.calibrate, name="calibrate")
 app.add_typer(devices.imports, name="import")
 app.add_typer(traces.commands, name="trace")
+app.add_typer(logs.commands, name="logs")
 app.add_typer(sweeps.commands)
 app.add_typer(decisions.commands)
 

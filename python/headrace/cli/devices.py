@@ -17,7 +17,9 @@ from headrace.mistakes import printable
 Json = dict[str, Any]
 
 calibrate = typer.Typer(no_args_is_help=True, help="Fit devices to what was measured of them.")
-imports = typer.Typer(no_args_is_help=True, help="Devices from other programs' files.")
+imports = typer.Typer(
+    no_args_is_help=True, help="Devices, measurements, traces and scenarios from other programs' files."
+)
 
 
 class Clock(StrEnum):

@@ -1,7 +1,7 @@
 """Where a design stops, or begins, to meet objectives: how much load it sustains, how few disks it needs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -30,10 +30,14 @@ NEVER_IDLE = "a component was never idle"
 # Sizes are rounded to whole sectors.
 SECTOR = 512
 
+# What hosts may lose without a system failing to keep up: a limit of requests in flight drops one now and then at any load.
+LOSS = 0.001
+
 # What hosts lose when a system does not keep up; none of it shows in response times.
 LOSSES = {
     "dropped": "of the requests of {stream} were dropped",
     "expired": "of the requests of {stream} expired",
+    "failed": "of the requests of {stream} failed",
     "blocked": "of the time {stream} was blocked",
 }
 
@@ -64,6 +68,8 @@ class Capacity:
     goals: tuple[Objective, ...]
     meets: Probe | None
     fails: Probe | None
+    upper: tuple[Probe, Probe] | None = None
+    """Where goals are met only in the middle: the largest value that meets them, and the next that does not."""
     probes: list[Probe] = field(default_factory=list)
     interrupted: bool = False
     """Whether the search was stopped before its end."""
@@ -77,7 +83,8 @@ class Capacity:
     def answer(self) -> str:
         """The bracket in a sentence, and what is busiest there."""
         goals = " and ".join(one.goal for one in self.goals)
-        said = self._bracket(goals) if self.meets and self.fails else self._one_sided(goals)
+        said = self._window(goals) if self.upper else None
+        said = said or (self._bracket(goals) if self.meets and self.fails else self._one_sided(goals))
         if self.interrupted:
             said += " The search was interrupted."
         return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} values tried."
@@ -100,6 +107,17 @@ class Capacity:
         if self.meets.busiest:
             said += f" Busiest at {self.meets.value} is {self.meets.busiest[0]}, {self.meets.busiest[1]:.0%}."
         return said
+
+    def _window(self, goals: str) -> str:
+        """Say between which values the goals are met."""
+        assert self.meets
+        assert self.fails
+        assert self.upper
+        most, beyond = self.upper
+        alone = most.number == self.meets.number
+        met = f"{most.value} meets" if alone else f"{self.meets.value} to {most.value} meet"
+        why = f" ({beyond.why})" if beyond.why else ""
+        return f"{self.path}: {met} {goals}; {self.fails.value} and {beyond.value} do not{why}."
 
     def _noun(self, one: bool) -> str:
         """Return ` disks` of `system.tds.disks = 4`; nothing for what is not counted."""
@@ -159,8 +177,8 @@ def capacity(
     """Find the value of `increase` at which all goals begin, or cease, to be met, by bisection.
 
     `until` has goals (`p99(reads) < 20 ms`) or limits (`p99(reads) > 20 ms`, whose goal is not to pass it); of a number
-    of which more is better, such as `requests_per_s`, `>` is the goal and `<` the limit. Loads that hosts lose part of
-    (dropped, expired, blocked) fail, unless `until` says how much may be lost: `dropped(users) < 1 %`.
+    of which more is better, such as `requests_per_s`, `>` is the goal and `<` the limit. Loads that hosts lose more
+    than 0.1 % of (dropped, expired, failed, blocked) fail, unless `until` says how much may be lost: `dropped(users) < 1 %`.
 
     The search begins at `least` (default: the scenario's value) and doubles, or halves, in the direction in which the
     goals come nearer or go; `least` and `most` are never passed. It then halves the bracket until its ends are `within`
@@ -175,6 +193,7 @@ def capacity(
     high = search.number(most, like=begin) if most is not None else None
     try:
         search.bracket(begin, begin if least is not None else None, high)
+        search.climb(within)
         search.narrow(within)
     except KeyboardInterrupt:
         raise Interrupted(search.capacity(interrupted=True) if search.probes else None) from None
@@ -192,11 +211,12 @@ class _Search:
     store: str | Path | None
     watch: Watch | None
     probes: list[Probe] = field(default_factory=list)
-    powers: tuple[int, int] = (0, 0)
+    kind: Quantity = field(default_factory=lambda: Quantity(1))
     whole: bool = False
 
     def capacity(self, *, interrupted: bool = False) -> Capacity:
-        return Capacity(self.path, self.asked, *self.ends(), self.probes, interrupted)
+        upper = next(iter(self.brackets()[1:]), None)
+        return Capacity(self.path, self.asked, *self.ends(), upper, self.probes, interrupted)
 
     def present(self) -> Value:
         """Return the scenario's value of what is increased."""
@@ -217,15 +237,15 @@ class _Search:
         if read.number <= 0:
             raise refusal(self.scenario.file, f"`{self.path}` is {value}", "give a value above zero")
         if like is None:
-            self.powers, self.whole = read.powers, isinstance(value, int)
-        elif read.powers != self.powers or read.number <= like:
+            self.kind, self.whole = read, isinstance(value, int)
+        elif read.powers != self.kind.powers or read.number <= like:
             raise refusal(self.scenario.file, f"`{self.path}` cannot grow to {value}", "give more of the same kind")
         return read.number
 
     def value(self, number: float) -> Value:
-        grain = 1 if self.whole else SECTOR if self.powers == (1, 0) and number >= 64 * SECTOR else 0
+        grain = 1 if self.whole else SECTOR if self.kind.powers == (1, 0) and number >= 64 * SECTOR else 0
         rounded = float(round(number / grain) * grain) if grain else float(f"{number:.6g}")
-        return Quantity(rounded, self.powers).text()
+        return replace(self.kind, number=rounded).text()
 
     def is_narrow(self, low: Probe, high: Probe, within: float) -> bool:
         return high.number / low.number <= 1 + within or (self.whole and high.number - low.number <= 1)
@@ -235,12 +255,22 @@ class _Search:
 
         Where there is none, the value nearest to one.
         """
-        decided = sorted((one for one in self.probes if one.meets is not None), key=attrgetter("number"))
-        for pair in pairwise(decided):
-            if pair[0].meets != pair[1].meets:
-                return (pair[0], pair[1]) if pair[0].meets else (pair[1], pair[0])
-        nearest = min(decided, key=lambda probe: abs(probe.margin), default=None)
+        for bracket in self.brackets():
+            return bracket
+        nearest = min(self.decided(), key=lambda probe: abs(probe.margin), default=None)
         return (nearest, None) if nearest and nearest.meets else (None, nearest)
+
+    def brackets(self) -> list[tuple[Probe, Probe]]:
+        """Return the value that meets the goals and the one that does not, for each change of the verdict.
+
+        Two where the goals are met only in the middle; otherwise the first alone.
+        """
+        changes = [pair for pair in pairwise(self.decided()) if pair[0].meets != pair[1].meets]
+        changes = changes if len(changes) == 2 and changes[0][1].meets else changes[:1]
+        return [(low, high) if low.meets else (high, low) for low, high in changes]
+
+    def decided(self) -> list[Probe]:
+        return sorted((one for one in self.probes if one.meets is not None), key=attrgetter("number"))
 
     def bracket(self, begin: float, low: float | None, high: float | None) -> None:
         """Find a value that meets the goals and one that does not, by doubling or halving from where it begins."""
@@ -281,16 +311,27 @@ class _Search:
         rising = most.margin > least.margin
         return 2.0 if rising == (not any(probe.meets for probe in self.probes)) else 0.5
 
+    def climb(self, within: float) -> None:
+        """Where no value meets the goals, look beside the one that comes nearest: they may be met between two values."""
+        while self.probes and not any(probe.meets is not False for probe in self.probes):
+            tried = sorted(self.probes, key=attrgetter("number"))
+            best = max(tried, key=attrgetter("margin"))
+            beside = [gap for gap in pairwise(tried) if best in gap and not self.is_narrow(*gap, within)]
+            if not beside or not self.split(max(beside, key=lambda gap: gap[1].number / gap[0].number)):
+                return
+
     def narrow(self, within: float) -> None:
-        """Halve the bracket until it is narrow, or all that is left within is what replications do not tell."""
-        while all(self.ends()):
-            ends = next((gap for gap in self.gaps() if not self.is_narrow(*gap, within)), None)
-            # Values are whole, or differ in so few digits, that there may be none between.
-            if ends is None:
-                return
-            between = self.between(*ends)
-            if between is None or self.probe(between) in ends:
-                return
+        """Halve each bracket until it is narrow, or all that is left within is what replications do not tell."""
+        for at in range(2):
+            while at < len(brackets := self.brackets()):
+                gap = next((gap for gap in self.gaps(brackets[at]) if not self.is_narrow(*gap, within)), None)
+                if gap is None or not self.split(gap):
+                    break
+
+    def split(self, gap: tuple[Probe, Probe]) -> bool:
+        """Try the middle of a gap. Values are whole, or differ in so few digits, that there may be none."""
+        between = self.between(*gap)
+        return between is not None and self.probe(between) not in gap
 
     def between(self, low: Probe, high: Probe) -> float | None:
         """Return the middle of a gap, or the nearest number to it that the scenario allows."""
@@ -299,9 +340,9 @@ class _Search:
         numbers = [float(number) for number in near[:STEPS]] if self.whole else [middle]
         return next(filter(self.is_allowed, numbers), None)
 
-    def gaps(self) -> list[tuple[Probe, Probe]]:
-        """Return what is not tried within the bracket: below and above the values of which nothing is known."""
-        low, high = sorted((end for end in self.ends() if end), key=attrgetter("number"))
+    def gaps(self, bracket: tuple[Probe, Probe]) -> list[tuple[Probe, Probe]]:
+        """Return what is not tried within a bracket: below and above the values of which nothing is known."""
+        low, high = sorted(bracket, key=attrgetter("number"))
         unknown = [one for one in self.probes if one.meets is None and low.number < one.number < high.number]
         if not unknown:
             return [(low, high)]
@@ -334,14 +375,25 @@ class _Search:
                 return Probe(value, number, False, {}, NEVER_IDLE, _busiest(table, point))
         if reason := table.reason(point):
             raise refusal(self.scenario.file, f"{point}: {reason}", "raise the limit, or search below")
-        found = {one.text: self._measured(table, point, one, many) for one in self.asked}
-        lost, why = self._loss(table, point)
+        goals = self.asked + self._implied(table)
+        found = {one.text: self._measured(table, point, one, many) for one in goals}
+        if (lost := next((one for one in self.asked if found[one.text] is None), None)) is not None:
+            return Probe(value, number, False, {}, f"{lost.of}: no request was answered", _busiest(table, point))
         known = {text: of for text, of in found.items() if of}
-        verdicts = [one.is_met(*known[one.text]) for one in self.asked if one.text in known]
+        verdicts = {one.text: one.is_met(*known[one.text]) for one in goals if one.text in known}
         # One goal missed decides; otherwise all must be known to be met.
-        meets = False if why or False in verdicts else None if None in verdicts else True
-        margins = [-lost] if why else [one.margin(known[one.text][0]) for one in self.asked]
-        return Probe(value, number, meets, known, why, _busiest(table, point), min(margins))
+        meets = False if False in verdicts.values() else None if None in verdicts.values() else True
+        why = next((_lost(one, known) for one in goals[len(self.asked) :] if verdicts[one.text] is False), None)
+        margin = min(one.margin(known[one.text][0]) for one in goals if one in self.asked or not verdicts[one.text])
+        asked = {one.text: known[one.text] for one in self.asked}
+        return Probe(value, number, meets, asked, why, _busiest(table, point), margin)
+
+    def _implied(self, table: Table) -> tuple[Objective, ...]:
+        """Return a goal for each share that hosts lose and no objective speaks of."""
+        said = {one.metric(table.metrics) for one in self.asked}
+        shares = [metric for metric in table.metrics if metric.rpartition(".")[2] in LOSSES and metric not in said]
+        asked = [f"{what}({stream}) < {LOSS}" for stream, _, what in (metric.rpartition(".") for metric in shares)]
+        return tuple(objective(text, bounded=True) for text in asked)
 
     def _measured(self, table: Table, point: Point, asked: Objective, many: int) -> tuple[float, float] | None:
         """Return a number with its half-width, widened for as many verdicts as a search needs."""
@@ -354,18 +406,9 @@ class _Search:
         level = 1 - (1 - CONFIDENCE) / 2 / DECISIONS / len(self.asked)
         return found[0], (found[1] or 0.0) * float(stdtrit(many - 1, level) / stdtrit(many - 1, 0.975))
 
-    def _loss(self, table: Table, point: Point) -> tuple[float, str | None]:
-        """Return the share that hosts lose, and of what, unless an objective says how much may be lost."""
-        said = {one.metric(table.metrics) for one in self.asked}
-        for one in self.asked:
-            if table.mean(point, one.metric(table.metrics)) is None:
-                return 1.0, f"{one.of}: no request was answered"
-        for metric in table.metrics:
-            stream, _, what = metric.rpartition(".")
-            share = table.mean(point, metric) if what in LOSSES and metric not in said else None
-            if share and share[0] > 0:
-                return share[0], f"{share[0]:.2%} {LOSSES[what].format(stream=stream)}"
-        return 0.0, None
+
+def _lost(missed: Objective, found: dict[str, tuple[float, float]]) -> str:
+    return f"{found[missed.text][0]:.2%} {LOSSES[missed.what].format(stream=missed.of)}"
 
 
 def _busiest(table: Table, point: Point) -> tuple[str, float] | None:
@@ -380,8 +423,9 @@ def _busiest(table: Table, point: Point) -> tuple[str, float] | None:
 def as_json(found: Capacity) -> Json:
     """Return a capacity as `--json` prints it."""
     ends = {end: _told(probe) if probe else None for end, probe in (("meets", found.meets), ("fails", found.fails))}
+    upper = dict(zip(("meets", "fails"), map(_told, found.upper), strict=True)) if found.upper else None
     return {"answer": found.answer, "path": found.path, "until": list(found.until)} | ends | {
-        "probes": [_told(probe) for probe in found.probes]
+        "upper": upper, "probes": [_told(probe) for probe in found.probes]
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import difflib
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from headrace import _core
@@ -34,9 +34,17 @@ class Quantity:
 
     number: float
     powers: tuple[int, int] = (0, 0)
+    percent: bool = field(default=False, compare=False, repr=False)
+    """Whether it is written in percent."""
 
     def text(self) -> str | int | float:
-        """Return it as a scenario has it: a plain number, or text with a unit."""
+        """Return it as a scenario has it: a plain number, or text with a unit.
+
+        >>> quantity("2.5%").text()
+        '2.5 %'
+        """
+        if self.percent:
+            return f"{self.number * 100:.12g} %"
         if self.powers == (0, 0):
             return int(self.number) if self.number.is_integer() else self.number
         for powers, _, (scale, unit) in KINDS.values():
@@ -67,7 +75,7 @@ def quantity(value: object) -> Quantity:
         pass
     for kind, (powers, scale, _) in KINDS.items():
         try:
-            return Quantity(_core.quantity(kind, str(value)) / scale, powers)
+            return Quantity(_core.quantity(kind, str(value)) / scale, powers, percent="%" in str(value))
         except ValueError:
             continue
     raise ValueError(f"`{value}` is no number and no quantity")
@@ -94,7 +102,7 @@ def value(formula: str, values: Mapping[str, object]) -> Quantity:
         raise ValueError(f"`{formula[:40]}…` is nested too deep for a formula; write it shorter") from None
     except (SyntaxError, ZeroDivisionError) as error:
         hint = "it has + - * /, numbers, places, and quantities in quotes ('64 KiB')"
-        raise ValueError(f"`{formula}` is no formula ({getattr(error, 'msg', error)}); {hint}") from None
+        raise ValueError(f"`{formula}` is not a formula ({getattr(error, 'msg', error)}); {hint}") from None
 
 
 def _value(node: ast.expr, values: Mapping[str, Any]) -> Quantity:
@@ -133,6 +141,8 @@ def between(first: object, last: object, shares: list[float], *, log: bool) -> l
 
     >>> between("8 KiB", "128 KiB", [0.0, 0.5, 1.0], log=True), between(1, 4, [0.0, 0.5, 0.6, 1.0], log=False)
     (['8 KiB', '32 KiB', '128 KiB'], [1, 2, 3, 4])
+    >>> between("10 %", "90 %", [0.0, 0.5, 1.0], log=False)
+    ['10 %', '50 %', '90 %']
     """
     a, b = quantity(first), quantity(last)
     if a.powers != b.powers:
@@ -149,5 +159,5 @@ def between(first: object, last: object, shares: list[float], *, log: bool) -> l
         )  # fmt: skip
         # Ends are what they were told to be; rounding errors of exp and log are no values of their own.
         number = float(f"{number:.12g}")
-        found.append(Quantity(float(round(number / grain) * grain) if grain else number, a.powers).text())
+        found.append(Quantity(float(round(number / grain) * grain) if grain else number, a.powers, a.percent).text())
     return list(dict.fromkeys(found))

@@ -14,7 +14,7 @@ from headrace.mistakes import refusal
 ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
 TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")}
 COSTS = ("price", "power", "rack_units")
-LOSSES = ("dropped", "expired", "blocked")
+LOSSES = ("dropped", "expired", "failed", "blocked")
 RATES = ("requests_per_s", "bytes_per_s")
 WHATS = (*TIMES, *RATES, *LOSSES, "utilisation", "queue", *COSTS)
 # Of these less is better: `<` is the goal, and `>` the limit.

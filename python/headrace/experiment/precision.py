@@ -90,7 +90,7 @@ def run_until_precise(scenario: Scenario, precision: Precision, **how: Any) -> R
     files = {name: how.pop(name) for name in ("requests", "timeline", "first") if name in how}
     many = min(LEAST, precision.budget)
     while True:
-        found = scenario.run(replications=many, **how)
+        found = scenario.run(replications=many, widen=_widen(many), **how)
         apart, metric = _furthest(found, precision, scenario.file)
         if not found.complete or apart <= 1 or many >= precision.budget:
             break
@@ -98,32 +98,37 @@ def run_until_precise(scenario: Scenario, precision: Precision, **how: Any) -> R
         wanted = math.ceil(many * apart**2) if math.isfinite(apart) else 2 * many
         many = min(max(many + LEAST, wanted), precision.budget)
     if any(files.get(name) for name in ("requests", "timeline")):
-        found = scenario.run(replications=many, **how, **files)
+        found = scenario.run(replications=many, widen=_widen(many), **how, **files)
     if found.complete:
         found.data["notes"].append(_note(precision, apart, metric, many))
     return found
 
 
 def _note(precision: Precision, apart: float, metric: str, many: int) -> str:
+    if not math.isfinite(apart):
+        return f"precision: {metric} has no interval after {many} replications: nothing answered, or too few to see it"
     reached = f"± {apart * precision.within:.2%} (95 % confidence) after {many} replications"
     if apart <= 1:
         return f"precision: {metric} is known to {reached}"
-    return f"precision: {metric} is not known to {precision.within:.2g} yet, but to {reached}; raise the budget"
+    return f"precision: {metric} is known only to {reached}, not to the ± {precision.within:.2%} asked for; raise the budget"
 
 
 def _furthest(found: Results, precision: Precision, file: str) -> tuple[float, str]:
     """Return how many times the share asked for the widest interval is, and of which metric."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-
     intervals = _intervals(found)
-    count = int(found.data["replications"])
-    widen = float(stdtrit(count - 1, (1 + SEQUENTIAL) / 2) / stdtrit(count - 1, 0.975)) if count > 1 else math.inf
     ratios = []
     for metric in named(precision, list(intervals), file):
         middle, half = intervals[metric]
-        ratio = widen * half / middle / precision.within if half is not None and middle else math.inf
+        ratio = half / middle / precision.within if half is not None and middle else math.inf
         ratios.append((ratio, metric))
     return max(ratios)
+
+
+def _widen(count: int) -> float:
+    """Return how many times as wide as others the intervals are of replications whose number came of looking at them."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+    return float(stdtrit(count - 1, (1 + SEQUENTIAL) / 2) / stdtrit(count - 1, 0.975)) if count > 1 else 1.0
 
 
 def _intervals(found: Results) -> dict[str, tuple[float, float | None]]:

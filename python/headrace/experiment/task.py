@@ -140,12 +140,12 @@ def metrics(found: Json) -> dict[str, float | None]:
 
 
 def _lost(stream: Json) -> dict[str, float]:
-    """Return the shares of its requests that were dropped or expired, and of the time for which it was blocked.
+    """Return the shares of its requests that were dropped, expired or failed, and of the time for which it was blocked.
 
     The last only where the stream has a limit of requests in flight.
     """
     made = max(stream["made"], 1)
-    shares = {loss: stream[loss] / made for loss in ("dropped", "expired")}
+    shares = {loss: stream[loss] / made for loss in ("dropped", "expired", "failed")}
     return shares if stream["blocked"] is None else shares | {"blocked": stream["blocked"]}
 
 

@@ -6,7 +6,8 @@ pub fn broken(evidence: &Evidence) -> Vec<String> {
     let broken = evidence.streams.iter().filter_map(|(name, stream, _)| {
         let area = stream.in_flight.area(evidence.now);
         let answered = stream.all.tally().sum_ns();
-        let spent = answered + stream.expired_ns + stream.age_of_those_in_flight(evidence.now);
+        let spent =
+            answered + stream.expired_ns + stream.failed_ns + stream.age_of_those_in_flight(evidence.now);
         (area != spent).then(|| {
             format!("{name}: Little's law: {area} request-ns in the system, {spent} ns spent by requests")
         })

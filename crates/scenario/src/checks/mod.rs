@@ -4,11 +4,14 @@
 mod busy;
 mod cache;
 mod edges;
+mod files;
 mod legs;
 mod little;
 mod requests;
 #[cfg(test)]
 mod tests;
+
+pub use files::FileBooks;
 
 use headrace_storage::{Activity, Arena, Edge, Flow, Graph};
 use headrace_units::Nanos;
@@ -17,6 +20,8 @@ use crate::run::StreamRecord;
 
 /// What the laws are about.
 pub struct Evidence<'r, 'm> {
+    /// What the books of files say that is wrong.
+    pub files: Vec<String>,
     /// The components' names, and who uses whom.
     pub graph: &'r Graph,
     /// The components.
@@ -42,5 +47,6 @@ pub fn broken(evidence: &Evidence) -> Vec<String> {
     [edges::broken, requests::broken, little::broken, legs::broken, busy::broken, cache::broken]
         .iter()
         .flat_map(|law| law(evidence))
+        .chain(evidence.files.iter().cloned())
         .collect()
 }

@@ -28,7 +28,8 @@ fn laws_broken_by(act: Act) -> Vec<String> {
     let mut record = Record::new(&plan, arena, 100, None);
     act(arena, &edge, &mut record);
     let streams = vec![("users", &record.streams[0], &edge)];
-    broken(&Evidence { graph: &plan.graph, arena, streams, now: Nanos(100_000_000) })
+    let files = Vec::new();
+    broken(&Evidence { files, graph: &plan.graph, arena, streams, now: Nanos(100_000_000) })
 }
 
 const ASK: Ask<Block> = Ask { work: Block { op: Op::Read, address: 0, bytes: 4096 }, ..Ask::BLANK };
@@ -51,6 +52,8 @@ fn a_sound_run_breaks_none() {
     let found = laws_broken_by(|_, edge, record| {
         (0..9).for_each(|i| answer(edge, record, Nanos(i * 10_000_000)));
         record.drop(0);
+        record.begin(0, Nanos(90_000_000));
+        record.fail(0, Nanos(95_000_000), Nanos(90_000_000));
     });
     assert_eq!(found, Vec::<String>::new());
 }
@@ -74,7 +77,20 @@ fn a_lost_request_is_caught() {
             answer(edge, record, Nanos(0));
             record.streams[0].born += 1;
         },
-        "users: 2 requests made, 1 answered, 0 in flight, 0 dropped, 0 expired",
+        "users: 2 requests made, 1 answered, 0 in flight, 0 dropped, 0 expired, 0 failed",
+    );
+}
+
+#[test]
+fn a_request_that_fails_twice_is_caught() {
+    only(
+        |_, edge, record| {
+            answer(edge, record, Nanos(0));
+            record.begin(0, Nanos(10_000_000));
+            record.fail(0, Nanos(10_000_000), Nanos(10_000_000));
+            record.streams[0].failed += 1;
+        },
+        "users: 2 requests made, 1 answered, 0 in flight, 0 dropped, 0 expired, 2 failed",
     );
 }
 

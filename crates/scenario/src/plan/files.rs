@@ -1,66 +1,97 @@
-//! The files of streams: where those of each lie, beside those of other streams to the same component.
+//! Streams of file operations: whether they go to an archive, and whether their files fit there.
 
+use headrace_storage::Graph;
+use headrace_trace::{FileLog, FileLogSpec, FileSurvey, ReplayProblem};
 use headrace_units::Bytes;
-use headrace_workload::{Extents, PatternSpec, Placement, StreamSpec};
+use headrace_work::NodeId;
+use headrace_workload::{ArrivalSpec, StreamSpec, WhenFull};
 
+use super::streams::Planner;
 use crate::document::{Path, Problem};
-use crate::spec::ScenarioSpec;
 
-/// Where the files of a stream lie on a component that holds `capacity`; none for a stream without files.
-///
-/// # Errors
-/// They cannot lie there: why.
-pub fn place(
-    scenario: &ScenarioSpec,
-    path: &Path,
-    name: &str,
-    spec: &StreamSpec,
-    capacity: Bytes,
-) -> Result<Option<Extents>, Problem> {
-    let Some(size) = spec.file else { return no_files(path, spec).map_or(Ok(None), Err) };
-    if let Some(problem) = contradiction(path, spec, size) {
-        return Err(problem);
+impl Planner<'_> {
+    /// The log that a stream replays, where it replays one.
+    pub(super) fn log(
+        &mut self,
+        path: &Path,
+        stream: &StreamSpec,
+        target: NodeId,
+        graph: Option<&Graph>,
+    ) -> Option<FileLog> {
+        let known = graph?.nodes[target.index()].plan.known();
+        let at = path.key("arrivals");
+        match &stream.arrivals {
+            ArrivalSpec::Log(spec) if known.takes_files() => {
+                let log = self.read_log(&at.key("log"), spec)?;
+                self.check_stream_of_files(path, stream);
+                self.check_files(
+                    &at.key("log"),
+                    &log.survey,
+                    known.older_files(),
+                    graph?.view(target).capacity(),
+                );
+                Some(log)
+            }
+            ArrivalSpec::Log(_) => {
+                let message =
+                    format!("a log of file operations goes to an archive, and `{}` is none", stream.to);
+                self.say(Problem::at(path.key("to"), message));
+                None
+            }
+            _ if !known.serves_blocks() => {
+                let message = format!("`{}` takes file operations, not requests to blocks", stream.to);
+                self.say(
+                    Problem::at(at, message).help("replay a log: `arrivals: {log: jobs.csv}`, to an archive"),
+                );
+                None
+            }
+            _ => None,
+        }
     }
-    let (from, room) = spec.addressed(capacity);
-    let beside = beside(scenario, name, spec);
-    let before: u64 = beside.iter().take_while(|(other, _)| *other != name).map(|(_, files)| files).sum();
-    let all: u64 = beside.iter().map(|(_, files)| files).sum();
-    if size.0 == 0 || Extents::room(size, all) > room {
-        let message = format!("{all} files of {size} do not fit into the {room} they share of `{}`", spec.to);
-        return Err(Problem::at(path.key("files"), message).help("give fewer `files`, or a smaller `file`"));
+
+    fn read_log(&mut self, path: &Path, spec: &FileLogSpec) -> Option<FileLog> {
+        let file = self.folder.join(spec.file());
+        let problem = match FileLog::plan(&file, spec, &self.progress.reads_traces()) {
+            Ok(log) => return Some(log),
+            Err(ReplayProblem::Trace(error)) => Problem::at(path.clone(), error.to_string()),
+            Err(ReplayProblem::Field(field, message, help)) => {
+                Problem::at(path.key(field), message).help(help)
+            }
+        };
+        self.say(problem);
+        None
     }
-    let placement = spec.placement.unwrap_or_default();
-    Ok(Some(Extents::place(placement, size, (before, spec.files(), all), from.0, room.0)))
-}
 
-/// The streams whose files share the same place, in order, with how many files each has.
-fn beside<'s>(scenario: &'s ScenarioSpec, name: &str, spec: &StreamSpec) -> Vec<(&'s str, u64)> {
-    let alike = |other: &StreamSpec| {
-        (&other.to, other.file, other.region, other.footprint, other.placement)
-            == (&spec.to, spec.file, spec.region, spec.footprint, spec.placement)
-    };
-    let streams = scenario.workload.iter().filter(|(other, stream)| *other == name || alike(stream));
-    streams.map(|(other, stream)| (other.as_str(), stream.files())).collect()
-}
-
-/// What only a stream with files can say.
-fn no_files(path: &Path, spec: &StreamSpec) -> Option<Problem> {
-    let field = match (spec.files, spec.placement) {
-        (Some(_), _) => "files",
-        (None, Some(Placement::Contiguous | Placement::Spread)) => "placement",
-        (None, None) => return None,
-    };
-    Some(Problem::at(path.key(field), "a stream without `file` has no files").help("say how large each is: `file: 2 GB`"))
-}
-
-fn contradiction(path: &Path, spec: &StreamSpec, size: Bytes) -> Option<Problem> {
-    if !matches!(spec.pattern, PatternSpec::Uniform | PatternSpec::Sequential) {
-        let message = "files are read and written from beginning to end";
-        return Some(Problem::at(path.key("pattern"), message).help("leave `pattern` out, or `file`"));
+    fn check_stream_of_files(&mut self, path: &Path, stream: &StreamSpec) {
+        let limits = [
+            ("outstanding", stream.outstanding.is_some() || stream.when_full != WhenFull::Wait),
+            ("timeout", stream.timeout.is_some()),
+        ];
+        for (field, _) in limits.into_iter().filter(|(_, is_set)| *is_set) {
+            let problem = Problem::at(path.key(field), format!("a log of file operations has no `{field}`"));
+            self.say(problem.help("a `front` limits the transfers of users and hosts"));
+        }
     }
-    let (_, largest) = spec.size.bounds();
-    (largest > size).then(|| {
-        let message = format!("a request of {largest} does not fit into a file of {size}");
-        Problem::at(path.key("size"), message).help("give a smaller `size`, or a larger `file`")
-    })
+
+    /// `older` is where files can lie that are older than the log: in the pool, on tape.
+    fn check_files(&mut self, path: &Path, survey: &FileSurvey, older: [bool; 2], capacity: Bytes) {
+        if survey.largest > capacity.0 {
+            let message =
+                format!("a file of {} does not fit into the pool of {capacity}", Bytes(survey.largest));
+            self.say(Problem::at(path.clone(), message));
+        }
+        let on_tape = survey.older.iter().filter(|file| file.on_tape).count();
+        if on_tape > 0 && !older[1] {
+            let message =
+                format!("{on_tape} file(s) are on tape when the log begins, and the archive has no library");
+            let help = "set `library` of the archive, or `unseen: disk` where the log has no column `staged`";
+            self.say(Problem::at(path.clone(), message).help(help));
+        }
+        let on_disk: u64 = survey.older.iter().filter(|file| !file.on_tape).map(|file| file.bytes).sum();
+        if on_disk > capacity.0 {
+            let message =
+                format!("{} are in the pool when the log begins, and it holds {capacity}", Bytes(on_disk));
+            self.say(Problem::at(path.clone(), message).help("make the pool larger, or set `unseen: tape`"));
+        }
+    }
 }

@@ -3,13 +3,14 @@
 use std::path::Path as FilePath;
 
 use headrace_storage::{Graph, Load};
-use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
+use headrace_trace::{FileLog, Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 use headrace_workload::{ArrivalSpec, Extents, Region, StreamSpec, WhenFull};
 
-use super::files;
+use super::extents;
 use crate::document::{Path, Problem};
+use crate::operation::Operation;
 use crate::progress::Progress;
 use crate::spec::ScenarioSpec;
 
@@ -23,12 +24,14 @@ pub struct StreamPlan {
     pub name: String,
     /// What the user wrote.
     pub spec: StreamSpec,
-    /// The component it goes to.
+    /// The component it goes to first: the one that it names, or the route there.
     pub target: NodeId,
     /// What it replays.
     pub trace: Option<Replay>,
-    /// Where its files lie.
-    pub files: Option<Extents>,
+    /// The file operations that it replays.
+    pub log: Option<FileLog>,
+    /// Where the files lie that its requests go to.
+    pub extents: Option<Extents>,
 }
 
 /// The streams of a scenario, and what is wrong with them. Where there is no graph, only names are looked up.
@@ -43,26 +46,27 @@ pub fn of(
     for (name, stream) in &spec.workload {
         let path = Path::of(&["workload", name]);
         let Some(target) = planner.target(&path, stream, graph) else { continue };
+        let log = planner.log(&path, stream, target.0, graph);
         let trace = planner.stream(&path, stream, target.1);
-        let files = files::place(spec, &path, name, stream, target.1);
-        let files = files.unwrap_or_else(|problem| {
+        let extents = extents::place(spec, &path, name, stream, target.1).unwrap_or_else(|problem| {
             planner.say(problem);
             None
         });
-        streams.push(StreamPlan { name: name.clone(), spec: stream.clone(), target: target.0, trace, files });
+        let (name, spec) = (name.clone(), stream.clone());
+        streams.push(StreamPlan { name, spec, target: target.0, trace, log, extents });
     }
     (streams, planner.problems)
 }
 
-struct Planner<'s> {
+pub(super) struct Planner<'s> {
     spec: &'s ScenarioSpec,
-    folder: &'s FilePath,
-    progress: &'s Progress,
+    pub(super) folder: &'s FilePath,
+    pub(super) progress: &'s Progress,
     problems: Vec<Problem>,
 }
 
 impl Planner<'_> {
-    fn say(&mut self, problem: Problem) {
+    pub(super) fn say(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
@@ -73,7 +77,10 @@ impl Planner<'_> {
             return None;
         }
         let graph = graph?;
-        let target = graph.named(&stream.to).expect("every component of `system` is in the graph");
+        let direct = || graph.named(&stream.to).expect("every component of `system` is in the graph");
+        let routed =
+            |from| graph.route(from, &stream.to).expect("every route that a stream wants is in the graph");
+        let target = stream.from.as_deref().map_or_else(direct, routed);
         let capacity = graph.view(target).capacity();
         if capacity.0 == 0 {
             let message = format!("`{}` holds no data: a stream goes to a component that does", stream.to);
@@ -108,6 +115,7 @@ impl Planner<'_> {
                 }
                 trace
             }
+            ArrivalSpec::Log(_) => None,
             _ => {
                 self.drawn_stream(path, spec, capacity);
                 None
@@ -196,8 +204,29 @@ fn region_problem(path: &Path, spec: &StreamSpec, capacity: Bytes) -> Option<Pro
 }
 
 impl StreamPlan {
+    /// The operations that it has, where there are several: results tell them apart.
+    pub fn operations(&self) -> Vec<Operation> {
+        let all: Vec<Operation> = match &self.log {
+            Some(log) => log.survey.acts().map(|(act, _)| Operation::File(act)).collect(),
+            None if self.is_mixed() => vec![Operation::Block(Op::Read), Operation::Block(Op::Write)],
+            None => Vec::new(),
+        };
+        if all.len() > 1 { all } else { Vec::new() }
+    }
+
+    /// Whether it replays what was recorded.
+    pub fn is_recorded(&self) -> bool {
+        self.trace.is_some() || self.log.is_some()
+    }
+
+    /// The number of requests that were recorded; none where they are drawn.
+    pub fn recorded(&self) -> Option<u64> {
+        let traced = self.trace.as_ref().map(|trace| trace.survey.requests);
+        traced.or(self.log.as_ref().map(|log| log.survey.operations))
+    }
+
     /// Whether it has both reads and writes.
-    pub fn is_mixed(&self) -> bool {
+    fn is_mixed(&self) -> bool {
         match &self.trace {
             None => (0.0..1.0).contains(&self.spec.op.reads()) && self.spec.op.reads() > 0.0,
             Some(trace) => (1..trace.survey.requests).contains(&trace.survey.reads),
@@ -207,7 +236,7 @@ impl StreamPlan {
     /// Whether requests come whatever became of those before them.
     pub fn is_open(&self) -> bool {
         let open = match &self.trace {
-            None => self.spec.arrivals.mean_rate().is_some(),
+            None => self.log.is_some() || self.spec.arrivals.mean_rate().is_some(),
             Some(trace) => trace.timing() == Timing::Timestamps,
         };
         open && self.spec.outstanding.is_none()
@@ -231,7 +260,7 @@ impl StreamPlan {
             sizes: self.spec.size.bounds(),
             align: self.spec.alignment(),
             uniform: self.spec.is_everywhere(),
-            traced: self.trace.is_some(),
+            traced: self.is_recorded(),
             alone: false,
         }
     }

@@ -40,6 +40,9 @@ pub struct ComponentResults {
     pub waiting_ms: f64,
     /// The mean time a server was held, in ms.
     pub service_ms: f64,
+    /// In which state it was at the end of the run, the first replication's: `failed`, `degraded`, `rebuilding`, `lost data`; none where
+    /// nothing is wrong with it.
+    pub state: Option<&'static str>,
     /// Measures of its own kind: counts, ratios, mean levels. None where nothing happened that they measure.
     pub meters: BTreeMap<&'static str, Option<f64>>,
 }
@@ -92,6 +95,7 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         visits: visits as u64,
         waiting_ms: sum(|reading| reading.waited) * 1e-6 / visits.max(1.0),
         service_ms: sum(|reading| reading.service) * 1e-6 / sum(|reading| reading.served).max(1.0),
+        state: outcomes.first().and_then(|outcome| outcome.components[id.index()].state),
         meters: meters(id, outcomes, time),
     }
 }
@@ -114,7 +118,9 @@ fn meters(id: NodeId, outcomes: &[Outcome], time: f64) -> BTreeMap<&'static str,
         let sum = |which: usize| {
             outcomes
                 .iter()
-                .map(|outcome| outcome.components[id.index()].reading.meters[at][which])
+                .map(|outcome| {
+                    outcome.components[id.index()].reading.meters.get(at).map_or(0.0, |meter| meter[which])
+                })
                 .sum::<f64>()
         };
         match kind {
@@ -171,7 +177,8 @@ fn kept_up(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> Option<f64> {
                 return None;
             }
             offered += of.born as f64 / of.last_born.secs();
-            sustained += (of.answered + of.expired - of.abandoned) as f64 / outcome.ended_at.secs();
+            sustained +=
+                (of.answered + of.expired + of.failed - of.abandoned) as f64 / outcome.ended_at.secs();
         }
     }
     (offered > 0.0).then(|| sustained / offered)

@@ -5,19 +5,24 @@ mod answer;
 mod components;
 mod measured;
 mod notes;
+mod phases;
 mod response;
 mod streams;
 
+use std::collections::BTreeMap;
+
 use headrace_units::Nanos;
+use headrace_work::NodeId;
 use serde::Serialize;
 
 use crate::plan::Plan;
-use crate::run::{End, Outcome};
+use crate::run::{End, Options, Outcome};
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, Theory};
 
 pub use components::{Bottleneck, ComponentResults};
 pub use measured::{Comparison, Measured};
+pub use phases::{PhaseResults, PhaseStreamResults};
 pub use response::{IntervalResults, QuantileResults, ResponseResults, have_settled};
 pub use streams::{LegResults, StreamResults};
 
@@ -58,6 +63,8 @@ pub struct Results {
     pub bottleneck: Option<Bottleneck>,
     /// What theory says beside it.
     pub theory: Vec<Theory>,
+    /// What streams got before and after each fault; empty where nothing fails.
+    pub phases: Vec<PhaseResults>,
     /// Over time, of the first replication.
     pub series: Vec<PointResults>,
     /// The scenario, defaults filled in: with it, the version and the seed anyone can run it again.
@@ -75,13 +82,15 @@ pub struct PointResults {
     pub mean_ms: Vec<f64>,
     /// Utilisation, by component.
     pub utilisation: Vec<f64>,
+    /// How full those components were that have a capacity: the share of it, by path.
+    pub fill: BTreeMap<String, f64>,
 }
 
-/// Draws up the results of all replications of a plan; what `theory` says only where it is wanted.
+/// Draws up the results of all replications of a plan; what theory says only where it is wanted.
 ///
 /// # Errors
 /// A law that every run must keep was broken: the program is wrong, and so would be its results.
-pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], theory: bool) -> Result<Results, String> {
+pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) -> Result<Results, String> {
     if let Some(broken) = outcomes.iter().flat_map(|outcome| outcome.broken.iter()).next() {
         return Err(format!("this is a defect of headrace, please report it with the scenario: {broken}"));
     }
@@ -92,7 +101,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], theory: bool) -> Re
     let outcomes = if whole.is_empty() { outcomes } else { &whole[..] };
     let seconds: f64 = outcomes.iter().map(|outcome| (outcome.ended_at - outcome.warm_up).secs()).sum();
     let streams: Vec<StreamResults> =
-        (0..plan.streams.len()).map(|i| streams::stream(plan, i, outcomes, seconds)).collect();
+        (0..plan.streams.len()).map(|i| streams::stream(plan, i, outcomes, seconds, options.widen)).collect();
     let components = components::all(plan, outcomes, seconds);
     let bottleneck = components::bottleneck(plan, outcomes, &components);
     let times: Vec<Vec<f64>> =
@@ -111,8 +120,9 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], theory: bool) -> Re
         streams,
         components,
         bottleneck,
-        theory: if theory { theory::predict(plan, &times) } else { Vec::new() },
-        series: outcomes.first().map_or_else(Vec::new, points),
+        theory: if options.theory { theory::predict(plan, &times) } else { Vec::new() },
+        phases: phases::of(plan, outcomes),
+        series: outcomes.first().map_or_else(Vec::new, |outcome| points(plan, outcome)),
         scenario: plan.spec.clone(),
     };
     results.answer = answer::in_words(&results);
@@ -123,12 +133,14 @@ fn is_complete(end: End) -> bool {
     matches!(end, End::Done | End::TimeUp)
 }
 
-fn points(outcome: &Outcome) -> Vec<PointResults> {
+fn points(plan: &Plan, outcome: &Outcome) -> Vec<PointResults> {
+    let path = |id: NodeId| plan.graph.view(id).path().to_owned();
     let results = outcome.series.iter().map(|point| PointResults {
         time_s: point.time.secs(),
         answered: point.answered.clone(),
         mean_ms: point.mean_ns.iter().map(|ns| Nanos(*ns as u64).ms()).collect(),
         utilisation: point.utilisation.clone(),
+        fill: point.fill.iter().map(|(id, fill)| (path(*id), *fill)).collect(),
     });
     results.collect()
 }

@@ -21,9 +21,12 @@ pub(super) fn of(
     notes.extend(streams.iter().filter_map(untrusted));
     notes.extend(limits(bottleneck));
     notes.extend(of_components(plan));
+    notes.extend(of_health(plan, outcomes));
+    notes.extend(outcomes.first().into_iter().flat_map(|outcome| outcome.remarks.iter().cloned()));
     notes.extend(priorities(plan));
     notes.extend(unanswered(streams));
     notes.extend(of_traces(plan, outcomes, streams));
+    notes.extend(of_logs(plan));
     notes.dedup();
     notes
 }
@@ -108,6 +111,36 @@ fn of_components(plan: &Plan) -> Vec<String> {
     plan.streams.iter().filter_map(|stream| plan.graph.view(stream.target).note(&stream.load())).collect()
 }
 
+/// What is wrong with components at the end of the run, and that the run has phases.
+fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
+    let Some(outcome) = outcomes.first() else { return Vec::new() };
+    let in_state = |state: &str| -> Vec<&str> {
+        let all = plan.graph.nodes.iter().zip(&outcome.components);
+        all.filter(|(_, component)| component.state == Some(state))
+            .map(|(node, _)| node.path.as_str())
+            .collect()
+    };
+    let mut notes = Vec::new();
+    if plan.has_phases() {
+        notes.push("health changes during the run: its totals mix what `phases` tells apart, and nothing is left out as warm-up".to_owned());
+    }
+    for (state, says) in [
+        ("failed", "failed at the end of the run"),
+        ("degraded", "degraded at the end of the run: a further failure may lose data"),
+        ("rebuilding", "not yet rebuilt at the end of the run"),
+        (
+            "lost data",
+            "more disks are gone than the level makes good: data is lost, and requests for it fail",
+        ),
+    ] {
+        let found = in_state(state);
+        if !found.is_empty() {
+            notes.push(format!("{}: {says}", found.join(", ")));
+        }
+    }
+    notes
+}
+
 /// Priorities that play no part.
 fn priorities(plan: &Plan) -> Vec<String> {
     let heeded = |stream: &StreamPlan| {
@@ -138,6 +171,13 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
                 stream.name
             ));
         }
+        if stream.failed > 0 {
+            let (n, share) = (stream.failed, share(stream.failed));
+            notes.push(format!(
+                "{}: {n} requests ({share:.2} %) failed; response times are those of the others",
+                stream.name
+            ));
+        }
         if stream.expired > 0 {
             let (n, share) = (stream.expired, share(stream.expired));
             notes.push(format!(
@@ -147,6 +187,12 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
         }
     }
     notes
+}
+
+/// What is to be said of replayed logs of file operations.
+fn of_logs(plan: &Plan) -> Vec<String> {
+    let logs = plan.streams.iter().filter_map(|stream| Some((&stream.name, stream.log.as_ref()?)));
+    logs.flat_map(|(name, log)| log.notes().into_iter().map(move |note| format!("{name}: {note}"))).collect()
 }
 
 /// What is to be said of replayed traces.

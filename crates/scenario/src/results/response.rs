@@ -52,21 +52,22 @@ pub struct QuantileResults {
     pub half_width_ms: Option<f64>,
 }
 
-/// The results of one series of each replication.
-pub(super) fn of(plan: &Plan, series: &[&SeriesOutcome]) -> ResponseResults {
+/// The results of one series of each replication, with intervals that are `widen` times as wide as those of as many
+/// replications as were settled on beforehand.
+pub(super) fn of(plan: &Plan, series: &[&SeriesOutcome], widen: f64) -> ResponseResults {
     let total = Tally::all(&series.iter().map(|series| &series.tally).collect::<Vec<_>>());
     let settlings = if is_whole(plan) { Some(vec![0.0; series.len()]) } else { settlings(series) };
     let interval = interval(series, settlings.as_deref());
     ResponseResults {
         count: total.count(),
         mean_ms: total.mean_ns() * 1e-6,
-        half_width_ms: interval.map(|interval| interval.half_width * 1e-6),
+        half_width_ms: interval.map(|interval| widen * interval.half_width * 1e-6),
         interval: interval
             .map(|interval| IntervalResults { method: interval.method, trusted: interval.trusted }),
         settling: settlings.map(|all| all.iter().sum::<f64>() / all.len().max(1) as f64),
         sd_ms: total.sd_ns() * 1e-6,
         max_ms: total.max().ms(),
-        quantiles_ms: quantiles(series),
+        quantiles_ms: quantiles(series, widen),
         quantile_error: QUANTILE_ERROR,
     }
 }
@@ -92,13 +93,13 @@ pub fn have_settled(means: &[f64], settlings: &[f64]) -> bool {
     is_settled(means, settlings, CUTS[0] / (1.0 - CUTS[0]))
 }
 
-fn quantiles(series: &[&SeriesOutcome]) -> Vec<QuantileResults> {
+fn quantiles(series: &[&SeriesOutcome], widen: f64) -> Vec<QuantileResults> {
     let together = merged(series);
     let each: Vec<&Distribution> = series.iter().map(|series| &series.distribution).collect();
     let of = |&share: &f64| QuantileResults {
         share,
         ms: together.quantile(share).ms(),
-        half_width_ms: quantile::half_width(&each, &together, share).map(|ns| ns * 1e-6),
+        half_width_ms: quantile::half_width(&each, &together, share, widen).map(|ns| ns * 1e-6),
     };
     SHARES.iter().map(of).collect()
 }

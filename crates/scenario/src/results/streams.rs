@@ -1,12 +1,16 @@
 //! What a run says of its streams.
 
+use std::collections::BTreeMap;
+
 use headrace_stats::Distribution;
+use headrace_work::{FileAct, Op};
 use serde::Serialize;
 
 use super::measured::{self, Measured};
 use super::response::{self, ResponseResults};
+use crate::operation::Operation;
 use crate::plan::Plan;
-use crate::run::{Outcome, SeriesOutcome};
+use crate::run::{Outcome, SeriesOutcome, StreamOutcome};
 
 /// How many points a cdf has.
 const CDF_POINTS: usize = 500;
@@ -16,8 +20,12 @@ const CDF_POINTS: usize = 500;
 pub struct StreamResults {
     /// Its name.
     pub name: String,
+    /// The server that its requests come from; none where they are at once where they go.
+    pub from: Option<String>,
     /// Where its requests go.
     pub to: String,
+    /// The group of the component that they come to first: `to`, or the route there.
+    pub enters: String,
     /// Requests made, warm-up included.
     pub made: u64,
     /// Requests answered, warm-up included.
@@ -28,6 +36,8 @@ pub struct StreamResults {
     pub dropped: u64,
     /// Requests that were not answered within their timeout, warm-up included.
     pub expired: u64,
+    /// Requests that nothing could answer, warm-up included: what they needed had failed, or its data was lost.
+    pub failed: u64,
     /// The share of the time for which the source was blocked; none where it cannot be.
     pub blocked: Option<f64>,
     /// Throughput, in requests per second.
@@ -40,6 +50,8 @@ pub struct StreamResults {
     pub reads: Option<ResponseResults>,
     /// Of writes, where there are reads too.
     pub writes: Option<ResponseResults>,
+    /// Of each operation of a log of file operations, where there are several: `get`, `put`, `stage`, `delete`.
+    pub operations: BTreeMap<&'static str, ResponseResults>,
     /// Where the time went: mean waiting, service and blocked time of a request along its path. They add up to the mean
     /// response.
     pub path: Vec<LegResults>,
@@ -63,34 +75,45 @@ pub struct LegResults {
 }
 
 /// The results of a stream.
-pub(super) fn stream(plan: &Plan, index: usize, outcomes: &[Outcome], seconds: f64) -> StreamResults {
+pub(super) fn stream(
+    plan: &Plan,
+    index: usize,
+    outcomes: &[Outcome],
+    seconds: f64,
+    widen: f64,
+) -> StreamResults {
     let stream = &plan.streams[index];
     let found = || outcomes.iter().map(|outcome| &outcome.streams[index]);
     let all: Vec<&SeriesOutcome> = found().map(|stream| &stream.all).collect();
-    let of_op = |op: usize| {
-        let series: Option<Vec<&SeriesOutcome>> =
-            found().map(|s| s.by_op.as_ref().map(|by| &by[op])).collect();
-        series.map(|series| response::of(plan, &series))
+    let of_op = |op: Operation| {
+        let of_one = |s: &StreamOutcome| s.by_op.iter().position(|(other, _)| *other == op);
+        let series: Option<Vec<&SeriesOutcome>> = found().map(|s| Some(&s.by_op[of_one(s)?].1)).collect();
+        series.map(|series: Vec<&SeriesOutcome>| response::of(plan, &series, widen))
     };
+    let operations = FileAct::ALL.map(Operation::File).into_iter();
     let answered_after: u64 = all.iter().map(|series| series.tally.count()).sum();
     let distribution = response::merged(&all);
     StreamResults {
         name: stream.name.clone(),
+        from: stream.spec.from.clone(),
         to: stream.spec.to.clone(),
+        enters: plan.graph.group(stream.target).to_owned(),
         made: found().map(|stream| stream.born).sum(),
         answered: found().map(|stream| stream.answered).sum(),
         in_flight: found().map(|stream| stream.in_flight).sum(),
         dropped: found().map(|stream| stream.dropped).sum(),
         expired: found().map(|stream| stream.expired).sum(),
+        failed: found().map(|stream| stream.failed).sum(),
         blocked: stream.spec.outstanding.map(|_| {
             let time: f64 = outcomes.iter().map(|outcome| outcome.ended_at.secs()).sum();
             found().map(|stream| stream.blocked.secs()).sum::<f64>() / time.max(1e-9)
         }),
         requests_per_s: answered_after as f64 / seconds.max(1e-9),
         bytes_per_s: found().map(|stream| stream.bytes as f64).sum::<f64>() / seconds.max(1e-9),
-        response: response::of(plan, &all),
-        reads: of_op(0),
-        writes: of_op(1),
+        response: response::of(plan, &all, widen),
+        reads: of_op(Operation::Block(Op::Read)),
+        writes: of_op(Operation::Block(Op::Write)),
+        operations: operations.filter_map(|op| Some((op.name(), of_op(op)?))).collect(),
         path: path(plan, outcomes, index, answered_after),
         cdf: cdf(&distribution),
         measured: measured::against(found()),

@@ -1,21 +1,27 @@
 //! Event by event: sources make requests, and each lives as a job of a crew until it is answered.
 
 use headrace_kernel::{Crew, Pause};
-use headrace_trace::{Due, Replay, Start};
+use headrace_trace::{Due, FileDue, FileLog, Replay, Start};
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Spent, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
 use super::End;
+use super::faults;
 use super::record::Record;
 use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
+use crate::operation::Request;
 use crate::plan::StreamPlan;
 
 /// Each request of an open stream is a job of this crew: the next that its stream has.
 pub type Hosts<'m> = Crew<'m, usize>;
 
+/// A client whose request fails at once asks again after this time, a rule of ours: it would otherwise fail for ever at one instant.
+const RETRY: Nanos = Nanos(1_000_000_000);
+
 /// Runs a replication event by event.
 pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) -> (End, Nanos) {
+    faults::start(of);
     for (index, stream) in of.plan.streams.iter().enumerate() {
         start(of, hosts, index, stream);
     }
@@ -38,6 +44,9 @@ pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) 
 
 fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream: &'m StreamPlan) {
     let sim = of.site.sim;
+    if let Some(log) = &stream.log {
+        return sim.spawn(replay_files(of, hosts, index, log));
+    }
     match (&stream.spec.arrivals, &stream.trace) {
         (_, Some(trace)) => sim.spawn(replay(of, hosts, index, trace)),
         (ArrivalSpec::Closed { depth, think }, _) => {
@@ -76,8 +85,11 @@ async fn client<'m>(of: &'m Replication<'m>, index: usize, think: TimeSpec, numb
     let thoughts = of.stream(&of.plan.streams[index], &format!("thoughts of client {number}"));
     let mut draws = thoughts.draws();
     loop {
-        of.host(index).await;
+        let (asked, failed) = (of.site.sim.now(), !of.host(index).await);
         of.site.sim.delay(think.draw(&mut draws)).await;
+        if failed && of.site.sim.now() == asked {
+            of.site.sim.delay(RETRY).await;
+        }
     }
 }
 
@@ -109,6 +121,23 @@ async fn replay<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize,
     }
 }
 
+/// Asks for files as the log did, when it did.
+async fn replay_files<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, log: &'m FileLog) {
+    let (sim, keys) = (of.site.sim, of.stream(&of.plan.streams[index], "requests"));
+    let Ok(all) = log.due() else { return of.stop(End::TraceLost) };
+    let mut left = log.survey.operations;
+    for due in all {
+        let Ok(FileDue { at, number, op, measured }) = due else { return of.stop(End::TraceLost) };
+        left -= 1;
+        sim.until(at).await;
+        of.sources[index].files.borrow_mut().push_back((Ask::new(keys.key(number), op), measured));
+        of.send(hosts, index).await;
+    }
+    if left > 0 {
+        of.stop(End::TraceLost);
+    }
+}
+
 impl<'m> Replication<'m> {
     /// Has the next request of an open stream go on its way.
     #[inline]
@@ -126,9 +155,13 @@ impl<'m> Replication<'m> {
         hosts.start(index);
     }
 
-    /// The next request of a stream, from its birth to its answer.
-    pub async fn host(&'m self, stream: usize) {
+    /// The next request of a stream, from its birth to its end. Gives whether it did not fail.
+    pub async fn host(&'m self, stream: usize) -> bool {
         let (source, mut ask) = (&self.sources[stream], Ask::BLANK);
+        if self.plan.streams[stream].log.is_some() {
+            Box::pin(self.client_of_files(stream)).await;
+            return true;
+        }
         let measured = source.next(&mut ask);
         let mut spent = Spent::from(self.begin(stream, &ask));
         if source.timeout.is_none() {
@@ -136,11 +169,30 @@ impl<'m> Replication<'m> {
         } else {
             ask.deadline = spent.began() + source.timeout.unwrap_or_default();
             if !Box::pin(self.within_deadline(stream, &ask, &mut spent)).await {
-                return;
+                return true;
             }
         }
-        self.answered(stream, &ask, &spent, measured);
+        let failed = spent.has_failed();
+        if failed {
+            let now = self.site.sim.now();
+            self.lost(|record| record.fail(stream, now, spent.began()));
+        } else {
+            self.answered(stream, &ask, Request::from(&ask), &spent, measured);
+        }
         source.leave();
+        !failed
+    }
+
+    /// The next operation of a stream on files, from its birth to its answer.
+    async fn client_of_files(&'m self, stream: usize) {
+        let source = &self.sources[stream];
+        let next = source.files.borrow_mut().pop_front();
+        let (mut ask, measured) = next.expect("an operation is put here before it is sent");
+        ask.priority = source.priority;
+        let data = ask.with(ask.work.data());
+        let mut spent = Spent::from(self.begin(stream, &data));
+        source.edge.handle(&ask, &mut spent).await;
+        self.answered(stream, &data, Request::from(&ask), &spent, measured);
     }
 
     /// Whether a request is answered before its host gives up. Where it is not, it is done all the same.
@@ -157,12 +209,13 @@ impl<'m> Replication<'m> {
         in_time
     }
 
-    /// A request is dropped or expires, which may be the end of the run.
+    /// A request is dropped, expires or fails, which may be the end of the run.
     fn lost(&self, note: impl FnOnce(&mut Record)) {
         let mut record = self.record.borrow_mut();
         note(&mut record);
-        let done = record.finished >= record.wanted;
+        let (finished, done) = (record.finished, record.finished >= record.wanted);
         drop(record);
+        self.faults_after(finished);
         self.stop_if(done);
     }
 
@@ -187,16 +240,24 @@ impl<'m> Replication<'m> {
     }
 
     #[inline]
-    fn answered(&self, stream: usize, ask: &Ask<Block>, spent: &Spent, measured: Option<Nanos>) {
+    fn answered(
+        &self,
+        stream: usize,
+        ask: &Ask<Block>,
+        request: Request,
+        spent: &Spent,
+        measured: Option<Nanos>,
+    ) {
         let now = self.site.sim.now();
         self.site.timeline.answered(ask, now);
         let mut record = self.record.borrow_mut();
-        record.end(stream, ask, spent, now);
+        record.end(stream, request, spent, now);
         if let Some(measured) = measured {
             record.compare(stream, ask.work.op, measured, spent.total());
         }
-        let done = record.finished >= record.wanted;
+        let (finished, done) = (record.finished, record.finished >= record.wanted);
         drop(record);
+        self.faults_after(finished);
         self.stop_if(done);
     }
 }

@@ -2,9 +2,10 @@
 
 use headrace_storage::Graph;
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op, Spent};
+use headrace_work::Spent;
 
 use super::record::column;
+use crate::operation::Request;
 
 /// Maximum number of requests in a part, and of numbers in it where there are many groups of components.
 const ROWS: usize = 250_000;
@@ -22,9 +23,9 @@ pub struct Part {
     pub number: u64,
     /// The stream, by its place in the scenario.
     pub stream: Vec<u64>,
-    /// 1 for a write, 0 for a read.
-    pub write: Vec<u64>,
-    /// The first byte.
+    /// What was asked, by [`Operation::code`](crate::operation::Operation::code).
+    pub op: Vec<u64>,
+    /// The first byte, or the file.
     pub address: Vec<u64>,
     /// Number of bytes.
     pub bytes: Vec<u64>,
@@ -56,12 +57,12 @@ impl<'s> Log<'s> {
     }
 
     /// Adds an answered request.
-    pub fn add(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent, groups: &[u32]) {
+    pub fn add(&mut self, stream: usize, request: Request, spent: &Spent, groups: &[u32]) {
         let part = &mut self.part;
         part.stream.push(stream as u64);
-        part.write.push(u64::from(ask.work.op == Op::Write));
-        part.address.push(ask.work.address);
-        part.bytes.push(ask.work.bytes);
+        part.op.push(request.operation.code());
+        part.address.push(request.data.address);
+        part.bytes.push(request.data.bytes);
         part.born_ns.push(spent.began().0);
         part.answered_ns.push(spent.until().0);
         let last = spent.spans().filter(|(_, _, span)| *span > Nanos::ZERO).last();

@@ -32,7 +32,7 @@ pub struct Reading {
 fn pair(meter: Meter) -> [f64; 2] {
     match meter {
         Meter::Count(n) => [n as f64, 0.0],
-        Meter::Share(part, whole) => [part as f64, whole as f64],
+        Meter::Share(part, whole) | Meter::Fill(part, whole) => [part as f64, whole as f64],
         Meter::Area(area) => [area as f64, 0.0],
     }
 }
@@ -178,6 +178,31 @@ impl Marks {
             }
             busy
         })
+    }
+}
+
+impl Marks {
+    /// For each segment, how full the components were in it that have such a meter: `filled` gives them, and which meter it is.
+    pub fn fill_by_segment(&self, filled: &[(NodeId, usize)]) -> Vec<Vec<(NodeId, f64)>> {
+        let mut before = vec![[0.0, 0.0]; filled.len()];
+        let of_mark = |mark: &Mark| {
+            let mut fill = Vec::new();
+            for ((id, meter), before) in filled.iter().zip(&mut before) {
+                let changed = mark.changed.iter().find(|(changed, _)| changed == id);
+                let Some([part, whole]) =
+                    changed.and_then(|(_, reading)| reading.meters.get(*meter).copied())
+                else {
+                    continue;
+                };
+                let span = whole - before[1];
+                if span > 0.0 {
+                    fill.push((*id, (part - before[0]) / span));
+                }
+                *before = [part, whole];
+            }
+            fill
+        };
+        self.marks.iter().map(of_mark).collect()
     }
 }
 

@@ -2,9 +2,11 @@
 
 mod cut;
 mod events;
+mod faults;
 mod log;
 mod marks;
 mod outcome;
+mod phases;
 mod record;
 mod recursion;
 mod replication;
@@ -18,7 +20,7 @@ use serde::Serialize;
 
 pub use log::{Part, Sink};
 pub use marks::Reading;
-pub use outcome::{ComponentOutcome, MeterKind, Outcome, SeriesOutcome, StreamOutcome};
+pub use outcome::{ComponentOutcome, MeterKind, Outcome, PhaseOutcome, SeriesOutcome, StreamOutcome};
 pub use record::{Record, StreamRecord};
 
 use crate::plan::Plan;
@@ -38,11 +40,14 @@ pub struct Options {
     pub requests: Option<Sink>,
     /// Whether theory is wanted; it may take longer than a short run.
     pub theory: bool,
+    /// How many times as wide intervals are: more than 1 where replications were added until they looked narrow, by which
+    /// those that came out narrow by chance are chosen.
+    pub widen: f64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, replication: None, first: 0, requests: None, theory: true }
+        Self { threads: 1, replication: None, first: 0, requests: None, theory: true, widen: 1.0 }
     }
 }
 
@@ -89,16 +94,16 @@ fn requests_wanted(plan: &Plan) -> u64 {
 
 /// The number of requests that one replication answers: those asked for, or the trace where one is replayed.
 fn wanted(plan: &Plan) -> u64 {
-    let traced =
-        plan.streams.iter().filter_map(|stream| stream.trace.as_ref()).map(|trace| trace.survey.requests);
-    let drawn = plan.streams.iter().any(|stream| stream.trace.is_none());
-    if drawn { plan.run().requests } else { traced.sum() }
+    let recorded: Option<Vec<u64>> = plan.streams.iter().map(|stream| stream.recorded()).collect();
+    recorded.map_or(plan.run().requests, |recorded| recorded.into_iter().sum())
 }
 
-/// Whether nothing is left out: where that is asked for, and of a replayed trace, which is held against what was measured,
-/// request for request.
+/// Whether nothing is left out: where that is asked for, where components fail, since there is no one steady state then, and of a
+/// replayed trace, which is held against what was measured, request for request.
 pub(crate) fn is_whole(plan: &Plan) -> bool {
-    plan.run().warm_up == WarmUp::None || plan.streams.iter().any(|stream| stream.trace.is_some())
+    plan.run().warm_up == WarmUp::None
+        || plan.has_phases()
+        || plan.streams.iter().any(|stream| stream.is_recorded())
 }
 
 /// What every replication of `plan` found, in order, and the journeys of the first requests. The outcomes do not depend on

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use headrace_stats::{Distribution, Interval, Pairs, Series, Tally};
-use headrace_storage::{Arena, Meter};
+use headrace_storage::{Arena, Event, Meter};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
 use super::End;
 use super::cut::Cut;
 use super::marks::{Mark, Reading};
+use super::phases::Phase;
 use super::record::{Record, StreamRecord, Totals};
 use super::replication::Replication;
 use crate::checks::{self, Evidence};
+use crate::operation::Operation;
 
 /// What one replication found.
 #[derive(Clone, Debug)]
@@ -31,10 +33,14 @@ pub struct Outcome {
     pub streams: Vec<StreamOutcome>,
     /// Of each component.
     pub components: Vec<ComponentOutcome>,
+    /// What components say of what happened.
+    pub remarks: Arc<[String]>,
     /// Over time: one point for each segment.
     pub series: Arc<[Point]>,
     /// How many events happened; none in a recursion.
     pub events: u64,
+    /// What streams got before and after each fault; empty where nothing fails.
+    pub phases: Arc<[PhaseOutcome]>,
     /// Laws that were broken, in words. Any one of them means that the results are wrong.
     pub broken: Arc<[String]>,
 }
@@ -56,14 +62,16 @@ pub struct StreamOutcome {
     pub expired: u64,
     /// Those of them that the system still held at the end.
     pub abandoned: u64,
+    /// Requests that nothing could answer, warm-up included.
+    pub failed: u64,
     /// The time for which the source was blocked, warm-up included.
     pub blocked: Nanos,
     /// Bytes of requests answered.
     pub bytes: u64,
     /// Response times of all requests.
     pub all: SeriesOutcome,
-    /// Of reads and of writes, where there are both.
-    pub by_op: Option<[SeriesOutcome; 2]>,
+    /// Of each operation, where there are several.
+    pub by_op: Vec<(Operation, SeriesOutcome)>,
     /// Waiting, service and blocked time along the path, by group of components, in ns of all requests together.
     pub legs: Vec<[u128; 3]>,
     /// Measured and simulated responses of all requests, of reads and of writes, for a trace that has them.
@@ -92,6 +100,8 @@ pub struct ComponentOutcome {
     pub servers: u64,
     /// What it read after the warm-up.
     pub reading: Reading,
+    /// In which state it was at the end, where that is not the usual one.
+    pub state: Option<&'static str>,
     /// The names of its own meters, and whether each is a share.
     pub meters: Vec<(&'static str, MeterKind)>,
 }
@@ -118,12 +128,46 @@ pub struct Point {
     pub mean_ns: Vec<f64>,
     /// The utilisation of each component in it.
     pub utilisation: Vec<f64>,
+    /// How full those were that say so ([`Meter::Fill`]), each by its number.
+    pub fill: Vec<(NodeId, f64)>,
+}
+
+/// What streams got in a time in which the health of no component changed.
+#[derive(Clone, Debug)]
+pub struct PhaseOutcome {
+    /// Its beginning and its end.
+    pub span: (Nanos, Nanos),
+    /// What happened at its beginning.
+    pub after: Vec<(NodeId, Event)>,
+    /// Of each stream: response times, their distribution, bytes answered, requests failed.
+    pub streams: Vec<(Tally, Distribution, u64, u64)>,
+}
+
+/// The phases of a run that ended at `now`.
+pub fn phases(record: &mut Record, arena: Arena, now: Nanos) -> Arc<[PhaseOutcome]> {
+    let Some(phases) = &mut record.phases else { return Arc::default() };
+    let phases = phases.finished(arena);
+    let ends = phases.iter().skip(1).map(|next| next.from).chain([now]);
+    let outcome = |(phase, end): (&Phase, Nanos)| {
+        let streams = phase.streams.iter().map(|of| (of.tally, of.distribution(), of.bytes, of.failed));
+        PhaseOutcome { span: (phase.from, end), after: phase.after.clone(), streams: streams.collect() }
+    };
+    phases.iter().zip(ends).map(outcome).collect()
 }
 
 /// What a replication found, cut at each of `cuts`.
-pub fn at_each(cuts: &[Cut], record: &Record, of: &Replication, now: Nanos, end: End) -> Vec<Outcome> {
+pub fn at_each(
+    cuts: &[Cut],
+    record: &Record,
+    of: &Replication,
+    now: Nanos,
+    end: End,
+    phases: &Arc<[PhaseOutcome]>,
+) -> Vec<Outcome> {
     let series: Arc<[Point]> = points(record, of.arena, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
+    let remarks = of.arena.ids().flat_map(|id| of.arena.metered(id).remarks(now));
+    let remarks: Arc<[String]> = remarks.collect::<Vec<_>>().into();
     let outcome = |cut: &Cut| Outcome {
         end,
         ended_at: now,
@@ -132,8 +176,10 @@ pub fn at_each(cuts: &[Cut], record: &Record, of: &Replication, now: Nanos, end:
         too_short: cut.too_short,
         streams: streams(record, of, cut.first, now),
         components: components(record, of.arena, cut.first, now),
+        remarks: Arc::clone(&remarks),
         series: Arc::clone(&series),
         events: of.site.sim.events(),
+        phases: Arc::clone(phases),
         broken: Arc::clone(&broken),
     };
     cuts.iter().map(outcome).collect()
@@ -142,6 +188,7 @@ pub fn at_each(cuts: &[Cut], record: &Record, of: &Replication, now: Nanos, end:
 fn evidence<'e, 'm>(record: &'e Record, of: &'e Replication<'m>, now: Nanos) -> Evidence<'e, 'm> {
     let streams = of.plan.streams.iter().zip(&record.streams).zip(of.sources);
     Evidence {
+        files: of.site.broken(),
         graph: &of.plan.graph,
         arena: of.arena,
         streams: streams.map(|((plan, stream), source)| (plan.name.as_str(), stream, &source.edge)).collect(),
@@ -171,10 +218,11 @@ fn stream_outcome(stream: &StreamRecord, index: usize, first: usize, cut: Option
         dropped: stream.dropped,
         expired: stream.expired,
         abandoned: stream.abandoned,
+        failed: stream.failed,
         blocked: Nanos::ZERO,
         bytes: stream.totals.bytes - before.bytes,
         all: series_outcome(&stream.all, first),
-        by_op: stream.by_op.as_ref().map(|by_op| [0, 1].map(|op| series_outcome(&by_op[op], first))),
+        by_op: stream.by_op.iter().map(|(op, series)| (*op, series_outcome(series, first))).collect(),
         legs: stream.totals.legs.iter().enumerate().map(since).collect(),
         measured: stream.measured.clone(),
     }
@@ -199,7 +247,8 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
         let mut meters = Vec::new();
         arena.metered(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
         let servers = arena.metered(id).activity(now).map_or(0, |activity| activity.servers);
-        ComponentOutcome { servers, reading: Reading::of(arena, id, now).since(earlier), meters }
+        let state = if arena.place(id).health.is_up() { arena.metered(id).state() } else { Some("failed") };
+        ComponentOutcome { servers, reading: Reading::of(arena, id, now).since(earlier), state, meters }
     };
     arena.ids().map(outcome).collect()
 }
@@ -207,7 +256,7 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
 fn kind(meter: Meter) -> MeterKind {
     match meter {
         Meter::Count(_) => MeterKind::Count,
-        Meter::Share(..) => MeterKind::Share,
+        Meter::Share(..) | Meter::Fill(..) => MeterKind::Share,
         Meter::Area(_) => MeterKind::Level,
     }
 }
@@ -216,6 +265,7 @@ fn points(record: &Record, arena: Arena, now: Nanos) -> Vec<Point> {
     let servers = |id| arena.metered(id).activity(now).map_or(1, |activity| activity.servers);
     let servers: Vec<f64> = arena.ids().map(|id| servers(id) as f64).collect();
     let mut before = Nanos::ZERO;
+    let mut fill = record.marks.fill_by_segment(&filled(arena, now)).into_iter();
     let segments = record.marks.times().zip(record.marks.busy_by_segment()).enumerate();
     let points = segments.map(|(segment, (time, busy))| {
         let span = (time - before).0.max(1) as f64;
@@ -226,7 +276,21 @@ fn points(record: &Record, arena: Arena, now: Nanos) -> Vec<Point> {
             answered: tallies.iter().map(Tally::count).collect(),
             mean_ns: tallies.iter().map(Tally::mean_ns).collect(),
             utilisation: busy.iter().zip(&servers).map(|(busy, servers)| busy / (servers * span)).collect(),
+            fill: fill.next().unwrap_or_default(),
         }
     });
     points.collect()
+}
+
+/// The components that say how full they are, and which of their meters does.
+fn filled(arena: Arena, now: Nanos) -> Vec<(NodeId, usize)> {
+    let mut found = Vec::new();
+    for id in arena.ids() {
+        let mut place = 0;
+        arena.metered(id).meters(now, &mut |_, meter| {
+            found.extend(matches!(meter, Meter::Fill(..)).then_some((id, place)));
+            place += 1;
+        });
+    }
+    found
 }

@@ -3,10 +3,12 @@
 use headrace_stats::{Level, Pairs, Series, histogram};
 use headrace_storage::Arena;
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Op, Spent, What};
 
 use super::log::Log;
 use super::marks::Marks;
+use super::phases::Phases;
+use crate::operation::{Operation, Request};
 use crate::plan::{Plan, StreamPlan};
 
 /// The first segments hold this many requests; they double when there are too many segments.
@@ -26,12 +28,14 @@ pub struct Record<'m> {
     in_segment: u64,
     /// Requests answered, by all streams.
     pub answered: u64,
-    /// Requests answered, dropped or expired.
+    /// Requests answered, dropped, expired or failed.
     pub finished: u64,
     /// Requests that the system holds, of all streams: in flight, or given up and still being done.
     pub held: u64,
     /// The end of the run after this many are finished.
     pub wanted: u64,
+    /// What streams got before and after each fault, where there are some.
+    pub phases: Option<Phases>,
 }
 
 /// What is recorded of one stream.
@@ -53,10 +57,14 @@ pub struct StreamRecord {
     pub abandoned: u64,
     /// How long those that expired had waited, summed, in ns.
     pub expired_ns: u128,
+    /// Requests that nothing could answer.
+    pub failed: u64,
+    /// How long those that failed took, summed, in ns.
+    pub failed_ns: u128,
     /// Response times of all requests.
     pub all: Series,
-    /// Of reads and of writes, where there are both.
-    pub by_op: Option<[Series; 2]>,
+    /// Of each operation, where there are several.
+    pub by_op: Vec<(Operation, Series)>,
     /// What a running total says now.
     pub totals: Totals,
     /// The first request whose account did not add up: its response and its account, in ns.
@@ -90,6 +98,7 @@ impl<'m> Record<'m> {
             finished: 0,
             held: 0,
             wanted,
+            phases: plan.has_phases().then(|| Phases::new(plan.streams.len())),
         }
     }
 
@@ -122,6 +131,20 @@ impl<'m> Record<'m> {
         of.expired_ns += u128::from((now - born).0);
     }
 
+    /// A request of `stream` fails at `now`: nothing can answer it.
+    pub fn fail(&mut self, stream: usize, now: Nanos, born: Nanos) {
+        self.finished += 1;
+        self.held -= 1;
+        if let Some(phases) = &mut self.phases {
+            phases.fail(self.arena, stream);
+        }
+        let of = &mut self.streams[stream];
+        of.born_sum -= u128::from(born.0);
+        of.in_flight.down(now, 1);
+        of.failed += 1;
+        of.failed_ns += u128::from((now - born).0);
+    }
+
     /// A request of `stream` is done that was given up before.
     pub fn leave(&mut self, stream: usize) {
         self.held -= 1;
@@ -130,7 +153,7 @@ impl<'m> Record<'m> {
 
     /// A request of `stream` is answered at `now`.
     #[inline]
-    pub fn end(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent, now: Nanos) {
+    pub fn end(&mut self, stream: usize, request: impl Into<Request>, spent: &Spent, now: Nanos) {
         self.held -= 1;
         let of = &mut self.streams[stream];
         of.born_sum -= u128::from(spent.began().0);
@@ -138,17 +161,17 @@ impl<'m> Record<'m> {
         if spent.until() != now {
             of.misaccounted.get_or_insert((now - spent.began(), spent.total()));
         }
-        self.answer(stream, ask, spent, now);
+        self.answer(stream, request.into(), spent, now);
     }
 
     /// A request of `stream` is made and answered: its whole life is known at once.
     #[inline]
-    pub fn pass(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent) {
+    pub fn pass(&mut self, stream: usize, request: impl Into<Request>, spent: &Spent) {
         let of = &mut self.streams[stream];
         of.born += 1;
         of.last_born = spent.began();
         of.in_flight.add(spent.total());
-        self.answer(stream, ask, spent, spent.until());
+        self.answer(stream, request.into(), spent, spent.until());
     }
 
     /// Holds a request's response against the measured one.
@@ -160,11 +183,14 @@ impl<'m> Record<'m> {
     }
 
     #[inline]
-    fn answer(&mut self, stream: usize, ask: &Ask<Block>, spent: &Spent, now: Nanos) {
+    fn answer(&mut self, stream: usize, request: Request, spent: &Spent, now: Nanos) {
         if let Some(log) = &mut self.log {
-            log.add(stream, ask, spent, &self.groups);
+            log.add(stream, request, spent, &self.groups);
         }
-        self.streams[stream].answer(ask, spent, &self.groups);
+        if let Some(phases) = &mut self.phases {
+            phases.answer(self.arena, stream, spent.total(), request.data.bytes);
+        }
+        self.streams[stream].answer(request, spent, &self.groups);
         self.answered += 1;
         self.finished += 1;
         self.in_segment += 1;
@@ -195,16 +221,17 @@ impl<'m> Record<'m> {
     fn each_series(&mut self, act: impl Fn(&mut Series)) {
         for stream in &mut self.streams {
             act(&mut stream.all);
-            stream.by_op.iter_mut().flatten().for_each(&act);
+            stream.by_op.iter_mut().for_each(|(_, series)| act(series));
         }
     }
 }
 
 impl StreamRecord {
     fn new(stream: &StreamPlan, groups: usize) -> Self {
-        let is_measured = stream.trace.as_ref().is_some_and(|trace| trace.survey.responses > 0);
+        let is_measured = stream.trace.as_ref().is_some_and(|trace| trace.survey.responses > 0)
+            || stream.log.as_ref().is_some_and(|log| log.survey.measured > 0);
         Self {
-            by_op: stream.is_mixed().then(Default::default),
+            by_op: stream.operations().into_iter().map(|op| (op, Series::default())).collect(),
             measured: is_measured.then(Box::default),
             totals: Totals { bytes: 0, legs: vec![[0; 3]; groups] },
             ..Self::default()
@@ -212,13 +239,15 @@ impl StreamRecord {
     }
 
     #[inline]
-    fn answer(&mut self, ask: &Ask<Block>, spent: &Spent, groups: &[u32]) {
+    fn answer(&mut self, request: Request, spent: &Spent, groups: &[u32]) {
         let response = spent.total();
         self.all.record(response);
-        if let Some(by_op) = &mut self.by_op {
-            by_op[usize::from(ask.work.op == Op::Write)].record(response);
+        if let Some((_, series)) =
+            self.by_op.iter_mut().find(|(operation, _)| *operation == request.operation)
+        {
+            series.record(response);
         }
-        self.totals.bytes += ask.work.bytes;
+        self.totals.bytes += request.data.bytes;
         for (at, what, span) in spent.spans() {
             self.totals.legs[groups[at.index()] as usize][column(what)] += u128::from(span.0);
         }

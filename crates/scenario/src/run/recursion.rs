@@ -19,8 +19,11 @@ pub fn applies(plan: &Plan) -> Result<(), String> {
     if plan.run().limits.events != Limits::default().events {
         return Err("`limits.events` counts events, and a recursion has none".to_owned());
     }
+    if plan.has_phases() {
+        return Err("components fail or are rebuilt during the run".to_owned());
+    }
     let [stream] = &plan.streams[..] else { return Err("there are several streams".to_owned()) };
-    if stream.trace.is_some() {
+    if stream.is_recorded() {
         return Err(format!("`{}` is replayed from a trace", stream.name));
     }
     if stream.spec.arrivals.mean_rate().is_none() {

@@ -7,15 +7,17 @@ use std::sync::atomic::Ordering;
 use headrace_kernel::{Pool, Sim, Stream};
 use headrace_storage::{Arena, Edge, Journey, Place, Site, Slots, Timeline};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block};
+use headrace_work::{Ask, Block, FileAct, FileOp};
 use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::cut;
 use super::events;
+use super::faults::Counted;
 use super::log::Log;
 use super::outcome::{self, Outcome};
 use super::record::Record;
 use super::{End, Options, seed, wanted};
+use crate::checks::FileBooks;
 use crate::plan::{Plan, StreamPlan};
 use crate::progress::Progress;
 use crate::spec::Engine;
@@ -38,13 +40,15 @@ pub fn run(
     let seed = seed(plan, replication);
     let sim = Sim::new();
     let first = if number == 0 { options.first } else { 0 };
-    let site = Site::new(&sim, seed, Timeline::of_first(first));
+    let site =
+        Site::new(&sim, seed, Timeline::of_first(first)).watched_by(Box::new(FileBooks::new(&plan.graph)));
     let (places, slots) = (Place::of_all(&plan.graph, &site), Slots::of(&plan.graph));
     let arena = Arena::build(&plan.graph, &site, &places, &slots);
     let log = options.requests.as_ref().map(|sink| Log::new(replication, &plan.graph, sink));
     let record = RefCell::new(Record::new(plan, arena, wanted(plan), log));
     let sources: Vec<Source> =
         plan.streams.iter().map(|stream| Source::new(plan, stream, seed, arena, &sim)).collect();
+    plan.streams.iter().zip(&sources).for_each(|(stream, source)| begin_with_older_files(stream, source));
     let replication = Replication {
         plan,
         seed,
@@ -53,20 +57,32 @@ pub fn run(
         sources: &sources,
         record: &record,
         end: Cell::new(None),
+        counted: Counted::of(&plan.faults),
     };
     let watch = Watch::new(plan, progress);
     let of = &replication;
-    let hosts = events::Hosts::new(&sim, move |job| of.host(job));
+    let hosts = events::Hosts::new(&sim, move |job| async move {
+        of.host(job).await;
+    });
     let (end, now) = match engine {
         Engine::Recursion => of.by_recursion(watch),
         _ => events::run(of, &hosts, watch),
     };
     sim.finish();
     record.borrow_mut().finish();
+    let phases = outcome::phases(&mut record.borrow_mut(), arena, now);
     let record = record.borrow();
     let cuts = cut::candidates(plan, options, &record);
-    let outcomes = outcome::at_each(&cuts, &record, &replication, now, end);
+    let outcomes = outcome::at_each(&cuts, &record, &replication, now, end, &phases);
     (outcomes, site.timeline.journeys())
+}
+
+/// Has the archive of a stream begin with the files that are older than its log.
+fn begin_with_older_files(stream: &StreamPlan, source: &Source) {
+    for file in stream.log.iter().flat_map(|log| &*log.survey.older) {
+        let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
+        source.edge.begin_with(&FileOp { act, file: file.file, bytes: file.bytes, user: 0, host: 0 });
+    }
 }
 
 /// A replication while it runs.
@@ -79,6 +95,8 @@ pub struct Replication<'m> {
     pub sources: &'m [Source<'m>],
     pub record: &'m RefCell<Record<'m>>,
     pub end: Cell<Option<End>>,
+    /// The faults that come after a number of requests.
+    pub counted: Counted,
 }
 
 /// Where the requests of a stream come from.
@@ -90,25 +108,28 @@ pub struct Source<'m> {
     /// Recorded requests that are due, each with the response that was measured.
     pub recorded: RefCell<VecDeque<(Ask<Block>, Option<Nanos>)>>,
     is_recorded: bool,
+    /// Recorded operations on files that are due, likewise.
+    pub files: RefCell<VecDeque<(Ask<FileOp>, Option<Nanos>)>>,
     /// Room for requests in flight, where that is limited.
     pub room: Option<Pool<'m>>,
     when_full: WhenFull,
     /// How long its hosts wait for an answer.
     pub timeout: Option<Nanos>,
-    priority: u8,
+    pub priority: u8,
 }
 
 impl<'m> Source<'m> {
     fn new(plan: &Plan, stream: &StreamPlan, seed: u64, arena: Arena<'m>, sim: &'m Sim<'m>) -> Self {
         let capacity = plan.graph.view(stream.target).capacity().0;
         let draws = Stream::named(seed, &stream.name, "requests");
-        let requests = RefCell::new(Requests::new(&stream.spec, capacity, draws).in_files(stream.files));
+        let requests = RefCell::new(Requests::new(&stream.spec, capacity, draws).in_files(stream.extents));
         let room = stream.spec.outstanding.map(|most| Pool::new(sim, u64::from(most), u64::from(most)));
         Self {
             edge: arena.edge_to(stream.target),
             requests,
             recorded: RefCell::default(),
             is_recorded: stream.trace.is_some(),
+            files: RefCell::default(),
             room,
             when_full: stream.spec.when_full,
             timeout: stream.spec.timeout,

@@ -183,7 +183,7 @@ fn of_one_kind(plan: &Plan) -> Result<(), Vec<Problem>> {
     let closed = |stream: &&StreamPlan| matches!(stream.spec.arrivals, ArrivalSpec::Closed { .. });
     let odd = |stream: &StreamPlan| match &stream.spec.arrivals {
         _ if stream.spec.outstanding.is_some() => Some("no request waits outside: `outstanding` limits them"),
-        ArrivalSpec::Replay(_) => Some("arrivals have a law: these are as recorded"),
+        ArrivalSpec::Replay(_) | ArrivalSpec::Log(_) => Some("arrivals have a law: these are as recorded"),
         _ => None,
     };
     let problems: Vec<Problem> =

@@ -19,10 +19,10 @@ pub enum Access {
 }
 
 impl Access {
-    /// Those of an array's controllers that requests come to.
-    pub(super) fn active<T>(self, controllers: &[T]) -> &[T] {
+    /// How many of so many controllers requests come to while all work.
+    pub(super) fn active(self, controllers: usize) -> usize {
         match self {
-            Self::ActivePassive => &controllers[..controllers.len().min(1)],
+            Self::ActivePassive => controllers.min(1),
             Self::ActiveActive => controllers,
         }
     }

@@ -27,7 +27,7 @@ impl Striped<'_> {
         for (at, disk) in disks.iter().enumerate() {
             demands.extend(part_demands(*disk, load, &self.parts_at(at, load), beside)?);
         }
-        if self.plan.via {
+        if self.plan.paths > 0 {
             demands.extend(self.crossing(view, load, beside)?);
         }
         demands.extend(self.joins(view, disks[0], load)?);
@@ -69,12 +69,17 @@ impl Striped<'_> {
 
     /// The data of a request crosses the link as if all of it came at once.
     fn crossing(&self, view: View, load: &Load, beside: f64) -> Result<Vec<Demand>, String> {
-        let link = view.uses().last().expect("an array that has a link uses it");
+        let paths = self.plan.paths;
         let fails = (beside > 1.0).then(|| SPREAD.to_owned());
-        let crossing = link.demands(load)?.into_iter();
-        Ok(crossing
-            .map(|demand| Demand { fails: fails.clone().or(demand.fails.clone()), ..demand })
-            .collect())
+        let mut crossing = Vec::new();
+        for path in view.uses().skip(view.uses().count() - paths) {
+            // Paths take turns.
+            let share = path.demands(load)?.into_iter().map(|demand| demand.times(1.0 / paths as f64, 1.0));
+            crossing.extend(
+                share.map(|demand| Demand { fails: fails.clone().or(demand.fails.clone()), ..demand }),
+            );
+        }
+        Ok(crossing)
     }
 
     /// What waiting for the last part adds, for each kind of request that has several.

@@ -39,12 +39,32 @@ impl<'m> Front<'m> {
     where
         'm: 's,
     {
-        Box::pin(self.answer(array, ask, spent))
+        Box::pin(self.answer_by_one(array, ask, spent))
+    }
+
+    /// Serves a request by one of the controllers; where that fails meanwhile, again by the other.
+    async fn answer_by_one(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
+        loop {
+            let controller = self.way.controller(ask);
+            let failures = controller.map(Edge::failures);
+            self.answer(array, ask, spent).await;
+            if controller.map(Edge::failures) == failures {
+                return;
+            }
+            spent.fail();
+            if !self.way.controller(ask).is_some_and(Edge::is_up) {
+                return;
+            }
+            spent.retry();
+        }
     }
 
     async fn answer(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
         if let Some(controller) = self.way.controller(ask) {
             controller.serve(ask, spent).await;
+        }
+        if spent.has_failed() {
+            return;
         }
         match (&self.cache, ask.work.op) {
             (Some(cache), Op::Read) => cache.read(array, ask, spent).await,

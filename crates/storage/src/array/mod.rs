@@ -1,30 +1,44 @@
 //! An array: several devices that answer as one.
 
 mod access;
+mod bay;
 pub mod cache;
+mod checks;
 mod demand;
 mod front;
 mod layout;
+mod members;
 mod model;
 mod path;
+mod ranges;
+mod rebuild;
+mod recovery;
+mod serving;
 mod spec;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use headrace_kernel::{Crew, Locks, Resource};
-use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Ask, Block, Spent, What};
 
+use crate::health::{Change, Event};
 use crate::meter::{Activity, Balance, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
+use bay::{Bay, Job};
 use front::Front;
+use members::Members;
+use rebuild::Rebuild;
 
 pub use access::Access;
-pub use layout::{Accesses, Layout, Mirror, Pairing, Parity, Parts, Rotation, Stripes};
+pub use layout::{
+    Accesses, Declustered, Layout, Mirror, Pairing, Parity, Parts, Placement, Rotation, Stripes, Units, Whole,
+};
 pub use path::Way;
-pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom};
+pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
+pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
 
 /// An array whose disks are known.
 #[derive(Clone, Debug)]
@@ -33,12 +47,20 @@ pub struct ArrayPlan {
     layout: Layout,
     queueing: Queueing,
     read_from: ReadFrom,
+    /// Bytes of each disk that are used.
+    each: Bytes,
     /// Of each disk, whether it has failed.
     failed: Vec<bool>,
+    /// Number of hot spares, behind the disks.
+    spares: usize,
+    rebuild: RebuildSpec,
+    /// Whether rebuilds go to the distributed spare.
+    distributed: bool,
     /// Whether the disks are copies of one part, which nothing else uses.
     copies: bool,
-    /// Whether the node it uses after its disks is the way to them.
-    via: bool,
+    /// How many of the nodes that it uses after its devices are paths to them, and then controllers.
+    paths: usize,
+    controllers: usize,
     access: Access,
     cache: Option<cache::CachePlan>,
 }
@@ -49,26 +71,24 @@ pub struct Array<'m> {
     plan: &'m ArrayPlan,
     /// Held from the split to the merge, where requests do not overlap.
     lockstep: Option<Resource<'m>>,
-    /// Stripes whose parity is being changed.
-    stripes: Locks<'m>,
-    disks: &'m [Edge<'m>],
-    /// What a mirror knows of its disks.
-    heads: Rc<[Head]>,
-    /// Of each column of a mirror, the copy that the next read may begin its choice with.
-    turns: Vec<Cell<u64>>,
+    /// Offsets of parity that are being changed.
+    stripes: Box<Locks<'m>>,
+    /// The disks, and hot spares behind them.
+    devices: &'m [Edge<'m>],
+    members: Box<Members<'m>>,
+    bay: Rc<Bay<'m>>,
     /// What stands between hosts and the layout: controllers, a cache.
     front: Option<Box<Front<'m>>>,
-    /// Has each disk do its part.
-    parts: Crew<'m, (usize, Ask<Block>), Spent>,
+    /// Of each column of a mirror, the copy that the next read may begin its choice with.
+    turns: Vec<Cell<u64>>,
+    /// Has each device do its part.
+    parts: Crew<'m, Job, Spent>,
+    /// Groups of jobs so far.
+    tickets: Cell<u64>,
+    /// Requests in flight.
+    hosts: Cell<u64>,
+    rebuild: Box<Rebuild<'m>>,
     counts: Counts,
-}
-
-/// What the array knows of a disk, from the accesses that it sent there.
-#[derive(Default)]
-struct Head {
-    in_flight: Cell<u64>,
-    /// The end of the last access.
-    at: Cell<u64>,
 }
 
 /// Requests and accesses to disks, for the meters of redundant levels.
@@ -85,52 +105,38 @@ impl Plan for ArrayPlan {
 
     fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Array<'m> {
         let sim = place.site.sim;
-        let (disks, way) = uses.split_at(self.layout.disks() as usize);
-        let (via, controllers) = way.split_at(usize::from(self.via));
-        let way = Way::of(via.first(), self.access.active(controllers), disks.len());
-        let (mirrored, columns) = match self.layout {
-            Layout::Mirrored(mirror) => (disks.len(), mirror.columns.disks),
-            _ => (0, 0),
+        let (devices, others) = uses.split_at(uses.len() - self.paths - self.controllers);
+        let (paths, controllers) = others.split_at(self.paths);
+        let columns = match &self.layout {
+            Layout::Mirrored(mirror) => mirror.columns.disks,
+            _ => 0,
         };
-        let turns = (0..columns).map(|_| Cell::default()).collect();
-        let heads: Rc<[Head]> = (0..mirrored).map(|_| Head::default()).collect();
-        let of_parts = Rc::clone(&heads);
+        let active = self.access.active(controllers.len());
+        let way = |path| Way::of(path, controllers, active, devices.len());
+        let ways: Vec<Way> = match paths {
+            [] => vec![way(None)],
+            paths => paths.iter().map(|path| way(Some(path))).collect(),
+        };
+        let front = Front::new(self, place, ways[0], controllers);
+        let bay = Rc::new(Bay::new(sim, devices, ways, columns > 0));
+        let of_parts = Rc::clone(&bay);
         Array {
             lockstep: (self.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(sim, 1)),
-            stripes: Locks::new(sim),
-            front: Front::new(self, place, way, controllers),
+            stripes: Box::new(Locks::new(sim, self.layout.unit())),
             plan: self,
-            disks,
-            turns,
-            parts: Crew::new(sim, move |(disk, ask): (usize, Ask<Block>)| {
-                part(sim.now(), &disks[disk], way, ask, Rc::clone(&of_parts), disk)
-            }),
-            heads,
+            devices,
+            members: Box::new(Members::new(&self.layout, self.each, devices, self.distributed)),
+            bay,
+            front,
+            turns: (0..columns).map(|_| Cell::default()).collect(),
+            parts: Crew::new(sim, move |job| bay::do_job(Rc::clone(&of_parts), job)),
+            tickets: Cell::new(0),
+            hosts: Cell::new(0),
+            rebuild: Box::new(Rebuild::new(sim, self.rebuild)),
             counts: Counts::default(),
             place,
         }
     }
-}
-
-/// One disk does its part; what it is asked and what it answers goes over the way between array and disks.
-async fn part<'m>(
-    now: Nanos,
-    edge: &'m Edge<'m>,
-    way: Way<'m>,
-    ask: Ask<Block>,
-    heads: Rc<[Head]>,
-    disk: usize,
-) -> Spent {
-    let mut spent = Spent::from(now);
-    if way.is_free() {
-        edge.serve(&ask, &mut spent).await;
-    } else {
-        edge.serve_over(&ask, way, disk, &mut spent).await;
-    }
-    if let Some(head) = heads.get(disk) {
-        head.in_flight.set(head.in_flight.get() - 1);
-    }
-    spent
 }
 
 impl<'m> Array<'m> {
@@ -149,76 +155,11 @@ impl<'m> Array<'m> {
         let now = spent.until();
         let passes = self.split(stripes, ask).map(|(disk, part)| {
             let mut spent = Spent::from(now);
-            self.disks[disk].pass(&part, &mut spent);
+            self.devices[disk].pass(&part, &mut spent);
             spent
         });
         let slowest = passes.max_by_key(Spent::until);
         spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
-    }
-
-    /// What a request asks of the disks.
-    fn accesses(&self, request: Block) -> Accesses {
-        let failed = &self.plan.failed;
-        let at_once = |then| Accesses { first: Parts::new(), then };
-        match (&self.plan.layout, request.op) {
-            (Layout::Striped(stripes), _) => at_once(stripes.parts(request).collect()),
-            (Layout::Mirrored(mirror), Op::Write) => at_once(mirror.write(request, failed)),
-            (Layout::Mirrored(mirror), Op::Read) => {
-                at_once(mirror.read(request, |column, address| self.choose(mirror, column, address)))
-            }
-            (Layout::Parity(parity), Op::Write) => parity.write(request, failed),
-            (Layout::Parity(parity), Op::Read) => at_once(parity.read(request, failed)),
-        }
-    }
-
-    /// The disk that a read at `address` of a mirrored column is taken from; among equals the next in turn.
-    fn choose(&self, mirror: &Mirror, column: u64, address: u64) -> usize {
-        let turn = &self.turns[column as usize];
-        let in_turn = |copy: u64| (copy + mirror.copies - turn.get()) % mirror.copies;
-        let cost = |disk: usize| match self.plan.read_from {
-            ReadFrom::RoundRobin => 0,
-            ReadFrom::ShortestQueue => self.heads[disk].in_flight.get(),
-            ReadFrom::Nearest => self.heads[disk].at.get().abs_diff(address),
-        };
-        let holders = mirror.holders(column, &self.plan.failed);
-        let chosen = holders.min_by_key(|&(copy, disk)| (cost(disk), in_turn(copy)));
-        let (copy, disk) = chosen.expect("an array that loses data is refused");
-        turn.set((copy + 1) % mirror.copies);
-        disk
-    }
-
-    /// Has the disks do `parts` of `ask`; charges what the last to end took. `phase` keeps the keys of both phases apart.
-    async fn have_done(&'m self, parts: Parts, ask: &Ask<Block>, phase: u64, spent: &mut Spent) {
-        self.counts.accesses.set(self.counts.accesses.get() + parts.len() as u64);
-        let asks = parts.into_iter().enumerate().map(|(n, (disk, block))| {
-            if let Some(head) = self.heads.get(disk) {
-                head.in_flight.set(head.in_flight.get() + 1);
-                head.at.set(block.address + block.bytes);
-            }
-            (disk, ask.child(2 * n as u64 + phase, block))
-        });
-        if let Some(slowest) = self.parts.all(asks).await {
-            spent.follow(&slowest);
-        }
-    }
-
-    /// Serves a request of a redundant level. Writes that change the same parity do so one after another.
-    async fn serve_redundant(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let mut held = Vec::new();
-        if let (Layout::Parity(parity), Op::Write) = (&self.plan.layout, ask.work.op) {
-            let (first, last) = parity.stripes(ask.work);
-            self.counts.count_write(parity.is_whole(ask.work));
-            for stripe in first..=last {
-                held.push(self.stripes.lock(stripe).await);
-            }
-            spent.charge(self.place.id, What::Waiting, self.place.site.sim.now());
-        }
-        let Accesses { first, then } = self.accesses(ask.work);
-        self.counts.requests.set(self.counts.requests.get() + 1);
-        if !first.is_empty() {
-            self.have_done(first, ask, 0, spent).await;
-        }
-        self.have_done(then, ask, 1, spent).await;
     }
 }
 
@@ -231,7 +172,13 @@ impl Counts {
 
 impl Metered for Array<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
-        self.lockstep.as_ref().map(|lockstep| Activity::of(1, &lockstep.usage(), now))
+        if let Some(lockstep) = &self.lockstep {
+            return Some(Activity::of(1, &lockstep.usage(), now));
+        }
+        let used = self.stripes.usage(now);
+        // Where nobody ever waited, locks are nothing to show.
+        let waited = used.waits.waits.max() > Nanos::ZERO || used.waits.queue.value() > 0;
+        waited.then(|| Activity::of_locks(&used, now))
     }
 
     fn balance(&self) -> Option<Balance> {
@@ -248,6 +195,23 @@ impl Metered for Array<'_> {
         }
         if let Some(front) = &self.front {
             front.meters(now, put);
+        }
+        let (rebuilt, left, lost) =
+            (self.rebuild.units.get(), self.members.to_rebuild(), self.members.lost());
+        if rebuilt > 0 || lost > 0 {
+            put("rebuild_progress", Meter::Share(rebuilt, rebuilt + left));
+            put("rebuild_s", Meter::Share(self.rebuild.took(now).0, 1_000_000_000));
+            put("lost_stripes", Meter::Count(lost));
+        }
+    }
+
+    fn state(&self) -> Option<&'static str> {
+        let rebuilds = self.rebuild.is_running();
+        match (self.members.lost(), self.members.degraded()) {
+            (1.., _) => Some("lost data"),
+            (_, _) if rebuilds => Some("rebuilding"),
+            (_, 1..) => Some("degraded"),
+            _ => None,
         }
     }
 }
@@ -268,10 +232,21 @@ impl<'m> Array<'m> {
         // Parts come after everything that is due, as requests do.
         self.place.site.sim.settled().await;
         let Layout::Striped(stripes) = self.plan.layout else {
-            return self.serve_redundant(ask, spent).await;
+            self.hosts.set(self.hosts.get() + 1);
+            self.serve_parts(ask, spent).await;
+            self.hosts.set(self.hosts.get() - 1);
+            if self.hosts.get() == 0 {
+                self.rebuild.hosts_are_idle();
+            }
+            return;
         };
-        let slowest = self.parts.all(self.split(stripes, ask)).await;
+        let ticket = self.tickets.replace(self.tickets.get() + 1);
+        let jobs = self.split(stripes, ask).map(|(device, ask)| Job { device, ask, ticket });
+        let slowest = self.parts.all(jobs).await;
         spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
+        if !self.bay.take_lost(ticket).is_empty() {
+            spent.fail();
+        }
     }
 }
 
@@ -290,5 +265,26 @@ impl<'m> Room<'m> for Array<'m> {
             self.pass_disks(ask, spent);
             spent.until()
         });
+    }
+
+    fn notice(&'m self, edge: usize, change: Change) {
+        // A path that fails or returns changes no disk.
+        if edge >= self.devices.len() {
+            return;
+        }
+        if self.members.notice(edge, change) {
+            self.place.site.note(self.place.id, Event::LosesData(self.members.lost()));
+        }
+        self.members.settle();
+        if !matches!(self.plan.layout, Layout::Striped(_)) {
+            self.start_rebuild();
+        }
+    }
+
+    fn begin(&'m self) {
+        for (disk, _) in self.plan.failed.iter().enumerate().filter(|(_, failed)| **failed) {
+            self.devices[disk].begin_failed();
+            self.notice(disk, Change::Fails);
+        }
     }
 }

@@ -53,7 +53,7 @@ impl Striped<'_> {
     fn disk<'g>(&self, view: View<'g>) -> Result<View<'g>, String> {
         let name = view.path();
         let disk = view.uses().next().ok_or_else(|| format!("`{name}` has disks"))?;
-        if self.plan.via {
+        if self.plan.paths > 0 {
             return Err(format!("data crosses no shared link: that of `{name}` does"));
         }
         if !self.plan.copies {
@@ -178,7 +178,7 @@ impl Known for ArrayPlan {
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         let no = Err(format!("`{}` may answer a later request first", view.path()));
-        if self.via || !self.copies || self.striped(view).is_err() {
+        if self.paths > 0 || !self.copies || self.striped(view).is_err() {
             return no;
         }
         let disk = view.uses().next().expect("an array has at least one disk");
@@ -201,6 +201,11 @@ impl Known for ArrayPlan {
 
     fn cached(&self) -> Option<headrace_units::Bytes> {
         self.cache.as_ref().map(|cache| headrace_units::Bytes(cache.size))
+    }
+
+    fn changes(&self) -> bool {
+        let rebuilds = self.spares > 0 || self.distributed;
+        rebuilds && self.failed.contains(&true)
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {

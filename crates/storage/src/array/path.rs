@@ -1,5 +1,6 @@
 //! The way between an array and its disks.
 
+use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Op, Spent};
 
 use crate::controller::Controller;
@@ -12,6 +13,8 @@ use crate::place::Edge;
 pub struct Way<'m> {
     path: Option<Path<'m>>,
     controllers: &'m [Edge<'m>],
+    /// How many of the controllers requests come to while all work.
+    active: usize,
 }
 
 /// What the array sends its requests and data by.
@@ -24,9 +27,14 @@ struct Path<'m> {
 
 impl<'m> Way<'m> {
     /// Connects an array with so many disks to what it names in `via` and `controllers`.
-    pub(super) fn of(path: Option<&'m Edge<'m>>, controllers: &'m [Edge<'m>], disks: usize) -> Self {
+    pub(super) fn of(
+        path: Option<&'m Edge<'m>>,
+        controllers: &'m [Edge<'m>],
+        active: usize,
+        disks: usize,
+    ) -> Self {
         let path = path.map(|edge| Path { edge, controller: edge.attach(1 + disks as u32) });
-        Self { path, controllers }
+        Self { path, controllers, active }
     }
 
     /// Whether commands and data take no time on it.
@@ -39,10 +47,22 @@ impl<'m> Way<'m> {
         self.controllers.first()?.controller().map(Controller::piece)
     }
 
-    /// The controller that does what belongs to a request. Of two that are both active, half of the requests belong to each.
+    /// Whether its path works, where it has one.
+    pub(super) fn is_up(self) -> bool {
+        self.path.is_none_or(|path| path.edge.is_up())
+    }
+
+    /// How often its path failed.
+    pub(super) fn failures(self) -> u32 {
+        self.path.map_or(0, |path| path.edge.failures())
+    }
+
+    /// The controller that does what belongs to a request. Of two that are both active, half of the requests belong to each; where one
+    /// is down, the other does all.
     pub(super) fn controller<W>(self, ask: &Ask<W>) -> Option<&'m Edge<'m>> {
-        let many = self.controllers.len() as u64;
-        (many > 0).then(|| &self.controllers[(ask.root % many) as usize])
+        let own = self.controllers.get((ask.root % self.active.max(1) as u64) as usize)?;
+        let other = || self.controllers.iter().find(|controller| controller.is_up());
+        Some(if own.is_up() { own } else { other().unwrap_or(own) })
     }
 
     /// Carries one phase of what a disk is asked: a command and the data of a write, or the data of a read and its status.
@@ -84,8 +104,9 @@ impl Path<'_> {
     async fn cross(self, phase: Phase, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
         match self.controller {
             Some(controller) => {
-                let disk = controller + 1 + disk as u32;
-                let crossing = Crossing { request: ask.work, phase, controller, disk };
+                let target = controller + 1 + disk as u32;
+                let crossing =
+                    Crossing { request: ask.work, phase, initiator: controller, target, tail: Nanos::ZERO };
                 self.edge.carry(&ask.with(crossing), spent).await;
             }
             None if phase.has_data(ask.work.op) => self.edge.serve(ask, spent).await,

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cache::ArrayCacheSpec;
-use super::layout::{Layout, Mirror, Pairing, Parity, Rotation, Stripes};
+use super::layout::{Declustered, Layout, Mirror, Pairing, Parity, Placement, Rotation, Stripes};
+use super::recovery::{DeclusteredSpec, RebuildSpec};
 use super::{Access, ArrayPlan};
 use crate::graph::{Copies, Lowering, MAX_BYTES};
 use crate::room::{Lowered, Spec};
@@ -40,9 +41,24 @@ pub struct ArraySpec {
     /// Disks that have failed, by number from 0: the array runs degraded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u32>,
-    /// A `link` or `fc_loop` of `system` between the array and its disks. Default: data takes no time on the way.
+    /// The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of
+    /// others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub via: Option<String>,
+    pub from: Option<String>,
+    /// Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(max = 1_000))]
+    pub spares: u32,
+    /// Stripes of fewer units than there are disks, over all disks by permutations. Only of RAID 5, 6 and erasure codes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declustered: Option<DeclusteredSpec>,
+    /// How what a disk has lost or missed is rebuilt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<RebuildSpec>,
+    /// A `link` or `fc_loop` of `system` between the array and its disks, or several, which take turns while they work. Default: data
+    /// takes no time on the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<Via>,
     /// The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controllers: Vec<String>,
@@ -52,6 +68,30 @@ pub struct ArraySpec {
     /// A cache between hosts and disks, in the memory of each of its controllers. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<ArrayCacheSpec>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// What an array sends its requests and data by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Via {
+    /// One path, by its name in `system`.
+    One(String),
+    /// Several paths to all disks.
+    Several(Vec<String>),
+}
+
+impl Via {
+    pub(super) fn names(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
+    }
 }
 
 /// How data is laid out over the disks.
@@ -131,7 +171,7 @@ impl Level {
     }
 
     /// How many disks it takes at least, and of how many its number must be a multiple.
-    fn needs(self) -> (u64, u64) {
+    pub(super) fn needs(self) -> (u64, u64) {
         match self {
             Self::Raid0 => (1, 1),
             Self::Raid1 => (2, 1),
@@ -143,7 +183,7 @@ impl Level {
         }
     }
 
-    const fn redundant(self) -> Option<u64> {
+    pub(super) const fn redundant(self) -> Option<u64> {
         match self {
             Self::Raid4 | Self::Raid5 => Some(1),
             Self::Raid6 => Some(2),
@@ -152,7 +192,7 @@ impl Level {
         }
     }
 
-    const fn is_mirrored(self) -> bool {
+    pub(super) const fn is_mirrored(self) -> bool {
         matches!(self, Self::Raid1 | Self::Raid10 | Self::Raid01)
     }
 }
@@ -162,20 +202,29 @@ impl Spec for ArraySpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArrayPlan>> {
         self.check_count(at)?;
-        let mut uses = at.copies("of", &self.of, self.disks)?;
+        let mut uses = self.members(at)?;
         let each = self.check_disks(at, &uses)?;
-        self.check_level(at, uses.len() as u64)?;
-        let layout = self.layout(uses.len() as u64);
+        let disks = self.check_spares(at, uses.len() as u64)?;
+        self.check_level(at, disks)?;
+        self.check_declustered(at, disks)?;
+        let layout = self.layout(disks);
         let failed = self.check_failed(at, &layout)?;
+        let distributed = self.check_rebuild(at, &layout)?;
         let capacity = layout.capacity(each);
+        if capacity.0 == 0 {
+            let message = "the disks are too small for one round of the declustered placement";
+            return at.refuse(
+                "declustered",
+                message,
+                Some("choose larger disks, or a smaller `stripe_unit`"),
+            );
+        }
         if capacity.0 > MAX_BYTES {
             let message = format!("it would hold {capacity}; at most 1 EiB can be addressed");
             return at.refuse("disks", message, None);
         }
-        if let Some(link) = &self.via {
-            uses.push(self.link(at, link)?);
-        }
-        uses.extend(self.controllers(at)?);
+        let paths = self.paths(at)?;
+        let controllers = self.controllers(at)?;
         let cache = match &self.cache {
             Some(cache) => Some(cache.plan(at, layout.stripe_bytes())?),
             None => None,
@@ -185,12 +234,19 @@ impl Spec for ArraySpec {
             layout,
             queueing: self.queueing,
             read_from: self.read_from.unwrap_or_default(),
+            each,
             failed,
+            spares: self.spares as usize,
+            rebuild: self.rebuild.unwrap_or_default(),
+            distributed,
             copies: !matches!(self.of, Copies::Shared(_)),
-            via: self.via.is_some(),
+            paths: paths.len(),
+            controllers: controllers.len(),
             access: self.access,
             cache,
         };
+        uses.extend(paths);
+        uses.extend(controllers);
         Some(Lowered { plan, uses, capacity })
     }
 }
@@ -208,6 +264,10 @@ impl ArraySpec {
             rotation: None,
             read_from: None,
             failed: Vec::new(),
+            from: None,
+            spares: 0,
+            declustered: None,
+            rebuild: None,
             via: None,
             controllers: Vec::new(),
             access: Access::default(),
@@ -215,12 +275,30 @@ impl ArraySpec {
         }
     }
 
+    /// What it is made of, or the routes there.
+    fn members(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
+        let Some(from) = &self.from else {
+            return at.copies("of", &self.of, self.disks.map(|disks| disks + self.spares));
+        };
+        let Copies::Shared(names) = &self.of else {
+            let help = "list them: `of: [tds1, tds2]`, or leave `from` out";
+            return at.refuse("from", "copies of a part stand at their array, not in a fabric", Some(help));
+        };
+        names.iter().map(|name| at.route(("from", from), ("of", name))).collect()
+    }
+
     fn layout(&self, disks: u64) -> Layout {
         let unit = self.stripe_unit.0;
         let stripes = |disks| Stripes { disks, unit, first_unit: self.first_unit };
         let mirror =
             |copies, pairing| Layout::Mirrored(Mirror { columns: stripes(disks / copies), copies, pairing });
-        let parity = |rotation, redundant| Layout::Parity(Parity { disks, unit, redundant, rotation });
+        let width = self.declustered.map_or(disks, |declustered| u64::from(declustered.width));
+        let parity = |rotation, redundant| {
+            let placement = self.declustered.map_or(Placement::Rotated(rotation), |declustered| {
+                Placement::Declustered(Declustered::new(disks, width, u64::from(declustered.spares)))
+            });
+            Layout::Parity(Parity { width, unit, redundant, placement })
+        };
         match self.level {
             Level::Raid0 => Layout::Striped(stripes(disks)),
             Level::Raid1 => mirror(disks, Pairing::Neighbours),
@@ -231,98 +309,5 @@ impl ArraySpec {
                 parity(self.rotation.unwrap_or_default(), self.level.redundant().unwrap_or_default())
             }
         }
-    }
-
-    fn check_count(&self, at: &mut Lowering) -> Option<()> {
-        match (&self.of, self.disks) {
-            (Copies::Shared(names), _) if names.is_empty() => {
-                at.refuse("of", "an array needs at least one disk", None)
-            }
-            (Copies::Shared(names), _)
-                if names.iter().collect::<std::collections::BTreeSet<_>>().len() < names.len() =>
-            {
-                at.refuse("of", "a disk is listed twice", Some("name each disk once"))
-            }
-            (Copies::Shared(names), Some(disks)) if names.len() != disks as usize => {
-                let message = format!("`disks` is {disks}, and `of` lists {}", names.len());
-                at.refuse("disks", message, Some("leave `disks` out: the list says how many there are"))
-            }
-            (Copies::Part(_) | Copies::Written(_), None) => at.refuse(
-                "disks",
-                "an array of copies needs a field `disks`",
-                Some("`disks`: number of copies"),
-            ),
-            _ => Some(()),
-        }
-    }
-
-    /// The bytes of the smallest disk; all are used alike.
-    fn check_disks(&self, at: &mut Lowering, disks: &[NodeId]) -> Option<Bytes> {
-        let each = disks.iter().map(|disk| at.capacity(*disk)).min().unwrap_or(Bytes(0));
-        if each.0 == 0 {
-            return at.refuse("of", "an array is made of components that hold data", None);
-        }
-        if self.stripe_unit.0 == 0 || self.stripe_unit > each {
-            let message = format!(
-                "a stripe unit of {} does not fit on a disk of {each}; give at least 1 B and at most that",
-                self.stripe_unit
-            );
-            return at.refuse("stripe_unit", message, None);
-        }
-        Some(each)
-    }
-
-    /// Whether there are enough disks for the level, and no option of another.
-    fn check_level(&self, at: &mut Lowering, disks: u64) -> Option<()> {
-        let (least, multiple) = self.level.needs();
-        let name = self.level.name();
-        if disks < least || !disks.is_multiple_of(multiple) {
-            let even = if multiple > 1 { ", and an even number" } else { "" };
-            let message = format!("{name} needs at least {least} disks{even}; there are {disks}");
-            return at.refuse("disks", message, None);
-        }
-        if self.rotation.is_some() && (self.level.redundant().is_none() || self.level == Level::Raid4) {
-            let message = format!("the parity of {name} has no rotation");
-            return at.refuse("rotation", message, Some("leave it out, or choose raid5, raid6 or erasure"));
-        }
-        if self.read_from.is_some() && !self.level.is_mirrored() {
-            let message = format!("{name} has one copy of each unit, so there is nothing to choose");
-            return at.refuse("read_from", message, Some("leave it out, or choose raid1, raid10 or raid01"));
-        }
-        if self.first_unit == FirstUnit::FirstDisk && self.level != Level::Raid0 {
-            let message = format!("requests to {name} begin where their address lies");
-            return at.refuse("first_unit", message, Some("leave it out, or choose raid0"));
-        }
-        Some(())
-    }
-
-    /// Which disks have failed; refused where data is lost with them.
-    fn check_failed(&self, at: &mut Lowering, layout: &Layout) -> Option<Vec<bool>> {
-        let mut failed = vec![false; layout.disks() as usize];
-        for &disk in &self.failed {
-            let Some(state) = failed.get_mut(disk as usize) else {
-                let message =
-                    format!("there is no disk {disk}; they are numbered from 0 to {}", layout.disks() - 1);
-                return at.refuse("failed", message, None);
-            };
-            *state = true;
-        }
-        if !layout.survives(&failed) {
-            let message = format!("{} loses data when these disks fail", self.level.name());
-            return at.refuse("failed", message, Some("name fewer, or choose a level that survives them"));
-        }
-        Some(failed)
-    }
-
-    fn link(&self, at: &mut Lowering, name: &str) -> Option<NodeId> {
-        let link = at.shared("via", name)?;
-        if at.capacity(link).0 > 0 {
-            return at.refuse(
-                "via",
-                format!("`{name}` is no link: it holds data"),
-                Some("name a component of `type: link` or `type: fc_loop`"),
-            );
-        }
-        Some(link)
     }
 }

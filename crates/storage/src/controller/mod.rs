@@ -43,7 +43,7 @@ impl<'m> Controller<'m> {
 
     /// A processor handles a command to a disk.
     pub async fn command<W>(&'m self, ask: &Ask<W>, spent: &mut Spent) {
-        self.process(self.spec.command, ask, spent).await;
+        self.process(self.spec.disk_command.unwrap_or(self.spec.command), ask, spent).await;
     }
 
     /// A processor computes the parity of so many bytes of data.

@@ -20,6 +20,9 @@ pub struct ControllerSpec {
     /// Processor time of a command: one that comes from a host, or one that goes to a disk.
     #[serde(default)]
     pub command: Nanos,
+    /// Processor time of a command that goes to a disk, where it differs. Default: that of `command`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_command: Option<Nanos>,
     /// Rate at which a processor handles the data of a host's command, in addition to `command`. Default: in no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_rate: Option<BytesPerSecond>,
@@ -54,7 +57,7 @@ impl Spec for ControllerSpec {
         }
         let mut uses = Vec::new();
         if let Some(rate) = self.bus {
-            let bus = ComponentSpec::Link(LinkSpec { rate, frame: None, latency: Nanos::ZERO });
+            let bus = ComponentSpec::Link(LinkSpec::new(rate, Nanos::ZERO));
             uses.push(at.inner("bus", &bus)?);
         }
         Some(Lowered { plan: self.clone(), uses, capacity: Bytes(0) })

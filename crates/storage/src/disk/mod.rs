@@ -260,8 +260,10 @@ impl<'m> Room<'m> for Disk<'m> {
             }
             _ => {
                 way.cross(Phase::Request, number, ask, spent).await;
-                self.serve(ask, spent).await;
-                way.cross(Phase::Answer, number, ask, spent).await;
+                if !spent.has_failed() {
+                    self.serve(ask, spent).await;
+                    way.cross(Phase::Answer, number, ask, spent).await;
+                }
             }
         }
     }

@@ -23,7 +23,7 @@ pub struct Queue<'m> {
 impl<'m> Queue<'m> {
     /// An empty queue before `drive`.
     pub fn new(sim: &'m Sim<'m>, drive: Rc<RefCell<Drive>>, spec: &QueueSpec) -> Self {
-        let (chooser, depth) = (Chooser::new(spec.scheduling), spec.depth as usize);
+        let (chooser, depth) = (Chooser::new(spec.scheduling, spec.longest_wait), spec.depth as usize);
         Self { sim, drive, chooser, waiting: Vec::new(), waiters: Vec::new(), depth }
     }
 }

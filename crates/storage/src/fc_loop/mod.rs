@@ -22,13 +22,11 @@ use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Metered, Plan, Room};
 use crate::theory::Load;
+use crate::wire::NS_PER_METRE;
 use arbitration::{Arbiter, Claim, PORTS, Window};
 use frames::{COMMAND, READY, STATUS, Wire};
 
 pub use spec::{FcLoopSpec, Policy};
-
-/// Delay of a metre of cable, in ns: light in glass at two thirds of its speed in a vacuum.
-const NS_PER_METRE: f64 = 5.0;
 
 /// A transmission word, in bytes before coding.
 const WORD: f64 = 4.0;
@@ -104,7 +102,7 @@ impl<'m> FcLoop<'m> {
 
     fn by_controller(&self, crossing: &Crossing, data: u64, message: u64) -> Sequence {
         let favoured = self.spec.policy.favours(crossing.request.op, message > 0);
-        Sequence { claim: Claim { port: crossing.controller, favoured }, data, message }
+        Sequence { claim: Claim { port: crossing.initiator, favoured }, data, message }
     }
 
     /// Has a port send a sequence: it waits for the loop, and holds it.
@@ -120,7 +118,7 @@ impl<'m> FcLoop<'m> {
 }
 
 fn by_disk(crossing: &Crossing, data: u64, message: u64) -> Sequence {
-    Sequence { claim: Claim { port: crossing.disk, favoured: false }, data, message }
+    Sequence { claim: Claim { port: crossing.target, favoured: false }, data, message }
 }
 
 impl Metered for FcLoop<'_> {
@@ -143,15 +141,17 @@ impl<'m> Room<'m> for FcLoop<'m> {
         Some(self.window.attach(ports))
     }
 
-    async fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) {
+    async fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> Nanos {
         let (crossing, data) = (&ask.work, ask.work.data().bytes);
         if crossing.phase == Phase::Answer {
-            return self.send(by_disk(crossing, data, STATUS), spent).await;
+            self.send(by_disk(crossing, data, STATUS), spent).await;
+            return spent.until();
         }
         self.send(self.by_controller(crossing, 0, COMMAND), spent).await;
         if data > 0 {
             self.send(by_disk(crossing, 0, READY), spent).await;
             self.send(self.by_controller(crossing, data, 0), spent).await;
         }
+        spent.until()
     }
 }

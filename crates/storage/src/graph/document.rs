@@ -18,6 +18,17 @@ pub enum Copies {
     Written(Box<ComponentSpec>),
 }
 
+/// A route that a stream wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The stream, by its name in `workload`.
+    pub stream: String,
+    /// The server that its requests come from.
+    pub from: String,
+    /// The component that they go to.
+    pub to: String,
+}
+
 /// Something wrong with a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mistake {

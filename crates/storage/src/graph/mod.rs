@@ -3,16 +3,17 @@
 mod document;
 mod lower;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_analytic::Law;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
 use crate::AnyPlan;
+use crate::crossing::Phase;
 use crate::theory::{Demand, Load, Model};
 
-pub use document::{Catalogue, Copies, Lookup, Mistake};
+pub use document::{Catalogue, Copies, Lookup, Mistake, Wanted};
 pub use lower::{Lowering, MAX_BYTES, lower};
 
 /// A component: it exists once, whoever uses it.
@@ -44,6 +45,8 @@ pub struct Graph {
     pub groups: Vec<String>,
     /// Every node after all that it uses.
     pub order: Vec<NodeId>,
+    /// The routes, by the names of the server that asks and the component that answers.
+    pub routes: BTreeMap<(String, String), NodeId>,
 }
 
 impl Graph {
@@ -51,6 +54,11 @@ impl Graph {
     pub fn named(&self, name: &str) -> Option<NodeId> {
         let at = self.nodes.iter().position(|node| node.within.is_none() && node.path == name)?;
         Some(NodeId(at as u32))
+    }
+
+    /// The route from a server to a component.
+    pub fn route(&self, from: &str, to: &str) -> Option<NodeId> {
+        self.routes.get(&(from.to_owned(), to.to_owned())).copied()
     }
 
     /// Whether work sent to `from` may come to `to`.
@@ -143,6 +151,14 @@ impl<'g> View<'g> {
     /// The assumption that fails.
     pub fn demands(self, load: &Load) -> Result<Vec<Demand>, String> {
         self.node().plan.known().demands(self, load)
+    }
+
+    /// See [`Known::carries`](crate::Known::carries).
+    ///
+    /// # Errors
+    /// The assumption that fails.
+    pub fn carries(self, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
+        self.node().plan.known().carries(self, load, crossing)
     }
 
     /// See [`Known::in_order`](crate::Known::in_order).

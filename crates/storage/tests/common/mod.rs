@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use headrace_kernel::{Sim, Stream};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::{
-    Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, lower,
+    Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, Wanted, lower,
 };
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Spent};
@@ -21,10 +21,26 @@ impl Catalogue for One {
 }
 
 /// The graph of a system, or what is wrong with it.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
 pub fn lowered(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Result<Graph, Vec<Mistake>> {
+    routed(system, &[], drive)
+}
+
+/// The same with routes from servers to components, by their names: `by_events` finds them as `from→to`.
+pub fn routed(
+    system: &[(&str, ComponentSpec)],
+    routes: &[(&str, &str)],
+    drive: &DiskNumbers,
+) -> Result<Graph, Vec<Mistake>> {
     let system: IndexMap<String, ComponentSpec> =
         system.iter().map(|(name, spec)| ((*name).to_owned(), spec.clone())).collect();
-    lower(&IndexMap::new(), &system, &One(drive.clone()))
+    let wanted = |(from, to): &(&str, &str)| Wanted {
+        stream: format!("{from} {to}"),
+        from: (*from).to_owned(),
+        to: (*to).to_owned(),
+    };
+    let routes: Vec<Wanted> = routes.iter().map(wanted).collect();
+    lower(&IndexMap::new(), &system, &routes, &One(drive.clone()))
 }
 
 /// A drive without a cache.
@@ -39,6 +55,7 @@ pub fn drive() -> DiskNumbers {
 }
 
 /// The graph of a system.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
 pub fn graph(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Graph {
     lowered(system, drive).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }

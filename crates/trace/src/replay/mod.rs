@@ -17,7 +17,7 @@ use crate::format::TraceFormat;
 use crate::reader::{Reader, Traced};
 use crate::survey::{Survey, survey};
 
-use file_state::FileState;
+pub(crate) use file_state::FileState;
 use layout::Layout;
 use order::{Based, Ordered, WINDOW};
 use pace::Pace;

@@ -3,6 +3,7 @@
 from headrace.view.pages.decisions import write_capacity, write_comparison, write_optimum, write_sensitivity
 from headrace.view.pages.device import write as write_device
 from headrace.view.pages.experiment import write as write_experiment
+from headrace.view.pages.logs import write as write_log
 from headrace.view.pages.run import write as write_run
 from headrace.view.pages.solve import write as write_solution
 from headrace.view.pages.study import write as write_study
@@ -14,6 +15,7 @@ __all__ = [
     "write_comparison",
     "write_device",
     "write_experiment",
+    "write_log",
     "write_optimum",
     "write_run",
     "write_sensitivity",

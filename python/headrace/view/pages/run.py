@@ -35,6 +35,7 @@ def write(results: Results, file: str | Path, *, title: str | None = None) -> No
         drawing_down=system.draw(found, down=True),
         utilisation=svg(pictures.utilisation_series(found)),
         response=svg(pictures.response_series(found)),
+        phases=tables.phases(found) if found["phases"] else None,
         headroom_meaning="the multiple of this load at which a component saturates",
         components=tables.saturation(found),
         measures=tables.measures_by_kind(found),

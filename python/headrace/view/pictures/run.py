@@ -6,7 +6,7 @@ from typing import Any
 
 import altair
 
-from headrace.view.pictures.chart import Drawing, cdfs, colours, save, styled
+from headrace.view.pictures.chart import INK, Drawing, cdfs, colours, save, styled
 
 Json = dict[str, Any]
 
@@ -34,7 +34,7 @@ def response_series(found: Json) -> Drawing:
         for name, mean, answered in zip(streams, point["mean_ms"], point["answered"], strict=True)
         if answered
     ]
-    return _lines(rows, "ms", "mean response, ms", streams)
+    return styled(_with_instants(found, _lines(rows, "ms", "mean response, ms", streams)))
 
 
 def utilisation_series(found: Json) -> Drawing:
@@ -49,13 +49,13 @@ def utilisation_series(found: Json) -> Drawing:
                 used = [u for name, u in zip(groups, point["utilisation"], strict=True) if name == group]
                 rows.append({"what": named[group], "s": point["time_s"], "u": max(used)})
     names = [named[group] for group in dict.fromkeys(groups) if group in has_queue]
-    return _lines(rows, "u", "utilisation", names, percent=True)
+    return styled(_with_instants(found, _lines(rows, "u", "utilisation", names, percent=True)))
 
 
 def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str], *, percent: bool = False) -> Drawing:
     axis = altair.Axis(format="%") if percent else altair.Axis()
     scale = altair.Scale(domain=[0, 1]) if percent else altair.Scale(zero=True)
-    return styled(
+    return (
         altair.Chart(altair.InlineData(values=rows))
         .mark_line()
         .encode(
@@ -64,6 +64,19 @@ def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str],
             color=colours(names),
         )
     )
+
+
+def _with_instants(found: Json, chart: Drawing) -> Drawing:
+    """Draw the instants of faults over a chart, each with what happened."""
+    instants = [
+        {"s": phase["from_s"], "happened": "; ".join(phase["after"])} for phase in found["phases"] if phase["after"]
+    ]
+    if not instants:
+        return chart
+    over = altair.Chart(altair.InlineData(values=instants))
+    lines = over.mark_rule(color=INK, strokeDash=[3, 3]).encode(x="s:Q")
+    words = over.mark_text(color=INK, angle=270, align="right", dy=-5, fontSize=10)
+    return altair.layer(chart, lines, words.encode(x="s:Q", y=altair.value(4), text="happened:N"))
 
 
 FIGURES: dict[str, Callable[[Json], Drawing]] = {

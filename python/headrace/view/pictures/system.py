@@ -67,7 +67,7 @@ def _boxes(found: Json) -> dict[str, Box]:
     depths = _depths(uses)
     boxes = {
         f"stream {stream['name']}": Box(
-            stream["name"], 0, stream["name"], frozenset([stream["to"]]), stream["bytes_per_s"]
+            stream["name"], 0, stream["name"], frozenset([stream["enters"]]), stream["bytes_per_s"]
         )
         for stream in found["streams"]
     }
@@ -82,8 +82,12 @@ def _boxes(found: Json) -> dict[str, Box]:
 
 
 def _short(group: str, members: list[Json]) -> str:
-    """Return the name of a group; of a part, without what it is a part of."""
-    return group if members[0]["within"] is None else members[0]["written"].split(".", 1)[-1].removesuffix(".of")
+    """Return the name of a group; of a part, without what it is a part of, unless that says what it is."""
+    return (
+        group
+        if members[0]["within"] is None or members[0]["kind"] == "port"
+        else members[0]["written"].split(".", 1)[-1].removesuffix(".of")
+    )
 
 
 def _uses(components: list[Json]) -> dict[str, set[str]]:

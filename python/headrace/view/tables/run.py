@@ -96,6 +96,27 @@ def components(found: Json) -> tuple[list[str], list[list[str]]]:
     return ["", "busy", *behind, "waiting", "mean wait, ms", "server held, ms", "MB/s"], rows
 
 
+def phases(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return what each stream got before and after each fault; columns that say nothing are left out."""
+    columns = ["from, s", "what happened", "stream", "requests/s", "MB/s", "mean, ms", "p99, ms", "failed"]
+    rows = []
+    for phase in found["phases"]:
+        begin = [f"{phase['from_s']:,.0f}", "\n".join(phase["after"])]
+        for at, stream in enumerate(phase["streams"]):
+            rows.append([*(begin if at == 0 else ["", ""]), *_phase_of(stream)])
+    several, failed = len(found["streams"]) > 1, any(row[-1] for row in rows)
+    says = {"stream": several, "failed": failed}
+    shown = [says.get(column, True) for column in columns]
+    chosen = [[cell for cell, show in zip(row, shown, strict=True) if show] for row in [columns, *rows]]
+    return chosen[0], chosen[1:]
+
+
+def _phase_of(stream: Json) -> list[str]:
+    times = [ms(time) if (time := stream[name]) is not None else "" for name in ("mean_ms", "p99_ms")]
+    rates = [f"{stream['requests_per_s']:.4g}", f"{stream['bytes_per_s'] / 1e6:.4g}"]
+    return [stream["name"], *rates, *times, f"{stream['failed']:,}" if stream["failed"] else ""]
+
+
 def background(part: Json) -> float:
     """Return the share of time that a component was busy with what no host waited for."""
     return float(sum(share for cause, share in part["utilisation_by_cause"].items() if cause != "host"))

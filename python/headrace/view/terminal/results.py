@@ -23,6 +23,9 @@ def show(found: Json) -> None:
     for stream in found["streams"]:
         if stream["response"]["count"]:
             _stream(console, stream, theories[stream["name"]])
+    if found["phases"]:
+        console.print()
+        console.print(parts.table(*tables.phases(found), title="before and after each fault"))
     console.print()
     console.print(parts.table(*tables.components(found), title="components"))
     if measures := tables.meters(found):

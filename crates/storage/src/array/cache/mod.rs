@@ -79,6 +79,8 @@ struct Counts {
     /// Taken from what is free for something that is not here yet.
     reserved: Cell<u64>,
     dirty: RefCell<Level>,
+    /// What was to be destaged and found no disk.
+    lost: Cell<u64>,
 }
 
 fn add(count: &Cell<u64>, by: u64) {
@@ -215,6 +217,9 @@ impl<'m> Cache<'m> {
         put("dirty_bytes", Meter::Area(counts.dirty.borrow().area(now)));
         put("destages", Meter::Count(counts.destages.get()));
         put("full_stripe_destages", Meter::Share(counts.whole.get(), counts.destages.get()));
+        if counts.lost.get() > 0 {
+            put("lost_bytes", Meter::Count(counts.lost.get()));
+        }
     }
 }
 

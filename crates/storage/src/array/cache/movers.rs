@@ -48,7 +48,9 @@ impl<'m> Cache<'m> {
         for span in destage.spans {
             let block = Block { op: Op::Write, address: span.from, bytes: span.bytes() };
             let ask = self.job(block).because(Cause::Destage);
-            array.front().write(array, &ask, &mut Spent::from(self.now())).await;
+            let mut spent = Spent::from(self.now());
+            array.front().write(array, &ask, &mut spent).await;
+            add(&self.counts.lost, if spent.has_failed() { span.bytes() } else { 0 });
             self.is_on_disks(span);
         }
         self.progress.end();
@@ -147,12 +149,17 @@ impl<'m> Cache<'m> {
         }
         self.take(self.lines_of(span)).await;
         let block = Block { op: Op::Read, address: span.from, bytes: span.bytes() };
-        array.serve_by_disks(&self.job(block), &mut Spent::from(self.now())).await;
+        let mut spent = Spent::from(self.now());
+        array.serve_by_disks(&self.job(block), &mut spent).await;
         let mut contents = self.contents.borrow_mut();
         let at = contents.coming.iter().position(|coming| *coming == span);
         contents.coming.swap_remove(at.expect("what is read ahead is on its way until it is here"));
         drop(contents);
-        self.keep(span);
+        if spent.has_failed() {
+            self.give_back(self.lines_of(span));
+        } else {
+            self.keep(span);
+        }
         self.progress.end();
     }
 

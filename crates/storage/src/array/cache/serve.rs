@@ -79,7 +79,7 @@ impl<'m> Cache<'m> {
         let dropped = self.contents.borrow_mut().lines.invalidate(written);
         self.free.put(dropped);
         front.write(array, ask, spent).await;
-        if self.try_take(self.lines_of(written)) {
+        if !spent.has_failed() && self.try_take(self.lines_of(written)) {
             self.keep(written);
         }
     }
@@ -96,6 +96,9 @@ impl<'m> Cache<'m> {
             if left.from >= fetched && !self.finds(piece, spent).await {
                 fetched = self.fetch(array, ask, left, fetches, spent).await;
                 fetches += 1;
+                if spent.has_failed() {
+                    break;
+                }
             } else {
                 add(&self.counts.found, if left.from >= fetched { piece.bytes() } else { 0 });
             }
@@ -142,8 +145,10 @@ impl<'m> Cache<'m> {
         let room = self.try_take(missing.bytes());
         let block = Block { op: Op::Read, address: missing.from, bytes: missing.bytes() };
         array.serve_by_disks(&ask.child(fetches, block), spent).await;
-        if room {
-            self.keep(missing);
+        match (room, spent.has_failed()) {
+            (true, false) => self.keep(missing),
+            (true, true) => self.give_back(missing.bytes()),
+            (false, _) => {}
         }
         missing.to.min(left.to)
     }

@@ -1,8 +1,8 @@
 //! Mirroring: several disks hold the same bytes.
 
-use headrace_work::Block;
+use headrace_work::{Block, Op};
 
-use super::{Parts, Stripes};
+use super::{Accesses, Parts, Stripes, Units, add};
 
 /// Columns of data striped as in RAID 0, each on several disks. RAID 1 has one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,36 +33,81 @@ impl Mirror {
         }) as usize
     }
 
-    /// Whether a copy of a column can be used.
-    fn is_usable(&self, column: u64, copy: u64, failed: &[bool]) -> bool {
+    /// Whether a copy of a column can be used in a stripe.
+    fn is_usable(&self, column: u64, copy: u64, stripe: u64, units: &(impl Units + ?Sized)) -> bool {
+        let can = |column: u64| units.device(stripe, self.disk(column, copy), stripe).is_some();
         match self.pairing {
-            Pairing::Neighbours => !failed[self.disk(column, copy)],
-            Pairing::Sides => (0..self.columns.disks).all(|other| !failed[self.disk(other, copy)]),
+            Pairing::Neighbours => can(column),
+            Pairing::Sides => (0..self.columns.disks).all(can),
         }
     }
 
-    /// The usable copies of a column, each with its disk.
-    pub fn holders<'f>(self, column: u64, failed: &'f [bool]) -> impl Iterator<Item = (u64, usize)> + 'f {
-        let usable = (0..self.copies).filter(move |copy| self.is_usable(column, *copy, failed));
-        usable.map(move |copy| (copy, self.disk(column, copy)))
+    /// The usable copies of a column in a stripe, each with its device.
+    pub fn holders<'u>(
+        self,
+        column: u64,
+        stripe: u64,
+        units: &'u (impl Units + ?Sized),
+    ) -> impl Iterator<Item = (u64, usize)> + 'u {
+        let usable = (0..self.copies).filter(move |copy| self.is_usable(column, *copy, stripe, units));
+        usable.filter_map(move |copy| Some((copy, units.device(stripe, self.disk(column, copy), stripe)?)))
     }
 
     /// Whether every column is on a usable disk.
     pub fn survives(&self, failed: &[bool]) -> bool {
-        (0..self.columns.disks).all(|column| self.holders(column, failed).next().is_some())
+        self.has(0, failed)
     }
 
-    /// A write: each part of it to every usable disk that holds it.
-    pub fn write(&self, request: Block, failed: &[bool]) -> Parts {
-        let copies = |(column, part): (usize, Block)| {
-            self.holders(column as u64, failed).map(move |(_, disk)| (disk, part))
+    /// Whether every column of a stripe is on a usable disk.
+    pub fn has(&self, stripe: u64, units: &(impl Units + ?Sized)) -> bool {
+        (0..self.columns.disks).all(|column| self.holders(column, stripe, units).next().is_some())
+    }
+
+    /// A device with the same unit as `disk`. Of a side that is out of use as a whole, disks that work still have theirs.
+    pub fn source(&self, stripe: u64, disk: usize, units: &impl Units) -> Option<usize> {
+        let column = match self.pairing {
+            Pairing::Neighbours => disk as u64 / self.copies,
+            Pairing::Sides => disk as u64 % self.columns.disks,
         };
-        self.columns.parts(request).flat_map(copies).collect()
+        let copies = (0..self.copies).map(|copy| self.disk(column, copy));
+        copies.filter(|copy| *copy != disk).find_map(|copy| units.device(stripe, copy, stripe))
     }
 
-    /// A read: each part of it from the disk that `choose` takes for its column and its address there.
+    /// A write: each part of it to every usable device that holds it. `None` where a part has no copy.
+    pub fn write(&self, request: Block, units: &(impl Units + ?Sized)) -> Option<Accesses> {
+        let mut accesses = Accesses::default();
+        for (column, stripe, part) in self.columns.units(request) {
+            let mut held = false;
+            for (_, device) in self.holders(column, stripe, units) {
+                add(&mut accesses.then, device, Op::Write, part.address, part.bytes);
+                held = true;
+            }
+            if !held {
+                return None;
+            }
+            let out = (0..self.copies).filter(|copy| !self.is_usable(column, *copy, stripe, units));
+            accesses.missed.extend(out.map(|copy| (self.disk(column, copy), stripe)));
+        }
+        Some(accesses)
+    }
+
+    /// A read of a whole array: each part of it from the disk that `choose` takes for its column and its address there.
     pub fn read(&self, request: Block, choose: impl Fn(u64, u64) -> usize) -> Parts {
         let chosen = |(column, part): (usize, Block)| (choose(column as u64, part.address), part);
         self.columns.parts(request).map(chosen).collect()
+    }
+
+    /// The same unit by unit, for their copies are not all in the same state: `choose` takes a device for a column, a stripe and an
+    /// address. `None` where a unit has no copy.
+    pub fn read_units(
+        &self,
+        request: Block,
+        choose: impl Fn(u64, u64, u64) -> Option<usize>,
+    ) -> Option<Parts> {
+        let mut parts = Parts::new();
+        for (column, stripe, part) in self.columns.units(request) {
+            add(&mut parts, choose(column, stripe, part.address)?, Op::Read, part.address, part.bytes);
+        }
+        Some(parts)
     }
 }

@@ -1,18 +1,22 @@
 //! Layouts: which bytes lie on which disk, and what protects them. One file each.
 //!
-//! Every layout here puts stripe `s` at address `s · unit` of each of its disks, so a layout is told by which disk has which
-//! unit of a stripe.
+//! A layout is told by which disk has which unit of a stripe, and in which row of it: row `r` lies at address `r · unit`. All but
+//! the declustered one put stripe `s` in row `s` of each of its disks.
 
+mod declustered;
 mod mirror;
 mod parity;
 mod stripe;
+mod units;
 
 use headrace_units::Bytes;
 use headrace_work::{Block, Op};
 
+pub use declustered::Declustered;
 pub use mirror::{Mirror, Pairing};
-pub use parity::{Parity, Rotation};
+pub use parity::{Parity, Placement, Rotation};
 pub use stripe::Stripes;
+pub use units::{Units, Whole};
 
 /// Accesses to disks: which disk, and what.
 pub type Parts = Vec<(usize, Block)>;
@@ -24,10 +28,12 @@ pub struct Accesses {
     pub first: Parts,
     /// The accesses that answer the request.
     pub then: Parts,
+    /// Disks that miss what is written to a stripe.
+    pub missed: Vec<(usize, u64)>,
 }
 
 /// How data lies on the disks of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Without redundancy.
     Striped(Stripes),
@@ -43,7 +49,7 @@ impl Layout {
         match self {
             Self::Striped(stripes) => stripes.disks,
             Self::Mirrored(mirror) => mirror.columns.disks * mirror.copies,
-            Self::Parity(parity) => parity.disks,
+            Self::Parity(parity) => parity.disks(),
         }
     }
 
@@ -52,7 +58,108 @@ impl Layout {
         match self {
             Self::Striped(stripes) => stripes.capacity(each),
             Self::Mirrored(mirror) => mirror.columns.capacity(each),
-            Self::Parity(parity) => Bytes((each.0 / parity.unit * parity.unit).saturating_mul(parity.data())),
+            Self::Parity(parity) => {
+                Bytes(parity.stripes_on(each.0).saturating_mul(parity.unit * parity.data()))
+            }
+        }
+    }
+
+    /// Bytes in a stripe unit.
+    pub fn unit(&self) -> u64 {
+        match self {
+            Self::Striped(stripes) => stripes.unit,
+            Self::Mirrored(mirror) => mirror.columns.unit,
+            Self::Parity(parity) => parity.unit,
+        }
+    }
+
+    /// How many stripes lie on disks that hold `each`.
+    pub fn stripes(&self, each: Bytes) -> u64 {
+        match self {
+            Self::Parity(parity) => parity.stripes_on(each.0),
+            _ => each.0 / self.unit(),
+        }
+    }
+
+    /// The first and the last stripe of a request.
+    pub fn stripes_of(&self, request: Block) -> (u64, u64) {
+        let data = match self {
+            Self::Striped(stripes) => stripes.disks,
+            Self::Mirrored(mirror) => mirror.columns.disks,
+            Self::Parity(parity) => parity.data(),
+        };
+        let size = data * self.unit();
+        (request.address / size, (request.end() - 1) / size)
+    }
+
+    /// The stripe whose unit lies in a row of a disk; none where it is free.
+    pub fn stripe_of(&self, row: u64, disk: usize) -> impl Iterator<Item = u64> + use<> {
+        let declustered = match self {
+            Self::Parity(Parity { placement: Placement::Declustered(placement), .. }) => {
+                Some(placement.stripe_of(row, disk))
+            }
+            _ => None,
+        };
+        declustered.unwrap_or(Some(row)).into_iter()
+    }
+
+    /// How many units a stripe has, redundant ones included.
+    pub fn width(&self) -> u64 {
+        match self {
+            Self::Parity(parity) => parity.width,
+            _ => self.disks(),
+        }
+    }
+
+    /// The disk and the row of the `n`-th unit of a stripe.
+    pub fn at(&self, stripe: u64, n: u64) -> (usize, u64) {
+        match self {
+            Self::Parity(parity) => parity.at(stripe, n),
+            _ => (n as usize, stripe),
+        }
+    }
+
+    /// The disk with the `n`-th free unit of a row, where the layout has a distributed spare.
+    pub fn spare(&self, row: u64, n: u64) -> Option<usize> {
+        match self {
+            Self::Parity(Parity { placement: Placement::Declustered(placement), .. }) => {
+                Some(placement.spare(row, n))
+            }
+            _ => None,
+        }
+    }
+
+    /// How many units of each row are free.
+    pub fn spares(&self) -> u64 {
+        match self {
+            Self::Parity(Parity { placement: Placement::Declustered(placement), .. }) => placement.spares(),
+            _ => 0,
+        }
+    }
+
+    /// The devices to read to know the unit of a stripe that belongs on `disk`, each with the row to read there; `None` where too
+    /// few units can be used.
+    pub fn sources(&self, stripe: u64, disk: usize, units: &impl Units) -> Option<Vec<(usize, u64)>> {
+        match self {
+            Self::Striped(_) => None,
+            Self::Mirrored(mirror) => mirror.source(stripe, disk, units).map(|device| vec![(device, stripe)]),
+            Self::Parity(parity) => parity.survivors(stripe, units),
+        }
+    }
+
+    /// Whether what is read for one unit of a stripe gives the others too.
+    pub fn computes(&self) -> bool {
+        matches!(self, Self::Parity(_))
+    }
+
+    /// Whether all data of a stripe can be had.
+    pub fn has(&self, stripe: u64, units: &impl Units) -> bool {
+        match self {
+            Self::Striped(stripes) => {
+                (0..stripes.disks as usize).all(|disk| units.device(stripe, disk, stripe).is_some())
+            }
+            Self::Mirrored(mirror) => mirror.has(stripe, units),
+            Self::Parity(parity) => parity.survivors(stripe, units).is_some(),
         }
     }
 
@@ -77,7 +184,7 @@ impl Layout {
 }
 
 /// Adds an access; one that goes on where the last one to its disk ends makes that one longer.
-fn add(parts: &mut Parts, disk: usize, op: Op, address: u64, bytes: u64) {
+pub(super) fn add(parts: &mut Parts, disk: usize, op: Op, address: u64, bytes: u64) {
     if bytes == 0 {
         return;
     }

@@ -1,22 +1,33 @@
 //! Parity: of each stripe some units are computed from the others, so that as many disks may fail.
 
+use std::ops::RangeInclusive;
+
 use headrace_work::{Block, Op};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Accesses, Parts, add};
+use super::{Accesses, Declustered, Parts, Units, add};
 
 /// Stripes with units of parity: RAID 4, 5, 6, and erasure codes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parity {
-    /// How many disks.
-    pub disks: u64,
+    /// Units in a stripe: those of data first, then those of parity.
+    pub width: u64,
     /// Bytes in a stripe unit.
     pub unit: u64,
     /// Units of parity in a stripe.
     pub redundant: u64,
     /// Which disks have them.
-    pub rotation: Rotation,
+    pub placement: Placement,
+}
+
+/// On which disks the units of a stripe lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Each stripe on all disks; parity moves from disk to disk.
+    Rotated(Rotation),
+    /// Each stripe on some of the disks.
+    Declustered(Declustered),
 }
 
 /// On which disks the parity of a stripe lies. The names are those of Linux md.
@@ -44,42 +55,102 @@ struct Span {
     to: u64,
 }
 
-impl Parity {
-    /// Units of data in a stripe.
-    pub fn data(&self) -> u64 {
-        self.disks - self.redundant
-    }
-
-    /// The first disk with parity of a stripe; the others follow it, round the end.
-    fn first_parity(&self, stripe: u64) -> u64 {
-        match self.rotation {
-            Rotation::LeftSymmetric | Rotation::LeftAsymmetric => self.disks - 1 - stripe % self.disks,
-            Rotation::RightSymmetric | Rotation::RightAsymmetric => stripe % self.disks,
-            Rotation::Fixed => self.disks - self.redundant,
+impl Rotation {
+    /// The first of `width` disks with one of `redundant` units of parity of a stripe; the others follow it, round the end.
+    fn first_parity(self, stripe: u64, width: u64, redundant: u64) -> u64 {
+        match self {
+            Self::LeftSymmetric | Self::LeftAsymmetric => width - 1 - stripe % width,
+            Self::RightSymmetric | Self::RightAsymmetric => stripe % width,
+            Self::Fixed => width - redundant,
         }
     }
 
-    /// The disk with the `n`-th unit of parity of a stripe.
-    pub fn parity_disk(&self, stripe: u64, n: u64) -> usize {
-        ((self.first_parity(stripe) + n) % self.disks) as usize
+    /// The disk with the `n`-th unit of a stripe.
+    fn disk(self, stripe: u64, n: u64, width: u64, redundant: u64) -> u64 {
+        let (first, data) = (self.first_parity(stripe, width, redundant), width - redundant);
+        if n >= data {
+            return (first + n - data) % width;
+        }
+        let behind = first + redundant;
+        match self {
+            Self::LeftSymmetric | Self::RightSymmetric => (behind + n) % width,
+            // Parity that goes round the end takes the first disks too.
+            _ if behind > width => n + behind - width,
+            _ => n + if n < first { 0 } else { redundant },
+        }
+    }
+}
+
+impl Parity {
+    /// Units of data in a stripe.
+    pub fn data(&self) -> u64 {
+        self.width - self.redundant
     }
 
-    /// The disk with the `n`-th unit of data of a stripe.
-    pub fn data_disk(&self, stripe: u64, n: u64) -> usize {
-        let first = self.first_parity(stripe);
-        let behind = first + self.redundant;
-        (match self.rotation {
-            Rotation::LeftSymmetric | Rotation::RightSymmetric => (behind + n) % self.disks,
-            // Parity that goes round the end takes the first disks too.
-            _ if behind > self.disks => n + behind - self.disks,
-            _ => n + if n < first { 0 } else { self.redundant },
-        }) as usize
+    /// How many disks.
+    pub fn disks(&self) -> u64 {
+        match &self.placement {
+            Placement::Rotated(_) => self.width,
+            Placement::Declustered(placement) => placement.disks(),
+        }
+    }
+
+    /// How many stripes lie on disks that hold `each`.
+    pub fn stripes_on(&self, each: u64) -> u64 {
+        match &self.placement {
+            Placement::Rotated(_) => each / self.unit,
+            Placement::Declustered(placement) => placement.stripes(each / self.unit),
+        }
+    }
+
+    /// The disk and the row of the `n`-th unit of a stripe.
+    #[inline]
+    pub fn at(&self, stripe: u64, n: u64) -> (usize, u64) {
+        match &self.placement {
+            Placement::Rotated(rotation) => {
+                (rotation.disk(stripe, n, self.width, self.redundant) as usize, stripe)
+            }
+            Placement::Declustered(placement) => placement.at(stripe, n),
+        }
+    }
+
+    /// The device and the row of the `n`-th unit of a stripe; `None` where it cannot be used.
+    #[inline]
+    fn now(&self, stripe: u64, n: u64, units: &(impl Units + ?Sized)) -> Option<(usize, u64)> {
+        let (disk, row) = self.at(stripe, n);
+        Some((units.device(stripe, disk, row)?, row))
+    }
+
+    /// The numbers of the units of parity.
+    fn parities(&self) -> std::ops::Range<u64> {
+        self.data()..self.width
+    }
+
+    /// Devices and rows of as many units of a stripe as it takes to compute all others, from one on that changes with the stripe, so that
+    /// all disks have their share of a rebuild. `None` where there are too few.
+    pub fn survivors(&self, stripe: u64, units: &(impl Units + ?Sized)) -> Option<Vec<(usize, u64)>> {
+        let all = (0..self.width).map(|n| (stripe + n) % self.width);
+        let usable = all.filter_map(|n| self.now(stripe, n, units)).take(self.data() as usize);
+        let usable: Vec<(usize, u64)> = usable.collect();
+        (usable.len() as u64 == self.data()).then_some(usable)
     }
 
     /// The first and the last stripe of a request.
     pub fn stripes(&self, request: Block) -> (u64, u64) {
         let size = self.unit * self.data();
         (request.address / size, (request.address + request.bytes - 1) / size)
+    }
+
+    /// The offsets of parity that a write changes, counted through all stripes: from, and to before. Writes that share none of them
+    /// do not have to wait for each other.
+    pub fn changed(&self, request: Block) -> (u64, u64) {
+        let (size, end) = (self.unit * self.data(), request.address + request.bytes);
+        let (first, last) = self.stripes(request);
+        let head =
+            Span { stripe: first, from: request.address - first * size, to: size.min(end - first * size) };
+        let tail =
+            Span { stripe: last, from: request.address.saturating_sub(last * size), to: end - last * size };
+        (first * self.unit + self.offsets(head).0, last * self.unit + self.offsets(tail).1)
     }
 
     /// Whether a request covers whole stripes.
@@ -98,74 +169,76 @@ impl Parity {
         })
     }
 
-    /// A read. Units on failed disks are computed from as many others of their stripe.
-    pub fn read(&self, request: Block, failed: &[bool]) -> Parts {
+    /// A read. Units that cannot be used are computed from as many others of their stripe; `None` where there are too few.
+    pub fn read(&self, request: Block, units: &(impl Units + ?Sized)) -> Option<Parts> {
         let mut parts = Parts::new();
         for span in self.spans(request) {
-            if self.units(span).any(|unit| failed[self.data_disk(span.stripe, unit)]) {
-                self.read_to_compute(span, failed, &mut parts);
+            if self.touched(span).any(|n| self.now(span.stripe, n, units).is_none()) {
+                self.read_to_compute(span, units, &mut parts)?;
             } else {
-                self.each_unit(span, |unit, from, to| {
-                    self.put(&mut parts, Op::Read, span.stripe, self.data_disk(span.stripe, unit), from, to);
-                });
+                self.read_touched(span, units, &mut parts);
             }
         }
-        parts
+        Some(parts)
     }
 
-    /// A write: of each stripe what must be read first, and what is written.
-    pub fn write(&self, request: Block, failed: &[bool]) -> Accesses {
+    /// A write: of each stripe what must be read first, what is written, and which disks miss it. `None` where a stripe has lost more
+    /// than its parity makes good.
+    pub fn write(&self, request: Block, units: &(impl Units + ?Sized)) -> Option<Accesses> {
         let mut accesses = Accesses::default();
         for span in self.spans(request) {
-            self.read_before(span, failed, &mut accesses.first);
-            self.each_unit(span, |unit, from, to| {
-                let disk = self.data_disk(span.stripe, unit);
-                self.put_unless_failed(&mut accesses.then, Op::Write, span.stripe, disk, (from, to), failed);
+            self.read_before(span, units, &mut accesses.first)?;
+            self.each_unit(span, |n, from, to| {
+                self.put_or_miss(&mut accesses, span.stripe, n, (from, to), units)
             });
-            self.each_parity(span, Op::Write, failed, &mut accesses.then);
+            let offsets = self.offsets(span);
+            self.parities().for_each(|n| self.put_or_miss(&mut accesses, span.stripe, n, offsets, units));
         }
-        accesses
+        Some(accesses)
     }
 
     /// What must be read before a span is written: nothing for a whole stripe; else the old data and parity
     /// (read-modify-write), or the data that stays (reconstruct-write), whichever are fewer accesses.
-    fn read_before(&self, span: Span, failed: &[bool], parts: &mut Parts) {
+    fn read_before(&self, span: Span, units: &(impl Units + ?Sized), parts: &mut Parts) -> Option<()> {
+        let lost = |n: u64| self.now(span.stripe, n, units).is_none();
+        let parity = self.parities().filter(|n| !lost(*n)).count() as u64;
+        let data = (0..self.data()).filter(|n| !lost(*n)).count() as u64;
+        if parity + data < self.data() {
+            return None;
+        }
         let size = self.unit * self.data();
-        if span.to - span.from == size || self.has_no_parity(span.stripe, failed) {
-            return;
+        if span.to - span.from == size || parity == 0 {
+            return Some(());
         }
-        let lost = |unit: u64| failed[self.data_disk(span.stripe, unit)];
-        let written = self.units(span);
-        let (modifies, reconstructs) = (
-            !written.clone().any(lost),
-            (0..self.data()).filter(|unit| !written.contains(unit)).all(|unit| !lost(unit)),
-        );
+        let written = self.touched(span);
+        let (modifies, reconstructs) =
+            (!written.clone().any(lost), (0..self.data()).filter(|n| !written.contains(n)).all(|n| !lost(n)));
         let kept = self.kept(span);
-        let usable =
-            (0..self.redundant).filter(|n| !failed[self.parity_disk(span.stripe, *n)]).count() as u64;
-        let modify = written.clone().count() as u64 + usable;
+        let modify = written.clone().count() as u64 + parity;
         // A unit that is lost and written in part is known only from all others.
-        let partly = kept.iter().any(|(unit, ..)| lost(*unit));
+        let partly = kept.iter().any(|(n, ..)| lost(*n));
         match (modifies, reconstructs && !partly) {
-            (true, true) if modify < kept.len() as u64 => self.read_old(span, failed, parts),
-            (true, false) => self.read_old(span, failed, parts),
-            (_, true) => kept.iter().for_each(|&(unit, from, to)| {
-                self.put(parts, Op::Read, span.stripe, self.data_disk(span.stripe, unit), from, to);
+            (true, true) if modify < kept.len() as u64 => self.read_old(span, units, parts),
+            (true, false) => self.read_old(span, units, parts),
+            (_, true) => kept.iter().for_each(|&(n, from, to)| {
+                self.put(parts, Op::Read, self.now(span.stripe, n, units), from, to);
             }),
-            (false, false) => self.read_to_compute(span, failed, parts),
+            (false, false) => self.read_to_compute(span, units, parts)?,
         }
-    }
-
-    fn has_no_parity(&self, stripe: u64, failed: &[bool]) -> bool {
-        (0..self.redundant).all(|n| failed[self.parity_disk(stripe, n)])
+        Some(())
     }
 
     /// The old data and parity.
-    fn read_old(&self, span: Span, failed: &[bool], parts: &mut Parts) {
-        self.each_unit(span, |unit, from, to| {
-            self.put(parts, Op::Read, span.stripe, self.data_disk(span.stripe, unit), from, to);
+    fn read_old(&self, span: Span, units: &(impl Units + ?Sized), parts: &mut Parts) {
+        self.read_touched(span, units, parts);
+        let (low, high) = self.offsets(span);
+        self.parities().for_each(|n| self.put(parts, Op::Read, self.now(span.stripe, n, units), low, high));
+    }
+
+    fn read_touched(&self, span: Span, units: &(impl Units + ?Sized), parts: &mut Parts) {
+        self.each_unit(span, |n, from, to| {
+            self.put(parts, Op::Read, self.now(span.stripe, n, units), from, to);
         });
-        self.each_parity(span, Op::Read, failed, parts);
     }
 
     /// The data whose parity is written and which stays: unit, from, to.
@@ -185,57 +258,52 @@ impl Parity {
     }
 
     /// As many units of a stripe as it takes to compute all others, at the offsets of the span.
-    fn read_to_compute(&self, span: Span, failed: &[bool], parts: &mut Parts) {
+    fn read_to_compute(&self, span: Span, units: &(impl Units + ?Sized), parts: &mut Parts) -> Option<()> {
         let (low, high) = self.offsets(span);
-        let data = (0..self.data()).map(|unit| self.data_disk(span.stripe, unit));
-        let parity = (0..self.redundant).map(|n| self.parity_disk(span.stripe, n));
-        let usable = data.chain(parity).filter(|disk| !failed[*disk]).take(self.data() as usize);
-        usable.for_each(|disk| self.put(parts, Op::Read, span.stripe, disk, low, high));
+        let usable =
+            (0..self.width).filter_map(|n| self.now(span.stripe, n, units)).take(self.data() as usize);
+        let found = usable.map(|unit| self.put(parts, Op::Read, Some(unit), low, high)).count();
+        (found as u64 == self.data()).then_some(())
     }
 
-    fn each_parity(&self, span: Span, op: Op, failed: &[bool], parts: &mut Parts) {
-        let offsets = self.offsets(span);
-        for n in 0..self.redundant {
-            let disk = self.parity_disk(span.stripe, n);
-            self.put_unless_failed(parts, op, span.stripe, disk, offsets, failed);
-        }
-    }
-
-    /// The units of a stripe that a span touches.
-    fn units(&self, span: Span) -> std::ops::RangeInclusive<u64> {
+    /// The units of data of a stripe that a span touches.
+    fn touched(&self, span: Span) -> RangeInclusive<u64> {
         span.from / self.unit..=(span.to - 1) / self.unit
     }
 
     /// Each unit that a span touches, with the offsets in it.
     fn each_unit(&self, span: Span, mut act: impl FnMut(u64, u64, u64)) {
-        for unit in self.units(span) {
-            let begin = unit * self.unit;
-            act(unit, span.from.max(begin) - begin, span.to.min(begin + self.unit) - begin);
+        for n in self.touched(span) {
+            let begin = n * self.unit;
+            act(n, span.from.max(begin) - begin, span.to.min(begin + self.unit) - begin);
         }
     }
 
     /// The offsets within a unit at which parity changes: those of the span, or the whole unit where it touches two.
     fn offsets(&self, span: Span) -> (u64, u64) {
-        let units = self.units(span);
-        let begin = units.start() * self.unit;
-        if units.start() == units.end() { (span.from - begin, span.to - begin) } else { (0, self.unit) }
+        let touched = self.touched(span);
+        let begin = touched.start() * self.unit;
+        if touched.start() == touched.end() { (span.from - begin, span.to - begin) } else { (0, self.unit) }
     }
 
-    fn put(&self, parts: &mut Parts, op: Op, stripe: u64, disk: usize, from: u64, to: u64) {
-        add(parts, disk, op, stripe * self.unit + from, to - from);
+    fn put(&self, parts: &mut Parts, op: Op, unit: Option<(usize, u64)>, from: u64, to: u64) {
+        if let Some((device, row)) = unit {
+            add(parts, device, op, row * self.unit + from, to - from);
+        }
     }
 
-    fn put_unless_failed(
+    /// Writes a unit, or notes that its disk misses it.
+    fn put_or_miss(
         &self,
-        parts: &mut Parts,
-        op: Op,
+        accesses: &mut Accesses,
         stripe: u64,
-        disk: usize,
+        n: u64,
         (from, to): (u64, u64),
-        failed: &[bool],
+        units: &(impl Units + ?Sized),
     ) {
-        if !failed[disk] {
-            self.put(parts, op, stripe, disk, from, to);
+        match self.now(stripe, n, units) {
+            None => accesses.missed.push((self.at(stripe, n).0, stripe)),
+            unit => self.put(&mut accesses.then, Op::Write, unit, from, to),
         }
     }
 }

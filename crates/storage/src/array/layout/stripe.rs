@@ -40,6 +40,17 @@ impl Stripes {
         })
     }
 
+    /// The units that a request touches: column, stripe, and what of it lies there.
+    pub fn units(&self, request: Block) -> impl Iterator<Item = (u64, u64, Block)> + use<> {
+        let Self { disks, unit, .. } = *self;
+        let end = request.address + request.bytes;
+        (request.address / unit..=(end - 1) / unit).map(move |at| {
+            let (from, to) = (request.address.max(at * unit), end.min((at + 1) * unit));
+            let address = at / disks * unit + from - at * unit;
+            (at % disks, at / disks, Block { address, bytes: to - from, ..request })
+        })
+    }
+
     /// The parts of a request of `bytes` that begins at a unit's beginning, alike ones together: how many, and of how many
     /// bytes each, the largest first.
     pub fn part_kinds(&self, bytes: u64) -> Vec<(u32, u64)> {

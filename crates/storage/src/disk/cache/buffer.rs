@@ -60,7 +60,7 @@ impl WriteBuffer {
             piece: segment.clamp(1, room),
             most: spec.writes_held.map_or(usize::MAX, |most| most as usize),
             dirty: Vec::new(),
-            drain: Chooser::new(spec.drain),
+            drain: Chooser::new(spec.drain, None),
             leaving: Leaving::default(),
             ledger: Ledger::default(),
             reading: spec.alice_reading,
@@ -96,11 +96,11 @@ impl WriteBuffer {
         self.piece
     }
 
-    /// Takes in sectors that came at `time`; together with those before them where they follow each other.
+    /// Takes in sectors that came at `time`; together with those that they follow, if these are still here.
     pub fn hold(&mut self, platter: &Platter, span: Span, time: f64) {
         let (address, bytes) = (span.first * SECTOR, span.sectors() * SECTOR);
-        if let Some(last) = self.dirty.last_mut().filter(|last| last.block.end() == address) {
-            last.block.bytes += bytes;
+        if let Some(before) = self.followed(address) {
+            self.dirty[before].block.bytes += bytes;
             return;
         }
         let block = Block { op: Op::Write, address, bytes };
@@ -190,10 +190,16 @@ impl WriteBuffer {
         one_more && held + span.sectors() <= room
     }
 
-    /// Whether a write to `first` joins the last that is here, or the one that is on its way to the platter.
+    /// Whether a write to `first` joins one that is here, or the one that is on its way to the platter.
     fn continues(&self, time: f64, first: u64) -> bool {
         let leaving = self.leaving.until > time && self.leaving.end == first;
-        leaving || self.dirty.last().is_some_and(|last| last.block.end() == first * SECTOR)
+        leaving || self.followed(first * SECTOR).is_some()
+    }
+
+    /// The write here that ends where `address` begins. The newest are looked at first: a stream goes on where it was.
+    #[inline]
+    fn followed(&self, address: u64) -> Option<usize> {
+        self.dirty.iter().rposition(|write| write.block.end() == address)
     }
 
     /// Notes that the drive served a command from `begin` to `end`.

@@ -97,7 +97,7 @@ impl Cache {
     #[inline]
     fn find_in(&self, span: Span) -> (Option<usize>, Found) {
         let at = self.segments.iter().rposition(|segment| segment.held.holds(span.first));
-        if let Some(filling) = self.filling().filter(|filling| self.is_coming(span, at == Some(*filling))) {
+        if let Some(filling) = self.filling().filter(|filling| self.is_coming(span, at, *filling)) {
             return (Some(filling), Found::Coming);
         }
         let found = match at.map(|at| self.segments[at].held.end) {
@@ -123,9 +123,16 @@ impl Cache {
         found
     }
 
+    /// Whether the drive is about to read the end of it. A read may begin further on, as where an array passes over its parity:
+    /// what lies between passes under the head on the way there.
     #[inline]
-    fn is_coming(&self, span: Span, in_filling: bool) -> bool {
-        self.ahead.is_some_and(|ahead| (in_filling && span.end > ahead.next) || span.first == ahead.next)
+    fn is_coming(&self, span: Span, held_in: Option<usize>, filling: usize) -> bool {
+        let Some(ahead) = self.ahead else { return false };
+        match held_in {
+            Some(at) if at == filling => span.end > ahead.next,
+            Some(_) => span.first == ahead.next,
+            None => ahead.next <= span.first && span.first < ahead.limit,
+        }
     }
 
     /// The segment into which the drive reads ahead.
@@ -186,13 +193,17 @@ impl Cache {
         }
     }
 
-    /// How many sectors were read one after another up to `first`, as far as the cache remembers.
+    /// How many sectors were read one after another up to `first`, as far as the cache remembers. What a stream passes over goes
+    /// for read where it is in the segment, or is coming there.
     #[inline]
     fn run_to(&self, first: u64) -> u64 {
         if self.read_ahead_least == 0 {
             return 0;
         }
-        self.segments.iter().rfind(|segment| segment.read_to == first).map_or(0, |segment| segment.run)
+        let (filling, limit) = (self.filling(), self.ahead.map_or(0, |ahead| ahead.limit));
+        let reach = |at| if filling == Some(at) { limit } else { self.segments[at].held.end };
+        let goes_on = |at: &usize| self.segments[*at].read_to <= first && first <= reach(*at);
+        (0..self.segments.len()).rfind(goes_on).map_or(0, |at| self.segments[at].run)
     }
 
     /// Notes in the newest segment that the host has read `span`, and `run` sectors one after another before.

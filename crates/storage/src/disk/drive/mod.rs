@@ -100,10 +100,16 @@ impl Drive {
 
     /// The arm when it has read ahead as far as it must, if that is before `now`.
     fn free_arm(&self, now: f64) -> Option<Actuator> {
+        let (arm, is_done) = self.arm_behind_owed(now);
+        is_done.then_some(arm)
+    }
+
+    /// The arm when it has read ahead as far as it must, or as far as it comes before `until`, and whether it has.
+    fn arm_behind_owed(&self, until: f64) -> (Actuator, bool) {
         let mut arm = self.actuator;
-        let Some(ahead) = self.cache.ahead().filter(Ahead::is_owed) else { return Some(arm) };
-        let next = arm.read_on(&self.platter, ahead.next, ahead.least, now);
-        (next >= ahead.least).then_some(arm)
+        let Some(ahead) = self.cache.ahead().filter(Ahead::is_owed) else { return (arm, true) };
+        let next = arm.read_on(&self.platter, ahead.next, ahead.least, until);
+        (arm, next >= ahead.least)
     }
 
     /// The track on which the data of a command begins.
@@ -123,12 +129,13 @@ impl Drive {
     }
 
     /// How long from `now` until the data of a command is under the head, by the drive's own estimate; zero where the cache
-    /// answers or the drive is reading it ahead.
+    /// answers or the drive reads it ahead next.
     pub fn positioning_ns(&self, now: Nanos, block: &Block) -> f64 {
         let (now, span) = (now.0 as f64, Span::of(block));
         match (block.op, &self.buffer) {
             (Op::Read, _) => match self.cache.find(span) {
-                Found::All | Found::Coming => 0.0,
+                Found::All => 0.0,
+                Found::Coming => self.until_coming_ns(span),
                 Found::Before(missing) => self.to_platter_ns(now, span, missing, Op::Read),
             },
             (Op::Write, Some(buffer)) => buffer.until_room_ns(&self.actuator, &self.platter, now, span),
@@ -136,10 +143,17 @@ impl Drive {
         }
     }
 
-    /// The same for a command of which the platter is needed from sector `missing` on.
+    /// How long the sectors take to pass that the drive reads ahead before the first of a read.
+    fn until_coming_ns(&self, span: Span) -> f64 {
+        let next = self.cache.ahead().map_or(span.first, |ahead| ahead.next);
+        span.first.saturating_sub(next) as f64 * self.platter.sector_ns(span.first)
+    }
+
+    /// The same for a command of which the platter is needed from sector `missing` on, behind what the drive must read ahead.
     fn to_platter_ns(&self, now: f64, span: Span, missing: u64, op: Op) -> f64 {
-        let begin = (now + self.overhead_of_miss(op, span.first)).max(self.actuator.free_at());
-        begin - now + self.actuator.positioning_ns(&self.platter, begin, missing, op)
+        let (arm, _) = self.arm_behind_owed(f64::INFINITY);
+        let begin = (now + self.overhead_of_miss(op, span.first)).max(arm.free_at());
+        begin - now + arm.positioning_ns(&self.platter, begin, missing, op)
     }
 
     /// Serves a command that comes at `now`, when the drive has nothing else to do but to send data.

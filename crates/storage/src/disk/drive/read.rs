@@ -33,10 +33,19 @@ impl Drive {
     /// Answers a read whose data, or the end of it, the drive is reading ahead.
     fn read_as_it_comes(&mut self, now: f64, span: Span, sequential: bool) -> Times {
         let coming = self.cache.take_ahead(&self.platter, span, sequential);
+        self.pass_over(Span { first: coming.first, end: span.first });
+        let coming = Span { first: coming.first.max(span.first), ..coming };
         let access = self.access(self.actuator.free_at(), coming, Op::Read);
         self.handled = Handled::by(Source::ReadAhead, &access);
         let done = self.send(self.hit(now), span, &access) + self.electronics.read.completion;
         Times { ready: access.end, done }
+    }
+
+    /// Reads ahead what lies before the data that the host asks for.
+    fn pass_over(&mut self, gap: Span) {
+        if gap.first < gap.end {
+            self.access(self.actuator.free_at(), gap, Op::Read);
+        }
     }
 
     /// Answers a read that needs the platter for its sectors from `missing` on.

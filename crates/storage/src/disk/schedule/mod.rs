@@ -59,12 +59,16 @@ pub struct QueueSpec {
     /// seeks are less sure than short ones. Default: 0 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<Fraction>,
+    /// A command that has waited longer is served first, whatever `scheduling` says. Without it a drive that chooses by nearness or by
+    /// positioning time can leave a command waiting for as long as there is something nearer. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_wait: Option<Nanos>,
 }
 
 impl Default for QueueSpec {
     fn default() -> Self {
         let (depth, batch) = (many_commands(), each_alone());
-        Self { source: None, scheduling: Scheduling::Fcfs, depth, batch, margin: None }
+        Self { source: None, scheduling: Scheduling::Fcfs, depth, batch, margin: None, longest_wait: None }
     }
 }
 
@@ -98,17 +102,18 @@ pub struct Waiting {
 #[derive(Clone, Copy, Debug)]
 pub struct Chooser {
     scheduling: Scheduling,
+    longest_wait: Nanos,
     /// Whether the arm moves inwards.
     inwards: bool,
 }
 
 impl Chooser {
-    /// One that follows `scheduling`.
-    pub fn new(scheduling: Scheduling) -> Self {
-        Self { scheduling, inwards: true }
+    /// One that follows `scheduling`, except for what has waited longer than `longest_wait`.
+    pub fn new(scheduling: Scheduling, longest_wait: Option<Nanos>) -> Self {
+        Self { scheduling, longest_wait: longest_wait.unwrap_or(Nanos(u64::MAX)), inwards: true }
     }
 
-    /// Which of `held` is next at `now`, with the arm at `arm`; `positioning` gives how long each takes until its data is
+    /// Which of `held`, in the order in which they came, is next at `now`, with the arm at `arm`; `positioning` gives how long each takes until its data is
     /// under the head, in ns.
     pub fn next(
         &mut self,
@@ -118,7 +123,9 @@ impl Chooser {
         positioning: impl Fn(&Waiting) -> f64,
     ) -> usize {
         match self.scheduling {
-            _ if held.len() == 1 => 0,
+            _ if held.len() == 1 || now.0.saturating_sub(held[0].since.0) > self.longest_wait.0 => {
+                fcfs::next()
+            }
             Scheduling::Fcfs => fcfs::next(),
             Scheduling::Sstf => sstf::next(held, arm),
             Scheduling::Look => look::next(held, arm, &mut self.inwards),

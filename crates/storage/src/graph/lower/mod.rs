@@ -1,8 +1,11 @@
 //! From a document to a graph: names are looked up, parts are copied, and what cannot work is refused in words.
 
+mod fabric;
 mod inner;
 mod ports;
 mod refuse;
+mod routes;
+mod work;
 
 use std::collections::BTreeMap;
 
@@ -10,11 +13,12 @@ use headrace_units::Bytes;
 use headrace_work::NodeId;
 use indexmap::IndexMap;
 
-use super::document::{Catalogue, Copies, Lookup, Mistake, Step};
+use super::document::{Catalogue, Copies, Lookup, Mistake, Step, Wanted};
 use super::{Graph, Node};
 use crate::disk::{DeviceRef, DiskNumbers};
 use crate::room::Lowered;
 use crate::{AnyPlan, ComponentSpec};
+use fabric::Fabric;
 
 /// A larger system is refused: each component takes some hundred bytes.
 const MAX_COMPONENTS: usize = 100_000;
@@ -25,13 +29,14 @@ const MAX_DEPTH: usize = 16;
 /// Maximum number of addressable bytes: addresses then have room to be added.
 pub const MAX_BYTES: u64 = 1 << 60;
 
-/// Lowers a system to a graph.
+/// Lowers a system to a graph, with the routes that streams want.
 ///
 /// # Errors
 /// Every mistake in it, also in parts and components that nothing uses.
 pub fn lower(
     parts: &IndexMap<String, ComponentSpec>,
     system: &IndexMap<String, ComponentSpec>,
+    streams: &[Wanted],
     catalogue: &dyn Catalogue,
 ) -> Result<Graph, Vec<Mistake>> {
     let mut lowering = Lowering {
@@ -44,6 +49,8 @@ pub fn lower(
         place: Spot::default(),
         chain: Vec::new(),
         mistakes: Vec::new(),
+        fabric: Fabric::of(system),
+        routes: BTreeMap::new(),
     };
     for name in parts.keys() {
         lowering.try_part(name);
@@ -51,8 +58,10 @@ pub fn lower(
     for name in system.keys() {
         lowering.component(name);
     }
+    lowering.stream_routes(streams);
     lowering.check_ports();
     lowering.check_memory();
+    lowering.check_work();
     if lowering.mistakes.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.mistakes) }
 }
 
@@ -70,6 +79,9 @@ pub struct Lowering<'d> {
     /// The names on the way here, outermost first.
     chain: Vec<Step>,
     mistakes: Vec<Mistake>,
+    fabric: Fabric,
+    /// The route from each server to each component that it asks, by their names.
+    routes: BTreeMap<(String, String), NodeId>,
 }
 
 /// Where a component is being lowered.
@@ -104,6 +116,11 @@ impl<'d> Lowering<'d> {
     /// How many bytes a node holds.
     pub fn capacity(&self, id: NodeId) -> Bytes {
         self.drafts[id.index()].lowered.as_ref().map_or(Bytes(0), |lowered| lowered.capacity)
+    }
+
+    /// What `system` has under a name.
+    pub fn named_in_system(&self, name: &str) -> Option<&'d ComponentSpec> {
+        self.system.get(name)
     }
 
     /// The numbers of a drive that `field` names or writes out.
@@ -272,6 +289,7 @@ impl<'d> Lowering<'d> {
     /// Lowers a part that may be used nowhere, for its mistakes alone.
     fn try_part(&mut self, name: &str) {
         let (drafts, order, named) = (self.drafts.len(), self.order.len(), self.named.clone());
+        let routes = self.routes.clone();
         let field = vec!["parts".to_owned(), name.to_owned()];
         let spot = Spot {
             field,
@@ -284,6 +302,7 @@ impl<'d> Lowering<'d> {
         self.drafts.truncate(drafts);
         self.order.truncate(order);
         self.named = named;
+        self.routes = routes;
     }
 
     /// Lowers `spec` at `spot`, as a draft of its own that stands before those of its parts.
@@ -316,6 +335,7 @@ impl<'d> Lowering<'d> {
         }
         let renumbered = |old: usize| NodeId(numbers[old]);
         let mut graph = Graph { order: self.order.into_iter().map(renumbered).collect(), ..Graph::default() };
+        graph.routes = self.routes.into_iter().map(|(ends, id)| (ends, renumbered(id.index()))).collect();
         let mut groups: BTreeMap<String, u32> = BTreeMap::new();
         for at in reading {
             let Draft { spot, lowered, .. } = self.drafts[at].clone();

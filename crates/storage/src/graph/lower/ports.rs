@@ -25,10 +25,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// The ports of all that uses a path. An array uses its disks and the path: as many as its disks and its controller.
+    /// The ports of all that uses a path: one for each of an array's disks, which hold data, and one for its controller.
     fn ports(&self, path: usize) -> usize {
         let uses = self.drafts.iter().filter_map(|draft| Some(&draft.lowered.as_ref()?.uses));
-        uses.filter(|uses| uses.iter().any(|used| used.index() == path)).map(Vec::len).sum()
+        let on_it = uses.filter(|uses| uses.iter().any(|used| used.index() == path));
+        on_it.map(|uses| 1 + uses.iter().filter(|used| self.capacity(**used).0 > 0).count()).sum()
     }
 }
 

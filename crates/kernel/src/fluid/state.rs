@@ -1,0 +1,319 @@
+//! Links, and transfers in classes: those of one class use the same links with the same limit, so they have the same rate.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use headrace_units::Nanos;
+
+use super::fill::{Filling, fill};
+use super::{LinkId, Moved};
+use crate::queue::TaskId;
+
+/// Number of labels under which the use of links is counted.
+pub const LABELS: usize = 4;
+
+/// What a link recorded so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkUsage {
+    /// The time for which it was in use, in ns at its full rate, by label.
+    pub busy: [u128; LABELS],
+    /// Transfer-ns lost by sharing it.
+    pub waited: u128,
+    /// Transfer-ns at its full rate that went to transfers it limited.
+    pub service: u128,
+    /// Transfers that ended.
+    pub ended: u64,
+}
+
+struct Link {
+    /// Bytes a ns.
+    rate: f64,
+    usage: LinkUsage,
+    /// How much of the time that is being added is left to be in use.
+    budget: f64,
+}
+
+/// All transfers over the same links.
+pub(super) struct Class {
+    pub links: Box<[u32]>,
+    /// The most that each may have, in bytes a ns.
+    pub most: f64,
+    label: usize,
+    pub running: u64,
+    /// Of each transfer, in bytes a ns.
+    pub rate: f64,
+    /// Which of its links limits it, by its place among them; their number where its own limit does.
+    pub limit: usize,
+    /// Bytes that a transfer has moved that runs since the class was last idle.
+    volume: f64,
+    /// For each link, and its own limit last: how long it limited the class, and bytes moved meanwhile.
+    limited: Box<[(f64, f64)]>,
+    /// By the volume at which they end.
+    ends: BinaryHeap<Reverse<End>>,
+}
+
+#[derive(PartialEq)]
+struct End {
+    volume: f64,
+    number: u64,
+    slot: u32,
+}
+
+impl Eq for End {}
+
+impl PartialOrd for End {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for End {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.volume.total_cmp(&other.volume).then(self.number.cmp(&other.number))
+    }
+}
+
+struct Running {
+    class: usize,
+    /// The number of its end: a slot used again has another.
+    number: u64,
+    task: TaskId,
+    /// What its class had been limited by when it began.
+    before: Box<[(f64, f64)]>,
+    moved: Option<Moved>,
+}
+
+/// Which links, with what limit, under which label.
+type Way = (Vec<u32>, u64, usize);
+
+#[derive(Default)]
+pub(super) struct State {
+    links: Vec<Link>,
+    classes: Vec<Class>,
+    by_way: BTreeMap<Way, usize>,
+    /// Classes with transfers, in the order of their numbers.
+    active: Vec<usize>,
+    slots: Vec<Option<Running>>,
+    free: Vec<u32>,
+    begun: u64,
+    at: Nanos,
+    changed: bool,
+    filling: Filling,
+}
+
+impl State {
+    pub fn add_link(&mut self, rate: f64) -> LinkId {
+        self.links.push(Link { rate, usage: LinkUsage::default(), budget: 0.0 });
+        LinkId(self.links.len() as u32 - 1)
+    }
+
+    /// The class of a way; a link that is named twice counts once.
+    pub fn class_of(&mut self, links: &[LinkId], most: f64, label: usize) -> usize {
+        let mut links: Vec<u32> = links.iter().map(|link| link.0).collect();
+        links.sort_unstable();
+        links.dedup();
+        let way = (links, most.to_bits(), label);
+        if let Some(&known) = self.by_way.get(&way) {
+            return known;
+        }
+        let links: Box<[u32]> = way.0.clone().into();
+        let limited = vec![(0.0, 0.0); links.len() + 1].into();
+        let ends = BinaryHeap::new();
+        let class = Class { links, most, label, running: 0, rate: 0.0, limit: 0, volume: 0.0, limited, ends };
+        self.classes.push(class);
+        self.by_way.insert(way, self.classes.len() - 1);
+        self.classes.len() - 1
+    }
+
+    /// Lets transfers move on to `now` at their rates.
+    pub fn advance(&mut self, now: Nanos) {
+        let span = (now.0 - self.at.0) as f64;
+        self.at = now;
+        if span == 0.0 {
+            return;
+        }
+        let links = &mut self.links;
+        for &at in &self.active {
+            self.classes[at].links.iter().for_each(|link| links[*link as usize].budget = span);
+        }
+        for &at in &self.active {
+            self.classes[at].advance(span, links);
+        }
+    }
+
+    /// Begins a transfer. Gives its slot.
+    pub fn begin(&mut self, class: usize, bytes: u64, task: TaskId) -> u32 {
+        let of = &mut self.classes[class];
+        if of.running == 0 {
+            // Small volumes are exact ones.
+            of.volume = 0.0;
+            of.limited.fill((0.0, 0.0));
+            of.ends.clear();
+            let place = self.active.partition_point(|other| *other < class);
+            self.active.insert(place, class);
+        }
+        of.running += 1;
+        let number = self.begun;
+        let running = Running { class, number, task, before: of.limited.clone(), moved: None };
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
+        if slot as usize == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[slot as usize] = Some(running);
+        of.ends.push(Reverse(End { volume: of.volume + bytes as f64, number, slot }));
+        self.begun += 1;
+        self.changed = true;
+        slot
+    }
+
+    /// Ends the transfers that have moved all they had. Gives the tasks that wait for them.
+    pub fn end_done(&mut self) -> Vec<TaskId> {
+        let mut tasks = Vec::new();
+        for at in 0..self.active.len() {
+            let at = self.active[at];
+            while let Some(slot) = self.classes[at].next_done(&self.slots) {
+                tasks.push(self.end(at, slot));
+            }
+        }
+        if !tasks.is_empty() {
+            self.sort_out();
+        }
+        tasks
+    }
+
+    fn end(&mut self, class: usize, slot: u32) -> TaskId {
+        let of = &mut self.classes[class];
+        of.running -= 1;
+        for link in &of.links {
+            self.links[*link as usize].usage.ended += 1;
+        }
+        let running = self.slots[slot as usize].as_mut().expect("it is running");
+        running.moved = Some(of.moved_since(&running.before, &self.links));
+        running.task
+    }
+
+    /// Forgets classes without transfers.
+    fn sort_out(&mut self) {
+        let classes = &self.classes;
+        self.active.retain(|at| classes[*at].running > 0);
+        self.changed = true;
+    }
+
+    /// What a transfer met, once it has ended.
+    pub fn take_moved(&mut self, slot: u32) -> Option<Moved> {
+        let moved = self.slots[slot as usize].as_mut()?.moved.take()?;
+        self.slots[slot as usize] = None;
+        self.free.push(slot);
+        Some(moved)
+    }
+
+    /// Stops a transfer. Gives whether it was running.
+    pub fn give_up(&mut self, slot: u32) -> bool {
+        let Some(running) = self.slots[slot as usize].take() else { return false };
+        self.free.push(slot);
+        if running.moved.is_some() {
+            return false;
+        }
+        self.classes[running.class].running -= 1;
+        self.sort_out();
+        true
+    }
+
+    /// Finds the rates anew where the transfers are others than before. Gives whether they are.
+    pub fn fill_if_changed(&mut self) -> bool {
+        if !std::mem::take(&mut self.changed) {
+            return false;
+        }
+        let rates = self.links.iter().map(|link| link.rate);
+        fill(&mut self.filling, rates, &mut self.classes, &self.active);
+        true
+    }
+
+    /// When the next transfer ends.
+    pub fn next_end(&self) -> Option<Nanos> {
+        let ends = self.active.iter().filter_map(|at| self.classes[*at].next_end());
+        ends.min_by(f64::total_cmp).map(|left| Nanos(self.at.0.saturating_add(libm::ceil(left) as u64)))
+    }
+
+    pub fn usage(&mut self, link: LinkId, now: Nanos) -> LinkUsage {
+        self.advance(now);
+        self.links[link.0 as usize].usage
+    }
+
+    pub fn transfers(&self) -> usize {
+        self.active.iter().map(|at| self.classes[*at].running as usize).sum()
+    }
+
+    pub fn rates(&self) -> Vec<(Vec<LinkId>, f64, u64)> {
+        let rate = |class: &Class| {
+            let links = class.links.iter().map(|link| LinkId(*link)).collect();
+            (links, class.rate * 1e9, class.running)
+        };
+        self.active.iter().map(|at| rate(&self.classes[*at])).collect()
+    }
+}
+
+impl Class {
+    fn advance(&mut self, span: f64, links: &mut [Link]) {
+        let (running, bytes) = (self.running as f64, self.rate * span);
+        self.volume += bytes;
+        let limited = &mut self.limited[self.limit];
+        *limited = (limited.0 + span, limited.1 + bytes);
+        for (place, &at) in self.links.iter().enumerate() {
+            let link = &mut links[at as usize];
+            let alone = bytes / link.rate;
+            // Rounding must not have a link in use for longer than there was time.
+            let busy = (running * alone).min(link.budget);
+            link.budget -= busy;
+            link.usage.busy[self.label] += busy as u128;
+            if place == self.limit {
+                link.usage.service += (running * alone) as u128;
+                link.usage.waited += (running * (span - alone)).max(0.0) as u128;
+            }
+        }
+    }
+
+    /// Takes the slot of a transfer that is done: what is left of it would not take a ns.
+    fn next_done(&mut self, slots: &[Option<Running>]) -> Option<u32> {
+        self.drop_given_up(slots);
+        let Reverse(first) = self.ends.peek()?;
+        let slot = first.slot;
+        if first.volume - self.volume >= self.rate {
+            return None;
+        }
+        self.ends.pop();
+        Some(slot)
+    }
+
+    fn drop_given_up(&mut self, slots: &[Option<Running>]) {
+        while self.ends.peek().is_some_and(|Reverse(end)| !end.is_live(slots)) {
+            self.ends.pop();
+        }
+    }
+
+    /// The ns until its next transfer ends, once those given up are dropped.
+    fn next_end(&self) -> Option<f64> {
+        let Reverse(first) = self.ends.peek()?;
+        Some(((first.volume - self.volume) / self.rate).max(0.0))
+    }
+
+    fn moved_since(&self, before: &[(f64, f64)], links: &[Link]) -> Moved {
+        let mut limited = Vec::new();
+        for (place, (now, then)) in self.limited.iter().zip(before).enumerate() {
+            let (time, bytes) = (now.0 - then.0, now.1 - then.1);
+            if time > 0.0 {
+                let link = self.links.get(place).map(|link| LinkId(*link));
+                let rate = link.map_or(self.most, |link| links[link.0 as usize].rate);
+                limited.push((link, Nanos(time as u64), Nanos((bytes / rate).min(time) as u64)));
+            }
+        }
+        Moved { limited }
+    }
+}
+
+impl End {
+    fn is_live(&self, slots: &[Option<Running>]) -> bool {
+        let running = slots[self.slot as usize].as_ref();
+        running.is_some_and(|running| running.number == self.number && running.moved.is_none())
+    }
+}

@@ -1,0 +1,152 @@
+//! No file is lost: from the end of its put to its deletion, it is on disk, on tape or both. A purge takes no file that is not on tape or is
+//! being read. Files never take more space than there is.
+//!
+//! The books are kept from what is told to have happened ([`Fact`]), while it happens, and know nothing of policies.
+
+use std::cell::{Cell, RefCell};
+
+use headrace_storage::{Fact, Graph, Witness};
+use headrace_units::Nanos;
+use headrace_work::NodeId;
+
+/// What is told of the files of all archives, and what was wrong with it.
+pub struct FileBooks {
+    /// Of each component.
+    files: RefCell<Vec<Vec<File>>>,
+    /// Bytes taken of each component, and how many it has.
+    space: RefCell<Vec<(u64, u64)>>,
+    paths: Vec<String>,
+    /// The first fact that was wrong, and how many were.
+    first: RefCell<Option<String>>,
+    wrong: Cell<u64>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct File {
+    bytes: u64,
+    readers: u32,
+    on_disk: bool,
+    on_tape: bool,
+    is_unwanted: bool,
+}
+
+impl FileBooks {
+    /// Books in which no file is yet.
+    pub fn new(graph: &Graph) -> Self {
+        let space = graph.nodes.iter().map(|node| (0, node.capacity.0)).collect();
+        Self {
+            files: RefCell::new(graph.nodes.iter().map(|_| Vec::new()).collect()),
+            space: RefCell::new(space),
+            paths: graph.nodes.iter().map(|node| node.path.clone()).collect(),
+            first: RefCell::new(None),
+            wrong: Cell::new(0),
+        }
+    }
+
+    fn take(&self, pool: NodeId, bytes: u64) -> Result<(), String> {
+        let (taken, capacity) = &mut self.space.borrow_mut()[pool.index()];
+        *taken += bytes;
+        let path = &self.paths[pool.index()];
+        if *taken > *capacity {
+            Err(format!("{taken} B of the {capacity} B of {path} are taken"))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn give(&self, pool: NodeId, bytes: u64) {
+        self.space.borrow_mut()[pool.index()].0 -= bytes;
+    }
+
+    fn note(&self, of: NodeId, fact: Fact) -> Result<(), String> {
+        match fact {
+            Fact::SpaceTaken { pool, file, bytes } => {
+                self.with(of, file, |file| file.bytes = bytes);
+                self.take(pool, bytes)
+            }
+            Fact::OnDisk(file) => self.change(of, file, |file| file.on_disk = true),
+            Fact::OnTape(file) => self.change(of, file, |file| file.on_tape = true),
+            Fact::ReadBegins(file) => self.with(of, file, |file| {
+                file.readers += 1;
+                if file.on_disk {
+                    Ok(())
+                } else {
+                    Err("its data is read in the pool, where it is not".to_owned())
+                }
+            }),
+            Fact::ReadEnds(file) => self.change(of, file, |file| file.readers -= 1),
+            Fact::Unwanted(file) => self.change(of, file, |file| file.is_unwanted = true),
+            Fact::Purged { pool, file } => self.leaves(of, file, pool, File::may_be_purged),
+            Fact::Freed { pool, file } => self.leaves(of, file, pool, File::may_be_freed),
+        }
+    }
+
+    fn leaves(
+        &self,
+        of: NodeId,
+        file: u32,
+        pool: NodeId,
+        may: fn(&File) -> Result<(), &'static str>,
+    ) -> Result<(), String> {
+        let (allowed, bytes) = self.with(of, file, |file| {
+            let allowed = may(file);
+            file.on_disk = false;
+            (allowed, file.bytes)
+        });
+        self.give(pool, bytes);
+        allowed.map_err(str::to_owned)
+    }
+
+    fn change(&self, of: NodeId, file: u32, act: fn(&mut File)) -> Result<(), String> {
+        self.with(of, file, act);
+        Ok(())
+    }
+
+    fn with<T>(&self, of: NodeId, file: u32, act: impl FnOnce(&mut File) -> T) -> T {
+        let files = &mut self.files.borrow_mut()[of.index()];
+        if files.len() <= file as usize {
+            files.resize(file as usize + 1, File::default());
+        }
+        act(&mut files[file as usize])
+    }
+}
+
+impl File {
+    fn may_be_purged(&self) -> Result<(), &'static str> {
+        match self {
+            Self { on_disk: false, .. } => Err("it is purged from the pool, where it is not"),
+            Self { on_tape: false, .. } => Err("it is purged, and is not on tape"),
+            Self { readers: 1.., .. } => Err("it is purged while it is read"),
+            _ => Ok(()),
+        }
+    }
+
+    fn may_be_freed(&self) -> Result<(), &'static str> {
+        match self {
+            Self { is_unwanted: false, .. } => Err("its data leaves the pool, and nobody deleted it"),
+            Self { readers: 1.., .. } => Err("its data leaves the pool while it is read"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Witness for FileBooks {
+    fn saw(&self, of: NodeId, fact: Fact, now: Nanos) {
+        if let Err(wrong) = self.note(of, fact) {
+            self.wrong.set(self.wrong.get() + 1);
+            let path = &self.paths[of.index()];
+            self.first
+                .borrow_mut()
+                .get_or_insert_with(|| format!("{path}: {fact:?} at {} s: {wrong}", now.secs()));
+        }
+    }
+
+    fn broken(&self) -> Vec<String> {
+        let first = self.first.borrow();
+        let more = self.wrong.get().saturating_sub(1);
+        first.iter().map(|first| format!("{first} (and {more} more)")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

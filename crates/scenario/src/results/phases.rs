@@ -1,0 +1,92 @@
+//! What a run says of the time before, between and after faults.
+
+use headrace_stats::{Distribution, Tally};
+use headrace_storage::{Change, Event};
+use headrace_work::NodeId;
+use serde::Serialize;
+
+use crate::plan::Plan;
+use crate::run::{Outcome, PhaseOutcome};
+
+/// A time in which the health of no component changes. Of several replications the means, as far as the same happened in all of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseResults {
+    /// Its beginning, in simulated seconds.
+    pub from_s: f64,
+    /// Its end, in simulated seconds.
+    pub to_s: f64,
+    /// What happened at its beginning, in words.
+    pub after: Vec<String>,
+    /// What each stream got in it.
+    pub streams: Vec<PhaseStreamResults>,
+}
+
+/// What a stream got in a phase.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseStreamResults {
+    /// Its name.
+    pub name: String,
+    /// Requests answered in it.
+    pub answered: u64,
+    /// Requests that failed in it.
+    pub failed: u64,
+    /// Throughput, in requests per second.
+    pub requests_per_s: f64,
+    /// Throughput, in bytes per second.
+    pub bytes_per_s: f64,
+    /// Mean response, in ms; none where nothing was answered.
+    pub mean_ms: Option<f64>,
+    /// The response time, in ms, that 99 % of requests do not exceed; none where nothing was answered.
+    pub p99_ms: Option<f64>,
+}
+
+/// The phases of all replications.
+pub(super) fn of(plan: &Plan, outcomes: &[Outcome]) -> Vec<PhaseResults> {
+    let fewest = outcomes.iter().map(|outcome| outcome.phases.len()).min().unwrap_or(0);
+    let same = |at: &usize| {
+        let after = |outcome: &Outcome| outcome.phases[*at].after.clone();
+        outcomes.windows(2).all(|pair| after(&pair[0]) == after(&pair[1]))
+    };
+    (0..fewest).take_while(same).map(|at| phase(plan, outcomes, at)).collect()
+}
+
+fn phase(plan: &Plan, outcomes: &[Outcome], at: usize) -> PhaseResults {
+    let all: Vec<&PhaseOutcome> = outcomes.iter().map(|outcome| &outcome.phases[at]).collect();
+    let mean =
+        |of: fn(&PhaseOutcome) -> f64| all.iter().map(|phase| of(phase)).sum::<f64>() / all.len() as f64;
+    PhaseResults {
+        from_s: mean(|phase| phase.span.0.secs()),
+        to_s: mean(|phase| phase.span.1.secs()),
+        after: all[0].after.iter().map(|(node, event)| in_words(plan, *node, *event)).collect(),
+        streams: (0..plan.streams.len()).map(|stream| of_stream(plan, &all, stream)).collect(),
+    }
+}
+
+fn of_stream(plan: &Plan, all: &[&PhaseOutcome], stream: usize) -> PhaseStreamResults {
+    let found = || all.iter().map(|phase| &phase.streams[stream]);
+    let tally = Tally::all(&found().map(|(tally, ..)| tally).collect::<Vec<_>>());
+    let responses = found().fold(Distribution::default(), |sum, (_, one, ..)| sum.merged(one));
+    let seconds = all.iter().map(|phase| (phase.span.1 - phase.span.0).secs()).sum::<f64>().max(1e-9);
+    let some = tally.count() > 0;
+    PhaseStreamResults {
+        name: plan.streams[stream].name.clone(),
+        answered: tally.count(),
+        failed: found().map(|(.., failed)| failed).sum(),
+        requests_per_s: tally.count() as f64 / seconds,
+        bytes_per_s: found().map(|(_, _, bytes, _)| *bytes as f64).sum::<f64>() / seconds,
+        mean_ms: some.then(|| tally.mean_ns() * 1e-6),
+        p99_ms: some.then(|| responses.quantile(0.99).ms()),
+    }
+}
+
+fn in_words(plan: &Plan, node: NodeId, event: Event) -> String {
+    let path = &plan.graph.nodes[node.index()].path;
+    match event {
+        Event::Changes(Change::Fails) => format!("{path} fails"),
+        Event::Changes(Change::Returns) => format!("{path} returns"),
+        Event::Changes(Change::Replaced) => format!("{path} is replaced"),
+        Event::RebuildBegins => format!("{path} begins to rebuild"),
+        Event::RebuildEnds => format!("{path} ends its rebuild"),
+        Event::LosesData(stripes) => format!("{path} loses {stripes} stripes"),
+    }
+}

@@ -1,0 +1,67 @@
+//! Faults in time: components fail, return and are replaced, at an instant or after a number of requests.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use crate::faults::{Fault, Moment};
+
+use super::replication::Replication;
+
+/// The faults that come after a number of requests, in that order.
+pub struct Counted {
+    left: RefCell<VecDeque<(u64, Fault)>>,
+    /// The number after which the next comes; none comes after the largest.
+    next: Cell<u64>,
+}
+
+impl Counted {
+    /// Those of `faults` that come after a number of requests.
+    pub fn of(faults: &[Fault]) -> Self {
+        let after = |fault: &Fault| match fault.when {
+            Moment::After(spec) => Some((spec.after, *fault)),
+            Moment::At(_) => None,
+        };
+        let mut left: Vec<(u64, Fault)> = faults.iter().filter_map(after).collect();
+        left.sort_by_key(|(after, _)| *after);
+        let counted = Self { left: RefCell::new(left.into()), next: Cell::new(u64::MAX) };
+        counted.look();
+        counted
+    }
+
+    fn look(&self) {
+        self.next.set(self.left.borrow().front().map_or(u64::MAX, |(after, _)| *after));
+    }
+
+    /// The next that is due after so many requests.
+    fn take(&self, finished: u64) -> Option<Fault> {
+        if finished < self.next.get() {
+            return None;
+        }
+        let fault = self.left.borrow_mut().pop_front().map(|(_, fault)| fault);
+        self.look();
+        fault
+    }
+}
+
+/// Has all faults happen that come at an instant, and those that come after no request.
+pub fn start<'m>(of: &'m Replication<'m>) {
+    for fault in &of.plan.faults {
+        if let Moment::At(time) = fault.when {
+            of.site.sim.spawn(async move {
+                of.site.sim.until(time).await;
+                of.arena.change(fault.node, fault.change);
+            });
+        }
+    }
+    of.faults_after(0);
+}
+
+impl Replication<'_> {
+    /// Has the faults happen that are due after so many requests.
+    #[inline]
+    pub fn faults_after(&self, finished: u64) {
+        while let Some(fault) = self.counted.take(finished) {
+            self.arena.change(fault.node, fault.change);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! From the pool to tape: one process that sleeps, lists the files that are due, and copies one after another.
+
+use headrace_work::{Ask, Cause, FileAct, FileOp, Spent};
+
+use super::Archive;
+use super::catalogue::FileNumber;
+use super::spec::{MigrateOrder, MigrateSpec};
+use crate::tape_library::{Cartridge, Mounted, Spot};
+use crate::witness::Fact;
+
+/// The cartridge that is being written, in its drive.
+type Writing<'m> = Option<(Cartridge, Mounted<'m>)>;
+
+impl<'m> Archive<'m> {
+    /// Starts what the archive does by itself.
+    pub(super) fn start(&'m self) {
+        if let Some(spec) = self.plan.migrate {
+            self.place.site.sim.spawn(self.migrate(spec));
+        }
+    }
+
+    async fn migrate(&'m self, spec: MigrateSpec) {
+        loop {
+            self.place.site.sim.delay(spec.every).await;
+            let mut writing = None;
+            for file in self.due_for_tape(spec) {
+                if !self.files.borrow()[file].is_unwanted {
+                    self.to_tape(file, &mut writing).await;
+                }
+            }
+        }
+    }
+
+    /// The files that are due, in order; the others stay in the list.
+    fn due_for_tape(&self, spec: MigrateSpec) -> Vec<FileNumber> {
+        let (files, now) = (self.files.borrow(), self.now());
+        let mut fresh = self.fresh.borrow_mut();
+        let is_due = |file: &FileNumber| now.0 - files[*file].stored.0 >= spec.min_age.0;
+        let (mut due, later): (Vec<_>, Vec<_>) =
+            fresh.drain(..).filter(|file| !files[*file].is_unwanted).partition(is_due);
+        *fresh = later;
+        due.sort_by_key(|file| {
+            let entry = &files[*file];
+            match spec.order {
+                MigrateOrder::ByVolume => u64::from(entry.volume),
+                MigrateOrder::Oldest => entry.stored.0,
+                MigrateOrder::Smallest => entry.bytes,
+                MigrateOrder::Largest => u64::MAX - entry.bytes,
+            }
+        });
+        due
+    }
+
+    async fn to_tape(&'m self, file: FileNumber, writing: &mut Writing<'m>) {
+        self.pin(file);
+        self.tell(Fact::ReadBegins(file));
+        let spot = self.copy(file, writing).await;
+        self.files.borrow_mut()[file].tape = Some(spot);
+        self.fresh_bytes.set(self.fresh_bytes.get() - self.files.borrow()[file].bytes);
+        self.tell(Fact::ReadEnds(file));
+        self.tell(Fact::OnTape(file));
+        self.unpin(file);
+        if self.counts.exhausted.get().is_some() {
+            self.counts.exhausted.set(Some(headrace_units::Nanos::ZERO));
+            self.purge_if_full(0);
+        }
+    }
+
+    /// Writes the data of a file to one cartridge after another. Gives where it begins.
+    async fn copy(&'m self, file: FileNumber, writing: &mut Writing<'m>) -> Spot {
+        let library = self.library.expect("an archive that stores to tape has a library");
+        let (volume, bytes) = (self.files.borrow()[file].volume, self.files.borrow()[file].bytes);
+        let op = FileOp { act: FileAct::Put, file: u64::from(file), bytes, user: 0, host: 0 };
+        let ask = Ask::new(u64::from(file), op).because(Cause::Migration);
+        let (mut spent, mut begin, mut from) = (Spent::from(self.now()), None, 0);
+        while from < bytes {
+            let (spot, part) = library.1.next_part(bytes - from);
+            let before = spent.legs().len();
+            library.0.begin(part);
+            if writing.as_ref().is_none_or(|(cartridge, _)| *cartridge != spot.cartridge) {
+                // The drive of the full one is let go before another is asked for.
+                *writing = None;
+                *writing = Some((spot.cartridge, library.1.mount(spot, &ask, &mut spent).await));
+            }
+            let (_, mounted) = writing.as_ref().expect("it was mounted");
+            for (chain, piece) in self.pool.1.parts(volume, from, part) {
+                self.on_tape_path(&ask, (library, mounted), chain, piece, &mut spent).await;
+            }
+            library.1.moved(mounted, part, true);
+            library.0.end(&ask.with(op.data()), &spent, before);
+            begin.get_or_insert(spot);
+            from += part;
+        }
+        begin.expect("a file has at least one byte")
+    }
+}

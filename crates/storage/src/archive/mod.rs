@@ -1,0 +1,279 @@
+//! An archive: files in a disk pool before a tape library. It knows where files are and decides what is staged, stored to tape and purged;
+//! front, network, pool and library do it.
+
+mod catalogue;
+mod migrate;
+mod purge;
+mod space;
+mod spec;
+mod staging;
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{LinkId, Locks};
+use headrace_units::Nanos;
+use headrace_work::{Ask, FileAct, FileOp, NodeId, Spent, What};
+use smallvec::SmallVec;
+
+use crate::Component;
+use crate::disk_pool::DiskPool;
+use crate::front::{Front, Leave};
+use crate::meter::Meter;
+use crate::moving::{Hop, Moving};
+use crate::network::Network;
+use crate::place::{Edge, Place};
+use crate::room::{Metered, Plan, Room};
+use crate::tape_library::TapeLibrary;
+use crate::witness::Fact;
+
+use catalogue::{Catalogue, FileNumber};
+use purge::Order;
+
+pub use spec::{ArchivePlan, ArchiveSpec, MigrateOrder, MigrateSpec, PurgeSpec};
+
+/// A room that the archive uses, and the way to it.
+type Used<'m, R> = (&'m Edge<'m>, &'m R);
+
+/// An archive in a simulation.
+pub struct Archive<'m> {
+    place: &'m Place<'m>,
+    plan: &'m ArchivePlan,
+    pool: Used<'m, DiskPool<'m>>,
+    front: Option<Used<'m, Front<'m>>>,
+    network: Option<Used<'m, Network<'m>>>,
+    library: Option<Used<'m, TapeLibrary<'m>>>,
+    files: RefCell<Catalogue>,
+    /// The files of the pool by weight, where it is purged.
+    order: RefCell<Option<Order>>,
+    /// Files whose data is on its way to the pool.
+    arriving: Locks<'m>,
+    /// Files of the pool that are not on tape.
+    fresh: RefCell<Vec<FileNumber>>,
+    fresh_bytes: Cell<u64>,
+    is_started: Cell<bool>,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    gets: Cell<u64>,
+    hits: Cell<u64>,
+    stages: Cell<u64>,
+    lost: Cell<u64>,
+    purges: Cell<u64>,
+    first_purge: Cell<Option<Nanos>>,
+    purged: Cell<u64>,
+    purged_bytes: Cell<u64>,
+    /// When a purge found too few files, unless one has reached the tape since.
+    exhausted: Cell<Option<Nanos>>,
+}
+
+fn add(counter: &Cell<u64>, n: u64) {
+    counter.set(counter.get() + n);
+}
+
+impl Plan for ArchivePlan {
+    type Room<'m> = Archive<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Archive<'m> {
+        let mut archive = Archive {
+            place,
+            plan: self,
+            pool: pool_of(uses),
+            front: None,
+            network: None,
+            library: None,
+            files: RefCell::default(),
+            order: RefCell::new(self.purge.as_ref().map(|(_, weight)| Order::by(weight))),
+            arriving: Locks::new(place.site.sim, 1),
+            fresh: RefCell::default(),
+            fresh_bytes: Cell::new(0),
+            is_started: Cell::new(false),
+            counts: Counts::default(),
+        };
+        for edge in uses {
+            match edge.room() {
+                Component::Front(front) => archive.front = Some((edge, front)),
+                Component::Network(network) => archive.network = Some((edge, network)),
+                Component::TapeLibrary(library) => archive.library = Some((edge, library)),
+                _ => {}
+            }
+        }
+        archive
+    }
+}
+
+fn pool_of<'m>(uses: &'m [Edge<'m>]) -> Used<'m, DiskPool<'m>> {
+    let pool = uses.iter().find_map(|edge| match edge.room() {
+        Component::DiskPool(pool) => Some((edge, pool)),
+        _ => None,
+    });
+    pool.expect("an archive is lowered with a pool")
+}
+
+impl<'m> Archive<'m> {
+    fn now(&self) -> Nanos {
+        self.place.site.sim.now()
+    }
+
+    fn tell(&self, fact: Fact) {
+        self.place.site.tell(self.place.id, fact);
+    }
+
+    fn pool_id(&self) -> NodeId {
+        self.pool.0.to()
+    }
+
+    async fn get(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
+        let Some(file) = self.wanted(ask) else { return };
+        add(&self.counts.gets, 1);
+        add(&self.counts.hits, u64::from(self.files.borrow()[file].on_disk));
+        self.pin(file);
+        self.bring(file, ask, spent).await;
+        let leave = self.admit(ask, spent).await;
+        let (volume, bytes) = (self.files.borrow()[file].volume, self.files.borrow()[file].bytes);
+        self.tell(Fact::ReadBegins(file));
+        for (chain, part) in self.pool.1.parts(volume, 0, bytes) {
+            self.send(ask, chain, part, spent).await;
+        }
+        self.tell(Fact::ReadEnds(file));
+        self.dismiss(leave, ask, spent);
+        self.touch(file);
+        self.unpin(file);
+    }
+
+    async fn put(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
+        let leave = self.admit(ask, spent).await;
+        let FileOp { file: name, bytes, .. } = ask.work;
+        let (file, before) = self.files.borrow_mut().create(name, bytes, self.now());
+        before.into_iter().for_each(|before| self.discard(before));
+        let arriving = self.arriving.lock(u64::from(file), u64::from(file) + 1).await;
+        let volume = self.take_space(file, bytes, spent).await;
+        for (chain, part) in self.pool.1.parts(volume, 0, bytes) {
+            self.receive(ask, chain, part, spent).await;
+        }
+        self.arrived(file);
+        drop(arriving);
+        self.fresh.borrow_mut().push(file);
+        add(&self.fresh_bytes, bytes);
+        self.free_if_unwanted(file);
+        self.dismiss(leave, ask, spent);
+        self.purge_if_full(0);
+    }
+
+    async fn stage(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
+        let Some(file) = self.wanted(ask) else { return };
+        self.pin(file);
+        self.bring(file, ask, spent).await;
+        self.touch(file);
+        self.unpin(file);
+    }
+
+    /// The file that is asked for. A log may ask for one that it deleted: that is answered at once.
+    fn wanted(&self, ask: &Ask<FileOp>) -> Option<FileNumber> {
+        let found = self.files.borrow().find(ask.work.file);
+        add(&self.counts.lost, u64::from(found.is_none()));
+        found
+    }
+
+    /// Waits for limits and ports.
+    async fn admit(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) -> Option<(Leave<'m>, usize)> {
+        let (edge, front) = self.front?;
+        let before = spent.legs().len();
+        edge.begin(ask.work.bytes);
+        Some((front.admit(ask, spent).await, before))
+    }
+
+    fn dismiss(&self, leave: Option<(Leave<'m>, usize)>, ask: &Ask<FileOp>, spent: &Spent) {
+        if let (Some((leave, before)), Some((edge, _))) = (leave, self.front) {
+            edge.end(&ask.with(ask.work.data()), spent, before);
+            drop(leave);
+        }
+    }
+
+    async fn send(&'m self, ask: &Ask<FileOp>, chain: LinkId, bytes: u64, spent: &mut Spent) {
+        let network = self.network.map(|(edge, network)| Hop { edge, link: network.outward });
+        self.transfer(ask, &[Some(self.hop(chain)), network], bytes, spent).await;
+    }
+
+    async fn receive(&'m self, ask: &Ask<FileOp>, chain: LinkId, bytes: u64, spent: &mut Spent) {
+        let network = self.network.map(|(edge, network)| Hop { edge, link: network.inward });
+        self.transfer(ask, &[network, Some(self.hop(chain))], bytes, spent).await;
+    }
+
+    fn hop(&self, chain: LinkId) -> Hop<'m> {
+        Hop { edge: self.pool.0, link: chain }
+    }
+
+    async fn transfer(&'m self, ask: &Ask<FileOp>, over: &[Option<Hop<'m>>], bytes: u64, spent: &mut Spent) {
+        let over: SmallVec<[Hop; 3]> = over.iter().copied().flatten().collect();
+        let most = self.front.map_or(f64::INFINITY, |(_, front)| front.client_rate());
+        let own = self.front.map_or(self.place.id, |(edge, _)| edge.to());
+        self.place.site.carry(ask, Moving { bytes, over: &over, most, own }, spent).await;
+    }
+}
+
+impl<'m> Room<'m> for Archive<'m> {
+    async fn handle(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
+        if !self.is_started.replace(true) {
+            self.start();
+        }
+        match ask.work.act {
+            FileAct::Get => self.get(ask, spent).await,
+            FileAct::Put => self.put(ask, spent).await,
+            FileAct::Stage => self.stage(ask, spent).await,
+            FileAct::Delete => self.wanted(ask).into_iter().for_each(|file| self.discard(file)),
+        }
+        spent.charge(self.place.id, What::Service, self.now());
+    }
+
+    fn begin_with(&self, file: &FileOp) {
+        if self.files.borrow().find(file.file).is_some() {
+            return;
+        }
+        let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
+        match (file.act, self.library) {
+            (FileAct::Stage, Some((_, library))) => {
+                self.files.borrow_mut()[number].tape = Some(library.spot_of(file.file));
+                self.tell(Fact::OnTape(number));
+            }
+            _ => {
+                assert!(self.pool.1.take_now(file.bytes), "older files fit into the pool");
+                self.tell(Fact::SpaceTaken { pool: self.pool_id(), file: number, bytes: file.bytes });
+                self.files.borrow_mut()[number].volume = self.pool.1.allocate(file.bytes);
+                self.arrived(number);
+                self.fresh.borrow_mut().push(number);
+                add(&self.fresh_bytes, file.bytes);
+            }
+        }
+    }
+}
+
+impl Metered for Archive<'_> {
+    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let counts = &self.counts;
+        put("pool_hit_ratio", Meter::Share(counts.hits.get(), counts.gets.get()));
+        put("stages", Meter::Count(counts.stages.get()));
+        put("purges", Meter::Count(counts.purges.get()));
+        put("purged_files", Meter::Count(counts.purged.get()));
+        put("purged_bytes", Meter::Count(counts.purged_bytes.get()));
+    }
+
+    fn remarks(&self, now: Nanos) -> Vec<String> {
+        let days = |time: Nanos| time.secs() / 86_400.0;
+        let (pool, counts) = (self.pool.1, &self.counts);
+        let first = counts.first_purge.get().map(|first| {
+            format!("{} purge(s) of the pool, the first after {:.2} days", counts.purges.get(), days(first))
+        });
+        let full = pool.full(now).map(|(since, time)| {
+            let fresh = self.fresh_bytes.get() as f64 / pool.capacity() as f64 * 100.0;
+            format!(
+                "the pool cannot be emptied fast enough: first full after {:.2} days, and for {:.2} days in all; at the end {fresh:.0} % of it \
+                 is taken by files that are not on tape",
+                days(since),
+                days(time)
+            )
+        });
+        first.into_iter().chain(full).map(|remark| format!("{}: {remark}", self.place.path)).collect()
+    }
+}

@@ -1,0 +1,137 @@
+//! Space of the pool: who takes it, who keeps it, and what a purge frees.
+
+use headrace_units::Nanos;
+use headrace_work::{Spent, What};
+
+use super::catalogue::FileNumber;
+use super::purge::Purge;
+use super::{Archive, add};
+use crate::witness::Fact;
+
+/// After a purge that found too few files, another is tried when a file has reached the tape, or after this time.
+const PURGE_AGAIN: Nanos = Nanos(60_000_000_000);
+
+impl<'m> Archive<'m> {
+    /// Chooses volumes and takes space for a file, after waiting until there is some. Gives the first volume.
+    pub(super) async fn take_space(&'m self, file: FileNumber, bytes: u64, spent: &mut Spent) -> u32 {
+        let (pool, volume) = (self.pool.1, self.pool.1.allocate(bytes));
+        self.purge_if_full(bytes);
+        pool.take(bytes).await;
+        spent.charge(self.pool_id(), What::Blocked, self.now());
+        self.tell(Fact::SpaceTaken { pool: self.pool_id(), file, bytes });
+        self.files.borrow_mut()[file].volume = volume;
+        volume
+    }
+
+    /// The data of a file is whole in the pool.
+    pub(super) fn arrived(&self, file: FileNumber) {
+        let (mut files, now) = (self.files.borrow_mut(), self.now());
+        let entry = &mut files[file];
+        (entry.on_disk, entry.stored, entry.used) = (true, now, now);
+        self.tell(Fact::OnDisk(file));
+        if let Some(order) = &mut *self.order.borrow_mut() {
+            order.touch(&mut files, file, true);
+        }
+    }
+
+    /// A user has read a file.
+    pub(super) fn touch(&self, file: FileNumber) {
+        let (mut files, now) = (self.files.borrow_mut(), self.now());
+        let entry = &mut files[file];
+        (entry.used, entry.accesses) = (now, entry.accesses + 1);
+        if let Some(order) = &mut *self.order.borrow_mut() {
+            order.touch(&mut files, file, false);
+        }
+    }
+
+    pub(super) fn pin(&self, file: FileNumber) {
+        self.files.borrow_mut()[file].pins += 1;
+    }
+
+    pub(super) fn unpin(&self, file: FileNumber) {
+        self.files.borrow_mut()[file].pins -= 1;
+        self.free_if_unwanted(file);
+    }
+
+    /// A user deletes or replaces a file; its data goes when nobody reads it.
+    pub(super) fn discard(&self, file: FileNumber) {
+        self.files.borrow_mut()[file].is_unwanted = true;
+        self.tell(Fact::Unwanted(file));
+        self.free_if_unwanted(file);
+    }
+
+    pub(super) fn free_if_unwanted(&self, file: FileNumber) {
+        let goes = {
+            let entry = &self.files.borrow()[file];
+            entry.is_unwanted && entry.on_disk && entry.pins == 0
+        };
+        if goes {
+            self.tell(Fact::Freed { pool: self.pool_id(), file });
+            self.leaves_pool(file);
+        }
+    }
+
+    fn leaves_pool(&self, file: FileNumber) {
+        let mut files = self.files.borrow_mut();
+        files[file].on_disk = false;
+        if let Some(order) = &mut *self.order.borrow_mut() {
+            order.remove(&mut files, file);
+        }
+        let (bytes, is_fresh) = (files[file].bytes, files[file].tape.is_none());
+        drop(files);
+        if is_fresh {
+            self.fresh_bytes.set(self.fresh_bytes.get() - bytes);
+        }
+        self.pool.1.give(bytes);
+    }
+
+    /// Purges the pool where its level is high, or where there is no room for so many bytes.
+    pub(super) fn purge_if_full(&self, wanted: u64) {
+        let Some((spec, _)) = &self.plan.purge else { return };
+        let (pool, now) = (self.pool.1, self.now());
+        let level = |share: f64| (pool.capacity() as f64 * share) as u64;
+        let is_full = pool.used() >= level(spec.high.get()) || pool.capacity() - pool.used() < wanted;
+        let is_hopeless = self.counts.exhausted.get().is_some_and(|at| now < at + PURGE_AGAIN);
+        if !is_full || is_hopeless {
+            return;
+        }
+        let low = level(spec.low.get()).min(pool.capacity().saturating_sub(wanted) + 1);
+        let mut left = pool.used();
+        let taken = self.candidates(spec.min_age, |bytes| {
+            left -= bytes;
+            left >= low
+        });
+        self.count_purge(&taken, left < low);
+        for file in taken {
+            self.tell(Fact::Purged { pool: self.pool_id(), file });
+            self.leaves_pool(file);
+        }
+    }
+
+    /// The files that a purge takes, while `goes_on` with the bytes of each.
+    fn candidates(&self, min_age: Nanos, mut goes_on: impl FnMut(u64) -> bool) -> Vec<FileNumber> {
+        let (files, order, mut taken) = (self.files.borrow(), self.order.borrow(), Vec::new());
+        let mut take = |file| {
+            taken.push(file);
+            goes_on(files[file].bytes)
+        };
+        if let Some(order) = &*order {
+            order.purge(&files, Purge { now: self.now(), min_age, take: &mut take });
+        }
+        taken
+    }
+
+    /// A purge that goes on where the one before found too few files is the same one.
+    fn count_purge(&self, taken: &[FileNumber], is_done: bool) {
+        let counts = &self.counts;
+        let goes_on = counts.exhausted.replace((!is_done).then_some(self.now())).is_some();
+        if taken.is_empty() {
+            return;
+        }
+        let files = self.files.borrow();
+        add(&counts.purges, u64::from(!goes_on));
+        add(&counts.purged, taken.len() as u64);
+        add(&counts.purged_bytes, taken.iter().map(|file| files[*file].bytes).sum());
+        counts.first_purge.set(counts.first_purge.get().or(Some(self.now())));
+    }
+}

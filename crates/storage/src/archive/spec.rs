@@ -1,0 +1,163 @@
+//! What a user writes of an archive, and what it becomes.
+
+use headrace_units::{Bytes, Fraction, Nanos};
+use headrace_work::NodeId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::purge::VARIABLES;
+use crate::ComponentSpec;
+use crate::expression::Expression;
+use crate::graph::Lowering;
+use crate::room::{Known, Lowered, Spec};
+
+/// Files in a disk pool before a tape library. Streams of file operations go to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArchiveSpec {
+    /// The front that transfers pass, by its name in `system`. Default: clients and ports limit nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front: Option<String>,
+    /// The network between clients, pool and tape, by its name in `system`. Default: it limits nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+    /// The disk pool, by its name in `system`.
+    pub pool: String,
+    /// The tape library, by its name in `system`. Default: files are in the pool only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
+    /// When files are stored to tape. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migrate: Option<MigrateSpec>,
+    /// When and which files are purged from the pool. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purge: Option<PurgeSpec>,
+}
+
+/// Storing to tape: one process, which sleeps, lists files, and copies one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MigrateSpec {
+    /// How long it sleeps after a list is done.
+    pub every: Nanos,
+    /// Files must have been in the pool for this long.
+    #[serde(default)]
+    pub min_age: Nanos,
+    /// In which order a list is copied.
+    #[serde(default)]
+    pub order: MigrateOrder,
+}
+
+/// In which order files are stored to tape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MigrateOrder {
+    /// By volume, from the first on.
+    #[default]
+    ByVolume,
+    /// Those that have been in the pool longest first.
+    Oldest,
+    /// The smallest first.
+    Smallest,
+    /// The largest first.
+    Largest,
+}
+
+/// Making room in the pool, of files that are on tape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PurgeSpec {
+    /// Files with the largest weight go first; among equals the one unused longest. An expression of `size_mb` (10⁶ B), `hours_since_access`,
+    /// `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`.
+    pub weight: String,
+    /// A purge begins when this share of the pool is taken.
+    pub high: Fraction,
+    /// It ends when less than this share is taken.
+    pub low: Fraction,
+    /// Files must not have been used for this long.
+    #[serde(default)]
+    pub min_age: Nanos,
+}
+
+/// An archive with names looked up.
+#[derive(Clone, Debug)]
+pub struct ArchivePlan {
+    has_library: bool,
+    pub(super) migrate: Option<MigrateSpec>,
+    pub(super) purge: Option<(PurgeSpec, Expression)>,
+}
+
+impl Spec for ArchiveSpec {
+    type Plan = ArchivePlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArchivePlan>> {
+        let pool = named(at, "pool", &self.pool, "disk_pool");
+        let capacity = pool.map_or(Bytes(0), |pool| at.capacity(pool));
+        let optional = [
+            ("front", &self.front, "front"),
+            ("network", &self.network, "network"),
+            ("library", &self.library, "tape_library"),
+        ];
+        let mut uses = vec![pool];
+        for (field, name, kind) in optional {
+            uses.extend(name.as_ref().map(|name| named(at, field, name, kind)));
+        }
+        let purge = self.purge.as_ref().map(|purge| purge.lower(at));
+        if self.migrate.is_some() && self.library.is_none() {
+            return at.refuse("migrate", "files are stored to tape, and the archive has no `library`", None);
+        }
+        let plan = ArchivePlan {
+            has_library: self.library.is_some(),
+            migrate: self.migrate,
+            purge: match purge {
+                Some(purge) => Some(purge?),
+                None => None,
+            },
+        };
+        Some(Lowered { plan, uses: uses.into_iter().collect::<Option<_>>()?, capacity })
+    }
+}
+
+/// A component of `system` that must be of one kind.
+fn named(at: &mut Lowering, field: &str, name: &str, kind: &str) -> Option<NodeId> {
+    match at.kind_of(name) {
+        Some(other) if other != kind => {
+            at.refuse(field, format!("`{name}` is a `{other}`; a `{kind}` belongs here"), None)
+        }
+        _ => at.shared(field, name),
+    }
+}
+
+impl PurgeSpec {
+    fn lower(&self, at: &mut Lowering) -> Option<(Self, Expression)> {
+        if self.low > self.high {
+            let message = format!("`low` ({}) must not be above `high` ({})", self.low, self.high);
+            return at.refuse("purge.low", message, None);
+        }
+        match Expression::parse(&self.weight, &VARIABLES) {
+            Ok(weight) => Some((self.clone(), weight)),
+            Err(error) => at.refuse("purge.weight", error.to_string(), None),
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// What kind of component has this name in `system`.
+    fn kind_of(&self, name: &str) -> Option<&'static str> {
+        self.named_in_system(name).map(ComponentSpec::kind)
+    }
+}
+
+impl Known for ArchivePlan {
+    fn serves_blocks(&self) -> bool {
+        false
+    }
+
+    fn takes_files(&self) -> bool {
+        true
+    }
+
+    fn older_files(&self) -> [bool; 2] {
+        [true, self.has_library]
+    }
+}

@@ -1,0 +1,69 @@
+//! From tape to the pool.
+
+use headrace_kernel::LinkId;
+use headrace_work::{Ask, FileOp, Spent, What};
+
+use super::catalogue::FileNumber;
+use super::{Archive, Used, add};
+use crate::moving::{Hop, Moving};
+use crate::tape_library::{Mounted, TapeLibrary};
+
+impl<'m> Archive<'m> {
+    /// Has the data of a file in the pool: at once, when it arrives that is on its way, or from tape.
+    pub(super) async fn bring(&'m self, file: FileNumber, ask: &Ask<FileOp>, spent: &mut Spent) {
+        if self.files.borrow()[file].on_disk {
+            return;
+        }
+        let arriving = self.arriving.lock(u64::from(file), u64::from(file) + 1).await;
+        let library = self.library.map_or(self.place.id, |(edge, _)| edge.to());
+        spent.charge(library, What::Waiting, self.now());
+        if !self.files.borrow()[file].on_disk {
+            self.recall(file, ask, spent).await;
+        }
+        drop(arriving);
+    }
+
+    async fn recall(&'m self, file: FileNumber, ask: &Ask<FileOp>, spent: &mut Spent) {
+        let library = self.library.expect("a file that is not in the pool is on tape");
+        let (spot, bytes) = (self.files.borrow()[file].tape, self.files.borrow()[file].bytes);
+        let spot = spot.expect("a file that is not in the pool is on tape");
+        add(&self.counts.stages, 1);
+        // Space first: drives that wait for space while the pool waits for a drive to be emptied would wait for ever.
+        let volume = self.take_space(file, bytes, spent).await;
+        let mut from = 0;
+        for (spot, part) in library.1.parts(spot, bytes) {
+            let before = spent.legs().len();
+            library.0.begin(part);
+            let mounted = library.1.mount(spot, ask, spent).await;
+            for (chain, piece) in self.pool.1.parts(volume, from, part) {
+                self.on_tape_path(ask, (library, &mounted), chain, piece, spent).await;
+            }
+            library.1.moved(&mounted, part, false);
+            library.0.end(&ask.with(ask.work.data()), spent, before);
+            from += part;
+        }
+        self.arrived(file);
+        self.purge_if_full(0);
+    }
+
+    /// Moves data between a drive and a chain, by the network: inward where it is read from tape, outward where it is written.
+    pub(super) async fn on_tape_path(
+        &'m self,
+        ask: &Ask<FileOp>,
+        (library, mounted): (Used<'m, TapeLibrary<'m>>, &Mounted<'m>),
+        chain: LinkId,
+        bytes: u64,
+        spent: &mut Spent,
+    ) {
+        let (link, most) = library.1.link(mounted);
+        let is_read = ask.cause == headrace_work::Cause::Host;
+        let network = self.network.map(|(edge, network)| Hop {
+            edge,
+            link: if is_read { network.inward } else { network.outward },
+        });
+        let tape = Hop { edge: library.0, link };
+        let over: smallvec::SmallVec<[Hop; 3]> =
+            [Some(tape), network, Some(self.hop(chain))].into_iter().flatten().collect();
+        self.place.site.carry(ask, Moving { bytes, over: &over, most, own: library.0.to() }, spent).await;
+    }
+}

@@ -1,0 +1,107 @@
+//! Declustered placement: stripes narrower than the array, so that every disk has a part in the rebuild of any other.
+
+use std::sync::Arc;
+
+use headrace_kernel::Stream;
+
+/// Stripes of `width` units over `disks` disks by permutations, with units left free in each row as a distributed spare.
+///
+/// Rows come in slices. In a slice each disk plays a column, by a permutation; the units of its stripes are dealt out to the columns
+/// in turn, round the end to the next row, and the last columns are the spare. Permutations are drawn at random (Merchant and
+/// Yu, 1996); each is used once for every rotation of it, so that over as many slices as there are disks every disk plays every column
+/// once, as in ZFS's dRAID. The same `disks` and `width` give the same placement in every run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declustered {
+    disks: u64,
+    width: u64,
+    spares: u64,
+    /// Permutations of the disks, one after another.
+    bases: Arc<[u16]>,
+}
+
+/// How many permutations are drawn; then they repeat.
+const BASES: u64 = 64;
+
+/// The greatest common divisor (Euclid).
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// A permutation of so many disks, drawn (Fisher and Yates).
+fn permutation(disks: u64, number: u64) -> Vec<u16> {
+    let mut draws = Stream::named(disks, "declustered", "permutations").of(number);
+    let mut order: Vec<u16> = (0..disks as u16).collect();
+    for last in (1..order.len()).rev() {
+        let chosen = (draws.uniform() * (last + 1) as f64) as usize;
+        order.swap(last, chosen.min(last));
+    }
+    order
+}
+
+impl Declustered {
+    /// Stripes of `width` units over `disks`, of which as many as `spares` in each row are free.
+    ///
+    /// # Panics
+    /// If a stripe does not fit beside the spares.
+    pub fn new(disks: u64, width: u64, spares: u64) -> Self {
+        assert!(width + spares <= disks, "{width} units and {spares} spares do not fit on {disks} disks");
+        let bases = (0..BASES).flat_map(|number| permutation(disks, number)).collect();
+        Self { disks, width, spares, bases }
+    }
+
+    /// How many disks.
+    pub fn disks(&self) -> u64 {
+        self.disks
+    }
+
+    /// How many units of each row are free.
+    pub fn spares(&self) -> u64 {
+        self.spares
+    }
+
+    fn columns(&self) -> u64 {
+        self.disks - self.spares
+    }
+
+    /// The rows of a slice, and its stripes: as few as end together.
+    fn slice(&self) -> (u64, u64) {
+        let common = common_divisor(self.width, self.columns());
+        (self.width / common, self.columns() / common)
+    }
+
+    /// The disk that plays a column in a slice.
+    fn disk(&self, slice: u64, column: u64) -> usize {
+        let base = slice / self.disks % BASES;
+        let first = u64::from(self.bases[(base * self.disks + column) as usize]);
+        ((first + slice) % self.disks) as usize
+    }
+
+    /// The disk and the row of the `n`-th unit of a stripe.
+    pub fn at(&self, stripe: u64, n: u64) -> (usize, u64) {
+        let (rows, stripes) = self.slice();
+        let (slice, place) = (stripe / stripes, stripe % stripes * self.width + n);
+        (self.disk(slice, place % self.columns()), slice * rows + place / self.columns())
+    }
+
+    /// The stripe whose unit lies in a row of a disk; `None` where that is free.
+    pub fn stripe_of(&self, row: u64, disk: usize) -> Option<u64> {
+        let (rows, stripes) = self.slice();
+        let slice = row / rows;
+        let column = (0..self.columns()).find(|column| self.disk(slice, *column) == disk)?;
+        Some(slice * stripes + (row % rows * self.columns() + column) / self.width)
+    }
+
+    /// The disk with the `n`-th free unit of a row.
+    pub fn spare(&self, row: u64, n: u64) -> usize {
+        self.disk(row / self.slice().0, self.columns() + n)
+    }
+
+    /// How many stripes lie on so many rows: whole slices only.
+    pub fn stripes(&self, rows: u64) -> u64 {
+        let (each, stripes) = self.slice();
+        rows / each * stripes
+    }
+}

@@ -1,0 +1,25 @@
+//! Which units of stripes can be used, and on which device.
+
+/// Says where the units of a layout are now.
+pub trait Units {
+    /// The device that has the unit of `stripe` which the layout puts on `disk`, in its row `row`. `None` where that cannot be used:
+    /// the device is down, or it missed a write.
+    fn device(&self, stripe: u64, disk: usize, row: u64) -> Option<usize>;
+}
+
+/// Every unit is where the layout puts it.
+pub struct Whole;
+
+impl Units for Whole {
+    #[inline]
+    fn device(&self, _: u64, disk: usize, _: u64) -> Option<usize> {
+        Some(disk)
+    }
+}
+
+/// Of each disk, whether it has failed.
+impl Units for [bool] {
+    fn device(&self, _: u64, disk: usize, _: u64) -> Option<usize> {
+        (!self[disk]).then_some(disk)
+    }
+}

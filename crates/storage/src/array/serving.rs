@@ -1,0 +1,166 @@
+//! How an array serves a request: which accesses it takes, and what is done again when a device fails meanwhile.
+
+use headrace_kernel::Lock;
+use headrace_work::{Ask, Block, Cause, Op, Spent, What};
+
+use super::bay::{Job, Lost};
+use super::layout::{Accesses, Layout, Mirror, Parts, Units, Whole};
+use super::{Array, ReadFrom};
+
+impl<'m> Array<'m> {
+    /// What a request asks of the devices; `None` where there is no way to do it.
+    fn accesses(&self, request: Block) -> Option<Accesses> {
+        if self.members.are_whole() {
+            return self.accesses_of(request, &Whole);
+        }
+        let accesses = self.accesses_of(request, &*self.members).filter(|_| self.bay.is_reachable())?;
+        accesses.missed.iter().for_each(|(disk, stripe)| self.members.miss(*disk, *stripe));
+        Some(accesses)
+    }
+
+    fn accesses_of(&self, request: Block, units: &impl Units) -> Option<Accesses> {
+        let at_once = |then| Accesses { then, ..Accesses::default() };
+        match (&self.plan.layout, request.op) {
+            (Layout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
+            (Layout::Mirrored(mirror), Op::Write) => mirror.write(request, units),
+            (Layout::Mirrored(mirror), Op::Read) if self.members.are_whole() => {
+                let choose = |column, address| self.choose(mirror, column, 0, address, units);
+                Some(at_once(mirror.read(request, |column, at| choose(column, at).unwrap_or_default())))
+            }
+            (Layout::Mirrored(mirror), Op::Read) => {
+                let choose = |column, stripe, address| self.choose(mirror, column, stripe, address, units);
+                mirror.read_units(request, choose).map(at_once)
+            }
+            (Layout::Parity(parity), Op::Write) => parity.write(request, units),
+            (Layout::Parity(parity), Op::Read) => parity.read(request, units).map(at_once),
+        }
+    }
+
+    /// The device that a read at `address` of a mirrored column is taken from; among equals the next in turn.
+    fn choose(
+        &self,
+        mirror: &Mirror,
+        column: u64,
+        stripe: u64,
+        address: u64,
+        units: &impl Units,
+    ) -> Option<usize> {
+        let turn = &self.turns[column as usize];
+        let in_turn = |copy: u64| (copy + mirror.copies - turn.get()) % mirror.copies;
+        let heads = &self.bay.heads;
+        let cost = |device: usize| match self.plan.read_from {
+            ReadFrom::RoundRobin => 0,
+            ReadFrom::ShortestQueue => heads[device].in_flight.get(),
+            ReadFrom::Nearest => heads[device].at.get().abs_diff(address),
+        };
+        let holders = mirror.holders(column, stripe, units);
+        let (copy, device) = holders.min_by_key(|&(copy, device)| (cost(device), in_turn(copy)))?;
+        turn.set((copy + 1) % mirror.copies);
+        Some(device)
+    }
+
+    /// Has the devices do `parts` of `ask`; charges what the last to end took, and gives those that did not do theirs. `phase` keeps the
+    /// keys of both phases apart.
+    pub(super) async fn have_done(
+        &'m self,
+        parts: Parts,
+        ask: &Ask<Block>,
+        phase: u64,
+        spent: &mut Spent,
+    ) -> Vec<Lost> {
+        if ask.cause != Cause::Rebuild {
+            self.counts.accesses.set(self.counts.accesses.get() + parts.len() as u64);
+        }
+        let ticket = self.tickets.replace(self.tickets.get() + 1);
+        let jobs = parts.into_iter().enumerate().map(|(n, (device, block))| {
+            if let Some(head) = self.bay.heads.get(device) {
+                head.in_flight.set(head.in_flight.get() + 1);
+                head.at.set(block.address + block.bytes);
+            }
+            Job { device, ask: ask.child(2 * n as u64 + phase, block), ticket }
+        });
+        if let Some(slowest) = self.parts.all(jobs).await {
+            spent.follow(&slowest);
+        }
+        self.bay.take_lost(ticket)
+    }
+
+    /// Waits until nobody else changes the parity that a write changes. Copies of a mirror are locked only while some are behind.
+    async fn hold(&'m self, request: Block, spent: &mut Spent) -> Option<Lock<'m>> {
+        let (from, to) = match (&self.plan.layout, request.op) {
+            (Layout::Parity(parity), Op::Write) => {
+                self.counts.count_write(parity.is_whole(request));
+                parity.changed(request)
+            }
+            (_, Op::Write) if !self.members.are_whole() => {
+                let (first, last) = self.plan.layout.stripes_of(request);
+                (first * self.plan.layout.unit(), (last + 1) * self.plan.layout.unit())
+            }
+            _ => return None,
+        };
+        let held = self.stripes.lock(from, to).await;
+        spent.charge(self.place.id, What::Waiting, self.place.site.sim.now());
+        Some(held)
+    }
+
+    /// Serves a request. Writes that change the same parity do so one after another. What was lost because a device failed is done
+    /// another way.
+    pub(super) async fn serve_parts(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        let _held = self.hold(ask.work, spent).await;
+        self.counts.requests.set(self.counts.requests.get() + 1);
+        let mut attempt = 0;
+        while !self.attempt(ask, attempt, spent).await {
+            attempt += 1;
+        }
+    }
+
+    /// Tries to serve a request; gives whether that ended it.
+    async fn attempt(&'m self, ask: &Ask<Block>, attempt: u64, spent: &mut Spent) -> bool {
+        let Some(Accesses { first, then, .. }) = self.accesses(ask.work) else {
+            spent.fail();
+            return true;
+        };
+        let phase = attempt << 32;
+        if !first.is_empty() {
+            let lost = self.have_done(first, ask, phase, spent).await;
+            if !lost.is_empty() {
+                return self.is_unreachable(&lost, spent);
+            }
+        }
+        let lost = self.have_done(then, ask, phase + 1, spent).await;
+        lost.is_empty() || self.is_unreachable(&lost, spent) || self.is_written(ask, &lost, spent)
+    }
+
+    /// Whether no path to the devices is left, so that a request fails. What a device lost that works is missing from now on.
+    fn is_unreachable(&self, lost: &[Lost], spent: &mut Spent) -> bool {
+        if !self.bay.is_reachable() {
+            spent.fail();
+            return true;
+        }
+        lost.iter().filter(|lost| lost.works).for_each(|lost| self.miss(lost));
+        false
+    }
+
+    /// What a device was asked is missing there from now on.
+    fn miss(&self, lost: &Lost) {
+        let unit = self.plan.layout.unit();
+        let Some(disk) = self.members.disk_of(lost.device) else { return };
+        for row in lost.block.address / unit..=(lost.block.end() - 1) / unit {
+            self.plan.layout.stripe_of(row, disk).for_each(|stripe| self.members.miss(disk, stripe));
+        }
+    }
+
+    /// Whether a request that lost some of its parts was a write, which the others keep where they can.
+    fn is_written(&'m self, ask: &Ask<Block>, lost: &[Lost], spent: &mut Spent) -> bool {
+        if ask.work.op == Op::Read {
+            return false;
+        }
+        lost.iter().for_each(|lost| self.miss(lost));
+        let (first, last) = self.plan.layout.stripes_of(ask.work);
+        if !(first..=last).all(|stripe| self.plan.layout.has(stripe, &*self.members)) {
+            spent.fail();
+        }
+        self.start_rebuild();
+        true
+    }
+}

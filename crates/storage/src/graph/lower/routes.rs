@@ -1,0 +1,157 @@
+//! Routes: nodes that nobody writes, made where a server asks something.
+
+use headrace_work::NodeId;
+
+use super::fabric::Way;
+use super::{ComponentSpec, Draft, Lowering, Spot};
+use crate::AnyPlan;
+use crate::graph::document::{Step, Wanted};
+use crate::room::Lowered;
+use crate::route::{Hop, RoutePlan};
+
+impl Lowering<'_> {
+    /// Adds a node that nobody wrote, as a part of the component that is being lowered.
+    pub fn part(&mut self, name: &str, plan: AnyPlan) -> NodeId {
+        let own = &self.place;
+        let spot = Spot {
+            field: own.field.iter().cloned().chain([name.to_owned()]).collect(),
+            path: format!("{}/{name}", own.path),
+            group: format!("{}/{name}", own.group),
+            within: Some(own.id),
+            root: own.root,
+            ..Spot::default()
+        };
+        self.made(spot, Lowered { plan, uses: Vec::new(), capacity: headrace_units::Bytes(0) })
+    }
+
+    fn made(&mut self, spot: Spot, lowered: Lowered<AnyPlan>) -> NodeId {
+        let id = self.drafts.len();
+        let depth = 1 + lowered.uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0);
+        self.drafts.push(Draft { spot: Spot { id, ..spot }, lowered: Some(lowered), depth });
+        self.order.push(id);
+        NodeId(id as u32)
+    }
+
+    /// The route from a server to a component; both names are written in fields of what is being lowered. There is one for each two.
+    pub(crate) fn route(
+        &mut self,
+        (from_field, from): (&str, &str),
+        (to_field, to): (&str, &str),
+    ) -> Option<NodeId> {
+        if let Some(known) = self.routes.get(&(from.to_owned(), to.to_owned())) {
+            return Some(*known);
+        }
+        let server = self.server(from_field, from)?;
+        let target = self.shared(to_field, to)?;
+        if self.capacity(target).0 == 0 {
+            let message = format!("`{to}` holds no data: a server asks what does");
+            return self.refuse(to_field, message, None);
+        }
+        let stands_at = self.stands_at(to).to_owned();
+        let ways =
+            if stands_at == from { vec![Way::new()] } else { self.ways(from_field, from, &stands_at)? };
+        let engine = if stands_at == from || stands_at == to {
+            None
+        } else {
+            Some(self.server(to_field, &stands_at)?)
+        };
+        let id = self.routed((server, from), (target, to), &ways, engine)?;
+        self.routes.insert((from.to_owned(), to.to_owned()), id);
+        Some(id)
+    }
+
+    /// The server that a field names.
+    fn server(&mut self, field: &str, name: &str) -> Option<NodeId> {
+        match self.system.get(name) {
+            Some(ComponentSpec::Server(_)) => self.component(name),
+            Some(other) => {
+                let message = format!("`{name}` is a {}: requests come from a server", other.kind());
+                self.refuse(field, message, Some("name a component of `type: server`"))
+            }
+            None => {
+                let servers = self.system.iter().filter(|(_, spec)| matches!(spec, ComponentSpec::Server(_)));
+                let known = servers.map(|(name, _)| name.clone()).collect();
+                self.unknown(field, format!("there is no server `{name}`"), name, known)
+            }
+        }
+    }
+
+    /// Where one comes to a component: at the server that it belongs to, or at itself.
+    fn stands_at<'n>(&'n self, name: &'n str) -> &'n str {
+        match self.system.get(name) {
+            Some(ComponentSpec::Array(array)) => array.from.as_deref().unwrap_or(name),
+            _ => name,
+        }
+    }
+
+    /// The ways through the fabric; refused where there are none, with those that were looked for.
+    fn ways(&mut self, field: &str, from: &str, to: &str) -> Option<Vec<Way>> {
+        let Some(ways) = self.fabric.ways(from, to) else {
+            let message = format!("there are more than 64 shortest ways from `{from}` to `{to}`");
+            return self.refuse(field, message, Some("list fewer wires between them"));
+        };
+        if !ways.is_empty() {
+            return Some(ways);
+        }
+        let listed = |names: Vec<&str>| match names.is_empty() {
+            true => "no switch".to_owned(),
+            false => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        };
+        let (reached, at) = (listed(self.fabric.reached(from)), listed(self.fabric.switches_of(to)));
+        let message = format!(
+            "`{from}` cannot reach `{to}`: from `{from}` one comes to {reached}; `{to}` is connected to {at}"
+        );
+        self.refuse(
+            field,
+            message,
+            Some("add one of the two to the `connects` of a switch, or connect the switches"),
+        )
+    }
+
+    fn routed(
+        &mut self,
+        (server, from): (NodeId, &str),
+        (target, to): (NodeId, &str),
+        ways: &[Way],
+        engine: Option<NodeId>,
+    ) -> Option<NodeId> {
+        let mut uses = vec![server, target];
+        uses.extend(engine);
+        let mut hops = Vec::new();
+        for way in ways {
+            let mut hopped = Vec::new();
+            for crossed in way {
+                let name = self.fabric.name(crossed.switch).to_owned();
+                let switch = self.component(&name)?;
+                let edge = uses.iter().position(|used| *used == switch).unwrap_or_else(|| {
+                    uses.push(switch);
+                    uses.len() - 1
+                });
+                hopped.push(Hop { edge, enter: crossed.enter as u32, leave: crossed.leave as u32 });
+            }
+            hops.push(hopped);
+        }
+        let Some(ComponentSpec::Server(spec)) = self.system.get(from) else { return None };
+        let engine = engine.map(|_| 2);
+        let plan = RoutePlan { ways: hops, engine, policy: spec.paths, depth: spec.adapter.queue_depth };
+        let path = format!("{from}→{to}");
+        let field = vec!["system".to_owned(), from.to_owned()];
+        let spot = Spot { field, group: path.clone(), path, root: self.system.len(), ..Spot::default() };
+        let capacity = self.capacity(target);
+        Some(self.made(spot, Lowered { plan: AnyPlan::Route(plan.into()), uses, capacity }))
+    }
+
+    /// Makes the routes of streams. What is wrong with one is noted at its stream.
+    pub(super) fn stream_routes(&mut self, streams: &[Wanted]) {
+        for Wanted { stream, from, to } in streams {
+            if !self.system.contains_key(to) {
+                continue; // That is noted with the stream itself.
+            }
+            let field = vec!["workload".to_owned(), stream.clone()];
+            self.place = Spot { field, path: stream.clone(), root: self.system.len(), ..Spot::default() };
+            self.chain = vec![Step::Written("stream")];
+            self.route(("from", from), ("to", to));
+            self.chain.clear();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A network that transfers share: all that go the same way have its rate together, by max-min fairness.
+
+use headrace_kernel::LinkId;
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::graph::Lowering;
+use crate::meter::{Activity, Meter};
+use crate::place::{Edge, Place};
+use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
+
+/// A network between clients, disk pool and tape. Transfers share it; those limited elsewhere leave the rest to others. What is lost by
+/// sharing counts as waiting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSpec {
+    /// What data achieves, each way.
+    pub rate: BytesPerSecond,
+    /// Whether both ways share `rate`.
+    #[serde(default)]
+    pub half_duplex: bool,
+}
+
+impl Spec for NetworkSpec {
+    type Plan = Self;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+        if self.rate.get() <= 0.0 {
+            return at.refuse("rate", "a network carries something", None);
+        }
+        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+    }
+}
+
+impl Known for NetworkSpec {
+    fn serves_blocks(&self) -> bool {
+        false
+    }
+}
+
+/// A network in a simulation.
+pub struct Network<'m> {
+    place: &'m Place<'m>,
+    /// Towards the disk pool, and from it.
+    pub(crate) inward: LinkId,
+    pub(crate) outward: LinkId,
+}
+
+impl Plan for NetworkSpec {
+    type Room<'m> = Network<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Network<'m> {
+        let inward = place.site.fluid.link(self.rate);
+        let outward = if self.half_duplex { inward } else { place.site.fluid.link(self.rate) };
+        Network { place, inward, outward }
+    }
+}
+
+impl<'m> Room<'m> for Network<'m> {}
+
+impl Metered for Network<'_> {
+    fn activity(&self, _: Nanos) -> Option<Activity> {
+        let both = [self.inward, self.outward];
+        let ways = if self.inward == self.outward { &both[..1] } else { &both[..] };
+        Some(Activity::of_links(ways.iter().map(|link| self.place.site.fluid.usage(*link))))
+    }
+
+    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let busy = |link| Meter::Area(self.place.site.fluid.usage(link).busy.iter().sum());
+        put("inward_busy", busy(self.inward));
+        put("outward_busy", busy(self.outward));
+    }
+}

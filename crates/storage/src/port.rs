@@ -1,0 +1,216 @@
+//! A port: one direction of a wire, and the queue before it. Switches and links of two directions are made of these.
+//!
+//! How long a message holds its port is known when it comes, so that it is booked then: nobody is woken when its turn comes, and a
+//! switch knows at once when its head arrives at the next port.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use headrace_analytic::Law;
+use headrace_kernel::Sim;
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Cause, Op, Spent, What};
+
+use crate::graph::View;
+use crate::meter::Activity;
+use crate::place::{Edge, Place};
+use crate::room::{Known, Metered, Plan, Room};
+use crate::theory::{Demand, Load, Server};
+use crate::wire::Wire;
+
+/// How far a message has come when the next port may begin with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passes {
+    /// It is there whole.
+    Whole,
+    /// Its first frame is there: the switch stores frames before it forwards them.
+    FirstFrame,
+    /// The head of its first frame is there: the switch cuts through.
+    Head,
+}
+
+/// A port whose wire is known.
+#[derive(Clone, Debug)]
+pub struct PortPlan {
+    pub(crate) wire: Wire,
+    /// Whether commands and statuses go along with data.
+    pub(crate) messages: bool,
+    pub(crate) passes: Passes,
+}
+
+impl PortPlan {
+    /// Whether what goes here is a command rather than a status: data goes with the command of a write and the status of a read.
+    fn is_command(block: Block) -> bool {
+        (block.op == Op::Write) == (block.bytes > 0)
+    }
+
+    /// How long a message and its data hold the port.
+    pub(crate) fn time_for(&self, data: Block) -> Nanos {
+        let message = if self.messages { self.wire.message(Self::is_command(data)) } else { Nanos::ZERO };
+        self.wire.time_for(data.bytes) + message
+    }
+
+    /// How much of a message is stored before it goes on.
+    fn stored(&self, data: Block) -> Nanos {
+        match self.passes {
+            Passes::FirstFrame => self.wire.first_frame(data.bytes, Self::is_command(data)),
+            Passes::Whole | Passes::Head => Nanos::ZERO,
+        }
+    }
+
+    /// How long after it began the next port may begin.
+    fn head(&self, data: Block) -> Nanos {
+        let passed = if self.passes == Passes::Whole { self.time_for(data) } else { self.stored(data) };
+        passed + self.wire.delay()
+    }
+
+    /// How much longer the whole of it takes than its head.
+    pub(crate) fn behind_head(&self, data: Block) -> Nanos {
+        self.time_for(data) + self.wire.delay() - self.head(data)
+    }
+}
+
+impl Plan for PortPlan {
+    type Room<'m> = Port<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Port<'m> {
+        Port { place, plan: self, sim: place.site.sim, bookings: RefCell::default() }
+    }
+}
+
+impl Known for PortPlan {
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let block = |op: Op, bytes: u64| Block { op, address: 0, bytes };
+        let law = |(p, op, bytes): &(f64, Op, u64)| (*p, Law::Fixed(self.time_for(block(*op, *bytes)).ms()));
+        let held = Law::mixed(load.kinds.iter().map(law).collect());
+        // A message is in several ports at once: who carries it counts its time on the wire once. What is stored first adds up.
+        let head = |&(p, op, bytes): &(f64, Op, u64)| p * self.stored(block(op, bytes)).ms();
+        let stored: f64 = load.kinds.iter().map(head).sum();
+        let delay = Demand::one(view.id(), Server::Delay, Law::Fixed(self.wire.delay().ms() + stored));
+        let demands = vec![Demand::one(view.id(), Server::SINGLE, held), delay];
+        Ok(demands)
+    }
+
+    fn in_order(&self, _: View, _: &Load) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn addressed(&self, _: View) -> bool {
+        false
+    }
+
+    fn scales(&self, _: View) -> bool {
+        true
+    }
+}
+
+/// A port in a simulation.
+pub struct Port<'m> {
+    place: &'m Place<'m>,
+    plan: &'m PortPlan,
+    sim: &'m Sim<'m>,
+    bookings: RefCell<Bookings>,
+}
+
+/// Who holds the port when. Of those that are over only sums are kept.
+#[derive(Default)]
+struct Bookings {
+    /// Those that were not over when the last one came, in order.
+    open: VecDeque<Booking>,
+    /// The number of those that are over, their waits, and how long they held it, by cause; in ns.
+    over: (u64, u128, [u128; Cause::ALL.len()]),
+}
+
+#[derive(Clone, Copy)]
+struct Booking {
+    cause: Cause,
+    came: Nanos,
+    start: Nanos,
+    end: Nanos,
+}
+
+impl Bookings {
+    /// Books `time` from `now` on, or from when the port is free; gives when that is.
+    fn book(&mut self, now: Nanos, time: Nanos, cause: Cause) -> Nanos {
+        while let Some(done) = self.open.front().copied().filter(|booking| booking.end <= now) {
+            self.open.pop_front();
+            self.over.0 += 1;
+            self.over.1 += u128::from((done.start - done.came).0);
+            self.over.2[done.cause as usize] += u128::from((done.end - done.start).0);
+        }
+        let start = self.open.back().map_or(now, |last| last.end.max(now));
+        self.open.push_back(Booking { cause, came: now, start, end: start + time });
+        start
+    }
+
+    /// What happened up to `now`: of bookings that are not over, the part before it.
+    fn activity(&self, now: Nanos) -> Activity {
+        let (number, waited, busy) = self.over;
+        let all = Activity { servers: 1, busy, queue: waited, waited, visits: number, ..Activity::default() };
+        let over = Activity { served: number, service: all.busy_in_all(), ..all };
+        self.open.iter().fold(over, |sum, booking| booking.added(sum, now))
+    }
+}
+
+impl Booking {
+    fn added(self, mut sum: Activity, now: Nanos) -> Activity {
+        let Self { cause, came, start, end } = self;
+        sum.queue += u128::from((start.min(now) - came.min(now)).0);
+        sum.busy[cause as usize] += u128::from((end.min(now) - start.min(now)).0);
+        if start > now {
+            return Activity { waiting: sum.waiting + 1, ..sum };
+        }
+        sum.visits += 1;
+        sum.waited += u128::from((start - came).0);
+        if end <= now {
+            sum.served += 1;
+            sum.service += u128::from((end - start).0);
+        }
+        sum
+    }
+}
+
+impl Metered for Port<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        Some(self.bookings.borrow().activity(now))
+    }
+}
+
+impl<'m> Room<'m> for Port<'m> {
+    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        self.pass(ask, spent);
+        self.sim.until(spent.until()).await;
+    }
+
+    /// Books the port for what comes now; the account ends when the next port may begin with it.
+    fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        let now = spent.until();
+        let start = self.bookings.borrow_mut().book(now, self.plan.time_for(ask.work), ask.cause);
+        spent.charge(self.place.id, What::Waiting, start);
+        spent.charge(self.place.id, What::Service, start + self.plan.head(ask.work));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three messages of 10 ns, at 0, 4 and 50: the second waits for 6, and at each instant only what has passed counts.
+    #[test]
+    fn what_is_booked_counts_as_it_passes() {
+        let mut bookings = Bookings::default();
+        let starts = [0, 4, 50].map(|now| bookings.book(Nanos(now), Nanos(10), Cause::Host).0);
+        assert_eq!(starts, [0, 10, 50]);
+        let at = |now| {
+            let found = bookings.activity(Nanos(now));
+            (found.busy[0], found.queue, found.waiting, found.visits, found.served)
+        };
+        assert_eq!(at(55), (25, 6, 0, 3, 2));
+        let mut early = Bookings::default();
+        early.book(Nanos(0), Nanos(10), Cause::Host);
+        early.book(Nanos(4), Nanos(10), Cause::Rebuild);
+        let found = early.activity(Nanos(7));
+        assert_eq!((found.busy[0], found.queue, found.waiting, found.visits, found.served), (7, 3, 1, 1, 0));
+        assert_eq!(early.activity(Nanos(20)).busy, [10, 0, 10, 0], "each for its cause");
+    }
+}

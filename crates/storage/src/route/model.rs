@@ -1,0 +1,103 @@
+//! What theory may know of a route: the work of its hops, of the servers at its ends, and of what it leads to.
+
+use super::{Hop, Journey, RoutePlan, SERVER, TARGET};
+use headrace_analytic::Law;
+
+use crate::crossing::Phase;
+use crate::graph::View;
+use crate::room::Known;
+use crate::server::Paths;
+use crate::theory::{Demand, Load, Model, Server};
+
+impl RoutePlan {
+    /// The ways that requests take, and the share of each.
+    fn shares(&self) -> Vec<(f64, &[Hop])> {
+        match self.policy {
+            Paths::First => vec![(1.0, &self.ways[0])],
+            Paths::RoundRobin | Paths::ShortestQueue => {
+                let share = 1.0 / self.ways.len() as f64;
+                self.ways.iter().map(|way| (share, &way[..])).collect()
+            }
+        }
+    }
+
+    /// What goes through one node in both phases.
+    fn both_phases(view: View, load: &Load, Hop { enter, leave, .. }: Hop) -> Result<Vec<Demand>, String> {
+        let there = view.carries(load, (Phase::Request, enter, leave))?;
+        Ok([there, view.carries(load, (Phase::Answer, enter, leave))?].concat())
+    }
+
+    /// What one phase asks of the switches of a way. Its data is in all ports at once, and waits out its time on the slowest wire alone.
+    fn through(
+        view: View,
+        nodes: &[View],
+        load: &Load,
+        way: &[Hop],
+        phase: Phase,
+    ) -> Result<Vec<Demand>, String> {
+        let mut demands = Vec::new();
+        for hop in way {
+            demands.extend(nodes[hop.edge].carries(load, (phase, hop.enter, hop.leave))?);
+        }
+        let times: Vec<f64> =
+            demands.iter().filter(|demand| demand.server == Server::SINGLE).map(Demand::work_ms).collect();
+        let beside = times.iter().sum::<f64>() - times.iter().copied().fold(0.0, f64::max);
+        demands.push(Demand::one(view.id(), Server::Delay, Law::Fixed(-beside)));
+        Ok(demands)
+    }
+
+    /// The mean work that a request brings the busiest node, over its number of servers.
+    fn busiest_ms(demands: &[Demand]) -> f64 {
+        let of = |demand: &Demand| match demand.server {
+            Server::Queue { servers, .. } => {
+                let here =
+                    demands.iter().filter(|other| other.node == demand.node && other.server == demand.server);
+                here.map(Demand::work_ms).sum::<f64>() / f64::from(servers)
+            }
+            Server::Delay | Server::Join { .. } => 0.0,
+        };
+        demands.iter().map(of).fold(0.0, f64::max)
+    }
+}
+
+impl Known for RoutePlan {
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        let fails =
+            format!("requests come to one component: those through `{}` come to several", view.path());
+        Ok(Model::Busy { work_ms: Self::busiest_ms(&self.demands(view, load)?), fails })
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let nodes: Vec<View> = view.uses().collect();
+        let mut demands = Self::both_phases(nodes[SERVER], load, Journey::end(SERVER))?;
+        for (share, way) in self.shares() {
+            for phase in [Phase::Request, Phase::Answer] {
+                let found = Self::through(view, &nodes, load, way, phase)?;
+                demands.extend(found.into_iter().map(|demand| demand.times(share, 1.0)));
+            }
+        }
+        if let Some(engine) = self.engine {
+            demands.extend(Self::both_phases(nodes[engine], load, Journey::end(engine))?);
+        }
+        if self.policy == Paths::ShortestQueue && self.ways.len() > 1 {
+            let fails = format!("each way gets the same share: `{}` takes the shortest queue", view.path());
+            if let Some(first) = demands.first_mut() {
+                first.fails.get_or_insert(fails);
+            }
+        }
+        demands.extend(nodes[TARGET].demands(load)?);
+        Ok(demands)
+    }
+
+    fn addressed(&self, view: View) -> bool {
+        view.uses().nth(TARGET).is_none_or(View::addressed)
+    }
+
+    fn scales(&self, view: View) -> bool {
+        view.uses().all(View::scales)
+    }
+
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        view.uses().find_map(|used| used.note(load))
+    }
+}

@@ -1,0 +1,192 @@
+//! A server: cores that submit commands and finish them, and an adapter. What may be outstanding at each target its routes know.
+
+mod spec;
+
+use std::cell::Cell;
+
+use headrace_analytic::Law;
+use headrace_kernel::{Resource, Round, Sim};
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Ask, Block, Op, Spent, What};
+
+use crate::crossing::{Crossing, Phase};
+use crate::graph::View;
+use crate::meter::{Activity, Meter};
+use crate::place::{Edge, Place};
+use crate::room::{Known, Metered, Plan, Room};
+use crate::theory::{self, Demand, Load};
+
+pub use spec::{AdapterSpec, Coalescing, Paths, ServerSpec};
+
+/// A server in which nothing is left to go wrong. Where its adapter takes a time for each command, that is a station that it uses.
+#[derive(Clone, Debug)]
+pub struct ServerPlan {
+    spec: ServerSpec,
+}
+
+impl ServerPlan {
+    /// How long a core works for one phase of a request, interrupts apart.
+    fn time_for(&self, phase: Phase, op: Op, bytes: u64) -> Nanos {
+        let command = match phase {
+            Phase::Request => self.spec.submit,
+            Phase::Answer => self.spec.complete,
+        };
+        let copied = if phase.has_data(op) { bytes } else { 0 };
+        command + self.spec.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(copied)))
+    }
+
+    const fn coalescing(&self) -> Option<Coalescing> {
+        self.spec.adapter.coalescing
+    }
+
+    /// What of a server no formula knows.
+    fn fails(&self, view: View) -> Option<String> {
+        if self.coalescing().is_some() {
+            return Some(format!(
+                "answers are told one by one: `{}` holds them back for each other",
+                view.path()
+            ));
+        }
+        let depth = self.spec.adapter.queue_depth?;
+        Some(format!(
+            "no request waits outside: `{}` has at most {depth} outstanding at each target",
+            view.path()
+        ))
+    }
+}
+
+impl Known for ServerPlan {
+    fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
+        let (phase, ..) = crossing;
+        let interrupt = if phase == Phase::Answer { self.spec.interrupt } else { Nanos::ZERO };
+        let time = |(p, op, bytes): &(f64, Op, u64)| {
+            (*p, Law::Fixed((self.time_for(phase, *op, *bytes) + interrupt).ms()))
+        };
+        let law = Law::mixed(load.kinds.iter().map(time).collect());
+        let server = theory::Server::Queue { servers: self.spec.cores, urgent_first: false };
+        let cores = Demand { fails: self.fails(view), ..Demand::one(view.id(), server, law) };
+        let mut demands = Vec::new();
+        if cores.work_ms() > 0.0 {
+            demands.push(cores);
+        }
+        if let (Phase::Request, Some(adapter)) = (phase, view.uses().next()) {
+            demands.extend(adapter.demands(load)?);
+        }
+        Ok(demands)
+    }
+
+    fn scales(&self, _: View) -> bool {
+        self.coalescing().is_none()
+    }
+}
+
+/// A server in a simulation.
+pub struct Server<'m> {
+    place: &'m Place<'m>,
+    sim: &'m Sim<'m>,
+    plan: &'m ServerPlan,
+    cores: Resource<'m>,
+    adapter: Option<&'m Edge<'m>>,
+    /// Completions that the adapter holds back.
+    held: Cell<u32>,
+    told: Round<'m>,
+    interrupts: Cell<u64>,
+}
+
+impl Plan for ServerPlan {
+    type Room<'m> = Server<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Server<'m> {
+        let sim = place.site.sim;
+        Server {
+            place,
+            sim,
+            plan: self,
+            cores: Resource::fcfs(sim, u64::from(self.spec.cores)),
+            adapter: uses.first(),
+            held: Cell::new(0),
+            told: Round::new(sim),
+            interrupts: Cell::new(0),
+        }
+    }
+}
+
+impl<'m> Server<'m> {
+    /// A core works for a while, if at all.
+    async fn work(&'m self, time: Nanos, spent: &mut Spent) {
+        if time == Nanos::ZERO {
+            return;
+        }
+        self.cores.serve(time).await;
+        spent.charge(self.place.id, What::Waiting, self.sim.now() - time);
+        spent.charge(self.place.id, What::Service, self.sim.now());
+    }
+
+    /// Waits until the adapter tells of this completion; gives whether this one makes it do so.
+    async fn held_back(&'m self, Coalescing { most, after }: Coalescing) -> bool {
+        let number = self.held.get() + 1;
+        self.held.set(number);
+        if number >= most {
+            return self.tell();
+        }
+        if number > 1 {
+            self.told.wait().await;
+            return false;
+        }
+        let told = self.sim.within(self.sim.now() + after, Box::pin(self.told.wait())).await;
+        told.is_none() && self.tell()
+    }
+
+    fn tell(&self) -> bool {
+        self.held.set(0);
+        self.told.end();
+        true
+    }
+
+    async fn send(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) {
+        let Crossing { request, phase, .. } = ask.work;
+        self.work(self.plan.time_for(phase, request.op, request.bytes), spent).await;
+        if let Some(adapter) = self.adapter {
+            adapter.serve(&ask.with(ask.work.data()), spent).await;
+        }
+    }
+
+    async fn receive(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) {
+        let Crossing { request, phase, .. } = ask.work;
+        let interrupts = match self.plan.coalescing() {
+            Some(coalescing) => self.held_back(coalescing).await,
+            None => true,
+        };
+        spent.charge(self.place.id, What::Blocked, self.sim.now());
+        let mut time = self.plan.time_for(phase, request.op, request.bytes);
+        if interrupts {
+            self.interrupts.set(self.interrupts.get() + 1);
+            time += self.plan.spec.interrupt;
+        }
+        self.work(time, spent).await;
+    }
+}
+
+impl Metered for Server<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        Some(Activity::of(self.cores.servers(), &self.cores.usage(), now))
+    }
+
+    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        put("interrupts", Meter::Count(self.interrupts.get()));
+    }
+}
+
+impl<'m> Room<'m> for Server<'m> {
+    async fn serve(&'m self, _: &Ask<Block>, _: &mut Spent) {
+        unreachable!("a server holds no data: requests go through it")
+    }
+
+    async fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> Nanos {
+        match ask.work.phase {
+            Phase::Request => self.send(ask, spent).await,
+            Phase::Answer => self.receive(ask, spent).await,
+        }
+        spent.until()
+    }
+}

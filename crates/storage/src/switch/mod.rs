@@ -1,0 +1,162 @@
+//! A switch: ports, each with a queue before either direction of its wire, and nothing between them that anybody waits for.
+//!
+//! A message books the port by which it comes in and, when its head is there and `latency` is over, the port by which it leaves; it
+//! is in both at once. So it takes its time on the wire once, and one frame more where frames are stored first. The queue before a
+//! port that leads in stands in who sends; between switches there is one wire, that of the port which leads out.
+
+mod spec;
+
+use headrace_analytic::Law;
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Op, Spent, What};
+
+use crate::crossing::{Crossing, Phase};
+use crate::graph::View;
+use crate::place::{Edge, Place};
+use crate::port::PortPlan;
+use crate::room::{Known, Metered, Plan, Room};
+use crate::theory::{Demand, Load, Server};
+use crate::wire::Wire;
+
+pub use spec::{Connection, Form, Forwarding, Linked, SwitchSpec};
+
+/// A switch whose neighbours are known.
+#[derive(Clone, Debug)]
+pub struct SwitchPlan {
+    latency: Nanos,
+    inside: Inside,
+}
+
+/// What is between two neighbours.
+#[derive(Clone, Debug)]
+enum Inside {
+    /// Ports with queues.
+    Queued(Vec<Ends>),
+    /// A wire of their own for each two, or nothing at all.
+    Direct(Option<Wire>),
+}
+
+/// The two directions of a port, by the numbers of the nodes that the switch uses.
+#[derive(Clone, Debug)]
+struct Ends {
+    /// From a server or what holds data; the queue before another switch's wire stands there.
+    into: Option<(usize, PortPlan)>,
+    out: (usize, PortPlan),
+    /// Whether it leads out to another switch.
+    to_switch: bool,
+}
+
+impl Phase {
+    /// The ports by which a message comes in and leaves.
+    const fn through(self, initiator: u32, target: u32) -> (usize, usize) {
+        match self {
+            Self::Request => (initiator as usize, target as usize),
+            Self::Answer => (target as usize, initiator as usize),
+        }
+    }
+}
+
+impl SwitchPlan {
+    /// How long a message of a direct switch lasts on its wire.
+    fn direct_time(wire: &Option<Wire>, phase: Phase, data: Block) -> Nanos {
+        let is_command = phase == Phase::Request;
+        wire.map_or(Nanos::ZERO, |wire| wire.time_for(data.bytes) + wire.message(is_command) + wire.delay())
+    }
+}
+
+impl Known for SwitchPlan {
+    fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
+        let (phase, initiator, target) = crossing;
+        let data = load.data(phase);
+        let mean = |of: &dyn Fn(Block) -> Nanos| {
+            let each =
+                |(p, op, bytes): &(f64, Op, u64)| p * of(Block { op: *op, address: 0, bytes: *bytes }).ms();
+            data.kinds.iter().map(each).sum::<f64>()
+        };
+        let delay = |ms: f64| Demand::one(view.id(), Server::Delay, Law::Fixed(ms));
+        let ports = match &self.inside {
+            Inside::Direct(wire) => {
+                let ms = mean(&|block| Self::direct_time(wire, phase, block));
+                return Ok(vec![delay(self.latency.ms() + ms)]);
+            }
+            Inside::Queued(ports) => ports,
+        };
+        let (enter, leave) = phase.through(initiator, target);
+        let of_port = |at: usize| view.uses().nth(at).expect("a switch uses its ports").demands(&data);
+        let mut demands = vec![delay(self.latency.ms())];
+        if let Some((into, _)) = &ports[enter].into {
+            demands.extend(of_port(*into)?);
+        }
+        demands.extend(of_port(ports[leave].out.0)?);
+        Ok(demands)
+    }
+
+    fn scales(&self, _: View) -> bool {
+        true
+    }
+}
+
+/// A switch in a simulation.
+pub struct Switch<'m> {
+    place: &'m Place<'m>,
+    plan: &'m SwitchPlan,
+    nodes: &'m [Edge<'m>],
+}
+
+impl Plan for SwitchPlan {
+    type Room<'m> = Switch<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Switch<'m> {
+        Switch { place, plan: self, nodes: uses }
+    }
+}
+
+impl Metered for Switch<'_> {}
+
+impl Switch<'_> {
+    /// Has the head of a message come in; gives when the whole of it has.
+    fn enters(&self, ends: &Ends, ask: &Ask<Crossing>, data: &Ask<Block>, spent: &mut Spent) -> Nanos {
+        let Some((into, port)) = &ends.into else { return ask.work.tail };
+        self.nodes[*into].pass(data, spent);
+        spent.until() + port.behind_head(data.work)
+    }
+
+    /// Has a message leave of which all has come by `whole`; gives when all of it has arrived. It goes on to another switch with its
+    /// head.
+    fn leaves(&self, ends: &Ends, whole: Nanos, data: &Ask<Block>, spent: &mut Spent) -> Nanos {
+        let (out, port) = &ends.out;
+        self.nodes[*out].pass(data, spent);
+        let arrived = (spent.until() + port.behind_head(data.work)).max(whole + port.wire.delay());
+        if !ends.to_switch {
+            spent.charge(self.place.id, What::Service, arrived);
+        }
+        arrived
+    }
+}
+
+impl<'m> Room<'m> for Switch<'m> {
+    async fn serve(&'m self, _: &Ask<Block>, _: &mut Spent) {
+        unreachable!("a switch holds no data: routes lead through it, and nothing else is sent to it")
+    }
+
+    async fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> Nanos {
+        let (sim, id, latency) = (self.place.site.sim, self.place.id, self.plan.latency);
+        let (Crossing { phase, initiator, target, .. }, data) = (ask.work, ask.with(ask.work.data()));
+        let ports = match &self.plan.inside {
+            Inside::Direct(wire) => {
+                let time = latency + SwitchPlan::direct_time(wire, phase, data.work);
+                sim.delay(time).await;
+                spent.charge(id, What::Service, sim.now());
+                return sim.now();
+            }
+            Inside::Queued(ports) => ports,
+        };
+        let (enter, leave) = phase.through(initiator, target);
+        let whole = self.enters(&ports[enter], ask, &data, spent);
+        spent.charge(id, What::Service, spent.until() + latency);
+        sim.until(spent.until()).await;
+        let arrived = self.leaves(&ports[leave], whole + latency, &data, spent);
+        sim.until(spent.until()).await;
+        arrived
+    }
+}

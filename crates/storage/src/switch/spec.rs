@@ -1,0 +1,197 @@
+//! What a user may write of a switch.
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Ends, Inside, SwitchPlan};
+use crate::AnyPlan;
+use crate::graph::Lowering;
+use crate::port::{Passes, PortPlan};
+use crate::room::{Lowered, Spec};
+use crate::wire::{FrameSpec, Line, Preset, Wire};
+
+/// A non-blocking switch: a port for each neighbour, with a wire and a queue for each direction. Streams `from:` a server find their
+/// ways through it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchSpec {
+    /// Its neighbours: servers, other switches, and what holds data. A link between two switches is listed by either.
+    pub connects: Vec<Connection>,
+    /// What the wires of its ports are called: their rate and frames. Default: `rate` and `frame` say them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
+    /// Rate of each port in each direction: that of data, or with `frame` of frames. Default: that of `preset`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BytesPerSecond>,
+    /// How data is cut into frames. Default: that of `preset`; without one not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<FrameSpec>,
+    /// Time from the arrival of a frame at a port to its place in the queue of another. Data sheets say 0.3 µs to 2 µs.
+    #[serde(default)]
+    pub latency: Nanos,
+    /// Whether a frame goes on before it is there whole.
+    #[serde(default)]
+    pub forwarding: Forwarding,
+    /// Whether ports have queues.
+    #[serde(default)]
+    pub form: Form,
+    /// Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub credit: Option<u32>,
+    /// Number of ports. Default: as many as neighbours need.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub ports: Option<u32>,
+}
+
+/// A neighbour of a switch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Connection {
+    /// By its name in `system`, over one wire like all of this switch.
+    Name(String),
+    /// The same with a wire of its own.
+    Written(Linked),
+}
+
+/// A neighbour, and the wires to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Linked {
+    /// The neighbour, by its name in `system`.
+    pub to: String,
+    /// Number of wires, each with a port at this end.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 64))]
+    pub links: u32,
+    /// What each wire is called. Default: as the switch says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
+    /// Rate of each wire in each direction. Default: as the switch says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BytesPerSecond>,
+    /// Length of each wire in metres, of 5 ns each.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 20_000_000))]
+    pub metres: u32,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// Whether a frame goes on before it is there whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Forwarding {
+    /// It goes on as soon as its head says where, as Fibre Channel and InfiniBand switches do.
+    #[default]
+    CutThrough,
+    /// It is stored whole first, as many Ethernet switches do: one frame's time longer.
+    StoreAndForward,
+}
+
+/// What is between the neighbours of a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// A queue at each port, in and out.
+    #[default]
+    Queued,
+    /// A connection of their own for each two: nobody waits. `rate` or `preset` can be left out; then messages take no time but
+    /// `latency`.
+    Direct,
+}
+
+impl Connection {
+    /// The neighbour.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Name(name) => name,
+            Self::Written(linked) => &linked.to,
+        }
+    }
+
+    /// Number of wires.
+    pub(crate) const fn links(&self) -> u32 {
+        match self {
+            Self::Name(_) => 1,
+            Self::Written(linked) => linked.links,
+        }
+    }
+}
+
+impl SwitchSpec {
+    /// What is written of the wires to a neighbour.
+    pub(crate) fn line(&self, to: &Connection) -> Line {
+        let Self { preset, rate, frame, credit, .. } = *self;
+        let usual = Line { preset, rate, frame, metres: 0, credit };
+        match to {
+            Connection::Name(_) => usual,
+            Connection::Written(Linked { preset: None, rate, metres, .. }) => {
+                Line { rate: rate.or(usual.rate), metres: *metres, ..usual }
+            }
+            Connection::Written(Linked { preset, rate, metres, .. }) => {
+                Line { preset: *preset, rate: *rate, frame: None, metres: *metres, ..usual }
+            }
+        }
+    }
+
+    fn check(&self, at: &mut Lowering) -> Option<()> {
+        if self.connects.is_empty() {
+            let help = "list servers, switches and what holds data: `connects: [recorder, tds]`";
+            return at.refuse("connects", "a switch that connects nothing carries nothing", Some(help));
+        }
+        let neighbours: Option<Vec<()>> =
+            self.connects.iter().map(|connection| at.neighbour("connects", connection)).collect();
+        neighbours.map(drop)
+    }
+
+    fn direct(&self, at: &mut Lowering) -> Option<Option<Wire>> {
+        let Self { preset, rate, frame, credit, .. } = *self;
+        match (preset, rate) {
+            (None, None) => Some(None),
+            _ => Line { preset, rate, frame, metres: 0, credit }.wire(at).map(Some),
+        }
+    }
+}
+
+impl Spec for SwitchSpec {
+    type Plan = SwitchPlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Lowered<SwitchPlan>> {
+        self.check(at)?;
+        let sockets = at.sockets()?;
+        if let Some(ports) = self.ports.filter(|ports| (*ports as usize) < sockets.len()) {
+            let message =
+                format!("`{}` has {ports} ports, and its neighbours need {}", at.path(), sockets.len());
+            return at.refuse("ports", message, Some("give it fewer neighbours, or another switch"));
+        }
+        let (latency, mut uses, mut ports) = (self.latency, Vec::new(), Vec::new());
+        if self.form == Form::Direct {
+            let inside = Inside::Direct(self.direct(at)?);
+            return Some(Lowered { plan: SwitchPlan { latency, inside }, uses, capacity: Bytes(0) });
+        }
+        let passes = match self.forwarding {
+            Forwarding::CutThrough => Passes::Head,
+            Forwarding::StoreAndForward => Passes::FirstFrame,
+        };
+        for socket in sockets {
+            let wire = socket.line.wire(at)?;
+            let mut port = |direction: &str, passes| {
+                let plan = PortPlan { wire, messages: true, passes };
+                uses.push(
+                    at.part(&format!("{} {direction}", socket.name), AnyPlan::Port(plan.clone().into())),
+                );
+                (uses.len() - 1, plan)
+            };
+            let into = (!socket.to_switch).then(|| port("in", passes));
+            let leaves = if socket.to_switch { passes } else { Passes::Whole };
+            ports.push(Ends { into, out: port("out", leaves), to_switch: socket.to_switch });
+        }
+        let plan = SwitchPlan { latency, inside: Inside::Queued(ports) };
+        Some(Lowered { plan, uses, capacity: Bytes(0) })
+    }
+}

@@ -1,0 +1,195 @@
+//! A tape library: cartridges, drives in groups, robots.
+
+mod drives;
+mod spec;
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{LinkId, Stream};
+use headrace_stats::Level;
+use headrace_units::{BytesPerSecond, Nanos};
+use headrace_work::{Ask, Cause, FileOp, Spent, What};
+
+use crate::meter::{Activity, Meter};
+use crate::place::{Edge, Place};
+use crate::room::{Known, Metered, Plan, Room};
+
+use drives::Drives;
+
+pub(crate) use drives::Cartridge;
+pub use spec::{DriveGroup, Recall, TapeLibrarySpec};
+
+impl Known for TapeLibrarySpec {
+    fn serves_blocks(&self) -> bool {
+        false
+    }
+}
+
+/// A library in a simulation.
+pub struct TapeLibrary<'m> {
+    place: &'m Place<'m>,
+    spec: &'m TapeLibrarySpec,
+    groups: Vec<(Drives<'m>, LinkId)>,
+    silos: Stream,
+    spots: Stream,
+    /// Drives held, of all groups.
+    held: RefCell<Level>,
+    accesses: Cell<u64>,
+    read: Cell<u64>,
+    written: Cell<u64>,
+    /// The cartridge that is being filled, and how much is on it.
+    filling: Cell<(Cartridge, u64)>,
+}
+
+/// Where a file begins on tape; it continues on the cartridges with the next numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub cartridge: Cartridge,
+    pub offset: u64,
+}
+
+/// A cartridge in a drive, at a position. Dropped, the drive is free for the next.
+pub(crate) struct Mounted<'m> {
+    library: &'m TapeLibrary<'m>,
+    group: usize,
+    drive: usize,
+    cause: Cause,
+    since: Nanos,
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let sim = self.library.place.site.sim;
+        if !sim.is_over() {
+            self.library.held.borrow_mut().down(sim.now(), 1);
+            self.library.groups[self.group].0.release(self.drive, self.cause, self.since);
+        }
+    }
+}
+
+impl Plan for TapeLibrarySpec {
+    type Room<'m> = TapeLibrary<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> TapeLibrary<'m> {
+        let group = |group: &DriveGroup| {
+            let drives = Drives::new(place.site.sim, self, group.drives, group.arms);
+            (drives, place.site.fluid.link(group.rate))
+        };
+        TapeLibrary {
+            place,
+            spec: self,
+            groups: self.groups.iter().map(group).collect(),
+            silos: place.stream("silos"),
+            spots: place.stream("spots"),
+            held: RefCell::default(),
+            accesses: Cell::new(0),
+            read: Cell::new(0),
+            written: Cell::new(0),
+            filling: Cell::new((self.cartridges, 0)),
+        }
+    }
+}
+
+impl<'m> TapeLibrary<'m> {
+    /// Where a file lies that is older than the log.
+    pub(crate) fn spot_of(&self, file: u64) -> Spot {
+        let mut draws = self.spots.of(file);
+        let cartridge = (draws.uniform() * f64::from(self.spec.cartridges)) as u32;
+        let offset = (draws.uniform() * self.spec.cartridge.0 as f64) as u64;
+        Spot { cartridge: cartridge.min(self.spec.cartridges - 1), offset }
+    }
+
+    /// The parts of a file on its cartridges: where each begins, and how many bytes.
+    pub(crate) fn parts(&self, spot: Spot, bytes: u64) -> impl Iterator<Item = (Spot, u64)> + use<> {
+        let (each, mut at, mut left) = (self.spec.cartridge.0, spot, bytes);
+        std::iter::from_fn(move || {
+            let here = left.min(each - at.offset.min(each - 1));
+            let part = (left > 0).then_some((at, here))?;
+            left -= here;
+            at = Spot { cartridge: at.cartridge + 1, offset: 0 };
+            Some(part)
+        })
+    }
+
+    /// Where the next bytes are written, at most so many: and how many fit there.
+    pub(crate) fn next_part(&self, bytes: u64) -> (Spot, u64) {
+        let (mut cartridge, mut offset) = self.filling.get();
+        if offset == self.spec.cartridge.0 {
+            (cartridge, offset) = (cartridge + 1, 0);
+        }
+        let here = bytes.min(self.spec.cartridge.0 - offset);
+        self.filling.set((cartridge, offset + here));
+        (Spot { cartridge, offset }, here)
+    }
+
+    fn group_of(&self, cartridge: Cartridge) -> usize {
+        let silos: u32 = self.spec.groups.iter().map(|group| group.silos).sum();
+        let mut silo = (self.silos.of(u64::from(cartridge)).uniform() * f64::from(silos)) as u32;
+        let is_of = |group: &DriveGroup| {
+            let within = silo < group.silos;
+            silo = silo.saturating_sub(group.silos);
+            within
+        };
+        self.spec.groups.iter().position(is_of).unwrap_or(self.groups.len() - 1)
+    }
+
+    /// Waits for a drive, has the cartridge brought there, and goes to its position.
+    pub(crate) async fn mount(&'m self, spot: Spot, ask: &Ask<FileOp>, spent: &mut Spent) -> Mounted<'m> {
+        let (sim, group) = (self.place.site.sim, self.group_of(spot.cartridge));
+        let drives = &self.groups[group].0;
+        let drive = drives.acquire(spot.cartridge, ask.cause).await;
+        self.held.borrow_mut().up(sim.now(), 1);
+        let mounted = Mounted { library: self, group, drive, cause: ask.cause, since: sim.now() };
+        spent.charge(self.place.id, What::Waiting, sim.now());
+        self.accesses.set(self.accesses.get() + 1);
+        drives.mount(drive, spot.cartridge).await;
+        drives.locate(drive, spot.offset).await;
+        spent.charge(self.place.id, What::Service, sim.now());
+        mounted
+    }
+
+    /// What the drives of a group share, and the most that one of them has in bytes a second.
+    pub(crate) fn link(&self, mounted: &Mounted) -> (LinkId, f64) {
+        let most = self.spec.drive_rate.map_or(f64::INFINITY, BytesPerSecond::get);
+        (self.groups[mounted.group].1, most)
+    }
+
+    /// Data of a mounted cartridge was read, or written.
+    pub(crate) fn moved(&self, mounted: &Mounted, bytes: u64, is_written: bool) {
+        self.groups[mounted.group].0.pass(mounted.drive, bytes);
+        let counter = if is_written { &self.written } else { &self.read };
+        counter.set(counter.get() + bytes);
+    }
+}
+
+impl<'m> Room<'m> for TapeLibrary<'m> {}
+
+impl Metered for TapeLibrary<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let of = |(drives, _): &(Drives, LinkId)| {
+            let (waits, services, queue) = (drives.waits.borrow(), drives.services.borrow(), drives.queue());
+            Activity {
+                servers: drives.number(),
+                busy: drives.busy.borrow().map(|level| level.area(now)),
+                queue: queue.area(now),
+                waiting: queue.value(),
+                visits: waits.count(),
+                waited: waits.sum_ns(),
+                served: services.count(),
+                service: services.sum_ns(),
+            }
+        };
+        self.groups.iter().map(of).reduce(Activity::and)
+    }
+
+    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let mounts = self.groups.iter().map(|(drives, _)| drives.mounts.get()).sum();
+        let links = self.groups.iter().map(|(_, link)| self.place.site.fluid.usage(*link));
+        put("mounts", Meter::Count(mounts));
+        put("mounts_per_access", Meter::Share(mounts, self.accesses.get()));
+        put("most_drives_busy", Meter::Count(self.held.borrow().max()));
+        put("bytes_read", Meter::Count(self.read.get()));
+        put("bytes_written", Meter::Count(self.written.get()));
+        put("paths_busy", Meter::Area(links.map(|usage| usage.busy.iter().sum::<u128>()).sum()));
+    }
+}

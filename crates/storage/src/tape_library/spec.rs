@@ -1,0 +1,102 @@
+//! What a user writes of a tape library.
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::graph::Lowering;
+use crate::room::{Lowered, Spec};
+
+/// Cartridges in silos, and drives in groups. A cartridge lies in one silo, chosen at random, and goes to a drive of the group
+/// that serves it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TapeLibrarySpec {
+    /// The groups of drives.
+    #[schemars(length(min = 1))]
+    pub groups: Vec<DriveGroup>,
+    /// Capacity of a cartridge. Files are written one after another; one that does not fit continues on the next.
+    pub cartridge: Bytes,
+    /// Number of cartridges with files that are older than a log; each of these files lies on one at random, anywhere.
+    #[serde(default = "thousand")]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub cartridges: u32,
+    /// The most that one drive reads or writes. Default: what its group carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive_rate: Option<BytesPerSecond>,
+    /// From the cartridge's arrival in a drive until it is ready.
+    #[serde(default)]
+    pub load: Nanos,
+    /// From one end of the tape to the other. Going anywhere takes time in proportion to the way.
+    #[serde(default)]
+    pub locate: Nanos,
+    /// From the end of the tape to its beginning, before unloading; in proportion.
+    #[serde(default)]
+    pub rewind: Nanos,
+    /// From rewound until the robot can take the cartridge.
+    #[serde(default)]
+    pub unload: Nanos,
+    /// What a robot takes to bring a cartridge to a drive, or to put it back.
+    #[serde(default, rename = "move")]
+    pub robot_move: Nanos,
+    /// How long an unused cartridge stays in its drive; it leaves earlier where a drive is needed for another. Default: it leaves at once.
+    #[serde(default)]
+    pub hold: Nanos,
+    /// Which recall is next when a drive is free.
+    #[serde(default)]
+    pub recall: Recall,
+}
+
+/// Drives on one path.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveGroup {
+    /// Number of drives.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub drives: u32,
+    /// What they transfer together: the rate of their chain or network.
+    pub rate: BytesPerSecond,
+    /// Number of silos whose cartridges they take.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub silos: u32,
+    /// Number of robot arms.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub arms: u32,
+}
+
+/// Which recall is next when a drive is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Recall {
+    /// The one that has waited longest.
+    #[default]
+    Arrival,
+    /// One for the cartridge that is in the drive, if there is any: recalls are batched by cartridge.
+    ByCartridge,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+const fn thousand() -> u32 {
+    1000
+}
+
+impl Spec for TapeLibrarySpec {
+    type Plan = Self;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+        if self.groups.iter().any(|group| group.rate.get() <= 0.0)
+            || self.drive_rate.is_some_and(|rate| rate.get() <= 0.0)
+        {
+            return at.refuse("groups", "a group of drives transfers something", None);
+        }
+        if self.cartridge.0 == 0 {
+            return at.refuse("cartridge", "a cartridge holds at least one byte", None);
+        }
+        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+    }
+}

@@ -1,0 +1,52 @@
+//! What happens to files, told to whoever checks it: physical facts, without the reasons.
+
+use headrace_units::Nanos;
+use headrace_work::NodeId;
+
+/// Something that happened to a file of an archive. Files are told apart by the archive's own numbers, in the order in which they came
+/// into being: a file that is put again is another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// Space of the pool is taken for it.
+    SpaceTaken {
+        /// The component that has the space.
+        pool: NodeId,
+        /// The file.
+        file: u32,
+        /// How much.
+        bytes: u64,
+    },
+    /// Its data is whole in the pool.
+    OnDisk(u32),
+    /// Its data is whole on tape.
+    OnTape(u32),
+    /// Someone begins to read or copy its data in the pool.
+    ReadBegins(u32),
+    /// That ends.
+    ReadEnds(u32),
+    /// A purge takes its data out of the pool, and its space is free.
+    Purged {
+        /// The component that had the data.
+        pool: NodeId,
+        /// The file.
+        file: u32,
+    },
+    /// A user deletes or replaces it: its data need be nowhere any more.
+    Unwanted(u32),
+    /// The data of an unwanted file leaves the pool.
+    Freed {
+        /// The component that had the data.
+        pool: NodeId,
+        /// The file.
+        file: u32,
+    },
+}
+
+/// Whoever is told.
+pub trait Witness {
+    /// Something happened in the archive `of`.
+    fn saw(&self, of: NodeId, fact: Fact, now: Nanos);
+
+    /// What was wrong, in words.
+    fn broken(&self) -> Vec<String>;
+}

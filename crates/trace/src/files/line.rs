@@ -1,0 +1,158 @@
+//! A line of a log: columns by name.
+
+use headrace_units::Nanos;
+use headrace_work::{FileAct, FileOp};
+
+use crate::fields::{Fields, MOST, scaled, shown, whole};
+
+/// A larger file is refused: sums of sizes then have room.
+const LARGEST: u64 = 1 << 50;
+
+/// One operation of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// When, after the first operation.
+    pub at: Nanos,
+    pub op: FileOp,
+    /// Whether the file was read from tape, if the log has that.
+    pub staged: Option<bool>,
+    pub measured: Option<Nanos>,
+    /// Whether the log says that the file has no bytes.
+    pub is_empty: bool,
+}
+
+/// Reads lines by the columns that the first names.
+#[derive(Default)]
+pub struct Columns {
+    places: Option<Places>,
+    /// Time of the first operation and of the last, in ns on the log's clock.
+    first_ns: Option<u64>,
+    last_ns: u64,
+}
+
+struct Places {
+    time: usize,
+    op: usize,
+    user: usize,
+    host: usize,
+    file: usize,
+    bytes: usize,
+    staged: Option<usize>,
+    measured: Option<usize>,
+}
+
+impl Columns {
+    /// Whether the header was read.
+    pub fn are_known(&self) -> bool {
+        self.places.is_some()
+    }
+
+    /// The operation of a line; `None` for the header.
+    pub fn read(&mut self, line: &[u8]) -> Result<Option<Logged>, String> {
+        let fields = Fields::by_comma(line);
+        let Some(places) = &self.places else {
+            self.places = Some(Places::of(&fields)?);
+            return Ok(None);
+        };
+        if memchr::memchr(b'"', line).is_some() {
+            return Err("quoted fields are not supported; remove the quotes".to_owned());
+        }
+        let time_ns = scaled(fields.get(places.time), 1_000_000_000, "`time_s`")?;
+        let logged = places.operation(&fields)?;
+        let at = self.since_first(time_ns)?;
+        Ok(Some(Logged { at, ..logged }))
+    }
+
+    fn since_first(&mut self, time_ns: u64) -> Result<Nanos, String> {
+        if time_ns < self.last_ns {
+            let (time, last) = (time_ns as f64 * 1e-9, self.last_ns as f64 * 1e-9);
+            return Err(format!(
+                "`time_s` runs backwards, from {last} to {time}; sort the log by `time_s`, or set `skip_bad: true` to leave out such lines"
+            ));
+        }
+        self.last_ns = time_ns;
+        Ok(Nanos(time_ns - *self.first_ns.get_or_insert(time_ns)))
+    }
+}
+
+impl Places {
+    fn of(header: &Fields) -> Result<Self, String> {
+        let optional = |name: &str| (0..header.count).find(|at| header.get(*at) == name.as_bytes());
+        let place = |name: &str| {
+            optional(name).ok_or_else(|| {
+                let known: Vec<String> = (0..header.count).map(|at| shown(header.get(at))).collect();
+                format!(
+                    "no column `{name}` among the first {MOST}; a log has `time_s,op,user,host,file,bytes` (and `staged`, `measured_s`), \
+                     this header has {}",
+                    known.join(", ")
+                )
+            })
+        };
+        Ok(Self {
+            time: place("time_s")?,
+            op: place("op")?,
+            user: place("user")?,
+            host: place("host")?,
+            file: place("file")?,
+            bytes: place("bytes")?,
+            staged: optional("staged"),
+            measured: optional("measured_s"),
+        })
+    }
+
+    fn operation(&self, fields: &Fields) -> Result<Logged, String> {
+        let act = act(fields.get(self.op))?;
+        let bytes = match fields.get(self.bytes) {
+            b"" if act == FileAct::Delete => 0,
+            bytes => whole(bytes, "number of `bytes`")?,
+        };
+        if bytes > LARGEST {
+            return Err(format!("a file of {bytes} bytes; at most {LARGEST} can be simulated"));
+        }
+        if fields.get(self.file).is_empty() {
+            return Err("`file` is empty".to_owned());
+        }
+        let (user, host) = (named(fields.get(self.user)), named(fields.get(self.host)));
+        let op = FileOp { act, file: named(fields.get(self.file)), bytes: bytes.max(1), user, host };
+        let staged = self.staged.map(|at| flag(fields.get(at))).transpose()?.flatten();
+        let is_empty = bytes == 0 && act != FileAct::Delete;
+        Ok(Logged { at: Nanos::ZERO, op, staged, measured: self.measured(fields)?, is_empty })
+    }
+
+    fn measured(&self, fields: &Fields) -> Result<Option<Nanos>, String> {
+        match self.measured {
+            Some(at) if !fields.get(at).is_empty() => {
+                Ok(Some(Nanos(scaled(fields.get(at), 1_000_000_000, "`measured_s`")?)))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+fn act(field: &[u8]) -> Result<FileAct, String> {
+    let found = FileAct::ALL.into_iter().find(|act| field.eq_ignore_ascii_case(act.name().as_bytes()));
+    found.ok_or_else(|| format!("`{}` is not `get`, `put`, `stage` or `delete`", shown(field)))
+}
+
+/// `1` or `0`; an empty field does not say.
+fn flag(field: &[u8]) -> Result<Option<bool>, String> {
+    match field {
+        b"" => Ok(None),
+        b"0" => Ok(Some(false)),
+        b"1" => Ok(Some(true)),
+        _ => Err(format!("`staged` is `{}`; it is 1, 0 or empty", shown(field))),
+    }
+}
+
+/// A name as a number: itself where it is one, otherwise FNV-1a of its bytes, with bits mixed and the highest set.
+fn named(field: &[u8]) -> u64 {
+    if let Ok(number) = whole(field, "")
+        && number < 1 << 63
+    {
+        return number;
+    }
+    let hash = field.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1 << 63
+}

@@ -1,0 +1,157 @@
+//! Logs of file operations: what an archive was asked, as a stream.
+//!
+//! A log is a CSV file with a header, read in constant memory but for one number a file: before the run it is scanned whole, so that all
+//! its errors are reported and the files are known that existed before it began.
+
+mod line;
+mod spec;
+mod survey;
+
+use std::path::{Path, PathBuf};
+
+use headrace_units::Nanos;
+use headrace_work::FileOp;
+
+use crate::lines::Lines;
+use crate::reader::unreadable;
+use crate::replay::{FileState, ReplayProblem};
+use crate::{TraceError, shown_line};
+
+use line::{Columns, Logged};
+use survey::survey;
+
+pub use spec::{FileLogOptions, FileLogSpec, Unseen};
+pub use survey::{FileSurvey, OlderFile};
+
+/// A log that was scanned.
+#[derive(Clone, Debug)]
+pub struct FileLog {
+    path: PathBuf,
+    spec: FileLogOptions,
+    file: FileState,
+    /// What is in it.
+    pub survey: FileSurvey,
+}
+
+/// An operation that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileDue {
+    /// When, after the first operation of the log.
+    pub at: Nanos,
+    /// Its index, counted from zero.
+    pub number: u64,
+    /// The operation.
+    pub op: FileOp,
+    /// How long it took on the real system, if the log has that.
+    pub measured: Option<Nanos>,
+}
+
+impl FileLog {
+    /// Scans the log at `path`. `go_on` is called now and then with the number of operations so far, and says whether to go on.
+    ///
+    /// # Errors
+    /// The log cannot be read, a line is invalid, or it has no operations.
+    pub fn plan(path: &Path, spec: &FileLogSpec, go_on: &dyn Fn(u64) -> bool) -> Result<Self, ReplayProblem> {
+        let (file, spec) = (FileState::of(path), spec.options());
+        let survey = survey(&mut FileReader::open(path, &spec)?, spec.unseen, go_on)?;
+        if survey.operations == 0 {
+            return Err(TraceError::Empty { path: path.display().to_string() }.into());
+        }
+        Ok(Self { path: path.to_owned(), spec, file, survey })
+    }
+
+    /// Reads the log again and gives its operations as they become due.
+    ///
+    /// # Errors
+    /// The file has changed since it was scanned.
+    pub fn due(&self) -> Result<impl Iterator<Item = Result<FileDue, TraceError>> + use<>, TraceError> {
+        if FileState::of(&self.path) != self.file {
+            return Err(TraceError::Changed { path: self.path.display().to_string() });
+        }
+        let (reader, speed) = (FileReader::open(&self.path, &self.spec)?, self.spec.speed);
+        Ok((0u64..).zip(reader).map(move |(number, logged)| {
+            let Logged { at, op, measured, .. } = logged?;
+            Ok(FileDue { at: Nanos((at.0 as f64 / speed) as u64), number, op, measured })
+        }))
+    }
+
+    /// Remarks for the reader of the results.
+    pub fn notes(&self) -> Vec<String> {
+        let FileSurvey { skipped, empty, lost, operations, measured, .. } = self.survey;
+        let notes = [
+            (skipped > 0, format!("{skipped} bad line(s) of the log skipped")),
+            (empty > 0, format!("{empty} operation(s) on files of 0 bytes: taken as 1 byte")),
+            (lost > 0, format!("{lost} operation(s) on files that the log deleted before: answered at once")),
+            (
+                measured > 0 && measured < operations,
+                format!(
+                    "only {measured} of {operations} operations have a measured time; the comparison is limited to these"
+                ),
+            ),
+        ];
+        notes.into_iter().filter_map(|(applies, note)| applies.then_some(note)).collect()
+    }
+}
+
+/// Reads the operations of a log in file order.
+pub(crate) struct FileReader {
+    path: PathBuf,
+    lines: Lines,
+    columns: Columns,
+    skip_bad: bool,
+    left: u64,
+    /// Bad lines skipped.
+    pub skipped: u64,
+}
+
+impl FileReader {
+    fn open(path: &Path, spec: &FileLogOptions) -> Result<Self, TraceError> {
+        let lines = Lines::open(path).map_err(|error| unreadable(path, &error))?;
+        let left = spec.first.unwrap_or(u64::MAX);
+        let columns = Columns::default();
+        Ok(Self { path: path.to_owned(), lines, columns, skip_bad: spec.skip_bad, left, skipped: 0 })
+    }
+
+    fn read(&mut self) -> Result<Option<Logged>, TraceError> {
+        loop {
+            let line = self.lines.next().map_err(|error| unreadable(&self.path, &error))?;
+            let Some((line, ended)) = line.filter(|_| self.left > 0) else { return Ok(None) };
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match self.columns.read(line) {
+                Ok(Some(logged)) => {
+                    self.left -= 1;
+                    return Ok(Some(logged));
+                }
+                Ok(None) => {}
+                Err(_) if self.skip_bad && self.columns.are_known() => self.skipped += 1,
+                Err(problem) => {
+                    let text = shown_line(line);
+                    return Err(self.bad_line(problem, text, ended));
+                }
+            }
+        }
+    }
+
+    fn bad_line(&mut self, problem: String, text: String, ended: bool) -> TraceError {
+        self.left = 0;
+        let (path, line) = (self.path.display().to_string(), self.lines.number);
+        if ended {
+            TraceError::Line { path, line, problem, text }
+        } else {
+            TraceError::Truncated { path, line, problem, text }
+        }
+    }
+}
+
+impl Iterator for FileReader {
+    type Item = Result<Logged, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests;

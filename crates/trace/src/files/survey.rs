@@ -1,0 +1,105 @@
+//! What is in a log: found by one scan before the run.
+
+use std::sync::Arc;
+
+use headrace_units::Nanos;
+use headrace_work::{FileAct, FileTable};
+
+use super::FileReader;
+use super::spec::Unseen;
+use crate::TraceError;
+
+/// What is in a log.
+#[derive(Clone, Debug, Default)]
+pub struct FileSurvey {
+    /// Operations.
+    pub operations: u64,
+    /// Of each act, in the order of [`FileAct::ALL`].
+    pub acts: [u64; 4],
+    /// Bytes put.
+    pub bytes_put: u64,
+    /// Bytes got.
+    pub bytes_got: u64,
+    /// The largest file.
+    pub largest: u64,
+    /// Different files.
+    pub files: u64,
+    /// From the first operation to the last.
+    pub span: Nanos,
+    /// Operations on files of no bytes.
+    pub empty: u64,
+    /// Operations on files that were deleted before.
+    pub lost: u64,
+    /// Operations whose response was measured.
+    pub measured: u64,
+    /// Bad lines skipped.
+    pub skipped: u64,
+    /// Files that are read before they are written, in the order in which they are read.
+    pub older: Arc<Vec<OlderFile>>,
+}
+
+/// A file that existed when the log began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OlderFile {
+    /// Which.
+    pub file: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// Whether it is on tape; otherwise it is in the disk pool.
+    pub on_tape: bool,
+}
+
+/// Of a file that was met: whether it exists.
+const EXISTS: u32 = 1;
+const DELETED: u32 = 0;
+
+/// How many operations pass between two questions of whether to go on.
+const STRIDE: u64 = 1 << 14;
+
+pub(super) fn survey(
+    reader: &mut FileReader,
+    unseen: Unseen,
+    go_on: &dyn Fn(u64) -> bool,
+) -> Result<FileSurvey, TraceError> {
+    let (mut survey, mut met, mut older) = (FileSurvey::default(), FileTable::default(), Vec::new());
+    while let Some(logged) = reader.next().transpose()? {
+        let op = logged.op;
+        survey.add(&logged);
+        let state = met.get(op.file);
+        survey.lost += u64::from(op.act != FileAct::Put && state == Some(DELETED));
+        if state.is_none() && op.act != FileAct::Put {
+            let on_tape = logged.staged.unwrap_or(unseen == Unseen::Tape);
+            older.push(OlderFile { file: op.file, bytes: op.bytes, on_tape });
+        }
+        met.insert(op.file, if op.act == FileAct::Delete { DELETED } else { EXISTS });
+        if survey.operations.is_multiple_of(STRIDE) && !go_on(survey.operations) {
+            return Err(TraceError::Interrupted);
+        }
+    }
+    survey.files = met.len() as u64;
+    survey.skipped = reader.skipped;
+    survey.older = Arc::new(older);
+    Ok(survey)
+}
+
+impl FileSurvey {
+    fn add(&mut self, logged: &super::Logged) {
+        let op = logged.op;
+        self.operations += 1;
+        self.acts[op.act as usize] += 1;
+        match op.act {
+            FileAct::Put => self.bytes_put += op.bytes,
+            FileAct::Get => self.bytes_got += op.bytes,
+            FileAct::Stage | FileAct::Delete => {}
+        }
+        self.largest = self.largest.max(op.bytes);
+        self.span = logged.at;
+        self.empty += u64::from(logged.is_empty);
+        self.measured += u64::from(logged.measured.is_some());
+    }
+
+    /// The acts that occur, each with its number of operations.
+    pub fn acts(&self) -> impl Iterator<Item = (FileAct, u64)> + '_ {
+        FileAct::ALL.into_iter().zip(self.acts).filter(|(_, number)| *number > 0)
+    }
+}

@@ -1,0 +1,71 @@
+use super::*;
+use headrace_work::FileAct;
+
+const HEADER: &str = "time_s,op,user,host,file,bytes,staged,measured_s\n";
+
+fn log_of(name: &str, text: &str, options: &str) -> Result<FileLog, ReplayProblem> {
+    let path = std::env::temp_dir().join(format!("headrace-files-{}-{name}", std::process::id()));
+    std::fs::write(&path, text).unwrap();
+    let spec = match options {
+        "" => FileLogSpec::File(String::new()),
+        "skip_bad" => FileLogSpec::With(FileLogOptions {
+            skip_bad: true,
+            speed: 2.0,
+            unseen: Unseen::Disk,
+            ..FileLogSpec::File(String::new()).options()
+        }),
+        _ => unreachable!("tests use two"),
+    };
+    FileLog::plan(&path, &spec, &|_| true)
+}
+
+#[test]
+fn operations_come_as_written() {
+    let text = format!(
+        "{HEADER}100,put,ann,cray,a.dat,5000,0,1.5\n100.25,GET,bob,7,a.dat,5000,0,\n\n101,get,bob,7,b.dat,0,1,\n102,stage,bob,7,c.dat,9,,\n\
+         103,delete,bob,7,c.dat,,,\n104,get,bob,7,c.dat,9,,\n"
+    );
+    let log = log_of("plain", &text, "").unwrap();
+    let survey = &log.survey;
+    assert_eq!((survey.operations, survey.acts, survey.files), (6, [3, 1, 1, 1], 3));
+    assert_eq!((survey.bytes_put, survey.bytes_got, survey.empty, survey.lost), (5000, 5010, 1, 1));
+    let older: Vec<(u64, bool)> = survey.older.iter().map(|file| (file.bytes, file.on_tape)).collect();
+    assert_eq!(older, [(1, true), (9, true)], "b is staged, c is on tape unless the log says otherwise");
+    let due: Vec<FileDue> = log.due().unwrap().map(Result::unwrap).collect();
+    assert_eq!(due[1].at, Nanos(250_000_000));
+    assert_eq!((due[0].measured, due[1].measured), (Some(Nanos(1_500_000_000)), None));
+    assert!(due[0].op.file == due[1].op.file && due[0].op.user != due[1].op.user);
+    assert_eq!((due[1].op.act, due[1].op.host, due[4].op.act), (FileAct::Get, 7, FileAct::Delete));
+    assert_eq!(log.notes().len(), 3, "{:?}", log.notes());
+}
+
+#[test]
+fn every_error_names_its_line() {
+    let cases = [
+        ("time_s,op,user,file,bytes\n", "line 1: no column `host`"),
+        ("1,copy,u,h,f,1,,\n", "line 2: `copy` is not `get`, `put`, `stage` or `delete`"),
+        ("1,get,u,h,f,1,,\n0.5,get,u,h,f,1,,\n", "line 3: `time_s` runs backwards, from 1 to 0.5"),
+        ("1,get,u,h,f,-1,,\n", "line 2: `-1` is not a valid number of `bytes`"),
+        ("1,get,u,h,,1,,\n", "line 2: `file` is empty"),
+        ("1,get,u,h,f,1,2,\n", "line 2: `staged` is `2`"),
+        ("1,get,u,h,f,99999999999999999,,\n", "at most"),
+        ("noon,get,u,h,f,1,,\n", "line 2: `noon` is not a valid `time_s`"),
+    ];
+    for (at, (text, says)) in cases.iter().enumerate() {
+        let whole = if at == 0 { (*text).to_owned() } else { format!("{HEADER}{text}") };
+        let error = log_of(&format!("bad-{at}"), &whole, "").unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    let empty = log_of("empty", HEADER, "").unwrap_err().to_string();
+    assert!(empty.contains("has no requests"), "{empty}");
+}
+
+#[test]
+fn bad_lines_can_be_skipped_and_are_counted() {
+    let text = format!("{HEADER}1,get,u,h,f,1,,\n0.5,get,u,h,f,1,,\nrubbish\n3,put,u,h,g,1,,\n");
+    let log = log_of("skipped", &text, "skip_bad").unwrap();
+    assert_eq!((log.survey.operations, log.survey.skipped), (2, 2));
+    assert!(!log.survey.older[0].on_tape);
+    let due: Vec<Nanos> = log.due().unwrap().map(|due| due.unwrap().at).collect();
+    assert_eq!(due, [Nanos::ZERO, Nanos::from_secs(1.0)], "at twice the speed");
+}

@@ -1,0 +1,223 @@
+"""`headrace logs`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from headrace._core import ScenarioError, quantity
+from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
+from headrace.files import keep_apart
+
+Json = dict[str, Any]
+
+commands = typer.Typer(no_args_is_help=True, help="Logs of archives: analysed, converted, or made from a description.")
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="The logs, or folders of them; plain, or compressed by gzip, bzip2 or xz. COND and STAT are merged.",
+        show_default=False,
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="How the files are written: transfers (UniTree's NFT/FTP log), cond, stat, dcache, cartridges, csv. "
+        "[default: as their first lines tell]",
+        show_default=False,
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="FIELD=COLUMN,...",
+        help="Which column of a CSV file holds what: `time=when,bytes=size:KiB,seconds=took:ms,op=method`. Fields are "
+        "time, op, user, host, job, file, bytes, seconds, stage_s, total_s, staged, outcome.",
+        show_default=False,
+    ),
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over lines that cannot be read; count them by reason.")]
+MaxFile = Annotated[
+    str | None,
+    typer.Option(
+        "--max-file",
+        metavar="SIZE",
+        help="Files larger than this are reported as odd. [default: 4 GB for UniTree, else none]",
+        show_default=False,
+    ),
+]
+
+
+def named_columns(given: str | None) -> dict[str, str] | None:
+    """Return what `--columns` was given."""
+    found = {}
+    for one in (given or "").split(",") if given else []:
+        field, equals, column = one.partition("=")
+        if not equals or not field.strip() or not column.strip():
+            raise typer.BadParameter(f"`{one}` is not FIELD=COLUMN, such as bytes=size", param_hint="--columns")
+        found[field.strip()] = column.strip()
+    return found or None
+
+
+def size_of(given: str | None, option: str) -> int | None:
+    """Return the size that an option was given, bytes."""
+    try:
+        return None if given is None else int(quantity("size", given))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def pair_of(given: str | None, option: str) -> dict[str, int] | None:
+    """Return two numbers of transfers, of puts and of gets."""
+    try:
+        put, get = (int(one) for one in (given or "").split(",")) if given else (1, 1)
+    except ValueError:
+        put = get = 0
+    if put < 1 or get < 1:
+        raise typer.BadParameter(f"`{given}` is not PUTS,GETS, such as 100,25", param_hint=option)
+    return {"put": put, "get": get} if given else None
+
+
+@commands.command("analyse")
+def analyse(
+    files: Files,
+    as_json: AsJson = False,
+    report: ReportFile = None,
+    format: Format = None,
+    columns: Columns = None,
+    skip_bad: SkipBad = False,
+    max_file: MaxFile = None,
+    strata: Annotated[
+        str | None,
+        typer.Option("--strata", metavar="PUTS,GETS", help="Transfers in a stratum of the fit. [default: 100,25]"),
+    ] = None,
+    blocks: Annotated[
+        str | None,
+        typer.Option("--blocks", metavar="PUTS,GETS", help="Transfers in a block of delays. [default: 1000,200]"),
+    ] = None,
+    fit_up_to: Annotated[
+        str | None, typer.Option("--fit-up-to", metavar="SIZE", help="Leave larger files out of the fit: `100 MB`.")
+    ] = None,
+    break_s: Annotated[
+        str | None,
+        typer.Option(
+            "--break", metavar="TIME", help="Break between the two branches of the tape's time. [default: fitted]"
+        ),
+    ] = None,
+) -> None:
+    """Tell what logs say of their archive: latency, rate, delays, concurrency, how long the tape takes."""
+    named, largest = named_columns(columns), size_of(max_file, "--max-file")
+    per_stratum, per_block = pair_of(strata, "--strata"), pair_of(blocks, "--blocks")
+    up_to, cut = size_of(fit_up_to, "--fit-up-to"), _time(break_s)
+    from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
+    from headrace.view.terminal import logs as terminal  # noqa: PLC0415 - as does rich
+
+    try:
+        keep_apart({"--report": report}, files)
+        log = logs.read(files, format=format, columns=named, skip_bad=skip_bad, largest=largest)
+        found = logs.analyse(log, strata=per_stratum, blocks=per_block, fit_up_to=up_to, break_s=cut)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    if as_json:
+        print(json.dumps(found, indent=2, allow_nan=False))
+    else:
+        terminal.show(found)
+    if report:
+        write(lambda page: logs.report(found, page, title=files[0].name), report)
+
+
+def _time(given: str | None) -> float | None:
+    try:
+        return None if given is None else quantity("time", given) / 1e9
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--break") from None
+
+
+@commands.command("convert")
+def convert(
+    files: Files,
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to: FILE.parquet is the table, FILE.csv operations."
+        ),
+    ],
+    as_json: AsJson = False,
+    format: Format = None,
+    columns: Columns = None,
+    skip_bad: SkipBad = False,
+    max_file: MaxFile = None,
+) -> None:
+    """Write logs as one table (Parquet), or as the file operations that a simulation replays (CSV)."""
+    named, largest = named_columns(columns), size_of(max_file, "--max-file")
+    if to.suffix not in (".parquet", ".csv"):
+        raise typer.BadParameter(f"{to} ends in neither .parquet nor .csv", param_hint="--output")
+    from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
+
+    try:
+        keep_apart({"--output": to}, files)
+        log = logs.read(files, format=format, columns=named, skip_bad=skip_bad, largest=largest)
+        told = logs.convert(log, to)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    except OSError as error:
+        cannot_write(error, to)
+    if as_json:
+        print(json.dumps(told, indent=2))
+        return
+    kind = "operations" if to.suffix == ".csv" else "lines"
+    print(f"{to} has {told['rows']:,} {kind}.")
+    for what in ("skipped", "left_out", "rules"):
+        for reason, count in told[what].items():
+            if count:
+                print(f"- {'bad lines passed over: ' if what == 'skipped' else ''}{reason}: {count:,}")
+    for odd in told["odd"]:
+        print(f"- {odd['what']}: {odd['count']:,} ({odd['first']} is the first); {odd['note']}")
+
+
+@commands.command("synthesise")
+def synthesise(
+    description: Annotated[
+        str,
+        typer.Argument(
+            metavar="DESCRIPTION.yaml",
+            help="Users, sessions, bursts, sizes, times; or `llnl-unitree`, which comes with headrace.",
+            show_default=False,
+        ),
+    ],
+    folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="operations, parquet, transfers, unitree (COND and STAT), dcache or cartridges.",
+        ),
+    ] = "operations",
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The same seed gives the same bytes.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Make logs from a description. Their names and first lines say that they are synthetic."""
+    from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
+
+    if to not in logs.SYNTHETIC:
+        raise typer.BadParameter(f"unknown format `{to}`; there are {', '.join(logs.SYNTHETIC)}", param_hint="--to")
+    try:
+        written = logs.write(description, folder, to=to, seed=seed)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    except OSError as error:
+        cannot_write(error, error.filename or folder)
+    if as_json:
+        print(json.dumps({"files": [str(file) for file in written]}, indent=2))
+    else:
+        shown = (
+            str(written[0]) if len(written) == 1 else f"{len(written)} files in {folder}, {written[0].name} the first"
+        )
+        print(f"Synthetic, no record of a real system: {shown}.")

@@ -1,0 +1,195 @@
+"""`headrace import fio` and `headrace measure`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headrace._core import ScenarioError
+from headrace.cli.options import AsJson, refuse, write
+from headrace.files import keep_apart, write_whole
+from headrace.mistakes import printable, refusal
+
+if TYPE_CHECKING:
+    from headrace.measurement import Measurement
+
+Json = dict[str, Any]
+
+
+def import_fio(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="JSON or JSON+ results of fio 3; or one log (latency, --write_iolog, blkparse); or one job file.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="What to write: a measurement (.json, .parquet), a trace (.csv), or a scenario (.yaml).",
+        ),
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", metavar="NAME", help="For a job file: the disk that stands for the real storage."),
+    ] = None,
+    section: Annotated[
+        str | None, typer.Option("--section", metavar="JOB", help="For a job file: the one job to take.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a measurement of fio's results, a trace of its logs, or a scenario of a job file."""
+    from headrace.measurement import fio  # noqa: PLC0415
+
+    try:
+        keep_apart({"--output": to}, files)
+        kinds = {path: fio.kind(path) for path in files}
+        if set(kinds.values()) == {fio.RESULT}:
+            _measurement(fio.measurement(files), to, as_json)
+            return
+        _one_file(kinds)
+        [(file, kind)] = kinds.items()
+        if to is None:
+            raise refusal(file, f"{file} is a {kind}, but there is no --output", "name the file to write with -o")
+        found = _scenario(file, to, device, section) if kind == fio.JOB else _trace(file, to)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    if as_json:
+        print(json.dumps({"ok": True} | found, indent=2))
+        return
+    print(printable(found.pop("answer")))
+    for remark in found["remarks"]:
+        print(f"  {printable(remark)}")
+
+
+def _one_file(kinds: dict[Path, str]) -> None:
+    if len(kinds) > 1:
+        told = ", ".join(f"{path} is a {kind}" for path, kind in kinds.items())
+        raise refusal(
+            next(iter(kinds)), told, "several results can be imported together; logs and job files one at a time"
+        )
+
+
+def _measurement(found: "Measurement", to: Path | None, as_json: bool) -> None:
+    from headrace.view.terminal import measurement as terminal  # noqa: PLC0415
+
+    if to:
+        write(found.save, to)
+    if as_json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        terminal.show(found)
+
+
+def _trace(file: Path, to: Path) -> Json:
+    from headrace.measurement import fio  # noqa: PLC0415
+
+    found = fio.trace(file)
+    told: Json = {}
+    write(lambda path: told.update(found.save(path)), to)
+    return {"answer": f"{to} has {told['requests']:,} requests.", "trace": str(to)} | told
+
+
+def _scenario(file: Path, to: Path, device: str | None, section: str | None) -> Json:
+    from headrace.devices import device_file  # noqa: PLC0415
+    from headrace.measurement import fio  # noqa: PLC0415
+
+    made = fio.job(file, device=device, section=section)
+    text = device_file.text(made.document, [f"the load of {file.name}, made by `headrace import fio`", *made.remarks])
+    write(lambda path: write_whole(path, text), to)
+    answer = f"{to} has the load of {file.name}: {', '.join(made.document['workload'])}."
+    return {"answer": answer, "scenario": str(to), "remarks": made.remarks}
+
+
+def measure(
+    target: Annotated[Path, typer.Argument(help="A directory on the storage to be measured.", show_default=False)],
+    to: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write the measurement: .json or .parquet."),
+    ] = None,
+    records: Annotated[
+        str, typer.Option("--record-sizes", metavar="SIZE,…", help="Bytes of a transfer.")
+    ] = "4 KiB,64 KiB,1 MiB",
+    files: Annotated[str, typer.Option("--file-sizes", metavar="SIZE,…", help="Bytes of a file.")] = "64 MiB",
+    streams: Annotated[
+        str, typer.Option("--streams", metavar="N,…", help="Processes at the same time, each with a file of its own.")
+    ] = "1",
+    ops: Annotated[str, typer.Option("--ops", metavar="OP,…", help="write, read, mixed.")] = "write,read,mixed",
+    repeat: Annotated[int, typer.Option(min=1, max=1000, help="Times that each point is measured.")] = 3,
+    random: Annotated[bool, typer.Option("--random", help="Records in random order, not one after another.")] = False,
+    buffered: Annotated[bool, typer.Option("--buffered", help="Through the page cache, as lmdd does.")] = False,
+    transfers: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Keep fio's logs with the time of each transfer here.")
+    ] = None,
+    fio: Annotated[
+        str | None, typer.Option("--fio", metavar="PATH", help="The program fio.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the storage under a directory with fio: record size × file size × streams × operation.
+
+    Files are made in a folder of their own, and removed at the end and on Ctrl-C. Devices and files that are there
+    already are never written to.
+    """
+    from headrace.measurement import taking  # noqa: PLC0415
+    from headrace.view.terminal import measurement as terminal  # noqa: PLC0415
+    from headrace.view.terminal import progress  # noqa: PLC0415
+
+    plan = taking.Plan(
+        records=_sizes(records, "--record-sizes"),
+        files=_sizes(files, "--file-sizes"),
+        streams=_counts(streams, "--streams"),
+        ops=_ops(ops),
+        repeat=repeat,
+        random=random,
+        buffered=buffered,
+    )
+    try:
+        with progress.saying(quiet=as_json) as tell:
+            found = taking.measure(target, plan, fio=fio, transfers=transfers, tell=tell)
+    except ScenarioError as error:
+        refuse(error, as_json)
+    if to:
+        write(found.save, to)
+    if as_json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        terminal.show(found)
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _sizes(text: str, option: str) -> tuple[int, ...]:
+    from headrace import _core  # noqa: PLC0415
+
+    try:
+        found = tuple(int(_core.quantity("size", part)) for part in _parts(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+    if not found or min(found) < 1:
+        raise typer.BadParameter("give at least one size above 0 B, such as 64KiB", param_hint=option)
+    return found
+
+
+def _counts(text: str, option: str) -> tuple[int, ...]:
+    found = _parts(text)
+    if not found or not all(part.isascii() and part.isdigit() and 1 <= int(part[:6]) <= 1000 for part in found):
+        raise typer.BadParameter(f"`{text}` is not a list of numbers from 1 to 1000", param_hint=option)
+    return tuple(int(part) for part in found)
+
+
+def _ops(text: str) -> tuple[str, ...]:
+    from headrace.measurement.taking import OPS  # noqa: PLC0415
+
+    found = tuple(_parts(text))
+    if not found or not set(found) <= set(OPS):
+        raise typer.BadParameter(f"`{text}`: the operations are {', '.join(OPS)}", param_hint="--ops")
+    return found

@@ -1,0 +1,54 @@
+"""What is left out before a fit, one rule after the other, each with the count of what it removed."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+OUTLIER_BYTES, OUTLIER_S = 10**9, 1000.0  # A smaller file that took longer is an outlier, by the paper's rule.
+FTP_LOWEST_S, FTP_BELOW_S = 0.499, 10.0
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What one filter removed, and what it left."""
+
+    rule: str
+    removed: int
+    removed_bytes: int
+    left: int
+    left_bytes: int
+
+
+def passed(table: pl.DataFrame, rules: dict[str, pl.Expr]) -> tuple[pl.DataFrame, list[Removed]]:
+    """Return the rows that every rule keeps, and what each removed; a rule is true where a row is removed."""
+    told = []
+    for rule, wrong in rules.items():
+        left = table.filter(~wrong.fill_null(True))
+        size = int(left["bytes"].sum())
+        told.append(Removed(rule, table.height - left.height, int(table["bytes"].sum()) - size, left.height, size))
+        table = left
+    return table, told
+
+
+def of_transfers(*, rounded: bool) -> dict[str, pl.Expr]:
+    """Return the rules by which transfers are chosen whose time is known well enough for a fit.
+
+    `rounded` says that FTP's times are among them: whole seconds, and 0.499 for all below one.
+    """
+    taken = pl.col("seconds")
+    rules = {
+        "neither get nor put": ~pl.col("op").is_in(["get", "put"]),
+        "not done": pl.col("outcome") != "done",
+        "no size or no time taken": pl.col("bytes").is_null() | taken.is_null(),
+    }
+    if rounded:
+        whole = (taken == taken.round()) & (taken < FTP_BELOW_S) & (taken > 0)
+        rules["rounded by FTP: 0.499 s, or whole seconds below 10"] = ((taken - FTP_LOWEST_S).abs() < 1e-9) | whole
+    return rules | {"0 s taken": taken == 0}
+
+
+def of_delays(largest: int | None) -> dict[str, pl.Expr]:
+    """Return the rules by which outliers are left out of residual delays."""
+    slow = (pl.col("bytes") < OUTLIER_BYTES) & (pl.col("seconds") > OUTLIER_S)
+    rules = {"below 1 GB, and longer than 1,000 s": slow}
+    return rules if largest is None else {"over the maximum size": pl.col("bytes") > largest} | rules

@@ -1,0 +1,27 @@
+"""A log in another form: the table as Parquet, or operations as CSV."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from headrace.files import as_parquet, whole
+from headrace.logs import replayed
+from headrace.logs.reading import Log
+
+Json = dict[str, Any]
+
+
+def convert(log: Log, to: str | Path) -> Json:
+    """Write a log whole, or not at all: its table where `to` ends in `.parquet`, else operations as CSV.
+
+    Returns how many rows were written, what was left out, by reason, and what was odd.
+    """
+    told: Json = {"rows": log.table.height, "left_out": {}}
+    if Path(to).suffix == ".parquet":
+        with whole(to) as part:
+            part.write_bytes(as_parquet(log.table))
+    else:
+        made, left_out = replayed.of(log.table)
+        replayed.write(made, to)
+        told = {"rows": made.height, "left_out": left_out}
+    return told | {"skipped": log.skipped, "rules": log.rules, "odd": [asdict(odd) for odd in log.odd]}

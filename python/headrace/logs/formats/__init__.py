@@ -1,0 +1,12 @@
+"""The formats of logs, one small file each, behind one interface: `Format`."""
+
+from headrace.logs.formats.cartridges import CARTRIDGES
+from headrace.logs.formats.cond import COND
+from headrace.logs.formats.dcache import DCACHE
+from headrace.logs.formats.form import Format
+from headrace.logs.formats.stat import STAT
+from headrace.logs.formats.transfers import TRANSFERS
+
+BY_NAME = {known.name: known for known in (TRANSFERS, COND, STAT, DCACHE, CARTRIDGES)}
+
+__all__ = ["BY_NAME", "CARTRIDGES", "COND", "DCACHE", "STAT", "TRANSFERS", "Format"]

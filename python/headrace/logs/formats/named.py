@@ -1,0 +1,160 @@
+"""CSV with named columns: any log that has a line for each operation, and a header."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from headrace import _core
+from headrace.logs.formats.form import Format, Split, is_duration
+from headrace.mistakes import refusal
+
+OURS = {
+    "time": "time_s", "op": "op", "user": "user", "host": "host", "file": "file", "bytes": "bytes",
+    "seconds": "measured_s", "staged": "staged",
+}  # fmt: skip
+TEXTS, NUMBERS = ("user", "host", "job", "file"), ("seconds", "stage_s", "total_s")
+FIELDS = ("time", "op", *TEXTS, "bytes", *NUMBERS, "staged", "outcome")
+OPS = {
+    "get": ("get", "read", "r", "retrieve", "download"),
+    "put": ("put", "write", "w", "store", "upload"),
+    "stage": ("stage", "recall", "restore"),
+    "migrate": ("migrate", "archive"),
+    "delete": ("delete", "remove", "rm"),
+    "session": ("session", "mount"),
+}
+_WORDS = {word: op for op, words in OPS.items() for word in words}
+FORMS = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%Y%m%dT%H%M%S")
+LATEST_S = 253402300800.0  # The end of the year 9999.
+
+
+def named(header: str, given: Mapping[str, str] | None, file: str | Path) -> Format:
+    """Return the format of a CSV file with this header; `given` says which column holds what: see `FIELDS`.
+
+    A column may have a unit behind a colon, `bytes=size:KiB` or `seconds=ms:ms`. Raises `ScenarioError` where a column
+    is not there, or a unit is none.
+    """
+    columns = next(csv.reader([header], delimiter=_delimiter(header)), [])
+    where = _places(columns, given, file)
+    return Format(
+        name="csv",
+        about=f"a CSV line with {len(columns)} fields",
+        example=header,
+        pattern="",
+        columns=_columns(where),
+        wrong=_wrong(where),
+        split=_splitter(_delimiter(header), columns, header),
+    )
+
+
+def _delimiter(header: str) -> str:
+    return max(",;\t", key=header.count)
+
+
+def is_ours(header: str) -> bool:
+    """Whether a header is that of headrace's own file of operations."""
+    return {"time_s", "op", "bytes"} <= {name.strip() for name in header.split(",")}
+
+
+def _places(columns: list[str], given: Mapping[str, str] | None, file: str | Path) -> dict[str, tuple[str, float]]:
+    """Return for each field the column that holds it, and how much 1 means there."""
+    known = ", ".join(f"`{name}`" for name in columns)
+    wanted = given or {field: name for field, name in OURS.items() if name in columns}
+    places = {}
+    for field, text in wanted.items():
+        name, colon, unit = text.rpartition(":") if text not in columns else (text, "", "")
+        if field not in FIELDS:
+            raise refusal(file, f"--columns: unknown field `{field}`", f"fields are {', '.join(FIELDS)}")
+        if (name if colon else text) not in columns:
+            raise refusal(file, f"--columns: {file} has no column `{text}`", f"its columns are {known}")
+        places[field] = (name if colon else text, _scale(field, unit, file) if colon else 1.0)
+    if "time" not in places:
+        raise refusal(
+            file, "--columns: no column for `time`", f"say `--columns time=NAME,bytes=NAME`; there are {known}"
+        )
+    return places
+
+
+def _scale(field: str, unit: str, file: str | Path) -> float:
+    kind = "size" if field == "bytes" else "time"
+    try:
+        return _core.quantity(kind, f"1 {unit}") / (1 if kind == "size" else 1e9)
+    except ValueError as error:
+        raise refusal(file, f"--columns: {field}: {error}", "say a unit such as ms or KiB") from None
+
+
+def _columns(where: dict[str, tuple[str, float]]) -> dict[str, pl.Expr]:
+    made = {field: _cell(where[field][0]).replace("", None) for field in TEXTS if field in where}
+    made |= {field: _number(where[field]) for field in NUMBERS if field in where}
+    made["time"] = _time(where["time"])
+    word = _cell(where["op"][0]).str.to_lowercase() if "op" in where else pl.lit("get")
+    made["op"] = word.replace_strict(_WORDS, default=None, return_dtype=pl.String)
+    if "bytes" in where:
+        made["bytes"] = _number(where["bytes"]).round().cast(pl.Int64, strict=False)
+    made["outcome"] = _outcome(where)
+    if "staged" in where:
+        made["staged"] = _cell(where["staged"][0]).str.to_lowercase().is_in(["1", "true", "yes"])
+    return made
+
+
+def _outcome(where: dict[str, tuple[str, float]]) -> pl.Expr:
+    if "outcome" not in where:
+        return pl.lit("done")
+    good = _cell(where["outcome"][0]).str.to_lowercase().is_in(["done", "ok", "success", "0", "true", ""])
+    return pl.when(good).then(pl.lit("done")).otherwise(pl.lit("failed"))
+
+
+def _cell(name: str) -> pl.Expr:
+    return pl.col(f"cell {name}").str.strip_chars()
+
+
+def _number(place: tuple[str, float]) -> pl.Expr:
+    return _cell(place[0]).cast(pl.Float64, strict=False) * place[1]
+
+
+def _time(place: tuple[str, float]) -> pl.Expr:
+    """Return a time: a date in one of some forms, or a number of seconds since 1970 (or since the log began)."""
+    seconds = _number(place)
+    sane = pl.when(seconds.is_between(-LATEST_S, LATEST_S)).then(seconds)
+    counted = (sane * 1e6).round().cast(pl.Int64).cast(pl.Datetime("us"))
+    text = _cell(place[0]).str.strip_suffix("Z")
+    return pl.coalesce(*(text.str.to_datetime(form, strict=False, time_unit="us") for form in FORMS), counted)
+
+
+def _wrong(where: dict[str, tuple[str, float]]) -> dict[str, tuple[pl.Expr, str]]:
+    wrong: dict[str, tuple[pl.Expr, str]] = {
+        "no time": (pl.col("time").is_null(), "a time is a number of seconds, or a date such as 2024-03-01 12:00:05"),
+        "unknown operation": (pl.col("op").is_null(), f"operations are {', '.join(sorted(_WORDS))}"),
+    }
+    if "bytes" in where:
+        size = pl.col("bytes")
+        wrong["no size"] = size.is_null() | (size < 0), "a size is a number of bytes, 0 or more and below 2^63"
+    for field in NUMBERS:
+        if field in where:
+            filled = _cell(where[field][0]) != ""
+            wrong[f"no time taken ({field})"] = is_duration(field)[0] & filled, is_duration(field)[1]
+    return wrong
+
+
+def _splitter(delimiter: str, columns: list[str], header: str) -> Split:
+    def split(lines: pl.DataFrame) -> pl.DataFrame:
+        lines = lines.filter(pl.col("text") != header)
+        rows = [_cells(text, delimiter) for text in lines["text"]]
+        whole = [len(row) == len(columns) for row in rows]
+        cells = {
+            f"cell {name}": pl.Series(
+                [row[at] if good else None for row, good in zip(rows, whole, strict=True)], dtype=pl.String
+            )
+            for at, name in enumerate(columns)
+        }
+        return lines.with_columns(is_line=pl.Series(whole, dtype=pl.Boolean), **cells)
+
+    return split
+
+
+def _cells(text: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([text], delimiter=delimiter), [])
+    except csv.Error:
+        return []

@@ -1,0 +1,46 @@
+"""The file operations that a simulation replays: a CSV file, or a frame of the same columns."""
+
+from pathlib import Path
+
+import polars as pl
+
+from headrace.files import whole
+from headrace.logs.merge import asked, with_files
+
+# `bytes` is at least 1; `staged` is 1 where a get had to be read from tape; `measured_s` is how long the log has it.
+COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s")
+REPLAYED = ("get", "put", "stage", "delete")
+
+
+def of(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Return a log's table as operations, and how many lines were left out or changed, by reason.
+
+    `time_s` counts from the first operation. A session of a cartridge becomes a `stage` of it, of 1 byte.
+    """
+    known = table.with_columns(op=pl.col("op").replace("session", "stage"))
+    kept = known.filter(pl.col("op").is_in(REPLAYED) & (pl.col("outcome") == "done"))
+    counts = {
+        "failed": known.filter(pl.col("outcome") == "failed").height,
+        "no operation on a file": known.filter(
+            (pl.col("outcome") == "other") | (pl.col("outcome").eq("done") & ~pl.col("op").is_in(REPLAYED))
+        ).height,
+        "size 0 or unknown: written as 1 byte": kept.filter(pl.col("bytes").fill_null(0) < 1).height,
+    }
+    named = with_files(kept) if kept["file"].null_count() else kept
+    since = (asked() - asked().min()).dt.total_microseconds() / 1e6
+    made = named.sort(asked(), maintain_order=True).with_columns(
+        time_s=since,
+        bytes=pl.col("bytes").fill_null(1).clip(1),
+        staged=pl.col("staged").fill_null(False),
+        measured_s="seconds",
+    )
+    return made.select(COLUMNS), counts
+
+
+def write(operations: pl.DataFrame, file: str | Path, *, synthetic: bool = False) -> None:
+    """Write operations as CSV: whole, or not at all. Synthetic ones have a column that says so."""
+    missing = [pl.lit(None, pl.Float64).alias(name) for name in COLUMNS if name not in operations.columns]
+    marked = [pl.lit(1).alias("synthetic")] if synthetic else []
+    frame = operations.with_columns(missing).with_columns(pl.col("staged").cast(pl.Int8)).select(*COLUMNS, *marked)
+    with whole(file) as part, part.open("wb") as out:
+        frame.write_csv(out, float_precision=6)

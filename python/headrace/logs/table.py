@@ -1,0 +1,40 @@
+"""The one table that every log becomes: a row for each operation, the same columns whatever the format."""
+
+import polars as pl
+
+# Column: its type, its unit, what it holds. A log that does not say leaves it empty.
+COLUMNS: dict[str, tuple[type[pl.DataType] | pl.DataType, str, str]] = {
+    "log": (pl.String, "", "the file it comes from"),
+    "line": (pl.Int64, "", "its line there, the first is 1"),
+    "time": (pl.Datetime("us"), "log's clock", "when it began"),
+    "requested": (pl.Datetime("us"), "log's clock", "when it was asked for, where the log says"),
+    "op": (pl.String, "", "get, put, stage (tape to disk), migrate (disk to tape), delete, session (of a cartridge)"),
+    "user": (pl.String, "", "who asked for it"),
+    "host": (pl.String, "", "the machine at the other end"),
+    "job": (pl.String, "", "what one request's lines have in common: UniTree's persona"),
+    "file": (pl.String, "", "the file, or the cartridge"),
+    "bytes": (pl.Int64, "B", "size of the file"),
+    "seconds": (pl.Float64, "s", "how long it took"),
+    "staged": (pl.Boolean, "", "whether it had to be read from tape first"),
+    "stage_s": (pl.Float64, "s", "how long the tape took before the transfer, where the file was staged"),
+    "total_s": (pl.Float64, "s", "from the request to its completion, queueing included"),
+    "outcome": (pl.String, "", "done, failed, len failure (UniTree's), or other (what moves no file)"),
+}
+SCHEMA = pl.Schema({name: kind for name, (kind, _, _) in COLUMNS.items()})
+LONGEST_S = 10 * 366 * 86400.0  # A longer operation than ten years is a mistake in the log.
+
+
+def tidy(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame with all columns of the table in their order and type; those that it lacks are empty."""
+    missing = [pl.lit(None, kind).alias(name) for name, kind in SCHEMA.items() if name not in frame.columns]
+    return frame.with_columns(missing).select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
+
+
+def empty() -> pl.DataFrame:
+    """Return the table without rows."""
+    return pl.DataFrame(schema=SCHEMA)
+
+
+def ended() -> pl.Expr:
+    """Return when each operation ended."""
+    return pl.col("time") + pl.duration(microseconds=(pl.col("seconds").fill_null(0) * 1e6).round().cast(pl.Int64))

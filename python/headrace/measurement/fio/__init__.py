@@ -1,0 +1,52 @@
+"""What fio writes: headrace makes measurements of results, traces of logs, scenarios of job files."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from headrace.measurement.fio import blkparse, iolog, jobs, logs, results
+from headrace.measurement.fio.traced import Traced
+from headrace.mistakes import refusal
+
+__all__ = ["JOB", "LOGS", "RESULT", "Traced", "job", "kind", "measurement", "trace"]
+
+HEAD = 1 << 16
+LOGS: dict[str, tuple[Callable[[str], bool], Callable[[Path], Traced]]] = {
+    "I/O log": (iolog.is_one, iolog.read),
+    "latency log": (logs.is_one, logs.read),
+    "blkparse text": (blkparse.is_one, blkparse.read),
+}
+RESULT, JOB = "result", "job file"
+
+measurement = results.read
+job = jobs.scenario
+
+
+def kind(path: Path) -> str:
+    """Return what a file is, from its beginning: `result`, `job file`, or one of `LOGS`; refuse anything else."""
+    if not path.is_file():
+        raise refusal(path, f"{path} does not exist, or is not a file", "check the path")
+    try:
+        with path.open("rb") as file:
+            lines = [line.strip() for line in file.read(HEAD).decode("utf-8", "replace").splitlines()]
+    except OSError as error:
+        raise refusal(path, f"{path} cannot be read: {error.strerror}", "check its permissions") from None
+    if not any(lines):
+        raise refusal(path, f"{path} is empty", "fio may have been killed before it wrote it: measure again")
+    first = next((line for line in lines if line and line[0] not in "#;"), "")
+    log = next((name for name, (is_one, _) in LOGS.items() if is_one(first)), None)
+    if log:
+        return log
+    if first.startswith("[") and jobs.SECTION.match(first):
+        return JOB
+    if any(line.startswith("{") for line in lines):
+        return RESULT
+    what = "its JSON or JSON+ result, a latency log, an I/O log (--write_iolog), a job file, or text of blkparse"
+    raise refusal(path, f"{path} is nothing that fio writes", f"give {what}")
+
+
+def trace(path: Path) -> Traced:
+    """Return the requests of a log of fio, or of text of `blkparse`."""
+    found = kind(path)
+    if found not in LOGS:
+        raise refusal(path, f"{path} is a {found}, not a log of requests", "give a latency log or an I/O log")
+    return LOGS[found][1](path)

@@ -1,0 +1,44 @@
+"""The text of `blkparse` as a trace; the lines are read by the core, as `headrace trace` reads them."""
+
+import re
+import tempfile
+from pathlib import Path
+
+from headrace import trace
+from headrace.measurement.fio.lines import Lines
+from headrace.measurement.fio.traced import Traced
+
+LINE = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+\w+")
+
+
+def is_one(first: str) -> bool:
+    """Whether a file that begins with this line may be text of `blkparse`."""
+    return LINE.match(first) is not None
+
+
+def read(path: Path) -> Traced:
+    """Return the requests; closed where each was issued after the one before it had completed."""
+    import numpy as np  # noqa: PLC0415 - they take longer to load than `headrace --help` may
+    import polars  # noqa: PLC0415
+
+    Lines(path)  # Refuses a file that is cut off.
+    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+        own = Path(folder) / "trace.csv"
+        trace.convert(path, own, format="blkparse")
+        types = {"op": polars.String, "device": polars.String}
+        frame = polars.read_csv(own, schema_overrides=types, infer_schema_length=None)
+    issued = frame["time_ns"].to_numpy()
+    missing = frame["response_ns"].null_count()
+    took = frame["response_ns"].cast(polars.Int64).to_numpy() if not missing else None
+    devices = frame["device"].cast(polars.String)
+    alone = took is not None and bool((issued[1:] >= (issued + took)[:-1]).all())
+    return Traced(
+        issued=issued.astype(np.int64),
+        took=took,
+        write=(frame["op"] == "write").to_numpy(),
+        bytes=frame["bytes"].to_numpy(),
+        address=frame["address"].to_numpy(),
+        closed=alone and devices.n_unique() == 1,
+        device=devices.to_list() if devices.n_unique() > 1 else None,
+        remarks=[f"{missing} requests have no completion: response times are left out"] if missing else [],
+    )

@@ -1,0 +1,320 @@
+"""fio's JSON and JSON+ results, of versions 3.0 and later, as a measurement."""
+
+import json
+import math
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headrace.measurement.fio import quantities
+from headrace.measurement.fio.options import DEFAULT_ENGINE, SYNCHRONOUS
+from headrace.measurement.points import PERCENTILES, Measurement
+from headrace.mistakes import read_text, refusal
+
+Json = dict[str, Any]
+
+VERSION = re.compile(r"fio-(\d+)\.(\d+)")
+# Nanoseconds came with fio 3.0; before it, `clat` was in microseconds.
+MAJOR = 3
+NS_PER_MS = 1e6
+OPS = ("read", "write", "mixed")
+BUFFERED = "buffered I/O: the page cache answered some requests, and headrace does not simulate it"
+
+
+def read(files: list[Path]) -> Measurement:
+    """Return the points of results of fio; refuse a file that is cut off, failed or of unknown version."""
+    points, remarks, versions, devices = list[Json](), list[str](), dict[str, None](), dict[str, None]()
+    for file in files:
+        found = _Result(file)
+        points += found.points()
+        remarks += [f"{file.name}: {remark}" for remark in dict.fromkeys(found.remarks)]
+        versions[found.version] = None
+        devices |= dict.fromkeys(found.devices())
+    return Measurement(points, {"fio": ", ".join(versions), "devices": list(devices)}, remarks)
+
+
+class Job(NamedTuple):
+    """One job of a result: its place in the file, what fio found, the options that it had."""
+
+    where: str
+    found: Json
+    options: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return str(self.found.get("jobname", ""))
+
+
+class _Result:
+    """One file, checked as it is read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.remarks = path, list[str]()
+        self.document = self._document()
+        self.version = self._version()
+        shared = self._options(self.document.get("global options", {}), "global options")
+        jobs = self._list(self.document, "jobs", "jobs")
+        self.jobs = [self._job(job, f"jobs[{at}]", shared) for at, job in enumerate(jobs)]
+
+    def refuse(self, message: str, help_: str) -> Exception:
+        return refusal(self.path, f"{self.path}: {message}", help_)
+
+    def _document(self) -> Json:
+        """Return the JSON of the file; notes that fio prints above it are passed over, of several the last is taken."""
+        text = read_text(self.path)
+        start = re.search(r"^\s*\{", text, re.MULTILINE)
+        documents = []
+        at = start.end() - 1 if start else len(text)
+        while at < len(text) and text[at] == "{":
+            try:
+                document, at = json.JSONDecoder().raw_decode(text, at)
+            except (ValueError, RecursionError) as error:
+                raise self.refuse(f"the JSON is damaged or cut off: {error}", CUT_OFF) from None
+            documents.append(document)
+            at += len(text[at:]) - len(text[at:].lstrip())
+        if not documents:
+            raise self.refuse("there is no JSON in it", "run fio with --output-format=json --output=FILE")
+        if len(documents) > 1:
+            self.remarks.append(
+                f"{len(documents)} results (--status-interval); the last, which is of the whole run, is used"
+            )
+        return dict(documents[-1])
+
+    def _version(self) -> str:
+        version = self.document.get("fio version")
+        if not isinstance(version, str):
+            raise self.refuse(
+                "`fio version` is missing: this is not a result of fio", "run fio with --output-format=json"
+            )
+        match = VERSION.match(version)
+        if not match or int(match[1]) != MAJOR:
+            told = f"`fio version` is {version!r}; headrace reads results of fio 3.0 and later 3.x"
+            raise self.refuse(told, "older versions report microseconds under the same names: measure again with fio 3")
+        if "client_stats" in self.document:
+            raise self.refuse("it is a result of `fio --client`", "import the result of each server by itself")
+        return version
+
+    def _options(self, given: Any, where: str) -> dict[str, str]:
+        if not isinstance(given, dict):
+            raise self.refuse(f"`{where}` is {_is(given)}, not an object", DAMAGED)
+        return {str(name): str(value) for name, value in given.items()}
+
+    def _list(self, of: Json, name: str, where: str) -> list[Any]:
+        found = of.get(name)
+        if not isinstance(found, list) or not found:
+            raise self.refuse(f"`{where}` is missing or empty: fio ended before it had a result", CUT_OFF)
+        return found
+
+    def _job(self, job: Any, where: str, shared: dict[str, str]) -> Job:
+        if not isinstance(job, dict):
+            raise self.refuse(f"`{where}` is {_is(job)}, not an object", DAMAGED)
+        error = self.number(job, "error", where)
+        if error:
+            told = f"`{where}` ({job.get('jobname', '')}) failed: error {error:.0f}"
+            raise self.refuse(told, "see what fio printed, and measure again; a failed job says nothing of its speed")
+        return Job(where, job, shared | self._options(job.get("job options", {}), f"{where}.job options"))
+
+    def number(self, of: Json, name: str, where: str) -> float:
+        """Return a number of the result that must be there."""
+        value = of.get(name)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            told = f"`{where}.{name}` is " + ("missing" if value is None else f"{_is(value)}, not a number")
+            raise self.refuse(told, CUT_OFF if value is None else DAMAGED)
+        if not math.isfinite(value) or not 0 <= value < 1e18:
+            raise self.refuse(f"`{where}.{name}` is {value}", DAMAGED)
+        return float(value)
+
+    def object(self, of: Json, name: str, where: str) -> Json:
+        """Return an object of the result that must be there."""
+        value = of.get(name)
+        if not isinstance(value, dict):
+            raise self.refuse(f"`{where}.{name}` is {_is(value)}, not an object", CUT_OFF)
+        return value
+
+    def devices(self) -> list[str]:
+        """Return the block devices that fio saw at work."""
+        disks = self.document.get("disk_util")
+        names = [disk.get("name") for disk in disks if isinstance(disk, dict)] if isinstance(disks, list) else []
+        return [name for name in names if isinstance(name, str)]
+
+    def points(self) -> list[Json]:
+        """Return the points; jobs that ran as copies of one (`numjobs` without `group_reporting`) become one."""
+        together: dict[tuple[str, str], list[Job]] = defaultdict(list)
+        for job in self.jobs:
+            together[job.name, str(job.found.get("groupid"))].append(job)
+        points = [point for jobs in together.values() for point in self._points_of(jobs)]
+        if not points:
+            raise self.refuse("no job completed a single read or write", "measure again, for longer")
+        return points
+
+    def _points_of(self, jobs: list[Job]) -> list[Json]:
+        parts = {op: [_Part(self, job, op) for job in jobs if op in job.found] for op in OPS}
+        done = {op: [part for part in of if part.ios > 0] for op, of in parts.items()}
+        total = sum(part.ios for of in done.values() for part in of)
+        self._remark_on(jobs)
+        return [self._point(jobs, op, of, _read_share(op, done, total)) for op, of in done.items() if of]
+
+    def _remark_on(self, jobs: list[Job]) -> None:
+        options = jobs[0].options
+        if _flag(options, "direct", default=False) is False and _flag(options, "buffered", default=True):
+            self.remarks.append(f"{jobs[0].name}: {BUFFERED}")
+        trims = jobs[0].found.get("trim")
+        if isinstance(trims, dict) and trims.get("total_ios"):
+            self.remarks.append(f"{jobs[0].name}: trims are left out")
+
+    def _point(self, jobs: list[Job], op: str, parts: list["_Part"], read_share: float | None) -> Json:
+        options = jobs[0].options
+        ios = sum(part.ios for part in parts)
+        told: Json = {
+            "job": jobs[0].name,
+            "source": self.path.name,
+            "op": op,
+            "pattern": _pattern(options),
+            "read_share": read_share,
+            "block_bytes": round(sum(part.bytes for part in parts) / ios),
+            "iodepth": self._depth(jobs[0]),
+            "numjobs": self._jobs_at_once(jobs),
+            "file_bytes": quantities.size(options.get("size", options.get("filesize", ""))),
+            "runtime_s": max(part.runtime_ms for part in parts) / 1000,
+            "ios": int(ios),
+            "iops": sum(part.iops for part in parts),
+            "bandwidth_bytes_per_s": sum(part.bytes_per_s for part in parts),
+        }
+        if told["block_bytes"] < 1 or told["iops"] <= 0:
+            raise self.refuse(f"`{jobs[0].where}.{op}` has requests without bytes or time", DAMAGED)
+        return told | _pooled(parts) | self._percentiles(jobs[0].name, parts)
+
+    def _depth(self, job: Job) -> int:
+        engine = job.options.get("ioengine", DEFAULT_ENGINE)
+        depth = self._count(job, "iodepth")
+        if engine in SYNCHRONOUS and depth > 1:
+            self.remarks.append(
+                f"{job.name}: the engine {engine} keeps one request in flight; iodepth={depth} had no effect"
+            )
+        return 1 if engine in SYNCHRONOUS else depth
+
+    def _jobs_at_once(self, jobs: list[Job]) -> int:
+        return max(len(jobs), self._count(jobs[0], "numjobs"))
+
+    def _count(self, job: Job, name: str) -> int:
+        text = job.options.get(name, "1")
+        if not re.fullmatch(r"[0-9]{1,7}", text) or int(text) < 1:
+            raise self.refuse(f"`{job.where}.job options.{name}` is {text!r}, not a count", DAMAGED)
+        return int(text)
+
+    def _percentiles(self, name: str, parts: list["_Part"]) -> Json:
+        """Return percentiles: of one job as fio has them, of several from the bins of JSON+."""
+        if len(parts) == 1:
+            return parts[0].percentiles()
+        bins: dict[float, float] = defaultdict(float)
+        for part in parts:
+            for time, count in part.bins().items():
+                bins[time] += count
+        if not bins or not all(part.bins() for part in parts):
+            self.remarks.append(
+                f"{name}: no percentiles, since jobs are reported one by one: run fio with --group_reporting"
+            )
+            return dict.fromkeys(PERCENTILES)
+        return {column: _of_bins(bins, percent) for column, percent in PERCENTILES.items()}
+
+
+class _Part:
+    """One operation of one job."""
+
+    def __init__(self, result: _Result, job: Job, op: str) -> None:
+        self.result, self.where = result, f"{job.where}.{op}"
+        self.found = result.object(job.found, op, job.where)
+        self.ios = self._number("total_ios")
+        self.bytes = self._number("io_bytes")
+        self.runtime_ms = self._number("runtime")
+        self.iops = self._number("iops")
+        if self.ios > 0:
+            # fio has bytes per second since 3.2; before it, KiB/s without decimals.
+            self.bytes_per_s = self.iops * self.bytes / self.ios
+            self.latency = self._latency()
+
+    def _number(self, name: str) -> float:
+        return self.result.number(self.found, name, self.where)
+
+    def _latency(self) -> Json:
+        """Return the latency from submission to completion; the completion latency where fio has no other."""
+        for name in ("lat_ns", "clat_ns"):
+            found = self.found.get(name)
+            if isinstance(found, dict) and found.get("mean"):
+                self.mean_ns = self.result.number(found, "mean", f"{self.where}.{name}")
+                self.sd_ns = self.result.number(found, "stddev", f"{self.where}.{name}")
+                return found
+        help_ = "fio ran with disable_lat and disable_clat, or the file is cut off: measure again without them"
+        raise self.result.refuse(f"`{self.where}` has no latency", help_)
+
+    def _tables(self, name: str) -> dict[float, float]:
+        """Return `percentile` or `bins` as numbers, of the latency, else of the completion latency."""
+        for latency in ("lat_ns", "clat_ns"):
+            found = self.found.get(latency)
+            table = found.get(name) if isinstance(found, dict) else None
+            if isinstance(table, dict) and table:
+                where = f"{self.where}.{latency}.{name}"
+                return {self._key(key, where): self.result.number(table, key, where) for key in table}
+        return {}
+
+    def _key(self, key: str, where: str) -> float:
+        try:
+            number = float(key)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number < 1e18:
+            raise self.result.refuse(f"`{where}` has the key {key!r}, not a number", DAMAGED)
+        return number
+
+    def bins(self) -> dict[float, float]:
+        return self._tables("bins")
+
+    def percentiles(self) -> Json:
+        table, bins = self._tables("percentile"), self.bins()
+        told = {}
+        for column, percent in PERCENTILES.items():
+            # fio fills the list up with `0.00`, and prints 99.9 as 99.900000.
+            near = [ns for share, ns in table.items() if abs(share - percent) < 1e-6]
+            told[column] = near[0] / NS_PER_MS if near else (_of_bins(bins, percent) if bins else None)
+        return told
+
+
+CUT_OFF = "the file is cut off, or fio was killed: let fio end by itself and write it again"
+DAMAGED = "the file is damaged: copy it again, or measure again"
+
+
+def _is(value: Any) -> str:
+    return "missing" if value is None else type(value).__name__
+
+
+def _read_share(op: str, done: dict[str, list[_Part]], total: float) -> float | None:
+    return None if op == "mixed" else sum(part.ios for part in done["read"]) / total
+
+
+def _pattern(options: dict[str, str]) -> str:
+    return "random" if options.get("rw", options.get("readwrite", "read")).startswith("rand") else "sequential"
+
+
+def _flag(options: dict[str, str], name: str, *, default: bool) -> bool:
+    """Return a switch; one that is given without a value is on."""
+    return options[name] not in {"0", "false"} if name in options else default
+
+
+def _pooled(parts: list[_Part]) -> Json:
+    """Return mean and standard deviation of all requests of several jobs."""
+    ios = sum(part.ios for part in parts)
+    mean = sum(part.ios * part.mean_ns for part in parts) / ios
+    squares = sum(part.ios * (part.sd_ns**2 + (part.mean_ns - mean) ** 2) for part in parts) / ios
+    return {"mean_ms": mean / NS_PER_MS, "sd_ms": math.sqrt(squares) / NS_PER_MS}
+
+
+def _of_bins(bins: dict[float, float], percent: float) -> float | None:
+    """Return a percentile in ms: the first bin at which so many requests are reached, as fio does."""
+    wanted, seen = sum(bins.values()) * percent / 100, 0.0
+    for time, count in sorted(bins.items()):
+        seen += count
+        if seen >= wanted > 0:
+            return time / NS_PER_MS
+    return None

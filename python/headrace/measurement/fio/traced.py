@@ -1,0 +1,74 @@
+"""Requests read from a log, on their way to a trace that headrace replays."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headrace import trace
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Json = dict[str, Any]
+
+CLOSED = (
+    "never more than one request was in flight, so it is to be replayed closed: the trace has think times, by which a "
+    "scenario replays it unless it says `timing: timestamps`"
+)
+OPEN = "requests overlap: a scenario replays it open, at its timestamps"
+UNKNOWN = "it is not known how many requests were in flight: a scenario replays it open, at its timestamps"
+
+
+@dataclass
+class Traced:
+    """Requests by column. Times in ns; `took` is None where the log has no response times."""
+
+    issued: "np.ndarray[Any, Any] | None"
+    took: "np.ndarray[Any, Any] | None"
+    write: "np.ndarray[Any, Any]"
+    bytes: "np.ndarray[Any, Any]"
+    address: "np.ndarray[Any, Any] | None"
+    closed: bool
+    """Whether never more than one request was in flight."""
+    think: "np.ndarray[Any, Any] | None" = None
+    """From each completion to the next request, ns; None: from the times of issue."""
+    device: list[str] | None = None
+    remarks: list[str] = field(default_factory=list)
+
+    def save(self, file: Path) -> Json:
+        """Write the trace in headrace's format; return how many requests it has, whether it is closed, remarks."""
+        trace.write(file, self._columns())
+        return {
+            "requests": len(self.bytes),
+            "closed": self.closed,
+            "remarks": [CLOSED if self.closed else (UNKNOWN if self.took is None else OPEN), *self.remarks],
+        }
+
+    def _columns(self) -> Json:
+        import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+        many = len(self.bytes)
+        order = np.arange(many) if self.issued is None else np.argsort(self.issued, kind="stable")
+        columns: Json = {
+            "op": ["write" if write else "read" for write in self.write[order]],
+            "address": np.zeros(many, dtype=np.int64) if self.address is None else self.address[order],
+            "bytes": self.bytes[order],
+        }
+        if self.issued is not None:
+            columns["time_ns"] = (self.issued - self.issued.min())[order]
+        if self.took is not None:
+            columns["response_ns"] = self.took[order]
+        if self.closed:
+            columns["think_ns"] = self.think if self.think is not None else self._thinks()
+        if self.device is not None:
+            columns["device"] = [self.device[at] for at in order]
+        return columns
+
+    def _thinks(self) -> "np.ndarray[Any, Any]":
+        """Return the time from each completion to the next request; none after the last."""
+        import numpy as np  # noqa: PLC0415
+
+        assert self.issued is not None
+        assert self.took is not None
+        gaps = self.issued[1:] - (self.issued + self.took)[:-1]
+        return np.append(np.maximum(gaps, 0), 0)

@@ -1,0 +1,162 @@
+"""A measurement: points that were measured of a real system, the machine, and how they were obtained."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.files import as_parquet, whole, write_whole
+from headrace.mistakes import read_text, refusal
+
+if TYPE_CHECKING:
+    import polars
+
+Json = dict[str, Any]
+
+# The columns of a point, in order: (name, kind, meaning). Latencies are response times, from submission to completion.
+COLUMNS = (
+    ("job", "text", "the name of the fio job"),
+    ("source", "text", "the file that it was read from"),
+    ("op", "text", "`read`, `write`, or `mixed` where fio reported both as one"),
+    ("pattern", "text", "`sequential` or `random`"),
+    ("read_share", "share", "the share of reads in the job that this is one operation of; 1 or 0 where it has one"),
+    ("block_bytes", "bytes", "the size of a request; the mean where sizes vary"),
+    ("iodepth", "count", "requests that a job keeps in flight; 1 for synchronous engines"),
+    ("numjobs", "count", "jobs that ran at the same time, each with its own `iodepth`"),
+    ("file_bytes", "bytes", "the bytes that each job addresses; null where fio does not say"),
+    ("runtime_s", "s", "for how long was measured"),
+    ("ios", "count", "requests completed"),
+    ("iops", "1/s", "requests per second, of all jobs together"),
+    ("bandwidth_bytes_per_s", "B/s", "bytes per second, of all jobs together"),
+    ("mean_ms", "ms", "mean latency"),
+    ("sd_ms", "ms", "its standard deviation, of single requests"),
+    (
+        "p50_ms",
+        "ms",
+        "half of the requests took at most this; percentiles are of the completion latency where fio has no other",
+    ),
+    ("p90_ms", "ms", "90 %"),
+    ("p95_ms", "ms", "95 %"),
+    ("p99_ms", "ms", "99 %"),
+    ("p99_9_ms", "ms", "99.9 %"),
+)
+NAMES = tuple(name for name, _, _ in COLUMNS)
+KINDS = {name: kind for name, kind, _ in COLUMNS}
+PERCENTILES = {"p50_ms": 50.0, "p90_ms": 90.0, "p95_ms": 95.0, "p99_ms": 99.0, "p99_9_ms": 99.9}
+REQUIRED = ("op", "pattern", "block_bytes", "iodepth", "numjobs", "iops", "mean_ms")
+WORDS = {"op": ("read", "write", "mixed"), "pattern": ("sequential", "random")}
+WHOLE = {"count", "bytes"}
+
+KIND = "headrace measurement"
+FORMAT = 1
+
+
+@dataclass
+class Measurement:
+    """Points that were measured, as `COLUMNS` names them, one a mapping.
+
+    `machine` describes where it was measured, as far as is known; `remarks` say what a reader must know.
+    """
+
+    points: list[Json]
+    machine: Json = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    def frame(self) -> "polars.DataFrame":
+        """Return the points as a polars frame, a row each."""
+        import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+        types = {"text": polars.String, "count": polars.Int64, "bytes": polars.Int64}
+        schema = {name: types.get(kind, polars.Float64) for name, kind in KINDS.items()}
+        rows = [{name: point.get(name) for name in NAMES} for point in self.points]
+        return polars.DataFrame(rows, schema=schema)
+
+    def as_json(self) -> Json:
+        """Return it as `--json` prints it and its file holds it."""
+        points = [{name: point.get(name) for name in NAMES} for point in self.points]
+        head = {"kind": KIND, "format": FORMAT, "headrace": _core.__version__}
+        return head | {"machine": self.machine, "remarks": self.remarks, "points": points}
+
+    def save(self, file: str | Path) -> None:
+        """Write it to a file, whole or not at all: `.parquet` is the table alone, anything else JSON."""
+        if Path(file).suffix == ".parquet":
+            with whole(file) as part:
+                part.write_bytes(as_parquet(self.frame()))
+        else:
+            write_whole(file, json.dumps(self.as_json(), indent=2) + "\n")
+
+
+def load(file: str | Path) -> Measurement:
+    """Read a measurement that `headrace import fio` or `headrace measure` wrote, JSON or Parquet.
+
+    Raises `ScenarioError` where the file is none, or a point lacks what every point has.
+    """
+    path = Path(file)
+    rows, machine, remarks = _parquet(path) if path.suffix == ".parquet" else _json(path)
+    if not rows:
+        raise refusal(path, f"{path} has no points", "measure again, or import another file")
+    return Measurement([_point(path, at, row) for at, row in enumerate(rows)], machine, remarks)
+
+
+def _json(path: Path) -> tuple[list[Any], Json, list[str]]:
+    try:
+        document = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise refusal(path, f"{path} is not JSON: {error}", "the file may be cut off: write it again") from None
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        what = "make one with `headrace import fio FILE -o measurement.json` or `headrace measure`"
+        raise refusal(path, f"{path} is not a measurement", what)
+    if document.get("format") != FORMAT:
+        told = f"{path} is a measurement of format {document.get('format')}; headrace reads {FORMAT}"
+        raise refusal(path, told, "use the version of headrace that wrote it")
+    points, machine, remarks = (document.get(name) for name in ("points", "machine", "remarks"))
+    fits = isinstance(points, list) and isinstance(machine, dict) and isinstance(remarks, list)
+    if not fits or not all(isinstance(remark, str) for remark in remarks or []):
+        raise refusal(path, f"{path}: `points`, `machine` or `remarks` is missing", "write the file again")
+    assert isinstance(points, list)
+    assert isinstance(machine, dict)
+    assert isinstance(remarks, list)
+    return points, machine, remarks
+
+
+def _parquet(path: Path) -> tuple[list[Any], Json, list[str]]:
+    import polars  # noqa: PLC0415
+
+    if not path.is_file():
+        raise refusal(path, f"{path} does not exist, or is not a file", "check the path")
+    try:
+        return polars.read_parquet(path.read_bytes()).to_dicts(), {}, []
+    except (polars.exceptions.PolarsError, OSError, BaseException) as error:
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        raise refusal(path, f"{path} is not readable as Parquet: {error}", "write the file again") from None
+
+
+def _point(path: Path, at: int, row: Any) -> Json:
+    """Return a point whose fields are of the kind that they should be."""
+    where = f"{path}: points[{at}]"
+    if not isinstance(row, Mapping):
+        raise refusal(path, f"{where} is {type(row).__name__}, not an object", "write the file again")
+    for name in REQUIRED:
+        if row.get(name) is None:
+            raise refusal(path, f"{where}: `{name}` is missing", "every point has " + ", ".join(REQUIRED))
+    return {name: _value(path, f"{where}.{name}", name, row.get(name)) for name in NAMES}
+
+
+def _value(path: Path, where: str, name: str, value: Any) -> Any:
+    kind = KINDS[name]
+    if value is None:
+        return None
+    if kind == "text":
+        if not isinstance(value, str) or value not in WORDS.get(name, (value,)):
+            expected = " or ".join(WORDS.get(name, ("text",)))
+            raise refusal(path, f"{where} is {value!r}, not {expected}", "write the file again")
+        return value
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    positive = number and math.isfinite(value) and (value > 0 if name in REQUIRED else value >= 0)
+    if not positive or (kind in WHOLE and value != int(value)):
+        raise refusal(path, f"{where} is {value!r}, not a number of {kind}", "correct it, or write the file again")
+    return int(value) if kind in WHOLE else float(value)

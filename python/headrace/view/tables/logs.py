@@ -1,0 +1,268 @@
+"""What a log says of its archive, in sentences and as tables."""
+
+from collections.abc import Callable
+from typing import Any
+
+from headrace.view.words import counted, span
+
+Json = dict[str, Any]
+Rows = tuple[list[str], list[list[str]]]
+
+# Counted on the logs of `llnl-unitree`, seeds 1 to 40, whose rate is 4.7 MB/s.
+NARROW = (
+    "The intervals of the fit are far too narrow: the fastest of each stratum still share the system with others, and "
+    "ever more of the larger ones. Of 40 logs made with a known rate, none had it in the interval for puts. The line "
+    "through all transfers that met no other had it in 38; its latency is the mean, that of the fastest the least. "
+    "Logs of several weeks, fitted one by one, show what is not known."
+)
+
+
+def size(amount: float) -> str:
+    """Write bytes in powers of ten, as archives count them.
+
+    >>> size(4.4e11), size(512)
+    ('440 GB', '512 B')
+    """
+    for unit, scale in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if amount >= scale:
+            return f"{amount / scale:.3g} {unit}"
+    return f"{amount:.3g} B"
+
+
+def in_a_sentence(found: Json) -> str:
+    """Return what a log says, in a few sentences."""
+    said = [_transfers(found), _sessions(found), _fits(found), _tape(found)]
+    told = " ".join(one for one in said if one)
+    return told or f"{found['lines']:,} lines, none of them a transfer, a staging or a session with a time taken."
+
+
+def _transfers(found: Json) -> str:
+    together = found["transfers"]
+    if not together:
+        return ""
+    puts, gets = (sum(day[kind] for day in found["days"]) for kind in ("puts", "gets"))
+    moved = size(sum(day["bytes"] for day in found["days"]))
+    return (
+        f"{counted(puts, 'put')} and {counted(gets, 'get')} in {span(together['span_s'])}, {moved}; "
+        f"{together['mean']:.3g} at once on average, at most {together['most']}."
+    )
+
+
+def _sessions(found: Json) -> str:
+    of = found["sessions"]
+    if not of:
+        return ""
+    times = next(one for one in found["durations"] if one["what"] == "session")
+    busy = of["mean"] if of["offered"] is None else of["offered"]
+    return (
+        f"{counted(of['operations'], 'session')} of {counted(of['cartridges'], 'cartridge')} in {span(of['span_s'])}: "
+        f"{busy:.1f} drives busy on average, at most {of['most']} at once; mean {times['mean_s']:.0f} s, "
+        f"median {times['p50_s']:.0f} s."
+    )
+
+
+def _fits(found: Json) -> str:
+    said = []
+    for op, fit in found["fits"].items():
+        rate = fit["rate_bytes_per_s"]
+        speed = f"{size(rate['value'])}/s" if rate else "no rate, larger files take no longer"
+        said.append(f"{op}s: latency {fit['latency_s']['value']:.3g} s, {speed}")
+    told = "; ".join(said)
+    return f"{told[0].upper()}{told[1:]}." if told else ""
+
+
+def _tape(found: Json) -> str:
+    times = next((one for one in found["durations"] if one["what"] == "staging"), None)
+    if times is None:
+        return ""
+    many = counted(times["count"], "staging")
+    return f"{many}: mean {times['mean_s']:.0f} s, median {times['p50_s']:.0f} s, p99 {times['p99_s']:,.0f} s."
+
+
+def notes(found: Json) -> list[str]:
+    """Return what a reader must know before using the numbers."""
+    told = [f"{counted(count, 'bad line')} passed over: {reason}" for reason, count in found["skipped"].items()]
+    told += [
+        f"{odd['what']}: {counted(odd['count'], 'line')}, {odd['first']} the first; {odd['note']}"
+        for odd in found["odd"]
+    ]
+    if any("synthetic" in file["name"].rpartition("/")[2] for file in found["files"]):
+        told.append("This log is synthetic: it was made from a description, and says nothing of a real system.")
+    if found["fits"]:
+        told.append(NARROW)
+    return told
+
+
+def days(found: Json) -> Rows:
+    """Return each day as columns and rows; columns without a number in them are left out."""
+    columns = {
+        "puts": lambda day: f"{day['puts']:,}",
+        "gets": lambda day: f"{day['gets']:,}",
+        "staged": lambda day: f"{day['staged']:,}",
+        "sessions": lambda day: f"{day['sessions']:,}",
+        "failed": lambda day: f"{day['failed']:,}",
+        "moved": lambda day: size(day["bytes"]),
+        "mean, s": lambda day: "—" if day["mean_s"] is None else f"{day['mean_s']:.2f}",
+        "kept": lambda day: f"{day['kept']:,}",
+        "of the bytes": lambda day: f"{day['kept_bytes'] / day['bytes']:.0%}" if day["bytes"] else "—",
+    }
+    of = {"moved": "bytes", "mean, s": "mean_s", "of the bytes": "bytes"}
+    shown = [name for name in columns if any(day[of.get(name, name)] for day in found["days"])]
+    return ["day", *shown], [[day["day"], *(columns[name](day) for name in shown)] for day in found["days"]]
+
+
+def durations(found: Json) -> Rows:
+    """Return times taken by kind of operation as columns and rows."""
+    names = ["mean", "sd", "min", "p1", "p5", "p10", "p50", "p90", "p95", "p99", "max"]
+    rows = [
+        [one["what"], f"{one['count']:,}", *(_seconds(one[f"{name}_s"]) for name in names)]
+        for one in found["durations"]
+    ]
+    return ["taken, s", "count", *names], rows
+
+
+def _seconds(value: float | None) -> str:
+    """Write seconds in three digits, and whole ones from 100 on."""
+    if value is None:
+        return "—"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def drives(found: Json) -> Rows:
+    """Return what sessions of cartridges say of drives as columns and rows."""
+    of = found["sessions"]
+    if not of:
+        return [], []
+    rate = "—" if of["per_hour"] is None else f"{of['per_hour']:.1f}"
+    rows = [
+        ["sessions an hour", rate],
+        [
+            "drives busy: time in sessions, over the time in which they begin",
+            "—" if of["offered"] is None else f"{of['offered']:.1f}",
+        ],
+        ["drives busy at most", f"{of['most']:,}"],
+        ["sessions that overlap one of the same cartridge", f"{of['overlapping']:,}"],
+        ["sessions of 30 s or less", f"{of['short']:,}"],
+        ["of these, within 400 s of the cartridge's session before", f"{of['short_after_another']:,}"],
+    ]
+    again = [
+        [f"sessions within {limit:,} s of the cartridge's session before", f"{count:,}"]
+        for limit, count in of["again_within"]
+    ]
+    return ["drives and cartridges", ""], rows + again
+
+
+def filters(found: Json) -> Rows:
+    """Return what each filter removed as columns and rows."""
+    rows = [
+        [one["rule"], f"{one['removed']:,}", size(one["removed_bytes"]), f"{one['left']:,}", size(one["left_bytes"])]
+        for one in [*found["filters"], *found["outliers"]]
+    ]
+    return ["filter", "removed", "bytes", "left", "bytes left"], rows
+
+
+def rules(found: Json) -> Rows:
+    """Return what each rule of merging COND and STAT did as columns and rows."""
+    return ["rule", "count"], [[rule, f"{count:,}"] for rule, count in found["rules"].items()]
+
+
+def regressions(found: Json) -> Rows:
+    """Return the full table of each regression as columns and rows, that of transfers that met no other beside it."""
+    columns, fits = [""], []
+    for op, fit in found["fits"].items():
+        columns.append(f"{op}s")
+        fits.append(fit)
+        if fit["alone"]:
+            columns.append(f"{op}s, alone")
+            fits.append(fit["alone"])
+    lines: dict[str, Callable[[Json], str]] = {
+        "latency, s": lambda fit: f"{fit['latency_s']['value']:.4g}",
+        "95 % interval": lambda fit: _interval(fit["latency_s"], 1),
+        "rate, MB/s": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6, ends=False),
+        "95 % interval ": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6),
+        "multiple R": lambda fit: f"{fit['multiple_r']:.6f}",
+        "R²": lambda fit: f"{fit['r2']:.6f}",
+        "adjusted R²": lambda fit: f"{fit['adjusted_r2']:.6f}",
+        "standard error, s": lambda fit: f"{fit['s']:.6f}",
+        "observations": lambda fit: f"{fit['observations']:,}",
+        "degrees of freedom": lambda fit: f"{fit['df_regression']}, {fit['df_residual']}",
+        "sum of squares: regression": lambda fit: f"{fit['ss_regression']:.6g}",
+        "sum of squares: residual": lambda fit: f"{fit['ss_residual']:.6g}",
+        "F": lambda fit: _number(fit["f"]),
+        "significance of F": lambda fit: f"{fit['p']:.3g}",
+        "latency: standard error, s": lambda fit: f"{fit['latency_s']['error']:.6g}",
+        "latency: t": lambda fit: _number(fit["latency_s"]["t"]),
+        "latency: p": lambda fit: f"{fit['latency_s']['p']:.3g}",
+        "slope, s/B": lambda fit: f"{fit['slope_s_per_byte']['value']:.6g}",
+        "slope: standard error": lambda fit: f"{fit['slope_s_per_byte']['error']:.6g}",
+        "slope: t": lambda fit: _number(fit["slope_s_per_byte"]["t"]),
+        "slope: p": lambda fit: f"{fit['slope_s_per_byte']['p']:.3g}",
+    }
+    return columns, [[name, *(write(fit) for fit in fits)] for name, write in lines.items()]
+
+
+def _interval(of: Json | None, scale: float, *, ends: bool = True) -> str:
+    if of is None:
+        return "—"
+    end = "∞" if of["to"] is None else f"{of['to'] * scale:.4g}"
+    return f"{of['from'] * scale:.4g}–{end}" if ends else f"{of['value'] * scale:.4g}"
+
+
+def _number(value: float | None) -> str:
+    return "∞" if value is None else f"{value:,.6g}"
+
+
+def delays(found: Json, op: str) -> Rows:
+    """Return residual delays by size as columns and rows."""
+    rows = [
+        [
+            size(one["mean_bytes"]),
+            f"{one['transfers']:,}",
+            *(f"{one[name]:,.3g}" for name in ("ideal_s", "mean_s", "p99_s")),
+        ]
+        for one in found["delays"].get(op, [])
+    ]
+    return ["mean size", "transfers", "ideal, s", "mean delay, s", "p99 of delay, s"], rows
+
+
+def laws(found: Json) -> Rows:
+    """Return the laws fitted to the tape's times as columns and rows, the best one marked."""
+    of = found["staging"]
+    rows = [
+        [
+            ("→ " if one["law"] == of["best"] else "") + one["law"],
+            "; ".join(f"{part['share']:.3f}: {part['from_s']:.4g} + {part['mean_s']:.4g}" for part in one["parts"]),
+            f"{one['bic']:,.0f}",
+            f"{one['distance']:.1%}",
+            "" if one["by_chance"] is None else f"{one['by_chance']:.1%}",
+        ]
+        for one in of["laws"]
+    ]
+    return ["law of the tape's time", "share: from + mean, s", "BIC", "off by", "by chance"], rows
+
+
+def tape(found: Json) -> Rows:
+    """Return the quantiles of the tape's times, measured and by each law, as columns and rows."""
+    of = found["staging"]
+    columns = ["staging, s", *(f"p{share * 100:g}" for share, _ in of["quantiles_s"])]
+    rows = [["measured", *(_seconds(value) for _, value in of["quantiles_s"])]]
+    return columns, rows + [[one["law"], *(_seconds(value) for _, value in one["quantiles_s"])] for one in of["laws"]]
+
+
+def shown(found: Json) -> dict[str, Rows]:
+    """Return the tables that there is something for, by their titles."""
+    every = {
+        "by day": days(found),
+        "times taken": durations(found),
+        "sessions": drives(found),
+        "COND and STAT merged": rules(found),
+        "left out before the fit": filters(found) if found["fits"] else ([], []),
+        "time = latency + size / rate, through the fastest of each stratum": regressions(found)
+        if found["fits"]
+        else ([], []),
+        "delay of puts beyond that, by size": delays(found, "put"),
+        "delay of gets beyond that, by size": delays(found, "get"),
+        "how long the tape takes": laws(found) if found["staging"] else ([], []),
+        "quantiles of that": tape(found) if found["staging"] else ([], []),
+    }
+    return {title: rows for title, rows in every.items() if rows[1]}

@@ -1,0 +1,45 @@
+"""A measurement: in a sentence, and its points as a table."""
+
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def in_a_sentence(points: list[Json], machine: Json) -> str:
+    """Return what was measured, and with what."""
+    by = f", measured with {machine['fio']}" if isinstance(machine.get("fio"), str) else ""
+    many = "1 point" if len(points) == 1 else f"{len(points)} points"
+    least, most = min(point["iops"] for point in points), max(point["iops"] for point in points)
+    reach = f"{least:.4g}" if least == most else f"{least:.4g} to {most:.4g}"
+    return f"{many}{by}: {reach} requests/s."
+
+
+def size(of: float) -> str:
+    """Return a size in the largest binary unit that it is a multiple of.
+
+    >>> size(65536), size(1000), size(3 << 20)
+    ('64 KiB', '1000 B', '3 MiB')
+    """
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if of >= 1 << power and of % (1 << power) == 0:
+            return f"{int(of) >> power} {unit}"
+    return f"{of:.0f} B"
+
+
+def rows(points: list[Json]) -> tuple[list[str], list[list[str]]]:
+    """Return the points as columns and rows."""
+    columns = ["op", "pattern", "record", "depth", "jobs", "requests/s", "MB/s", "mean, ms", "p50", "p99"]
+    return columns, [
+        [
+            point["op"],
+            point["pattern"],
+            size(point["block_bytes"]),
+            str(point["iodepth"]),
+            str(point["numjobs"]),
+            f"{point['iops']:.5g}",
+            f"{point['bandwidth_bytes_per_s'] / 1e6:.4g}",
+            f"{point['mean_ms']:.4g}",
+            *("—" if point[name] is None else f"{point[name]:.4g}" for name in ("p50_ms", "p99_ms")),
+        ]
+        for point in points
+    ]

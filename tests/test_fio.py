@@ -1,0 +1,454 @@
+"""What fio writes: results, logs and job files, of a real fio, by hand, and damaged in every way."""
+
+import copy
+import json
+import random
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import Run, real_program
+from headrace import Scenario, ScenarioError, trace
+from headrace.devices import device_file
+from headrace.measurement import Measurement, fio, load
+
+Json = dict[str, Any]
+
+
+def result(**job: Any) -> Json:
+    """Return a small result, as fio 3.33 writes it."""
+    latency = {"min": 80_000, "max": 120_000, "mean": 100_000.0, "stddev": 5_000.0, "N": 1000}
+    bins = {"90000": 500, "100000": 400, "110000": 99, "120000": 1}
+    read = {"total_ios": 1000, "io_bytes": 4_096_000, "runtime": 100, "iops": 10_000.0, "bw": 40_000}
+    options = {"rw": "randread", "bs": "4k", "iodepth": "4", "ioengine": "libaio", "direct": "1"}
+    none = {"total_ios": 0, "io_bytes": 0, "runtime": 0, "iops": 0.0, "bw": 0}
+    found: Json = {
+        "jobname": "reader", "groupid": 0, "error": 0, "job options": options, "write": none,
+        "read": read | {"lat_ns": latency, "clat_ns": latency | {"percentile": {"99.000000": 110_000}, "bins": bins}},
+    }  # fmt: skip
+    return {"fio version": "fio-3.33", "jobs": [found | job], "disk_util": [{"name": "sda"}]}
+
+
+def written(folder: Path, document: Any, name: str = "result.json") -> Path:
+    file = folder / name
+    file.write_text(document if isinstance(document, str) else json.dumps(document))
+    return file
+
+
+def why(file: Path) -> str:
+    """Return why a result is refused."""
+    with pytest.raises(ScenarioError) as refused:
+        fio.measurement([file])
+    assert "help:" in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_result_has_units_and_percentiles(tmp_path: Path) -> None:
+    found = fio.measurement([written(tmp_path, result())])
+    [point] = found.points
+    assert (point["op"], point["pattern"], point["block_bytes"], point["iodepth"]) == ("read", "random", 4096, 4)
+    assert (point["iops"], point["bandwidth_bytes_per_s"], point["mean_ms"]) == (10_000, 40_960_000, 0.1)
+    # 99 % as fio has it, the others from the bins of JSON+.
+    told = [point[name] for name in ("p50_ms", "p90_ms", "p95_ms", "p99_ms", "p99_9_ms")]
+    assert told == [0.09, 0.1, 0.11, 0.11, 0.11]
+    assert found.machine == {"fio": "fio-3.33", "devices": ["sda"]}
+    assert found.remarks == []
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+def test_a_measurement_is_read_as_it_was_written(tmp_path: Path, ending: str) -> None:
+    found = fio.measurement([written(tmp_path, result())])
+    found.save(tmp_path / f"m.{ending}")
+    assert load(tmp_path / f"m.{ending}").points == found.points
+
+
+def test_copies_of_a_job_become_one_point(tmp_path: Path) -> None:
+    document = result()
+    slower = copy.deepcopy(document["jobs"][0])
+    slower["read"]["lat_ns"]["mean"] = 300_000.0
+    document["jobs"].append(slower)
+    [point] = fio.measurement([written(tmp_path, document)]).points
+    assert (point["numjobs"], point["iops"], point["mean_ms"], point["ios"]) == (2, 20_000, pytest.approx(0.2), 2000)
+    assert point["sd_ms"] == pytest.approx((0.1**2 + 0.005**2) ** 0.5)
+    assert point["p50_ms"] == 0.09
+    del slower["read"]["clat_ns"]["bins"]
+    found = fio.measurement([written(tmp_path, document)])
+    assert found.points[0]["p50_ms"] is None
+    assert "group_reporting" in found.remarks[0]
+
+
+def test_what_fio_prints_around_its_json_is_passed_over(tmp_path: Path) -> None:
+    text = "fio: this platform does not support x\n" + json.dumps(result(jobname="early"))
+    found = fio.measurement([written(tmp_path, text + "\n" + json.dumps(result()))])
+    assert [point["job"] for point in found.points] == ["reader"]
+    assert "--status-interval" in found.remarks[0]
+
+
+def test_synchronous_engines_have_one_request_in_flight(tmp_path: Path) -> None:
+    document = result()
+    document["jobs"][0]["job options"] |= {"ioengine": "psync", "direct": "0"}
+    found = fio.measurement([written(tmp_path, document)])
+    assert found.points[0]["iodepth"] == 1
+    assert ["page cache" in remark or "psync" in remark for remark in found.remarks] == [True, True]
+
+
+def test_a_result_that_cannot_be_trusted_is_refused(tmp_path: Path) -> None:
+    assert "cut off" in why(written(tmp_path, json.dumps(result())[:-50]))
+    assert "failed: error 5" in why(written(tmp_path, result(error=5)))
+    assert "3.0 and later" in why(written(tmp_path, result() | {"fio version": "fio-2.21"}))
+    assert "3.0 and later" in why(written(tmp_path, result() | {"fio version": "fio-4.1"}))
+    assert "`fio version` is missing" in why(written(tmp_path, {"jobs": []}))
+    assert "fio ended before" in why(written(tmp_path, result() | {"jobs": []}))
+    assert "`fio --client`" in why(written(tmp_path, result() | {"client_stats": []}))
+    document = result()
+    document["jobs"][0]["read"]["total_ios"] = 0
+    assert "no job completed" in why(written(tmp_path, document))
+    del document["jobs"][0]["read"]["runtime"]
+    assert "`jobs[0].read.runtime` is missing" in why(written(tmp_path, document))
+    assert "no JSON" in why(written(tmp_path, "nothing"))
+
+
+def test_every_result_of_the_measured_drives_is_read(measured_data: Path) -> None:
+    files = sorted(measured_data.glob("fio-*/*.json"))
+    points = {point["source"]: point for point in fio.measurement(files).points}
+    assert len(points) == len(files) == 78
+    lines = (measured_data / "fio-hdd" / "summary.csv").read_text().splitlines()[1:]
+    for line in lines:
+        _, name, *_, op, _, ios, iops, _, _, _, p50, p95, p99 = line.split(",")
+        point = points[name]
+        assert (point["op"], point["ios"]) == (op, int(ios))
+        assert point["iops"] == pytest.approx(float(iops), rel=1e-4)
+        assert [point[name] * 1000 for name in ("p50_ms", "p95_ms", "p99_ms")] == pytest.approx(
+            [float(p50), float(p95), float(p99)]
+        )
+
+
+# Logs
+
+
+def traced(folder: Path, text: str, name: str = "job_lat.1.log") -> Json:
+    """Return what is written of a log, and the requests of the trace."""
+    told = fio.trace(written(folder, text, name)).save(folder / "trace.csv")
+    lines = (folder / "trace.csv").read_text().splitlines()
+    return told | {"rows": [line.split(",") for line in lines[1:]]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{t}, {v}, 0, 4096, {o}",
+        "{t}, {v}, 0, 4096, {o}, 0",
+        "{t}, {v}, 0, 4096, {o}, 0x4001",
+        "{t}, {v}, 0, 4096, {o}, 0, {i}",
+        "{t}, {v}, {v}, 0, 4096, {o}, 0, {i}",
+    ],
+)
+def test_logs_of_all_versions_are_read(tmp_path: Path, line: str) -> None:
+    # 2 ms each, 1 ms of thought between them.
+    rows = [line.format(t=3 * at + 2, v=2_000_000, o=at * 4096, i=at * 3_000_000) for at in range(5)]
+    told = traced(tmp_path, "\n".join(rows) + "\n")
+    assert told["closed"]
+    assert "closed" in told["remarks"][0]
+    assert [row[0] for row in told["rows"]] == [str(at * 3_000_000) for at in range(5)]
+    assert [row[2:6] for row in told["rows"][:4]] == [[str(at * 4096), "4096", "2000000", "1000000"] for at in range(4)]
+
+
+def test_requests_that_overlap_are_replayed_open(tmp_path: Path) -> None:
+    rows = [f"{at + 5}, 4500000, {at % 2}, 4096, {at * 4096}" for at in range(20)]
+    told = traced(tmp_path, "\n".join(rows) + "\n")
+    assert not told["closed"]
+    assert all(row[5] == "" for row in told["rows"])
+
+
+def test_a_log_that_is_no_list_of_requests_is_refused(tmp_path: Path) -> None:
+    def refused(text: str, name: str = "job_lat.1.log") -> str:
+        with pytest.raises(ScenarioError) as error:
+            traced(tmp_path, text, name)
+        return str(error.value)
+
+    good = "5, 100, 0, 4096, 8192\n6, 100, 0, 4096, 4096\n"
+    assert "no newline" in refused(good[:-3])
+    assert "log_avg_msec" in refused("500, 100000, 0, 0, 0, 0\n1000, 100000, 0, 0, 0, 0\n")
+    assert "log_offset=1" in refused("5, 100, 0, 4096\n6, 100, 0, 4096\n")
+    assert "log_offset=1" in refused("5, 100, 0, 4096, 0\n6, 100, 0, 4096, 0\n")
+    assert "not response times" in refused(good, "job_slat.1.log")
+    assert "not response times" in refused(good, "job_bw.1.log")
+    assert "line 3: 2 columns" in refused(good + "7, 100\n")
+    assert "line 3: direction `9`" in refused(good + "7, 100, 9, 4096, 4096\n")
+    assert "empty" in refused("\n")
+    assert "nothing that fio writes" in refused("\x1f\x8b\x08")
+
+
+def test_io_logs_of_both_versions_are_read(tmp_path: Path) -> None:
+    second = "fio version 2 iolog\n/f add\n/f open\n/f read 0 4096\n/f wait 500 0\n/f write 8192 512\n/f close\n"
+    told = traced(tmp_path, second, "io.log")
+    assert [row[:4] for row in told["rows"]] == [["0", "read", "0", "4096"], ["500000", "write", "8192", "512"]]
+    untimed = traced(tmp_path, second.replace("/f wait 500 0\n", ""), "io.log")
+    assert untimed["closed"]
+    third = "fio version 3 iolog\n1 /f add\n2 /f open\n10 /f read 0 4096\n260 /g write 8192 512\n300 /f sync 0 0\n"
+    told = traced(tmp_path, third, "io.log")
+    assert [(row[0], row[6]) for row in told["rows"]] == [("0", "/f"), ("250000", "/g")]
+    assert "1 × sync left out" in told["remarks"][-1]
+    for wrong, message in (
+        ("fio version 4 iolog\n", "version 4"),
+        (third + "9 /f jump 0 1\n", "unknown action `jump`"),
+    ):
+        with pytest.raises(ScenarioError, match=message):
+            traced(tmp_path, wrong, "io.log")
+
+
+def test_blkparse_one_at_a_time_is_replayed_closed(tmp_path: Path) -> None:
+    def text(times: list[tuple[float, float]]) -> str:
+        events = [(at, act, n) for n, pair in enumerate(times) for at, act in zip(pair, "DC", strict=True)]
+        lines = [
+            f"  8,0 0 {at} {time:.9f} 99 {act} R {n * 800} + 8 [fio]"
+            for at, (time, act, n) in enumerate(sorted(events))
+        ]
+        return "\n".join(lines) + "\n"
+
+    told = traced(tmp_path, text([(0.0, 0.001), (0.002, 0.003)]), "blk.txt")
+    assert (told["closed"], told["rows"][0][5]) == (True, "1000000")
+    assert not traced(tmp_path, text([(0.0, 0.003), (0.002, 0.004)]), "blk.txt")["closed"]
+
+
+def test_a_real_log_of_depth_one_is_replayed_closed_and_of_depth_eight_open(headrace: Run, tmp_path: Path) -> None:
+    program = real_program("fio")
+    job = ["--name=job", "--filename=file", "--size=8M", "--rw=randrw", "--bs=4k", "--number_ios=2000"]
+    for depth, engine in ((1, "psync"), (8, "libaio")):
+        logs = [f"--write_lat_log=d{depth}", "--log_offset=1", f"--write_iolog=d{depth}.io", "--output-format=json+"]
+        # Direct, where the file system can, so that requests overlap.
+        command = [program, *job, *logs, f"--ioengine={engine}", f"--iodepth={depth}", f"--output=d{depth}.json"]
+        direct = subprocess.run([*command, "--direct=1"], cwd=tmp_path, capture_output=True, check=False)
+        if direct.returncode:
+            subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+        for log in (f"d{depth}_lat.1.log", f"d{depth}.io"):
+            ran = headrace("import", "fio", log, "-o", "trace.csv", "--json", cwd=tmp_path)
+            assert ran.returncode == 0, ran.stderr
+            told = json.loads(ran.stdout)
+            assert told["requests"] == 2000
+            if "lat" in log and (depth == 1 or not direct.returncode):
+                assert told["closed"] == (depth == 1)
+            assert trace.info(tmp_path / "trace.csv")["info"]["requests"] == 2000
+        found = fio.measurement([tmp_path / f"d{depth}.json"])
+        assert {point["op"] for point in found.points} == {"read", "write"}
+        assert sum(point["ios"] for point in found.points) == 2000
+        assert all(point["iodepth"] == depth for point in found.points)
+
+
+# Job files
+
+JOB = """\
+; a comment
+[global]
+ioengine=libaio
+direct=1
+bs=4k
+runtime=30
+
+[readers]
+rw=randread
+iodepth=8
+numjobs=4
+filename=/dev/sdb
+
+[log]
+readwrite=write
+blocksize=64k
+size=1g
+rate_iops=50
+thread
+"""
+
+
+def job(folder: Path, text: str, **how: Any) -> tuple[Json, str]:
+    made = fio.job(written(folder, text, "job.fio"), **how)
+    Scenario(json.dumps(made.document)).check()
+    return made.document, "\n".join(made.remarks)
+
+
+def test_a_job_file_is_a_load(tmp_path: Path) -> None:
+    document, remarks = job(tmp_path, JOB)
+    readers, log = document["workload"]["readers"], document["workload"]["log"]
+    assert readers["arrivals"] == {"closed": {"depth": 32}}
+    assert (readers["to"], readers["op"], readers["size"], readers["pattern"]) == ("sdb", "read", "4096 B", "uniform")
+    assert log["arrivals"] == {"every": "20000000 ns"}
+    assert (log["op"], log["size"], log["pattern"]) == ("write", "65536 B", "sequential")
+    assert log["region"] == {"from": "0 B", "size": f"{1 << 30} B"}
+    assert document["run"]["time"] == "30 s"
+    assert "`thread=1` is ignored: it concerns the host" in remarks
+    assert "direct" not in remarks
+
+
+def options(folder: Path, text: str) -> tuple[Json, str]:
+    """Return the one stream of a job with these options, and the remarks."""
+    lines = "\n".join(text.split())
+    document, remarks = job(folder, f"[one]\nfilename=/dev/sdb\ndirect=1\nnumber_ios=100\n{lines}\n")
+    return document["workload"]["one"], remarks
+
+
+def test_options_are_honoured(tmp_path: Path) -> None:
+    stream, _ = options(tmp_path, "rw=randrw rwmixread=70 bssplit=4k/60:64k/40")
+    assert stream["op"] == {"reads": 0.7}
+    assert stream["size"]["mix"] == [{"size": "4096 B", "weight": 0.6}, {"size": "65536 B", "weight": 0.4}]
+    stream, _ = options(tmp_path, "rw=randread random_distribution=zipf:1.2 thinktime=500 ioengine=io_uring iodepth=4")
+    assert stream["pattern"] == {"hot_spot": {"skew": 1.2}}
+    assert stream["arrivals"] == {"closed": {"depth": 4, "think": "500000 ns"}}
+    stream, _ = options(tmp_path, "rw=randwrite rate=4m rate_process=poisson ba=16k")
+    assert stream["arrivals"] == {"poisson": "1024 /s"}
+    assert stream["align"] == "16384 B"
+    assert options(tmp_path, "rw=randread percentage_random=25")[0]["pattern"] == {"runs": {"length": 4.0}}
+    assert options(tmp_path, "rw=randread:8")[0]["pattern"] == {"runs": {"length": 8.0}}
+
+
+def test_options_that_are_not_are_named_with_the_reason(tmp_path: Path) -> None:
+    told = "fsync=1 norandommap frobnicate=3 iodepth=32 random_distribution=pareto:0.3 rw=randwrite"
+    _, remarks = options(tmp_path, told)
+    for expected in (
+        "`fsync=1` is ignored: flushes",
+        "`norandommap=1` is ignored: headrace has its own random numbers",
+        "`frobnicate=3` is ignored: headrace does not know it",
+        "`iodepth=32` is ignored: the engine psync",
+        "`random_distribution=pareto` is ignored",
+    ):
+        assert expected in remarks
+
+
+def test_fio_knows_no_option_that_headrace_does_not() -> None:
+    """Every option that a real fio lists is honoured, refused, or ignored for a reason that is written down."""
+    from headrace.measurement.fio import options as known
+    from headrace.measurement.fio.jobs import _Streams
+
+    listed = subprocess.run([real_program("fio"), "--cmdhelp=all"], capture_output=True, text=True, check=True).stdout
+    names = {line.split(":")[0].strip() for line in listed.splitlines() if ":" in line}
+    told = known.HONOURED | set(known.IGNORED) | set(_Streams.REFUSED)
+    missing = {name for name in names if known.ALIASES.get(name, name) not in told}
+    assert not missing
+
+
+def test_a_job_that_cannot_be_simulated_is_refused(tmp_path: Path) -> None:
+    for text, message in {
+        "[a]\nrw=randtrim\n": r"line 2: `rw=randtrim`",
+        "[a]\nioengine=net\n": "does no block I/O",
+        "[a]\nbs=huge\n": "not a size",
+        "[a]\niodepth=0\n": "not a number from 1",
+        "[a]\nrw=read\n[b]\nstonewall\nrw=read\n": "--section b",
+        "[a]\nread_iolog=x\n": "import the log itself",
+        "rw=read\n[a]\n": "before the first",
+        "[global]\nrw=read\n": "has no job",
+        "[a]\nfilename=x\nsize=$mb\n": "variable",
+    }.items():
+        with pytest.raises(ScenarioError, match=message):
+            fio.job(written(tmp_path, text, "job.fio"))
+    document, _ = job(tmp_path, "[a]\nrw=read\nsize=1m\n[b]\nstonewall\nrw=write\nsize=2m\n", section="b")
+    assert list(document["workload"]) == ["b"]
+
+
+def test_sequential_copies_have_files_of_their_own(tmp_path: Path) -> None:
+    document, _ = job(tmp_path, "[w]\nrw=write\nbs=1m\nsize=10m\nnumjobs=3\ndirect=1\n")
+    assert [stream["region"]["from"] for stream in document["workload"].values()] == ["0 B", "10485760 B", "20971520 B"]
+    assert document["run"]["requests"] == 30
+
+
+def test_the_command_line_imports_everything(headrace: Run, tmp_path: Path) -> None:
+    written(tmp_path, result())
+    written(tmp_path, JOB, "job.fio")
+    ran = headrace("import", "fio", "result.json", "-o", "m.json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "1 point, measured with fio-3.33: 1e+04 requests/s." in ran.stdout
+    assert load(tmp_path / "m.json").points[0]["iops"] == 10_000
+    ran = headrace("import", "fio", "job.fio", "-o", "s.yaml", "--device", "hp-c2247a", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "hp-c2247a" in (tmp_path / "s.yaml").read_text()
+    assert (
+        headrace("check", "s.yaml", cwd=tmp_path).returncode == 2
+    )  # The file is larger than that disk, which is said.
+    for wrong in (["job.fio"], ["job.fio", "result.json"], ["none"], ["."], ["result.json", "-o", "result.json"]):
+        ran = headrace("import", "fio", *wrong, cwd=tmp_path)
+        assert ran.returncode == 2
+        assert ran.stderr.startswith("error: ")
+        assert "Traceback" not in ran.stderr
+
+
+# Damage
+
+
+def damaged(dice: random.Random, whole: bytes) -> bytes:
+    """Return a file with a few of its bytes cut out, changed or doubled."""
+    raw = bytearray(whole)
+    for _ in range(dice.randint(1, 4)):
+        at, many = dice.randrange(len(raw) + 1), dice.choice([1, 1, 2, 8, 200])
+        new = dice.choice(
+            [b"", bytes(dice.randrange(256) for _ in range(many)), b"-1", b"9" * 25, b"null", b"1e999", b"{"]
+        )
+        raw[at : at + dice.choice([0, many])] = new
+    return bytes(raw)
+
+
+def says_what_would_do(error: ScenarioError) -> None:
+    assert re.search(r"help: \S", str(error)), error
+
+
+SEEDS = {
+    "result": (json.dumps(result(), indent=1), "x.json"),
+    "latencies": ("".join(f"{at}, 900000, {at % 2}, 4096, {at * 4096}, 0\n" for at in range(9)), "x_lat.1.log"),
+    "iolog": ("fio version 3 iolog\n1 /f add\n" + "".join(f"{at} /f read {at} 512\n" for at in range(9)), "io.log"),
+    "iolog 2": ("fio version 2 iolog\n/f add\n" + "/f wait 5 0\n/f read 0 512\n" * 9, "io2.log"),
+    "blkparse": ("  8,0 0 1 0.5 9 D R 8 + 8 [x]\n  8,0 0 2 0.6 9 C R 8 + 8 [x]\n" * 3, "blk.txt"),
+    "job": (
+        JOB + "bssplit=4k/60:64k/\n[z]\nrw=randrw\nbsrange=4k-64k\nrandom_distribution=zipf:1\nrate=,1m\n",
+        "j.fio",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SEEDS)
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_no_damage_is_read_by_halves_or_ends_in_a_traceback(
+    tmp_path_factory: pytest.TempPathFactory, what: str, seed: int
+) -> None:
+    text, name = SEEDS[what]
+    folder = tmp_path_factory.getbasetemp() / "damaged"
+    folder.mkdir(exist_ok=True)
+    file = folder / name
+    file.write_bytes(damaged(random.Random(seed), text.encode()))
+    try:
+        kind = fio.kind(file)
+        if kind == fio.RESULT:
+            fio.measurement([file]).save(folder / "m.json")
+            load(folder / "m.json")
+        elif kind == fio.JOB:
+            made = fio.job(file)
+            Scenario(device_file.text(made.document)).filled()
+        else:
+            fio.trace(file).save(folder / "t.csv")
+    except ScenarioError as error:
+        says_what_would_do(error)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 2**32), ending=st.sampled_from(["json", "parquet"]))
+def test_a_damaged_measurement_is_refused(tmp_path_factory: pytest.TempPathFactory, seed: int, ending: str) -> None:
+    folder = tmp_path_factory.getbasetemp() / "damaged"
+    folder.mkdir(exist_ok=True)
+    file = folder / f"damaged.{ending}"
+    point = {
+        "op": "read",
+        "pattern": "random",
+        "block_bytes": 4096,
+        "iodepth": 1,
+        "numjobs": 1,
+        "iops": 1.0,
+        "mean_ms": 1.0,
+    }
+    Measurement([point]).save(file)
+    file.write_bytes(damaged(random.Random(seed), file.read_bytes()))
+    try:
+        load(file)
+    except ScenarioError as error:
+        says_what_would_do(error)

@@ -1,0 +1,333 @@
+"""What a log says of its archive: recovered where it is known, and nothing invented where it is not."""
+
+import dataclasses
+import json
+import random
+import re
+import subprocess
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from conftest import ROOT, Run, real_program
+from headrace import ScenarioError, logs
+from headrace.logs import description
+from headrace.logs.analysis import concurrency, filters, staging
+from headrace.logs.analysis.envelope import envelope, fit
+from headrace.logs.analysis.mixture import fitted, truncated_mean
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return logs.write("llnl-unitree", tmp_path_factory.mktemp("made"), to="unitree", seed=1)
+
+
+@pytest.fixture(scope="module")
+def found(made: list[Path]) -> Json:
+    return logs.analyse(logs.read(made))
+
+
+def test_the_table_of_a_regression_is_that_of_another_program() -> None:
+    dice = np.random.default_rng(3)
+    size = dice.integers(1000, 10**8, 200)
+    taken = 0.76 + size / 4.7e6 + dice.exponential(0.5, 200)
+    ours, theirs = fit(pl.DataFrame({"bytes": size, "seconds": taken})), stats.linregress(size, taken)
+    assert ours is not None
+    assert ours["slope_s_per_byte"]["value"] == pytest.approx(theirs.slope)
+    assert ours["slope_s_per_byte"]["error"] == pytest.approx(theirs.stderr)
+    assert ours["latency_s"]["value"] == pytest.approx(theirs.intercept)
+    assert ours["latency_s"]["error"] == pytest.approx(theirs.intercept_stderr)
+    assert ours["multiple_r"] == pytest.approx(theirs.rvalue)
+    assert ours["slope_s_per_byte"]["p"] == pytest.approx(theirs.pvalue)
+    assert ours["ss_regression"] + ours["ss_residual"] == pytest.approx(ours["ss_total"])
+    assert ours["f"] == pytest.approx(ours["slope_s_per_byte"]["t"] ** 2)
+
+
+def test_the_papers_tables_follow_from_its_sums_of_squares() -> None:
+    """Table 4.1: sums of squares, degrees of freedom and coefficients give its F, R2 and intervals."""
+    from headrace.logs.analysis.envelope import _coefficient, _table
+
+    table = _table(76.80653322, 849.1673832, 164)
+    assert table["r2"] == pytest.approx(0.909550773, rel=1e-6)
+    assert table["adjusted_r2"] == pytest.approx(0.908999254, rel=1e-6)
+    assert table["f"] == pytest.approx(1649.172, rel=1e-6)
+    assert table["p"] == pytest.approx(1.73533e-87, rel=1e-4)
+    latency = _coefficient(0.756034485, 0.058893727, 164)
+    assert (latency["from"], latency["to"]) == pytest.approx((0.639746718, 0.8723222), rel=1e-6)
+    assert latency["p"] == pytest.approx(1.48e-26, rel=1e-2)
+
+
+def test_latency_and_rate_are_recovered_from_a_synthetic_log(found: Json) -> None:
+    """T004-1: the description has 0.76 s, 0.2 s and 4.7 MB/s; judged against the published intervals."""
+    puts, gets = found["fits"]["put"], found["fits"]["get"]
+    assert 0.64 <= puts["latency_s"]["value"] <= 0.87
+    assert 4.4e6 <= puts["rate_bytes_per_s"]["value"] <= 4.9e6
+    assert 0.13 <= gets["latency_s"]["value"] <= 0.28
+    assert 4.6e6 <= gets["rate_bytes_per_s"]["value"] <= 5.1e6
+    assert (puts["stratum"], gets["stratum"]) == (100, 25)
+    assert puts["observations"] == 244
+
+
+def test_the_intervals_of_the_fit_are_too_narrow_and_those_of_transfers_alone_are_not(tmp_path: Path) -> None:
+    """What is printed below every fit, on fewer seeds."""
+    inside: dict[str, int] = {"fastest": 0, "alone": 0}
+    for seed in range(1, 9):
+        log = logs.read(logs.write("llnl-unitree", tmp_path / str(seed), to="transfers", seed=seed))
+        puts = logs.analyse(log)["fits"]["put"]
+        for name, line in (("fastest", puts), ("alone", puts["alone"])):
+            rate = line["rate_bytes_per_s"]
+            inside[name] += rate["from"] <= 4.7e6 <= rate["to"]
+    assert inside["fastest"] == 0
+    assert inside["alone"] >= 6
+
+
+def test_a_constant_latency_is_recovered_exactly_from_transfers_that_met_no_other(tmp_path: Path) -> None:
+    known = description.load("llnl-unitree")
+    assert known.transfers is not None
+    steady = dataclasses.replace(known, transfers=dataclasses.replace(known.transfers, jitter=0.0))
+    alone = logs.analyse(logs.read(logs.write(steady, tmp_path, to="transfers")))["fits"]["put"]["alone"]
+    assert alone["latency_s"]["value"] == pytest.approx(0.76, abs=1e-4)
+    assert alone["rate_bytes_per_s"]["value"] == pytest.approx(4.7e6, rel=1e-4)
+
+
+def test_the_fastest_of_each_stratum_is_taken() -> None:
+    frame = pl.DataFrame({"bytes": [5, 1, 2, 3, 4, 6, 7], "seconds": [9.0, 3.0, 1.0, 2.0, 5.0, 4.0, 8.0]})
+    assert envelope(frame, 3).rows() == [(2, 1.0), (6, 4.0)]  # The seventh is less than half a stratum.
+    assert envelope(frame, 2).rows() == [(2, 1.0), (3, 2.0), (6, 4.0), (7, 8.0)]
+
+
+@pytest.mark.parametrize("sizes", [[], [1], [1, 2], [7, 7, 7, 7]])
+def test_no_line_goes_through_too_few_points(sizes: list[int]) -> None:
+    frame = pl.DataFrame({"bytes": sizes, "seconds": [float(at) for at in range(len(sizes))]})
+    assert fit(frame) is None
+
+
+def test_a_line_without_errors_and_one_that_falls_have_no_infinite_numbers() -> None:
+    exact = fit(pl.DataFrame({"bytes": [0, 10, 20], "seconds": [1.0, 2.0, 3.0]}))
+    assert exact is not None
+    assert exact["rate_bytes_per_s"]["value"] == pytest.approx(10)
+    falling = fit(pl.DataFrame({"bytes": [0, 10, 20], "seconds": [3.0, 2.0, 0.0]}))
+    assert falling is not None
+    assert falling["rate_bytes_per_s"] is None
+    json.dumps([exact, falling], allow_nan=False)
+
+
+def transfers(rows: list[tuple[float, float]]) -> pl.DataFrame:
+    begin = datetime(2024, 1, 1)
+    frame = pl.DataFrame(
+        {"time": [begin + timedelta(seconds=at) for at, _ in rows], "seconds": [taken for _, taken in rows]}
+    )
+    return frame.sort("time")
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20)), min_size=1, max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_concurrency_is_what_counting_finds(rows: list[tuple[int, int]]) -> None:
+    rows = sorted(rows)
+    frame = transfers([(float(at), float(taken)) for at, taken in rows])
+    told = concurrency.concurrency(frame)
+    instants = range(71)
+    levels = [sum(at <= instant < at + taken for at, taken in rows) for instant in instants]
+    if told is None:
+        assert max(levels) == 0
+        assert len({at for at, _ in rows}) == 1
+        return
+    assert told["most"] == max(levels)
+    first, last = min(at for at, _ in rows), max(at + taken for at, taken in rows)
+    assert told["mean"] == pytest.approx(sum(taken for _, taken in rows) / (last - first))
+    assert sum(share for _, share in told["share_of_time"]) == pytest.approx(1)
+    assert sum(at * share for at, share in told["share_of_time"]) == pytest.approx(told["mean"])
+    assert max(most for _, most in told["over_time"]) == max(levels)
+    free = concurrency.alone(frame)
+    for (at, taken), is_alone in zip(rows, free, strict=True):
+        others = list(rows)
+        others.remove((at, taken))
+        met = any(one < at + taken and at < one + lasting for one, lasting in others if lasting and taken)
+        if met:
+            assert not is_alone
+
+
+def test_filters_count_what_each_removed() -> None:
+    frame = pl.DataFrame(
+        {
+            "op": ["put", "put", "get", "stage", "put", "put", "put", "put"],
+            "outcome": ["done", "failed", "done", "done", "done", "done", "done", "done"],
+            "bytes": [10, 20, 40, None, 80, 160, None, 320],
+            "seconds": [0.499, 5.0, 7.0, 60.0, 0.0, 12.0, 3.5, 3.25],
+        }
+    )
+    kept, told = filters.passed(frame, filters.of_transfers(rounded=True))
+    assert {one.rule: (one.removed, one.removed_bytes) for one in told} == {
+        "neither get nor put": (1, 0),
+        "not done": (1, 20),
+        "no size or no time taken": (1, 0),
+        "rounded by FTP: 0.499 s, or whole seconds below 10": (2, 50),
+        "0 s taken": (1, 80),
+    }
+    assert kept["bytes"].to_list() == [160, 320]
+    assert told[-1].left == 2
+    assert len(filters.of_transfers(rounded=False)) == 4
+
+
+def test_a_mixture_of_exponential_times_is_recovered() -> None:
+    dice = np.random.default_rng(2)
+    x = 60 + np.where(dice.random(20_000) < 0.3, dice.exponential(5, 20_000), dice.exponential(200, 20_000))
+    found = fitted(x, 60.0, 2)
+    assert found.means == pytest.approx([5, 200], rel=0.05)
+    assert found.shares == pytest.approx([0.3, 0.7], abs=0.02)
+    cut = dice.exponential(21, 100_000)
+    assert truncated_mean(cut[cut < 60], 60.0) == pytest.approx(21, rel=0.05)
+
+
+def papers(dice: np.random.Generator, count: int) -> Any:
+    """Draw times by the paper's own rule: Appendix A, section 6."""
+    low = 60 - 21 * np.log1p(-dice.random(count) * -np.expm1(-60 / 21))
+    return np.floor(np.where(dice.random(count) <= 0.224, low, 120 + dice.exponential(30, count)))
+
+
+def test_the_papers_form_fits_what_is_drawn_from_it() -> None:
+    """T004-7: its share, break and means come back, and so do its exact quantiles."""
+    told = staging.staging(papers(np.random.default_rng(5), 5000))
+    assert told is not None
+    assert told["best"] == staging.PAPERS
+    assert told["break_s"] == 120
+    below, above = next(law["parts"] for law in told["laws"] if law["law"] == told["best"])
+    assert below["share"] == pytest.approx(0.224, abs=0.02)
+    assert below["mean_s"] == pytest.approx(21, rel=0.15)
+    assert above["mean_s"] == pytest.approx(30, rel=0.05)
+    assert "2 branches, 1 exponential above (the paper's form): fits" in told["verdict"]
+    published = dict(zip(staging.QUANTILES, [60.90, 64.96, 71.47, 133.19, 181.47, 202.26, 250.55], strict=True))
+    assert {share: pytest.approx(value, rel=0.05) for share, value in published.items()} == dict(
+        next(law["quantiles_s"] for law in told["laws"] if law["law"] == told["best"])
+    )
+
+
+def test_the_papers_form_does_not_fit_the_published_times(found: Json) -> None:
+    """X004-1: times with the published quantiles need more exponential times above the break."""
+    told = found["staging"]
+    assert told["break_s"] == 120
+    assert told["best"] != staging.PAPERS
+    assert "(the paper's form): does not fit" in told["verdict"]
+    assert told["verdict"].index(": fits") < told["verdict"].index("does not fit")
+
+
+def test_few_or_equal_times_are_not_fitted() -> None:
+    assert staging.staging(np.array([60.0] * 100)) is None
+    assert staging.staging(np.arange(10.0)) is None
+    json.dumps(staging.staging(np.array([60.0] * 60 + [61.0] * 40)), allow_nan=False)
+
+
+def test_the_log_of_a_real_library_says_what_is_known_of_it(measured_data: Path) -> None:
+    found = logs.analyse(logs.read([measured_data / "tape-ecmwf" / "io_events_sample_250k.csv.bz2"]))
+    sessions = found["sessions"]
+    assert sessions["offered"] == pytest.approx(66.8, abs=0.05)
+    assert sessions["per_hour"] == pytest.approx(593, abs=0.5)
+    assert (sessions["cartridges"], sessions["most"], sessions["overlapping"]) == (7022, 119, 0)
+    assert found["transfers"] is None
+    assert found["fits"] == {}
+    assert sum(day["sessions"] for day in found["days"]) == 250_000
+
+
+def fields(value: Any, path: str = "") -> set[str]:
+    """Return the paths of all fields, those in lists as `[]`."""
+    if isinstance(value, dict):
+        inner = {f"{path}.{name}".lstrip(".") for name in value}
+        return inner.union(*(fields(one, f"{path}.{name}") for name, one in value.items()))
+    return set().union(*(fields(one, f"{path}[]") for one in value)) if isinstance(value, list) else set()
+
+
+def test_every_field_is_documented_and_no_other(found: Json, measured_data: Path) -> None:
+    library = logs.analyse(logs.read([measured_data / "tape-ecmwf" / "io_events_sample_250k.csv.bz2"]))
+    odd = {"odd": [{"what": "", "count": 0, "first": "", "note": ""}]}
+    names = fields(found) | fields(library) | fields(odd)
+    names = {re.sub(r"^(fits|delays)\.(put|get)", r"\1.*", name) for name in names}
+    same = ("fits.*.alone.", "staging.cdf.", "rules.", "sessions.share_of_time", "sessions.over_time")
+    names = {name for name in names if not name.startswith(same)}
+    page = (ROOT / "docs" / "guides" / "logs.md").read_text().partition("## As JSON")[2]
+    assert {line.split("`")[1] for line in page.splitlines() if line.startswith("| `")} == names
+
+
+def test_the_command_prints_writes_and_reports(headrace: Run, made: list[Path], tmp_path: Path) -> None:
+    ran = headrace("logs", "analyse", *made, "--report", tmp_path / "page.html", "--fit-up-to", "100 MB")
+    assert ran.returncode == 0, ran.stderr
+    assert "24,441 puts and 3,061 gets in 14 days, 460 GB" in ran.stdout
+    assert "This log is synthetic" in ran.stdout
+    assert "far too narrow" in " ".join(ran.stdout.split())
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") == 7
+    assert "<script" not in page
+    assert "far too narrow" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--strata", "7"], "is not PUTS,GETS"),
+        (["--blocks", "0,5"], "is not PUTS,GETS"),
+        (["--fit-up-to", "much"], "--fit-up-to"),
+        (["--break", "soon"], "--break"),
+        (["--max-file", "much"], "--max-file"),
+    ],
+)
+def test_an_option_with_a_mistake_is_refused(headrace: Run, made: list[Path], arguments: list[str], said: str) -> None:
+    ran = headrace("logs", "analyse", made[0], *arguments, columns=200)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_log_is_analysed_and_shown(tmp_path: Path, seed: int) -> None:
+    """Small and strange logs: few lines, equal sizes, zeros, failures, times that run backwards."""
+    dice = random.Random(seed)
+    lines = ["time_s,op,user,host,file,bytes,seconds,stage_s,outcome"]
+    for _ in range(dice.choice([1, 2, 5, 60, 400])):
+        size = dice.choice([0, 1, 4096, dice.randrange(2**40), 2**62])
+        taken = dice.choice(["", "0", "0.499", "1", "3.25", str(dice.expovariate(0.1)), "100000"])
+        stage = dice.choice(["", "", "60", str(60 + dice.expovariate(0.02))])
+        op = dice.choice(["get", "put", "stage", "migrate", "delete", "session"])
+        outcome = dice.choice(["done", "done", "done", "failed"])
+        lines.append(
+            f"{dice.choice([0, 5, dice.random() * 1e6])},{op},u,h,f{size % 7},{size},{taken},{stage},{outcome}"
+        )
+    (tmp_path / "log.csv").write_text("\n".join(lines))
+    named = {name: name for name in ("op", "user", "host", "file", "bytes", "seconds", "stage_s", "outcome")}
+    try:
+        log = logs.read([tmp_path / "log.csv"], columns=named | {"time": "time_s"})
+    except ScenarioError as error:
+        pytest.fail(str(error))
+    found = logs.analyse(log, strata={"put": dice.choice([1, 5]), "get": 2}, blocks={"put": 3, "get": 3})
+    json.dumps(found, allow_nan=False)
+    from headrace.view.terminal import logs as terminal
+
+    terminal.show(found)
+    logs.report(found, tmp_path / "page.html")
+    assert "<svg" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize("width", [420, 1400])
+def test_a_browser_shows_the_page(found: Json, tmp_path: Path, width: int) -> None:
+    logs.report(found, tmp_path / "page.html", title="archive")
+    browser = real_program("chromium")
+    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}"]
+    dump = [browser, *quiet, "--enable-logging=stderr", f"--window-size={width},1200", "--dump-dom"]
+    page = (tmp_path / "page.html").as_uri()
+    shown = subprocess.run([*dump, page], check=True, capture_output=True, text=True, timeout=60)
+    assert "CONSOLE" not in shown.stderr
+    assert shown.stdout.count("<svg") == 7
+
+
+def test_days_are_those_of_the_log(found: Json) -> None:
+    assert [day["day"] for day in found["days"]] == [str(date(1998, 5, 1) + timedelta(days=at)) for at in range(14)]
+    assert sum(day["puts"] for day in found["days"]) == 24441
+    assert sum(day["staged"] for day in found["days"]) == 999

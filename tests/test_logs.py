@@ -1,0 +1,430 @@
+"""Logs of archives: read, merged, converted, made; whatever a file holds, no traceback."""
+
+import bz2
+import datetime
+import json
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT, Run
+from headrace import ScenarioError, logs
+from headrace.logs import description, replayed
+from headrace.logs.formats import BY_NAME
+from headrace.logs.synthesise import jobs, share_out
+
+TRANSFERS = """\
+005041 97/10/01 00:01:41 js 7700 0.425
+001194 97/10/01 00:01:42 js 13166758 20.415
+001065 97/10/01 00:05:30 sd 3622088 2.675
+"""
+COND = """\
+005641 00:20:29 00:20:56 2360 103 35 put -d/usr/tmp/001314/001315/001316
+005641 00:21:00 00:25:20 2361 103 36 get /a/b
+005641 00:22:00 00:22:20 2361 103 37 put /a/c
+005641 00:23:00 00:23:01 2362 103 38 ls /a
+005642 00:30:00 00:30:05 2363 100 1 put /x
+005642 00:31:00 00:31:05 2364 100 2 get /y
+005642 00:40:05 00:40:00 2365 100 3 put /z
+005642 23:59:58 00:45:00 2366 100 4 get /z
+005642 00:50:00 00:50:05 2367 100 5 put /never/heard/of
+005642 00:51:00 00:51:05 2368 100 6 put /l LEN failure
+"""
+STAT = """\
+98/05/05 00:20:56.383 2360 File transfer (j-s) 34713600 bytes in 25.115 seconds
+98/05/05 00:22:19.500 2361 File transfer (j-s) 500 bytes in 1.250 seconds
+98/05/05 00:25:00.000 2361 File staged in 180 seconds
+98/05/05 00:25:19.900 2361 File transfer (s-j) 700 bytes in 0.500 seconds
+98/05/05 00:30:01.000 2363 File failure (i-s) 1307 bytes in 0.731 seconds -192 (Ftp 1000)
+98/05/05 00:30:04.000 2363 File transfer (i-s) 1307 bytes in 0.900 seconds
+98/05/05 00:31:04.000 2364 File failure (s-i) 9 bytes in 0.731 seconds -192 (Ftp 1000)
+98/05/05 00:40:00.000 2365 File transfer (i-s) 0 bytes in 0.800 seconds
+98/05/05 00:45:00.000 2366 File transfer (s-i) 34713600 bytes in 9.000 seconds
+98/05/05 09:00:00.000 4711 File transfer (s-i) 5 bytes in 9.000 seconds
+"""
+BILLING = """\
+03.01 12:00:01 [door:NFS-host:request] ["u":1:1:1.2.3.4] [0000A1,0] [/f] a:b@osm 12 0 {0:""}
+03.01 12:00:05 [pool:p1:transfer] [0000A1,4096] [/f] a:b@osm 4096 250 true {NFS4,node1:99} [door:x] {0:""}
+2024-03-01 12:00:09 [pool:p1@d:store] [0000A1,4096] [/f] a:b@osm 3000 500 {0:""}
+03.01 12:01:05 [pool:p2:restore] [0000A2,5000] a:b@osm 61000 2000 {0:""}
+03.01 12:01:06 [pool:p2:transfer] [0000A2,5000] [/g h] a:b@osm 4000 125 false {GFtp-2.0 node2 0} [door:y] {10:"gone"}
+03.01 12:02:06 [pool:p2:remove] [0000A2,5000] [Unknown] a:b@osm {0:"purged"}
+"""
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def at(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text)
+
+
+def test_the_examples_of_the_paper_are_read(tmp_path: Path) -> None:
+    log = logs.read([written(tmp_path, "nft", TRANSFERS)])
+    assert log.formats == {str(tmp_path / "nft"): "transfers"}
+    assert log.table.schema == pl.Schema({name: kind for name, (kind, _, _) in logs.COLUMNS.items()})
+    rows = log.table.select("time", "op", "user", "host", "bytes", "seconds", "line").rows()
+    assert rows == [
+        (at("1997-10-01 00:01:21.585"), "put", "001194", "j", 13166758, 20.415, 2),
+        (at("1997-10-01 00:01:40.575"), "put", "005041", "j", 7700, 0.425, 1),
+        (at("1997-10-01 00:05:27.325"), "get", "001065", "d", 3622088, 2.675, 3),
+    ]
+
+
+@pytest.mark.parametrize("name", list(BY_NAME))
+def test_the_example_in_a_formats_help_is_a_line_of_it(name: str, tmp_path: Path) -> None:
+    log = logs.read([written(tmp_path, "x.20240301", f"{BY_NAME[name].example}\n")])
+    assert list(log.formats.values()) == [name]
+    assert log.table.height == 1
+
+
+def test_cond_and_stat_are_merged_by_the_papers_rules_each_with_its_count(tmp_path: Path) -> None:
+    log = logs.read([written(tmp_path, "cond.980505", COND), written(tmp_path, "stat.980505", STAT)])
+    rows = log.table.select("op", "user", "bytes", "stage_s", "total_s", "file").rows()
+    assert rows == [
+        ("put", "005641", 34713600, None, 27.0, "f0000001"),
+        ("put", "005641", 500, None, 20.0, "f0000003"),
+        ("get", "005641", 700, 180.0, 260.0, "t0000002"),
+        ("put", "005642", 1307, None, 5.0, "f0000004"),
+        ("put", "005642", 1, None, None, "f0000005"),  # Its clock ran backwards, and it has no bytes.
+        ("get", "005642", 34713600, None, 2702.0, "p34713600"),  # Asked for before midnight, before the put.
+    ]
+    assert log.rules == {
+        "jobs in COND": 10,
+        "jobs other than put and get: dropped": 1,
+        "jobs whose persona is not unique that day: told apart by their times": 2,
+        "jobs without a line in STAT: dropped": 1,
+        "lines of STAT without a job: dropped": 1,
+        "failures with a successful retry: kept": 1,
+        "failures without one: dropped": 1,
+        "LEN failures: dropped": 1,
+        "times that cannot be (completion before the request): total time left empty": 1,
+        "size 0: taken as 1 byte": 1,
+        "puts: a new file each": 4,
+        "staged gets: a new file each, on tape": 1,
+        "other gets: the latest put of the same size": 0,
+        "other gets: a file that was there before": 1,
+    }
+
+
+def test_billing_lines_are_read(tmp_path: Path) -> None:
+    table = logs.read([written(tmp_path, "billing-2024.03.01", BILLING)]).table.sort("line")
+    rows = table.select("op", "host", "file", "bytes", "seconds", "stage_s", "outcome").rows()
+    assert rows == [
+        (None, None, None, None, None, None, "other"),
+        ("put", "node1", "0000A1", 4096, 0.25, None, "done"),
+        ("migrate", None, "0000A1", 4096, 3.0, None, "done"),
+        ("stage", None, "0000A2", 5000, 61.0, 61.0, "done"),
+        ("get", None, "0000A2", 5000, 0.125, None, "failed"),
+        ("delete", None, "0000A2", 5000, None, None, "done"),
+    ]
+    assert table["time"][1] == at("2024-03-01 12:00:04.750")
+
+
+def test_a_csv_with_named_columns_and_units_is_read(tmp_path: Path) -> None:
+    text = 'when;kib;ms;what;who\n2024-03-01T12:00:05Z;2;1500;READ;"a;b"\n1709294406;0.5;;write;\n'
+    wanted = {"time": "when", "bytes": "kib:KiB", "seconds": "ms:ms", "op": "what", "user": "who"}
+    log = logs.read([written(tmp_path, "x.csv", text)], columns=wanted)
+    assert log.table.select("time", "op", "user", "bytes", "seconds").rows() == [
+        (at("2024-03-01 12:00:05"), "get", "a;b", 2048, 1.5),
+        (at("2024-03-01 12:00:06"), "put", None, 512, None),
+    ]
+
+
+def test_compressed_logs_are_read(tmp_path: Path) -> None:
+    (tmp_path / "nft.bz2").write_bytes(bz2.compress(TRANSFERS.encode()))
+    assert logs.read([tmp_path / "nft.bz2"]).table.height == 3
+
+
+def test_bad_lines_are_told_with_file_line_reason_and_what_would_do(headrace: Run, tmp_path: Path) -> None:
+    bad = TRANSFERS + "x\n001194 97/13/01 00:01:42 js 5 1.0\n001194 97/10/01 00:01:42 jd 5 1.0\n"
+    written(tmp_path, "nft", bad + "001194 97/10/01 00:01:42 js 99999999999999999999 1.0\n")
+    ran = headrace("logs", "convert", "nft", "-o", "x.parquet", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "error: nft, line 4: not a line of this format\n  x" in ran.stderr
+    assert "error: nft, line 5: no date" in ran.stderr
+    assert "help: a date is YY/MM/DD" in ran.stderr
+    assert "error: nft, line 6: storage is at neither end" in ran.stderr
+    assert "error: nft, line 7: no size" in ran.stderr
+    assert "4 bad lines" in ran.stderr
+    assert "`--skip-bad` passes over such lines and counts them" in ran.stderr
+    told = headrace("logs", "convert", "nft", "-o", "x.parquet", "--skip-bad", "--json", cwd=tmp_path)
+    assert json.loads(told.stdout)["rows"] == 3
+    assert set(json.loads(told.stdout)["skipped"].values()) == {1}
+    problems = json.loads(headrace("logs", "convert", "nft", "-o", "x.parquet", "--json", cwd=tmp_path).stdout)
+    assert [problem["line"] for problem in problems["problems"]] == [4, 5, 6, 7]
+
+
+def test_what_is_odd_is_counted_and_kept(tmp_path: Path) -> None:
+    text = TRANSFERS + "001 97/10/01 00:05:20 js 0 1.0\n001 97/10/01 00:06:00 js 5000000000 100.0\n"
+    log = logs.read([written(tmp_path, "nft", text)])
+    assert [(odd.what, odd.count, odd.first) for odd in log.odd] == [
+        ("the clock runs backwards", 1, "nft, line 4"),
+        ("size 0", 1, "nft, line 4"),
+        ("file over the maximum", 1, "nft, line 5"),
+    ]
+    assert "by up to 10.000 s" in log.odd[0].note
+    assert log.table.height == 5
+    assert [odd.what for odd in logs.read([tmp_path / "nft"], largest=10**7).odd][2:] == ["file over the maximum"]
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "said"),
+    [
+        (b"", [], "is empty"),
+        (b"# only a comment\n", [], "is empty"),
+        (b"hello\n", [], "is in no format known here: it begins `hello`"),
+        (b"\x1f\x8bbroken", [], "cannot be"),
+        (b"BZh9broken", [], "cannot be"),
+        (b"\x28\xb5\x2f\xfd", [], "zstd"),
+        (b"\x00" * (9 << 20), [], "a line has more than 1 MiB"),
+        (b"a,b\n1,2\n", ["--columns", "time=c"], "has no column `c`"),
+        (b"a,b\n1,2\n", ["--columns", "when=a"], "unknown field `when`"),
+        (b"a,b\n1,2\n", ["--columns", "bytes=b"], "no column for `time`"),
+        (b"a,b\n1,2\n", ["--columns", "time=a,bytes=b:parsec"], "bytes:"),
+        (b"a,b\n1,2\n", ["--columns", "time"], "is not FIELD=COLUMN"),
+        (b"a,b\n1,2\n", ["--format", "nonsense"], "unknown format `nonsense`"),
+        (COND.encode(), [], "no date in its name"),
+        (b"a,b\n", ["--columns", "time=a"], "has no line that can be read"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(
+    headrace: Run, tmp_path: Path, content: bytes, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "log").write_bytes(content)
+    ran = headrace("logs", "convert", "log", "-o", "x.parquet", *arguments, cwd=tmp_path, columns=200)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_folders_devices_and_absent_files_are_refused(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "/dev/zero", "absent"):
+        ran = headrace("logs", "convert", name, "-o", "x.parquet", cwd=tmp_path)
+        assert ran.returncode == 2
+        assert "error:" in ran.stderr
+        assert "Traceback" not in ran.stderr
+
+
+def test_a_log_is_not_written_over(headrace: Run, tmp_path: Path) -> None:
+    written(tmp_path, "log.csv", TRANSFERS)
+    ran = headrace("logs", "convert", "log.csv", "-o", "log.csv", cwd=tmp_path)
+    assert "would be overwritten" in ran.stderr
+    assert (tmp_path / "log.csv").read_text() == TRANSFERS
+
+
+WORDS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=60)
+LINES = st.one_of(WORDS, *(st.sampled_from(text.splitlines()) for text in (TRANSFERS, COND, STAT, BILLING)))
+
+
+@given(st.lists(LINES, min_size=1, max_size=8), st.sampled_from([*BY_NAME, None]))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, text: list[str], form: str | None
+) -> None:
+    file = tmp_path_factory.mktemp("any") / "log.980505"
+    file.write_text("\n".join(text))
+    for skip in (False, True):
+        try:
+            log = logs.read([file], format=form, skip_bad=skip)
+        except ScenarioError as error:
+            assert "log.980505" in str(error)  # noqa: PT017 - it may be read as well
+        else:
+            assert log.table.height + sum(log.skipped.values()) <= len("\n".join(text).split("\n"))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_damaged_logs_are_read_or_refused(tmp_path: Path, seed: int) -> None:
+    dice = random.Random(seed)
+    raw = bytearray("".join(dice.sample([TRANSFERS, COND, STAT, BILLING], 2)).encode())
+    for _ in range(dice.randrange(1, 40)):
+        place = dice.randrange(len(raw))
+        if dice.random() < 0.5:
+            raw[place] = dice.randrange(256)
+        else:
+            del raw[place : place + dice.randrange(3)]
+    (tmp_path / "x.980505").write_bytes(raw)
+    (tmp_path / "y.980505").write_bytes(raw[: dice.randrange(1, len(raw))])
+    for form in (None, *BY_NAME):
+        try:
+            log = logs.read([tmp_path / "x.980505", tmp_path / "y.980505"], format=form, skip_bad=True)
+            logs.convert(log, tmp_path / "out.csv")
+        except ScenarioError as error:
+            assert "980505" in str(error)  # noqa: PT017 - it may be read as well
+
+
+NAMES = st.text(alphabet="abcdefgh0123456789", min_size=1, max_size=6)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            NAMES, st.sampled_from(["get", "put"]), st.sampled_from("dijlrwy"), st.integers(0, 2**62),
+            st.integers(0, 10**8), st.integers(0, 10**6), st.integers(1000, 99999),
+        ),
+        min_size=1, max_size=20,
+    )
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_what_is_written_in_a_format_is_read_back(rows: list[tuple[str, str, str, int, int, int, int]]) -> None:
+    begin = datetime.datetime(1998, 5, 5)
+    frame = pl.DataFrame(
+        {
+            "user": [row[0] for row in rows], "op": [row[1] for row in rows], "host": [row[2] for row in rows],
+            "bytes": [row[3] for row in rows], "seconds": [row[5] / 1000 for row in rows],
+            "time": [begin + datetime.timedelta(milliseconds=row[4]) for row in rows],
+            "job": [str(row[6]) for row in rows], "stage_s": pl.Series([None] * len(rows), dtype=pl.Float64),
+            "file": [row[0] for row in rows],
+        }
+    ).with_columns(requested="time")  # fmt: skip
+    from headrace.logs.formats import dcache, stat, transfers
+
+    for form, columns, write in (
+        ("transfers", ["user", "op", "host", "bytes", "seconds"], transfers.written),
+        ("stat", ["job", "op", "host", "bytes", "seconds"], stat.written),
+        ("dcache", ["file", "op", "host", "bytes", "seconds"], dcache.written),
+    ):
+        text = write(frame).to_frame("text").with_row_index("line", 1)
+        parsed = BY_NAME[form].parse(text)
+        assert parsed["reason"].null_count() == len(rows), parsed.select("text", "reason")
+        assert sorted(parsed.select(columns).rows()) == sorted(frame.select(columns).rows())
+
+
+def test_synthetic_operations_have_the_published_counts() -> None:
+    made = logs.operations("llnl-unitree", seed=3)
+    puts, gets = made.filter(pl.col("op") == "put"), made.filter(pl.col("op") == "get")
+    assert (puts.height, gets.height, gets["staged"].sum()) == (24441, 3061, 999)
+    assert puts["bytes"].sum() == pytest.approx(440e9, rel=1e-6)
+    assert made["user"].n_unique() == 60
+    assert puts["file"].n_unique() == puts.height
+    assert gets.filter("staged")["bytes"].max() <= 770_000_000  # type: ignore[operator]
+    assert made["time_s"].is_sorted()
+    again = gets.filter(pl.col("file").is_in(puts["file"].implode()))
+    assert again.height > 0.7 * 2062
+    sizes = dict(puts.select("file", "bytes").iter_rows())
+    assert all(sizes[file] == size for file, size in again.select("file", "bytes").iter_rows())
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_others(tmp_path: Path) -> None:
+    [first] = logs.write("llnl-unitree", tmp_path / "a", seed=5)
+    [second] = logs.write("llnl-unitree", tmp_path / "b", seed=5)
+    [other] = logs.write("llnl-unitree", tmp_path / "b", seed=6)
+    assert first.read_bytes() == second.read_bytes() != other.read_bytes()
+    assert first.name.startswith("synthetic-")
+    assert first.read_text().splitlines()[0].endswith(",synthetic")
+
+
+def test_synthetic_unitree_logs_are_merged_back_into_what_they_were_made_of(tmp_path: Path) -> None:
+    files = logs.write("llnl-unitree", tmp_path, to="unitree", seed=2)
+    assert len(files) == 28
+    log = logs.read(files)
+    made = jobs(description.load("llnl-unitree"), seed=2)
+    assert log.rules["jobs whose persona is not unique that day: told apart by their times"] > 500
+    assert log.rules["jobs without a line in STAT: dropped"] == 0
+    columns = ["user", "op", "bytes", "staged"]
+    assert sorted(log.table.select(columns).rows()) == sorted(made.select(columns).rows())
+    assert log.table["stage_s"].sum() == made["stage_s"].sum()
+
+
+@pytest.mark.parametrize("to", ["operations", "transfers", "dcache", "cartridges", "parquet"])
+def test_synthetic_logs_are_marked_and_read_back(headrace: Run, tmp_path: Path, to: str) -> None:
+    ran = headrace("logs", "synthesise", "llnl-unitree", "--to", to, "-o", "made", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "Synthetic, no record of a real system" in ran.stdout
+    [file] = (tmp_path / "made").iterdir()
+    assert file.name.startswith("synthetic-llnl-unitree-seed1.")
+    if to == "parquet":
+        assert pl.read_parquet(file).height == 27502
+        return
+    assert "synthetic" in file.read_text().splitlines()[0]
+    table = logs.read([file]).table
+    expected = {"cartridges": 999, "dcache": 27502 + 999}
+    assert table.height == expected.get(to, 27502)
+
+
+def test_transfers_share_a_chain_as_a_fluid_does() -> None:
+    import numpy as np
+
+    of = description.Transfers(put_latency=0, get_latency=0, rate=10.0, shared=10.0, user_limit=2)
+    none = np.zeros(3)
+    start, end = share_out(np.array([0.0, 1.0, 1.5]), ["a", "a", "a"], none, np.array([20, 20, 20]), of)
+    # Two share from 1 s on; the first ends at 3 s with 10 + 10, then the third starts, and each gets half again.
+    assert start.tolist() == [0.0, 1.0, 3.0]
+    assert end.tolist() == pytest.approx([3.0, 5.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("users: 60", "users: many", "`users` is `many`, not a number of 0 or more"),
+        ("users: 60", "user: 60", "unknown field `user`; fields are name, start"),
+        ("users: 60\n", "", "`users` is missing"),
+        ("days: 14", "days: 0", "`days` is 0"),
+        ("start: 1998-05-01", "start: soon", "not a date such as 1998-05-01"),
+        ("median: 50 kB", "median: 50 parsecs", "`sizes.small.median`"),
+        ("small: 0.45", "small: 0.4", "add up to 0.95, not 1"),
+        ("reread: 0.8", "reread: 8", "give a share from 0 to 1"),
+        ("companions: {body: 1.5}", "companions: {boby: 1.5}", "`companions` names `boby`"),
+        ("op: put, files: 587", "op: take, files: 587", "operations are get and put"),
+        ("hosts: [d, i, j, l, r, w, y]", "hosts: [s]", "letters other than `s`"),
+        ("hosts: [d, i, j, l, r, w, y]", "hosts: 7", "`hosts` is `7`, not a list"),
+        ("rate: 4.7 MB/s", "rate: 0 MB/s", "must be more than zero"),
+        ("share: 0.224", "share: 0.3", "`staging`: shares add up"),
+        ("scaled: {sizes: huge", "scaled: {sizes: vast", "`scaled` names no class"),
+        ("name: llnl-unitree", "name: ../../etc", "give a word of letters"),
+        ("name: llnl-unitree", "name: [", "is not YAML"),
+    ],
+)
+def test_a_description_with_a_mistake_is_refused_with_its_place(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = (description.FOLDER / "llnl-unitree.yaml").read_text()
+    assert old in text
+    file = written(tmp_path, "mine.yaml", text.replace(old, new, 1))
+    with pytest.raises(ScenarioError) as refused:
+        logs.operations(file)
+    assert said in str(refused.value)
+    assert "mine.yaml" in str(refused.value)
+
+
+def test_operations_are_what_a_simulation_replays(headrace: Run, tmp_path: Path) -> None:
+    written(tmp_path, "cond.980505", COND)
+    written(tmp_path, "stat.980505", STAT)
+    ran = headrace("logs", "convert", "cond.980505", "stat.980505", "-o", "ops.csv", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "- failures without one: dropped: 1" in ran.stdout
+    lines = (tmp_path / "ops.csv").read_text().splitlines()
+    assert lines[0] == ",".join(replayed.COLUMNS)
+    assert lines[2] == "1231.000000,put,005641,j,f0000001,34713600,0,25.115000"
+    assert logs.read([tmp_path / "ops.csv"]).table.height == 6
+
+
+def test_the_log_of_a_real_library_is_read(measured_data: Path, tmp_path: Path) -> None:
+    log = logs.read([measured_data / "tape-ecmwf" / "io_events_sample_250k.csv.bz2"])
+    table = log.table
+    assert (table.height, table["file"].n_unique(), log.odd) == (250_000, 7022, [])
+    assert table["seconds"].mean() == pytest.approx(406, abs=0.5)
+    assert table["seconds"].median() == 182
+    told = logs.convert(log, tmp_path / "x.csv")
+    assert told["rows"] == 250_000
+
+
+def test_a_folder_stands_for_the_logs_in_it(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    written(tmp_path / "logs", "cond.980505", COND)
+    written(tmp_path / "logs", "stat.980505", STAT)
+    assert logs.read([tmp_path / "logs"]).table.height == 6
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "examples" / "logs").glob("*.yaml")), ids=lambda example: example.name
+)
+def test_an_example_opens_with_its_question_and_makes_a_log(tmp_path: Path, example: Path) -> None:
+    assert "?" in example.read_text().splitlines()[0]
+    [file] = logs.write(example, tmp_path, to="transfers")
+    assert logs.read([file]).table.height == 3860
