@@ -1,5 +1,6 @@
 //! From a document to a graph: names are looked up, parts are copied, and what cannot work is refused in words.
 
+mod draft;
 mod fabric;
 mod inner;
 mod ports;
@@ -17,7 +18,8 @@ use super::document::{Catalogue, Copies, Lookup, Mistake, Step, Wanted};
 use super::{Graph, Node};
 use crate::disk::{DeviceRef, DiskNumbers};
 use crate::room::Lowered;
-use crate::{AnyPlan, ComponentSpec};
+use crate::ComponentSpec;
+use draft::{Draft, Spot};
 use fabric::Fabric;
 
 /// A larger system is refused: each component takes some hundred bytes.
@@ -82,29 +84,6 @@ pub struct Lowering<'d> {
     fabric: Fabric,
     /// The route from each server to each component that it asks, by their names.
     routes: BTreeMap<(String, String), NodeId>,
-}
-
-/// Where a component is being lowered.
-#[derive(Clone, Default)]
-struct Spot {
-    /// The number of its draft.
-    id: usize,
-    /// Its place in the document.
-    field: Vec<String>,
-    path: String,
-    group: String,
-    within: Option<usize>,
-    /// The component of `system` that it belongs to, by its place there.
-    root: usize,
-}
-
-/// A node that may not be finished.
-#[derive(Clone)]
-struct Draft {
-    spot: Spot,
-    lowered: Option<Lowered<AnyPlan>>,
-    /// Components on the longest way through it.
-    depth: usize,
 }
 
 impl<'d> Lowering<'d> {
