@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -926,6 +926,12 @@ StreamSpec = TypedDict(
         "footprint": "NotRequired[str | None]",
         # Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0.
         "region": "NotRequired[Region | None]",
+        # Requests go to files of this size: each from its beginning to its end, one after another and around again. A request that does not fit at the end of a file begins the next. Streams with files of one size to one component have files of their own.
+        "file": "NotRequired[str | None]",
+        # Number of files. Default: one.
+        "files": "NotRequired[int | None]",
+        # Where the files lie: `contiguous` from the beginning of what is addressed, which is the default, or `spread` over it.
+        "placement": "NotRequired[Placement | None]",
         # Maximum number of its requests in flight, for an open stream. Default: no limit.
         "outstanding": "NotRequired[int | None]",
         # What happens to a request that comes while `outstanding` are in flight.
@@ -1182,6 +1188,9 @@ Region = TypedDict(
         "size": "str",
     },
 )
+
+Placement: TypeAlias = "Literal['contiguous'] | Literal['spread']"
+"""Where a stream's files lie."""
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a request that comes while as many as may be are in flight."""
