@@ -98,7 +98,7 @@ MISTAKES = {
     "too large a request": (("size: 128 KiB", "size: 3 TB"), ["does not fit into"]),
     "a region beyond the end": (
         ("size: 128 KiB", "size: 128 KiB, region: {from: 1.4 TB, size: 200 GB}"),
-        ["6:71", "200 GB from 1400 GB on do not lie within", "`tds`", "at most those from `from` to the end"],
+        ["6:71", "200 GB from 1400 GB on do not lie within", "`tds`", "at most the bytes from `from` to the end"],
     ),
     "a region and a footprint": (
         ("size: 128 KiB", "size: 128 KiB, footprint: 1 GB, region: {from: 1 GB, size: 1 GB}"),
@@ -268,7 +268,7 @@ def test_an_array_that_cannot_be_is_refused(headrace: Run, tmp_path: Path, wrong
 def test_an_unknown_study_is_told(headrace: Run) -> None:
     ran = headrace("study", "run", "raid5")
     assert ran.returncode == 2
-    assert "there are data-sheets, measured-disks, raid0-split-merge" in ran.stderr
+    assert "measured-disks, raid-levels, raid0-split-merge" in ran.stderr
 
 
 def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path) -> None:
