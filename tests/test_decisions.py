@@ -84,7 +84,7 @@ def test_a_goal_out_of_reach_is_said(headrace: Run, clerk: Path) -> None:
 
 
 def test_goals_that_are_met_only_in_the_middle_are_found() -> None:
-    """M/M/1 with 8 ms: a mean of 20 ms at 75/s, so two goals are met from 65 to 75. Doubling 50 steps over that."""
+    """M/M/1 with 8 ms: a mean of 20 ms at 75 a second, so both are met from 65 to 75. Doubling 50 steps over that."""
     goals = ["mean(users) < 20 ms", "requests_per_s(users) > 65"]
     found = capacity(Scenario(CLERK).with_({"run.requests": 30_000}), RATE, goals, within=0.03)
     assert found.meets

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT, Run
-from headrace import ScenarioError, logs
+from headrace import ScenarioError, logs, schema
 from headrace.logs import description, replayed
 from headrace.logs.formats import BY_NAME
 from headrace.logs.synthesise import jobs, share_out
@@ -400,7 +400,7 @@ def test_operations_are_what_a_simulation_replays(headrace: Run, tmp_path: Path)
     assert "- failures without one: dropped: 1" in ran.stdout
     lines = (tmp_path / "ops.csv").read_text().splitlines()
     assert lines[0] == ",".join(replayed.COLUMNS)
-    assert lines[2] == "1231.000000,put,005641,j,f0000001,34713600,0,25.115000"
+    assert lines[2] == "1231.000000,put,005641,j,f0000001,34713600,0,27.000000"
     assert logs.read([tmp_path / "ops.csv"]).table.height == 6
 
 
@@ -428,3 +428,27 @@ def test_an_example_opens_with_its_question_and_makes_a_log(tmp_path: Path, exam
     assert "?" in example.read_text().splitlines()[0]
     [file] = logs.write(example, tmp_path, to="transfers")
     assert logs.read([file]).table.height == 3860
+
+
+def test_a_scenario_replays_a_log(headrace: Run, tmp_path: Path) -> None:
+    logs.write("llnl-unitree", tmp_path / "logs", to="unitree")
+    ran = headrace("logs", "convert", "logs", "-o", "replay.yaml", cwd=tmp_path)
+    assert ran.stdout.startswith("replay.yaml replays replay.csv, which has 27,502 operations.")
+    text = (tmp_path / "replay.yaml").read_text()
+    assert "# How long do the operations of synthetic-llnl-unitree-seed1.cond.980501 and 27 more logs take?" in text
+    assert "put_latency: 0.763 s, get_latency: 0.203 s, client_rate: 4.691 MB/s" in text
+    if "FileLogSpec" not in json.dumps(schema()):
+        pytest.skip("this build has no archive")
+    ran = headrace("run", "replay.yaml", "--json", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    operations = json.loads(ran.stdout)["streams"][0]["operations"]
+    # Its pool hardly slows anyone: 0.763 s and the bytes at 4.691 MB/s are 4.60 s on average.
+    assert operations["put"]["mean_ms"] == pytest.approx(4600, rel=0.05)
+
+
+def test_a_log_without_rates_makes_no_scenario_and_leaves_nothing(headrace: Run, tmp_path: Path) -> None:
+    written(tmp_path, "log", "CB1172;20110819T001558;304\n")
+    ran = headrace("logs", "convert", "log", "-o", "replay.yaml", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "no latency and rate can be found in log" in ran.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["log"]

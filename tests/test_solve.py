@@ -79,10 +79,10 @@ def test_what_has_no_formula_is_refused(headrace: Run, tmp_path: Path) -> None:
     file = tmp_path / "drive.yaml"
     file.write_text(CLIENTS.replace("{type: station, service: {exponential: 8 ms}}", (
         "{type: disk, device: seagate-st3500630ns, positioning: mechanical}"
-    )))  # fmt: skip
+    )).replace("to: clerk,", "to: clerk, pattern: sequential,"))  # fmt: skip
     ran = headrace("solve", file)
     assert ran.returncode == 2
-    assert "the platter of `clerk` turns" in ran.stderr
+    assert "every address is equally likely" in ran.stderr
     assert "headrace run" in ran.stderr
     assert json.loads(headrace("solve", file, "--json").stdout)["ok"] is False
 

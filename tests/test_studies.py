@@ -68,6 +68,18 @@ def test_drives_are_as_their_data_sheets_say(headrace: Run) -> None:
     assert [claim["verdict"] for claim in claims].count("holds") >= 23
 
 
+def test_the_network_of_the_slides_is_judged(headrace: Run) -> None:
+    """What fails is known, and argued in the study's README; nothing else may."""
+    report = json.loads(headrace("study", "run", "san-queueing", "--small", "--json").stdout)
+    verdicts = {claim["id"]: claim["verdict"] for claim in report["claims"]}
+    failing = {name for name, verdict in verdicts.items() if verdict in ("fails", "undecided")}
+    assert failing <= {"T002-3-2-solved", "T002-4", "fabric-infiniband_sdr-iops"}
+    assert list(verdicts.values()).count("holds") >= 45
+    assert len(report["figures"]) == 6
+    both = [claim["id"] for claim in report["claims"] if claim["id"].endswith("-solved")]
+    assert len(both) == 8, "random and sequential reads are simulated and solved"
+
+
 def test_a_wrong_model_is_found_out() -> None:
     """A tolerance that nothing could miss would prove nothing: the fork-join mean misses that of split-merge."""
     study = find("raid0-split-merge")

@@ -3,6 +3,7 @@
 //! Rates are per CPU second of one core, statistics on, the best of three: machines are noisy, and the best is what the
 //! code can do. Ratios within one run say more than any figure alone.
 
+mod archive;
 mod coverage;
 mod kernel;
 mod raw;
@@ -90,6 +91,24 @@ fn disks() -> Vec<Figure> {
     ]
 }
 
+fn fabrics() -> Vec<Figure> {
+    let (rate, memory) = whole::san();
+    vec![
+        ("san_requests_per_cpu_s", "16 servers, 2 switches, 32 RAID 5 of 16 mechanical disks", rate),
+        ("san_memory_growth_mib", "peak memory: 5·10⁶ requests of it beyond 10⁶, MiB", memory),
+    ]
+}
+
+fn archives() -> Vec<Figure> {
+    let (rate, time, memory) = archive::requests(1_000_000);
+    vec![
+        ("unitree_study_s", "two weeks of the UniTree archive, s", archive::unitree_s()),
+        ("archive_requests_per_cpu_s", "10⁷ requests over 10⁶ files of an archive", rate),
+        ("archive_time_1e7_over_1e6", "time a request of it, 10⁷ over 10⁶", time),
+        ("archive_memory_mib", "peak memory of that, MiB", memory),
+    ]
+}
+
 fn traces() -> Vec<Figure> {
     vec![("trace_lines_per_cpu_s", "lines of an MSR trace read a CPU second", traces::lines_per_cpu_s())]
 }
@@ -146,11 +165,13 @@ fn replicated() -> Vec<Figure> {
 type Group = (&'static str, fn() -> Vec<Figure>);
 
 /// The groups of figures, by name. Those of [`LONG`] are measured only where they are named.
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 9] = [
     ("components", components),
     ("kernel", kernel),
     ("scenarios", scenarios),
     ("disks", disks),
+    ("fabrics", fabrics),
+    ("archives", archives),
     ("traces", traces),
     ("replicated", replicated),
     ("coverage", coverages),

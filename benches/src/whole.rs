@@ -82,6 +82,42 @@ pub fn raid5() -> (f64, f64) {
     (1e6 / many, many / (10.0 * few))
 }
 
+/// A fabric: 16 servers, 2 switches that all are connected to, 32 RAID 5 arrays of 16 mechanical disks. Each server asks two arrays,
+/// over both switches in turn.
+fn fabric() -> String {
+    let all: Vec<String> = (0..16).map(|n| format!("s{n}")).chain((0..32).map(|n| format!("a{n}"))).collect();
+    let connects = all.join(", ");
+    let server =
+        "{type: server, cores: 4, submit: 5 us, complete: 5 us, adapter: {command: 2 us, queue_depth: 64}}";
+    let servers: String = (0..16).map(|n| format!("  s{n}: {server}\n")).collect();
+    let array = "{type: array, level: raid5, of: spindle, disks: 16, stripe_unit: 64 KiB}";
+    let arrays: String = (0..32).map(|n| format!("  a{n}: {array}\n")).collect();
+    let stream = |n: u32| {
+        let ends = format!("from: s{}, to: a{n}", n % 16);
+        format!("  u{n}: {{{ends}, arrivals: {{poisson: 250 /s}}, size: 8 KiB, op: {{reads: 66.667 %}}}}\n")
+    };
+    let streams: String = (0..32).map(stream).collect();
+    format!(
+        "
+parts: {{spindle: {{type: disk, device: seagate-st32171w, positioning: mechanical}}}}
+system:
+{servers}{arrays}  left: {{type: switch, preset: fc_8g, latency: 0.8 us, connects: [{connects}]}}
+  right: {{type: switch, preset: fc_8g, latency: 0.8 us, connects: [{connects}]}}
+workload:
+{streams}run: {{requests: 1000000}}
+"
+    )
+}
+
+/// Requests through a fabric a CPU second, and by how much five times as many raise the peak of memory, in MiB.
+pub fn san() -> (f64, f64) {
+    let text = fabric();
+    let rate = 1e6 / cpu_seconds(|| run(&text, &[]));
+    let before = peak_memory_mib();
+    run(&text, &[("run.requests", "5000000")]);
+    (rate, peak_memory_mib() - before)
+}
+
 /// By how much ten times the requests raise the peak of memory.
 pub fn memory_growth_mib() -> f64 {
     run(RAID0, &[("run.requests", "4000000")]);
@@ -103,7 +139,7 @@ pub fn disk_growth() -> (f64, f64) {
 }
 
 /// The most memory this process has had, where the system tells; else NaN.
-fn peak_memory_mib() -> f64 {
+pub fn peak_memory_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());

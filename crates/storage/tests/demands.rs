@@ -7,6 +7,10 @@ use headrace_storage::{ComponentSpec, Demand, Load, Server};
 use headrace_units::Bytes;
 use headrace_work::Op;
 
+const DRIVE: &str = r#"{"capacity": "10 GB", "cylinders": 6000, "rotation": "7200 rpm", "media_rate_outer": "60 MB/s",
+            "media_rate_inner": "40 MB/s", "seek_read": {"track_to_track": "1 ms", "full_stroke": "15 ms"},
+            "seek_write": {"track_to_track": "1.5 ms", "full_stroke": "16 ms"}, "overhead": "0.1 ms"}"#;
+
 const UNIT: u64 = 64 * 1024;
 const STATION: &str = r#"{"type": "station", "service": {"exponential": "6 ms"}, "capacity": "1 GiB"}"#;
 
@@ -37,11 +41,7 @@ fn reads(units: u64) -> Load {
 
 /// The demands on `target`, which may use a link `wire` of 1 ms a unit and 2 ms latency; with the path of each node.
 fn demands(target: &str, load: &Load) -> Result<Vec<(String, Demand)>, String> {
-    let drive = serde_json::from_str(
-        r#"{"capacity": "10 GB", "cylinders": 6000, "rotation": "7200 rpm", "media_rate_outer": "60 MB/s",
-            "media_rate_inner": "40 MB/s", "seek_read": {"track_to_track": "1 ms", "full_stroke": "15 ms"},
-            "seek_write": {"track_to_track": "1.5 ms", "full_stroke": "16 ms"}, "overhead": "0.1 ms"}"#,
-    );
+    let drive: Result<_, serde_json::Error> = serde_json::from_str(DRIVE);
     let wire = component(r#"{"type": "link", "rate": "65536 kB/s", "latency": "2 ms"}"#);
     let graph = graph(&[("wire", wire), ("target", component(target))], &drive.unwrap());
     let found = graph.view(graph.named("target").unwrap()).demands(load)?;
@@ -100,10 +100,92 @@ fn the_link_carries_every_part() {
 fn a_sampled_disk_has_its_mean_service_and_a_turning_one_has_none() {
     let found = demands(&disk("independent"), &reads(1)).unwrap();
     assert!((11.0..16.0).contains(&found[0].1.work_ms()), "{}", found[0].1.work_ms());
-    let why = demands(&disk("mechanical"), &reads(1)).unwrap_err();
-    assert!(why.contains("the platter of `target` turns"), "{why}");
-    let why = demands(&array(&disk("mechanical"), ""), &reads(1)).unwrap_err();
-    assert!(why.contains("turns"), "{why}");
+    let turning = demands(&disk("mechanical"), &reads(1)).unwrap();
+    assert!(
+        (turning[0].1.work_ms() / found[0].1.work_ms() - 1.0).abs() < 1e-9,
+        "as if nothing before it mattered"
+    );
+    assert!(turning[0].1.fails.as_ref().unwrap().contains("the platter of `target` turns"));
+    let sequential = Load { uniform: false, ..reads(1) };
+    let why = demands(&disk("mechanical"), &sequential).unwrap_err();
+    assert!(why.contains("every address is equally likely"), "{why}");
+}
+
+fn writes(bytes: u64) -> Load {
+    Load { kinds: vec![(1.0, Op::Write, bytes)], align: Bytes(4096), ..reads(1) }
+}
+
+/// The mean number of accesses of a request, and how many of them a request waits out one after another.
+fn accesses(level: &str, disks: u32, load: &Load) -> (f64, f64) {
+    let array = format!(
+        r#"{{"type": "array", "level": {level}, "of": {STATION}, "disks": {disks}, "stripe_unit": "64 KiB"}}"#
+    );
+    let found = demands(&array, load).unwrap();
+    let visits = |of: fn(&Demand) -> f64| {
+        found
+            .iter()
+            .filter(|(_, demand)| demand.server == Server::SINGLE)
+            .map(|(_, demand)| of(demand))
+            .sum::<f64>()
+    };
+    (visits(|demand| demand.visits), visits(|demand| demand.visits / demand.beside))
+}
+
+/// The rules of redundant levels: a small write takes four accesses of RAID 5 and six of RAID 6, in two phases; a whole stripe one for
+/// each disk; two of a mirror; a read one.
+#[test]
+fn redundant_levels_ask_what_their_rules_say() {
+    let near = |(all, path): (f64, f64), known: (f64, f64)| {
+        assert!(
+            (all - known.0).abs() < 1e-9 && (path - known.1).abs() < 1e-9,
+            "{all}, {path}; by rule {known:?}"
+        );
+    };
+    near(accesses(r#""raid5""#, 9, &writes(4096)), (4.0, 2.0));
+    near(accesses(r#""raid6""#, 9, &writes(4096)), (6.0, 2.0));
+    near(accesses(r#""raid10""#, 4, &writes(4096)), (2.0, 1.0));
+    let stripe = Load { align: Bytes(8 * UNIT), ..writes(8 * UNIT) };
+    near(accesses(r#""raid5""#, 9, &stripe), (9.0, 1.0));
+    for level in [r#""raid5""#, r#""raid6""#, r#""raid10""#] {
+        near(accesses(level, 8, &Load { kinds: vec![(1.0, Op::Read, 4096)], ..writes(4096) }), (1.0, 1.0));
+    }
+}
+
+/// Every disk of a rotating parity has the same work.
+#[test]
+fn rotating_parity_loads_disks_alike() {
+    let array = format!(
+        r#"{{"type": "array", "level": "raid5", "of": {STATION}, "disks": 5, "stripe_unit": "64 KiB"}}"#
+    );
+    let found = demands(&array, &writes(4096)).unwrap();
+    let works: Vec<f64> = queues(&found).into_iter().map(|(_, work)| work).collect();
+    assert_eq!(works.len(), 5);
+    assert!(works.iter().all(|work| (work / works[0] - 1.0).abs() < 1e-9), "{works:?}");
+    assert!(
+        found
+            .iter()
+            .any(|(_, demand)| demand.fails.as_ref().is_some_and(|fails| fails.contains("same parity")))
+    );
+}
+
+/// A loop of five ports carries each access in two tenancies: of the command, and of data and status.
+#[test]
+fn a_loop_carries_every_access() {
+    let array = array(STATION, r#", "via": "loop""#);
+    let drive = serde_json::from_str(DRIVE).unwrap();
+    let fc = component(r#"{"type": "fc_loop", "rate": "1 Gb/s"}"#);
+    let graph = graph(&[("loop", fc), ("target", component(&array))], &drive);
+    let found = graph.view(graph.named("target").unwrap()).demands(&reads(2)).unwrap();
+    let held = found.iter().find(|demand| graph.view(demand.node).kind() == "fc_loop").unwrap();
+    let (byte, round) = (10.0 / 1.0625e6, 5.0 * 6.0 * 40.0 / 1.0625e6);
+    let access = 5.0 * round + byte * (92.0 + 32.0 * 2108.0 + 84.0);
+    assert!(
+        (held.work_ms() / (2.0 * access) - 1.0).abs() < 1e-6,
+        "{} ms, by hand {}",
+        held.work_ms(),
+        2.0 * access
+    );
+    assert!(held.fails.is_some());
 }
 
 /// In lockstep the array is one server, whose service is the slowest part's.

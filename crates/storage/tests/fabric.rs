@@ -249,6 +249,24 @@ fn volumes_span_arrays() {
     assert!(whole > 4.0 * half + 40_000.0, "the data crosses to the engine, then to the host: {whole}");
 }
 
+/// A stripe unit as large as each array makes one volume of them, end to end.
+#[test]
+fn a_unit_as_large_as_an_array_concatenates() {
+    let volume = component(
+        r#"{"type": "array", "level": "raid0", "of": ["x", "y"], "stripe_unit": "1 GiB", "from": "host"}"#,
+    );
+    let san = switch(r#""host", "x", "y""#, "");
+    let system = [("host", server("")), ("x", target()), ("y", target()), ("volume", volume), ("san", san)];
+    let graph = graph(&system, &[("host", "volume")]);
+    let gib = 1u64 << 30;
+    let read = |address: u64| (Nanos(0), 0, Block { op: Op::Read, address, bytes: 8 * KIB });
+    let y = graph.named("y").unwrap();
+    let accounts = by_events(&graph, &["volume"], &[read(gib - 8 * KIB), read(gib), read(gib - 4 * KIB)]);
+    let on_y: Vec<bool> = accounts.iter().map(|spent| spent.spans().any(|(id, ..)| id == y)).collect();
+    assert_eq!(on_y[..2], [false, true]);
+    assert_eq!(graph.view(graph.named("volume").unwrap()).capacity().0, 2 * gib);
+}
+
 #[test]
 fn impossible_fabrics_are_refused() {
     let host = || ("host", server(""));

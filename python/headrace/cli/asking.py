@@ -48,7 +48,9 @@ StoreFolder = Annotated[
         help="Keep every run there: what was killed goes on from there, and repeats nothing.",
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Maximum number of runs in parallel. [default: all processors]")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Maximum number of runs in parallel. [default: all processors]")
+]
 
 
 def axes_of(given: list[str] | None) -> dict[str, Any]:

@@ -145,7 +145,10 @@ def convert(
     to: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to: FILE.parquet is the table, FILE.csv operations."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="FILE.parquet is the table, FILE.csv operations, FILE.yaml a scenario that replays FILE.csv.",
         ),
     ],
     as_json: AsJson = False,
@@ -156,12 +159,13 @@ def convert(
 ) -> None:
     """Write logs as one table (Parquet), or as the file operations that a simulation replays (CSV)."""
     named, largest = named_columns(columns), size_of(max_file, "--max-file")
-    if to.suffix not in (".parquet", ".csv"):
-        raise typer.BadParameter(f"{to} ends in neither .parquet nor .csv", param_hint="--output")
+    if to.suffix not in (".parquet", ".csv", ".yaml"):
+        raise typer.BadParameter(f"{to} ends in none of .parquet, .csv and .yaml", param_hint="--output")
     from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
 
     try:
-        keep_apart({"--output": to}, files)
+        beside = {"the operations": to.with_suffix(".csv")} if to.suffix == ".yaml" else {}
+        keep_apart({"--output": to} | beside, files)
         log = logs.read(files, format=format, columns=named, skip_bad=skip_bad, largest=largest)
         told = logs.convert(log, to)
     except ScenarioError as error:
@@ -171,8 +175,9 @@ def convert(
     if as_json:
         print(json.dumps(told, indent=2))
         return
-    kind = "operations" if to.suffix == ".csv" else "lines"
-    print(f"{to} has {told['rows']:,} {kind}.")
+    kind = "lines" if to.suffix == ".parquet" else "operations"
+    beside_it = f" replays {to.with_suffix('.csv')}, which" if to.suffix == ".yaml" else ""
+    print(f"{to}{beside_it} has {told['rows']:,} {kind}.")
     for what in ("skipped", "left_out", "rules"):
         for reason, count in told[what].items():
             if count:

@@ -16,8 +16,8 @@ Json = dict[str, Any]
 # Minimum number of requests for a median.
 ENOUGH = 20
 
-# Minimum improvement of single reads, in standard errors, for a setting to count as the drive's. High, because many settings
-# are tried and the best of them wins partly by chance.
+# Minimum improvement of single reads, in standard errors, for a setting to count as the drive's. High, because many
+# settings are tried and the best of them wins partly by chance.
 SURELY = 4.0
 
 SIZES = (0.5, 2.0, 4.0)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-# The error, in turns, with which one request locates the beginning of a track; the cost of an uninformative request in the
-# same unit.
+# The error, in turns, with which one request locates the beginning of a track; the cost of an uninformative request
+# in the same unit.
 NEAR, LOST = 0.02, 5.0
 
 # The cost of a skipped track: more than one uninformative request, less than two.

@@ -30,14 +30,14 @@ NEVER_IDLE = "a component was never idle"
 # Sizes are rounded to whole sectors.
 SECTOR = 512
 
-# The share that hosts may lose while a system keeps up: a limit of requests in flight drops one now and then at any load.
+# What hosts may lose without a system failing to keep up: a limit of requests in flight drops one now and then at any
+# load.
 LOSS = 0.001
 
 # What hosts lose when a system does not keep up; none of it shows in response times.
 LOSSES = {
     "dropped": "of the requests of {stream} were dropped",
     "expired": "of the requests of {stream} expired",
-    "failed": "of the requests of {stream} failed",
     "blocked": "of the time {stream} was blocked",
 }
 
@@ -178,7 +178,7 @@ def capacity(
 
     `until` has goals (`p99(reads) < 20 ms`) or limits (`p99(reads) > 20 ms`, whose goal is not to pass it); of a number
     of which more is better, such as `requests_per_s`, `>` is the goal and `<` the limit. Loads that hosts lose more
-    than 0.1 % of (dropped, expired, failed, blocked) fail, unless `until` allows a share: `dropped(users) < 1 %`.
+    than 0.1 % of (dropped, expired, blocked) fail, unless `until` says how much may be lost: `dropped(users) < 1 %`.
 
     The search begins at `least` (default: the scenario's value) and doubles, or halves, in the direction in which the
     goals come nearer or go; `least` and `most` are never passed. It then halves the bracket until its ends are `within`
@@ -312,7 +312,7 @@ class _Search:
         return 2.0 if rising == (not any(probe.meets for probe in self.probes)) else 0.5
 
     def climb(self, within: float) -> None:
-        """Where no value meets the goals, try the neighbours of the nearest: they may be met between two values."""
+        """Where no value meets the goals, look beside the one that comes nearest: they may be met between two."""
         while self.probes and not any(probe.meets is not False for probe in self.probes):
             tried = sorted(self.probes, key=attrgetter("number"))
             best = max(tried, key=attrgetter("margin"))

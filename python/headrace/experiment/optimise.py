@@ -159,7 +159,8 @@ def optimise(
     `300 * disks + 2000`, a field named in full or by as much of its end as is unique.
 
     `vary` as for a sweep: what is tried are its values. Where there are no more than `trials` designs, all are tried;
-    else Optuna chooses as many that can be run, one goal by TPE, several by NSGA-II, always from the same seed. A design whose constraints its
+    else Optuna chooses as many that can be run, one goal by TPE, several by NSGA-II, always from the same seed. A
+    design whose constraints its
     intervals do not decide gets more replications, `budget` at most. With `store` runs are kept, and Optuna's study as
     `optuna.log` in the same folder: the same call goes on from there. Every design meets the same luck: the best of
     many owes a little of it to that, and is worth a run with another seed. Ctrl-C raises `Interrupted` with what the

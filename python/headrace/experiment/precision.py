@@ -106,12 +106,12 @@ def run_until_precise(scenario: Scenario, precision: Precision, **how: Any) -> R
 
 def _note(precision: Precision, apart: float, metric: str, many: int) -> str:
     if not math.isfinite(apart):
-        return f"precision: {metric} has no interval after {many} replications: nothing answered, or too few to see it"
+        return f"precision: {metric} has no interval after {many} replications: they are too few, or too short"
     reached = f"± {apart * precision.within:.2%} (95 % confidence) after {many} replications"
     if apart <= 1:
         return f"precision: {metric} is known to {reached}"
-    asked = f"± {precision.within:.2%}"
-    return f"precision: {metric} is known only to {reached}, not to the {asked} asked for; raise the budget"
+    asked = f"± {precision.within:.2%} asked for"
+    return f"precision: {metric} is known only to {reached}, not to the {asked}; raise the budget"
 
 
 def _furthest(found: Results, precision: Precision, file: str) -> tuple[float, str]:
@@ -126,7 +126,7 @@ def _furthest(found: Results, precision: Precision, file: str) -> tuple[float, s
 
 
 def _widen(count: int) -> float:
-    """Return the factor by which intervals widen where the number of replications follows from looking at them."""
+    """Return the factor that widens the intervals of replications whose number was chosen by looking at them."""
     from scipy.special import stdtrit  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
     return float(stdtrit(count - 1, (1 + SEQUENTIAL) / 2) / stdtrit(count - 1, 0.975)) if count > 1 else 1.0

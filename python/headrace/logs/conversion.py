@@ -1,18 +1,19 @@
-"""A log in another form: the table as Parquet, or operations as CSV."""
+"""A log in another form: the table as Parquet, operations as CSV, or a scenario that replays them."""
 
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from headrace.files import as_parquet, whole
-from headrace.logs import replayed
+from headrace.files import as_parquet, whole, write_whole
+from headrace.logs import replayed, scenario
 from headrace.logs.reading import Log
 
 Json = dict[str, Any]
 
 
 def convert(log: Log, to: str | Path) -> Json:
-    """Write a log whole, or not at all: its table where `to` ends in `.parquet`, else operations as CSV.
+    """Write a log whole, or not at all: its table where `to` ends in `.parquet`, a scenario beside its operations
+    where it ends in `.yaml`, else operations as CSV.
 
     Returns how many rows were written, what was left out, by reason, and what was odd.
     """
@@ -22,6 +23,9 @@ def convert(log: Log, to: str | Path) -> Json:
             part.write_bytes(as_parquet(log.table))
     else:
         made, left_out = replayed.of(log.table)
-        replayed.write(made, to)
+        csv = Path(to).with_suffix(".csv")
+        if Path(to).suffix == ".yaml":
+            write_whole(to, scenario.of(log, made, csv.name, Path(to)))
+        replayed.write(made, csv)
         told = {"rows": made.height, "left_out": left_out}
     return told | {"skipped": log.skipped, "rules": log.rules, "odd": [asdict(odd) for odd in log.odd]}

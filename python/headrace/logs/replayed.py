@@ -7,7 +7,7 @@ import polars as pl
 from headrace.files import whole
 from headrace.logs.merge import asked, with_files
 
-# `bytes` is at least 1; `staged` is 1 where a get had to be read from tape; `measured_s` is how long the log has it.
+# `bytes` is at least 1; `staged` is 1 where a get had to be read from tape; `measured_s` is the response time.
 COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s")
 REPLAYED = ("get", "put", "stage", "delete")
 
@@ -32,9 +32,19 @@ def of(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
         time_s=since,
         bytes=pl.col("bytes").fill_null(1).clip(1),
         staged=pl.col("staged").fill_null(False),
-        measured_s="seconds",
+        measured_s=_response(),
     )
     return made.select(COLUMNS), counts
+
+
+def _response() -> pl.Expr:
+    """Return the time from the request to the end: by the log, or of tape and transfer where that is more.
+
+    UniTree's COND has whole seconds, so a short transfer takes 0 s by it.
+    """
+    moves = pl.col("op").is_in(["get", "put"])
+    parts = pl.col("seconds") + pl.when(moves).then("stage_s").otherwise(None).fill_null(0)
+    return pl.max_horizontal("total_s", parts)
 
 
 def write(operations: pl.DataFrame, file: str | Path, *, synthetic: bool = False) -> None:

@@ -39,7 +39,7 @@ def write(
     file = Path(folder) / name
     Path(folder).mkdir(parents=True, exist_ok=True)
     if to == "operations":
-        write_operations(made, file.with_name(f"{name}.csv"), synthetic=True)
+        write_operations(_with_response(made), file.with_name(f"{name}.csv"), synthetic=True)
         return [file.with_name(f"{name}.csv")]
     if to == "parquet":
         with whole(file.with_name(f"{name}.parquet")) as part:
@@ -79,6 +79,13 @@ def _as_logged(made: pl.DataFrame, described: Description) -> pl.DataFrame:
         seconds=pl.col("measured_s").round(3),
         total_s=pl.col("start_s") - pl.col("time_s") + pl.col("measured_s"),
     )
+
+
+def _with_response(made: pl.DataFrame) -> pl.DataFrame:
+    """Let `measured_s` be the time from the request to the end."""
+    timed = "start_s" in made.columns
+    response = pl.col("start_s") - pl.col("time_s") + pl.col("measured_s")
+    return made.with_columns(measured_s=response) if timed else made
 
 
 def _span(column: str) -> pl.Expr:

@@ -129,7 +129,7 @@ def _parquet(path: Path) -> tuple[list[Any], Json, list[str]]:
         raise refusal(path, f"{path} does not exist, or is not a file", "check the path")
     try:
         return polars.read_parquet(path.read_bytes()).to_dicts(), {}, []
-    except (polars.exceptions.PolarsError, OSError, BaseException) as error:
+    except BaseException as error:  # A panic of polars is no `Exception`.
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         raise refusal(path, f"{path} is not readable as Parquet: {error}", "write the file again") from None

@@ -28,6 +28,8 @@ mod tests;
 pub struct Station {
     /// Whether requests never wait here.
     pub delay: bool,
+    /// Number of servers of a queue. [`mva::exact`] knows several; for approximations and bounds use [`Station::several`].
+    pub servers: u32,
     /// For each class the work that one request brings: visits × mean service time. It sets the utilisation.
     pub demands: Vec<f64>,
     /// For each class how much of that work the request itself waits out. The same as `demands`, unless visits go on side by
@@ -42,7 +44,7 @@ pub struct Station {
 impl Station {
     /// One server with a queue.
     pub fn queue(demands: Vec<f64>) -> Self {
-        Self { delay: false, paths: demands.clone(), joins: vec![0.0; demands.len()], demands }
+        Self { delay: false, servers: 1, paths: demands.clone(), joins: vec![0.0; demands.len()], demands }
     }
 
     /// A server for everyone: nobody waits.

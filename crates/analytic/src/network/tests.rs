@@ -190,3 +190,39 @@ proptest! {
         prop_assert!((throughput(&two) / throughput(&one) - 1.0).abs() < 1e-9);
     }
 }
+
+/// A queue of several servers beside a delay, by its chain of births and deaths: M/M/c with N customers.
+#[test]
+fn several_servers_are_exact() {
+    for (servers, clients, think) in [(2, 3, 0.0), (3, 8, 2.0), (4, 40, 1.5), (8, 5, 0.3)] {
+        let station = Station { servers, ..Station::queue(vec![1.7]) };
+        let network = Network::new(vec![station], vec![Class { clients, think }]);
+        let found = mva::exact(&network).classes[0].throughput;
+        let mut weights = vec![1.0];
+        for n in 1..=clients {
+            // With n of them here the others think, or, where nobody thinks, all are always here.
+            let comes = if think > 0.0 { f64::from(clients - n + 1) / think } else { 1e12 };
+            weights.push(weights[n as usize - 1] * comes * 1.7 / f64::from(n.min(servers)));
+        }
+        let all: f64 = weights.iter().sum();
+        let served = weights
+            .iter()
+            .zip(0..)
+            .map(|(weight, n): (&f64, u32)| weight / all * f64::from(n.min(servers)) / 1.7);
+        let chain: f64 = served.sum();
+        assert!((found / chain - 1.0).abs() < 1e-9, "{servers} servers, {clients} clients: {found}, {chain}");
+    }
+}
+
+/// Two classes alike are one class of all their clients.
+#[test]
+fn classes_alike_share_several_servers() {
+    let of = |classes: &[u32]| {
+        let n = classes.len();
+        let stations =
+            vec![Station { servers: 3, ..Station::queue(vec![2.0; n]) }, Station::queue(vec![0.5; n])];
+        let classes = classes.iter().map(|clients| Class { clients: *clients, think: 1.0 }).collect();
+        mva::exact(&Network::new(stations, classes)).classes.iter().map(|class| class.throughput).sum::<f64>()
+    };
+    assert!((of(&[4, 3]) / of(&[7]) - 1.0).abs() < 1e-12);
+}

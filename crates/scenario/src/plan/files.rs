@@ -20,6 +20,12 @@ impl Planner<'_> {
     ) -> Option<FileLog> {
         let known = graph?.nodes[target.index()].plan.known();
         let at = path.key("arrivals");
+        if matches!(stream.arrivals, ArrivalSpec::Log(_)) && stream.from.is_some() {
+            let problem =
+                Problem::at(path.key("from"), "file operations do not go through servers and switches");
+            self.say(problem.help("leave `from` out; the archive's `network` and `front` limit its clients"));
+            return None;
+        }
         match &stream.arrivals {
             ArrivalSpec::Log(spec) if known.takes_files() => {
                 let log = self.read_log(&at.key("log"), spec)?;

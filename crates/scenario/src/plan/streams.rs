@@ -30,8 +30,8 @@ pub struct StreamPlan {
     pub trace: Option<Replay>,
     /// The file operations that it replays.
     pub log: Option<FileLog>,
-    /// Where its files lie.
-    pub files: Option<Extents>,
+    /// Where the files lie that its requests go to.
+    pub extents: Option<Extents>,
 }
 
 /// The streams of a scenario, and what is wrong with them. Where there is no graph, only names are looked up.
@@ -48,19 +48,12 @@ pub fn of(
         let Some(target) = planner.target(&path, stream, graph) else { continue };
         let log = planner.log(&path, stream, target.0, graph);
         let trace = planner.stream(&path, stream, target.1);
-        let files = extents::place(spec, &path, name, stream, target.1);
-        let files = files.unwrap_or_else(|problem| {
+        let extents = extents::place(spec, &path, name, stream, target.1).unwrap_or_else(|problem| {
             planner.say(problem);
             None
         });
-        streams.push(StreamPlan {
-            name: name.clone(),
-            spec: stream.clone(),
-            target: target.0,
-            trace,
-            log,
-            files,
-        });
+        let (name, spec) = (name.clone(), stream.clone());
+        streams.push(StreamPlan { name, spec, target: target.0, trace, log, extents });
     }
     (streams, planner.problems)
 }

@@ -122,7 +122,7 @@ impl<'m> Source<'m> {
     fn new(plan: &Plan, stream: &StreamPlan, seed: u64, arena: Arena<'m>, sim: &'m Sim<'m>) -> Self {
         let capacity = plan.graph.view(stream.target).capacity().0;
         let draws = Stream::named(seed, &stream.name, "requests");
-        let requests = RefCell::new(Requests::new(&stream.spec, capacity, draws).in_files(stream.files));
+        let requests = RefCell::new(Requests::new(&stream.spec, capacity, draws).in_files(stream.extents));
         let room = stream.spec.outstanding.map(|most| Pool::new(sim, u64::from(most), u64::from(most)));
         Self {
             edge: arena.edge_to(stream.target),

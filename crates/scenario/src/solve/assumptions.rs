@@ -53,7 +53,7 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
         () if queue.urgent_first && queue.asked.iter().flatten().count() > 1 => {
             Some(format!("requests are served in the order in which they come: `{name}` has priorities"))
         }
-        () if queue.servers > 1 => Some(format!(
+        () if queue.servers > 1 && (queue.is_split() || !closed::is_small(network)) => Some(format!(
             "a station has one server: `{name}` has {} (taken for a fast one and a delay, after Seidmann; the \
              response was up to 26 % longer than simulated, most where clients are as many as servers)",
             queue.servers

@@ -11,10 +11,19 @@ use super::{Between, Point, StreamPoint, loads};
 /// Maximum of populations × stations for the exact recursion; beyond it, linearizer is used.
 const MOST: u64 = 4_000_000;
 
+/// How a queue with several servers is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Several {
+    /// As it is: only the exact recursion knows it.
+    Exactly,
+    /// As a faster one and a delay.
+    AsOne,
+}
+
 /// The stations of the network, with these clients of each stream.
-fn queues(network: &Network, clients: &[u32]) -> Queues {
+fn queues(network: &Network, clients: &[u32], several: Several) -> Queues {
     let mut stations: Vec<Station> =
-        network.queues.iter().flat_map(|queue| stations(network, queue)).collect();
+        network.queues.iter().flat_map(|queue| stations(network, queue, several)).collect();
     let delays = (0..clients.len()).map(|stream| network.delays_ms(stream));
     stations.push(Station::delay(delays.collect()));
     let classes = network.streams.iter().zip(clients).map(|((stream, _), clients)| {
@@ -27,16 +36,15 @@ fn queues(network: &Network, clients: &[u32]) -> Queues {
     Queues::new(stations, classes.collect())
 }
 
-/// A queue as a station; one with several servers as a faster one and a delay.
-fn stations(network: &Network, queue: &Queue) -> Vec<Station> {
+fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> {
     let of = |ms: &dyn Fn(usize) -> f64| (0..queue.asked.len()).map(ms).collect::<Vec<f64>>();
     let (demands, paths) = (of(&|stream| queue.work_ms(stream)), of(&|stream| queue.path_ms(stream)));
     let joins = of(&|stream| match &queue.asked[stream] {
         Some(asked) if queue.splits(stream) => asked.visits * network.join_ms(stream),
         _ => 0.0,
     });
-    if queue.servers == 1 {
-        return vec![Station { delay: false, demands, paths, joins }];
+    if queue.servers == 1 || (several == Several::Exactly && !queue.is_split()) {
+        return vec![Station { delay: false, servers: queue.servers, demands, paths, joins }];
     }
     let [fast, delay] = Station::several(queue.servers, &demands);
     let [fast_path, delay_path] = Station::several(queue.servers, &paths);
@@ -44,28 +52,34 @@ fn stations(network: &Network, queue: &Queue) -> Vec<Station> {
 }
 
 fn is_small_with(queues: &Queues) -> bool {
-    mva::populations(queues).saturating_mul(queues.stations().len() as u64) <= MOST
+    let kept: u64 = queues.stations().iter().map(|station| u64::from(station.servers)).sum();
+    mva::populations(queues).saturating_mul(kept) <= MOST
 }
 
 /// Whether the scenario's own load is solved exactly.
 pub fn is_small(network: &Network) -> bool {
-    network.is_open() || is_small_with(&queues(network, &loads::clients(network, network.load())))
+    let clients = || loads::clients(network, network.load());
+    network.is_open() || is_small_with(&queues(network, &clients(), Several::Exactly))
 }
 
-fn solved(queues: &Queues) -> Solution {
-    if is_small_with(queues) { mva::exact(queues) } else { linearizer::solve(queues) }
+fn solved(network: &Network, clients: &[u32]) -> Solution {
+    let exactly = queues(network, clients, Several::Exactly);
+    if is_small_with(&exactly) {
+        return mva::exact(&exactly);
+    }
+    linearizer::solve(&queues(network, clients, Several::AsOne))
 }
 
 /// Requests a second of each stream.
 pub fn throughputs(network: &Network, load: f64) -> Vec<f64> {
-    let found = solved(&queues(network, &loads::clients(network, load)));
+    let found = solved(network, &loads::clients(network, load));
     found.classes.iter().map(|class| class.throughput * 1e3).collect()
 }
 
 /// The number of clients at which a lone request's cycle keeps the busiest station busy: (Z + D) / D_max.
 pub fn knee(network: &Network) -> f64 {
     let clients = loads::clients(network, network.load());
-    let queues = queues(network, &clients);
+    let queues = queues(network, &clients, Several::AsOne);
     let mix = network.mix();
     let cycle = |class: usize| {
         let paths = queues.stations().iter().map(|station| station.alone(class)).sum::<f64>();
@@ -82,8 +96,8 @@ pub fn knee(network: &Network) -> f64 {
 /// The answer with this number of clients.
 pub fn point(network: &Network, load: f64) -> Point {
     let clients = loads::clients(network, load);
-    let queues = queues(network, &clients);
-    let found = solved(&queues);
+    let queues = queues(network, &clients, Several::AsOne);
+    let found = solved(network, &clients);
     let streams = network.streams.iter().zip(&found.classes).map(|((stream, _), class)| StreamPoint {
         name: stream.name.clone(),
         throughput_per_s: Some(class.throughput * 1e3),

@@ -60,6 +60,11 @@ impl Queue {
         self.asked[stream].as_ref().map_or(0.0, Asked::path_ms)
     }
 
+    /// Whether parts of requests of any stream are here and elsewhere at the same time.
+    pub fn is_split(&self) -> bool {
+        (0..self.asked.len()).any(|stream| self.splits(stream))
+    }
+
     /// Whether parts of one request of a stream are here and at other queues at the same time.
     pub fn splits(&self, stream: usize) -> bool {
         self.asked[stream].as_ref().is_some_and(|asked| asked.beside > 1.0)

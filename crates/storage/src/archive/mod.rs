@@ -143,11 +143,12 @@ impl<'m> Archive<'m> {
     }
 
     async fn put(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
-        let leave = self.admit(ask, spent).await;
         let FileOp { file: name, bytes, .. } = ask.work;
+        // Whoever asks for the file from now on waits for what is put.
         let (file, before) = self.files.borrow_mut().create(name, bytes, self.now());
         before.into_iter().for_each(|before| self.discard(before));
         let arriving = self.arriving.lock(u64::from(file), u64::from(file) + 1).await;
+        let leave = self.admit(ask, spent).await;
         let volume = self.take_space(file, bytes, spent).await;
         for (chain, part) in self.pool.1.parts(volume, 0, bytes) {
             self.receive(ask, chain, part, spent).await;

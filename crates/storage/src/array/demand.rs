@@ -1,24 +1,105 @@
 //! What a request to a striped array asks of its disks and of the link to them: each disk its share.
 
+use std::collections::BTreeMap;
+
 use headrace_analytic::Law;
-use headrace_work::Op;
+use headrace_work::{NodeId, Op};
 
 use super::model::Striped;
-use super::{FirstUnit, Queueing};
+use super::{ArrayPlan, FirstUnit, Layout, Queueing};
+use crate::crossing::Phase;
 use crate::graph::View;
 use crate::theory::{Demand, Load, Model, Server};
 
 /// The parts that come to one disk: (mean number of a request's parts, operation, bytes).
-type Parts = Vec<(f64, Op, u64)>;
+pub(super) type Parts = Vec<(f64, Op, u64)>;
 
 const SPREAD: &str =
     "parts of one request cross the link together: they may come apart, each when its disk is done";
 
+/// What the accesses of one kind of request are, on average: (mean number, operation, bytes).
+pub(super) struct Pattern {
+    /// How probable the kind is.
+    pub p: f64,
+    pub accesses: Parts,
+}
+
+impl ArrayPlan {
+    /// What a request asks of the disks, of the way to them, and of controllers.
+    pub(super) fn asked(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        if self.cache.is_some() {
+            return Err(format!("every request goes straight to the disks: `{}` has a cache", view.path()));
+        }
+        let (mut demands, patterns) = match self.layout {
+            Layout::Striped(stripes) => Striped { plan: self, stripes }.demands(view, load)?,
+            _ => self.redundant(view, load)?,
+        };
+        let mut way = view.uses().skip(self.layout.disks() as usize + self.spares);
+        // Paths take turns.
+        for path in way.by_ref().take(self.paths) {
+            let found = crossing(path, load, &patterns)?.into_iter();
+            demands.extend(found.map(|demand| demand.times(1.0 / self.paths as f64, 1.0)));
+        }
+        let controllers: Vec<View> = way.collect();
+        let active = self.access.active(controllers.len());
+        for controller in &controllers[..active] {
+            let found = controlling(*controller, load, &patterns)?.into_iter();
+            demands.extend(found.map(|demand| demand.times(1.0 / active as f64, 1.0)));
+        }
+        Ok(demands)
+    }
+}
+
+/// What a controller does for a request and for its accesses to disks.
+fn controlling(controller: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
+    let mut demands = controller.demands(load)?;
+    for Pattern { p, accesses } in patterns {
+        for &(many, op, bytes) in accesses {
+            let one = Load { kinds: vec![(1.0, op, bytes)], ..load.clone() };
+            let found = controller.carries(&one, (Phase::Request, 0, 0))?.into_iter();
+            demands.extend(found.map(|demand| demand.times(p * many, 1.0)));
+        }
+    }
+    Ok(demands)
+}
+
+/// The accesses of a request cross the way to the disks as if all of them came at once.
+fn crossing(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
+    let mut held: BTreeMap<NodeId, (Demand, Vec<(f64, Law)>)> = BTreeMap::new();
+    let (mut delay, mut fails) = (0.0_f64, None);
+    for Pattern { p, accesses } in patterns {
+        let mut works: BTreeMap<NodeId, f64> = BTreeMap::new();
+        let spread = accesses.iter().map(|(many, ..)| many).sum::<f64>() > 1.0;
+        fails = fails.or(spread.then(|| SPREAD.to_owned()));
+        for &(many, op, bytes) in accesses {
+            let one = Load { kinds: vec![(1.0, op, bytes)], ..load.clone() };
+            for demand in path.demands(&one)? {
+                if demand.server == Server::Delay {
+                    delay = delay.max(demand.work_ms());
+                    continue;
+                }
+                *works.entry(demand.node).or_default() += many * demand.work_ms();
+                held.entry(demand.node).or_insert((demand, Vec::new()));
+            }
+        }
+        for (node, (_, laws)) in &mut held {
+            laws.extend(works.get(node).map(|work| (*p, Law::Fixed(*work))));
+        }
+    }
+    let queue = |(demand, laws): (Demand, Vec<(f64, Law)>)| {
+        let visits: f64 = laws.iter().map(|(p, _)| p).sum();
+        let law = Law::mixed(laws.into_iter().map(|(p, law)| (p / visits, law)).collect());
+        Demand { law, visits, fails: demand.fails.clone().or_else(|| fails.clone()), ..demand }
+    };
+    let late = Demand::one(path.id(), Server::Delay, Law::Fixed(delay));
+    Ok(held.into_values().map(queue).chain([late]).collect())
+}
+
 impl Striped<'_> {
-    /// The demands of an array without redundancy.
-    pub(super) fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+    /// What an array without redundancy asks of its disks, and which accesses these are.
+    fn demands(&self, view: View, load: &Load) -> Result<(Vec<Demand>, Vec<Pattern>), String> {
         if self.plan.queueing == Queueing::SplitMerge {
-            return self.lockstep(view, load);
+            return Ok((self.lockstep(view, load)?, self.patterns(load)));
         }
         let disks: Vec<View> = view.uses().take(self.stripes.disks as usize).collect();
         self.check_load(disks[0], load)?;
@@ -27,11 +108,16 @@ impl Striped<'_> {
         for (at, disk) in disks.iter().enumerate() {
             demands.extend(part_demands(*disk, load, &self.parts_at(at, load), beside)?);
         }
-        if self.plan.paths > 0 {
-            demands.extend(self.crossing(view, load, beside)?);
-        }
         demands.extend(self.joins(view, disks[0], load)?);
-        Ok(demands)
+        Ok((demands, self.patterns(load)))
+    }
+
+    fn patterns(&self, load: &Load) -> Vec<Pattern> {
+        let pattern = |&(p, op, bytes): &(f64, Op, u64)| {
+            let parts = self.stripes.part_kinds(bytes).into_iter();
+            Pattern { p, accesses: parts.map(|(many, part)| (f64::from(many), op, part)).collect() }
+        };
+        load.kinds.iter().map(pattern).collect()
     }
 
     /// In lockstep the array is one server.
@@ -67,21 +153,6 @@ impl Striped<'_> {
         alike_together(parts)
     }
 
-    /// The data of a request crosses the link as if all of it came at once.
-    fn crossing(&self, view: View, load: &Load, beside: f64) -> Result<Vec<Demand>, String> {
-        let paths = self.plan.paths;
-        let fails = (beside > 1.0).then(|| SPREAD.to_owned());
-        let mut crossing = Vec::new();
-        for path in view.uses().skip(view.uses().count() - paths) {
-            // Paths take turns.
-            let share = path.demands(load)?.into_iter().map(|demand| demand.times(1.0 / paths as f64, 1.0));
-            crossing.extend(
-                share.map(|demand| Demand { fails: fails.clone().or(demand.fails.clone()), ..demand }),
-            );
-        }
-        Ok(crossing)
-    }
-
     /// What waiting for the last part adds, for each kind of request that has several.
     fn joins(&self, view: View, disk: View, load: &Load) -> Result<Vec<Demand>, String> {
         let split = load.kinds.iter().filter(|(_, _, bytes)| self.stripes.parts_of(*bytes) > 1);
@@ -99,7 +170,7 @@ impl Striped<'_> {
 }
 
 /// The mean of the largest of independent times: of alike exponential ones the harmonic number times their mean.
-fn last_of(laws: &[(u32, Law)]) -> f64 {
+pub(super) fn last_of(laws: &[(u32, Law)]) -> f64 {
     match laws {
         [(many, law)] if law.is_exponential() => law.mean() * headrace_analytic::fork_join::harmonic(*many),
         [(_, Law::Fixed(time)), ..] if laws.iter().all(|(_, law)| matches!(law, Law::Fixed(_))) => *time,
@@ -108,7 +179,7 @@ fn last_of(laws: &[(u32, Law)]) -> f64 {
 }
 
 /// Parts of one operation and size, as one.
-fn alike_together(mut parts: Parts) -> Parts {
+pub(super) fn alike_together(mut parts: Parts) -> Parts {
     parts.sort_by_key(|(_, op, bytes)| (*op == Op::Write, *bytes));
     parts.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)).map(sum).collect()
 }
@@ -118,7 +189,7 @@ fn sum(alike: &[(f64, Op, u64)]) -> (f64, Op, u64) {
 }
 
 /// What these parts ask of the node that they come to.
-fn part_demands(to: View, load: &Load, parts: &Parts, beside: f64) -> Result<Vec<Demand>, String> {
+pub(super) fn part_demands(to: View, load: &Load, parts: &Parts, beside: f64) -> Result<Vec<Demand>, String> {
     let visits: f64 = parts.iter().map(|(many, ..)| many).sum();
     if visits == 0.0 {
         return Ok(Vec::new());
@@ -129,7 +200,7 @@ fn part_demands(to: View, load: &Load, parts: &Parts, beside: f64) -> Result<Vec
 }
 
 /// How long one part holds the disk that it comes to.
-fn law_of(disk: View, load: &Load, op: Op, bytes: u64) -> Result<Law, String> {
+pub(super) fn law_of(disk: View, load: &Load, op: Op, bytes: u64) -> Result<Law, String> {
     let demands = disk.demands(&Load { kinds: vec![(1.0, op, bytes)], ..load.clone() })?;
     match &demands[..] {
         [demand] if demand.server != Server::Delay => Ok(demand.law.clone()),

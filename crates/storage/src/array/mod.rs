@@ -13,6 +13,7 @@ mod path;
 mod ranges;
 mod rebuild;
 mod recovery;
+mod redundant;
 mod serving;
 mod spec;
 

@@ -173,7 +173,7 @@ impl Known for ArrayPlan {
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
-        self.striped(view)?.demands(view, load)
+        self.asked(view, load)
     }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {

@@ -1,12 +1,49 @@
 //! What theory may know of a controller.
 
+use headrace_analytic::Law;
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_work::Op;
+
 use super::ControllerSpec;
+use crate::crossing::Phase;
 use crate::graph::View;
 use crate::room::Known;
-use headrace_units::Bytes;
+use crate::theory::{Demand, Load, Server};
 
-/// Its arrays send commands at instants of their own, so no formula applies to what its processors and bus see.
+fn time(rate: Option<BytesPerSecond>, bytes: u64) -> f64 {
+    rate.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(bytes))).ms()
+}
+
+impl ControllerSpec {
+    /// What requests of these kinds ask of the processors, and of the bus.
+    fn asked(&self, view: View, load: &Load, processing: impl Fn(u64) -> f64) -> Vec<Demand> {
+        let law = |of: &dyn Fn(u64) -> f64| {
+            let law = |&(p, _, bytes): &(f64, Op, u64)| (p, Law::Fixed(of(bytes)));
+            Law::mixed(load.kinds.iter().map(law).collect())
+        };
+        let processors = Server::Queue { servers: self.processors, urgent_first: false };
+        let mut demands = vec![Demand::one(view.id(), processors, law(&processing))];
+        let bus = view.uses().next();
+        demands.extend(
+            bus.map(|bus| Demand::one(bus.id(), Server::SINGLE, law(&|bytes| time(self.bus, bytes)))),
+        );
+        demands.retain(|demand| demand.work_ms() > 0.0);
+        demands
+    }
+}
+
 impl Known for ControllerSpec {
+    /// What a host's request asks, apart from its accesses to disks.
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        Ok(self.asked(view, load, |bytes| self.command.ms() + time(self.data_rate, bytes)))
+    }
+
+    /// What an access to a disk asks.
+    fn carries(&self, view: View, load: &Load, _: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
+        let disk = self.disk_command.unwrap_or(self.command).ms();
+        Ok(self.asked(view, load, |_| disk))
+    }
+
     fn memory(&self) -> Option<Bytes> {
         self.memory
     }

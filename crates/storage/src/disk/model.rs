@@ -18,6 +18,25 @@ impl DiskPlan {
     }
 }
 
+impl DiskPlan {
+    /// What a random request asks of a turning platter where nothing before it matters: a seek between random places, half a turn, and
+    /// the transfer.
+    fn by_mean_service(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        if !load.uniform {
+            return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
+        }
+        let mechanism = Mechanism::new(&self.numbers, Positioning::Independent);
+        let law = |(p, op, bytes): &(f64, Op, u64)| (*p, mechanism.service_law(*op, *bytes));
+        let law = Law::mixed(load.kinds.iter().map(law).collect());
+        let fails = format!(
+            "service times are independent: the platter of `{}` turns (it is taken for a disk without cache or choice, with random seeks \
+             and turns)",
+            view.path()
+        );
+        Ok(vec![Demand { fails: Some(fails), ..Demand::one(view.id(), Server::SINGLE, law) }])
+    }
+}
+
 impl Known for DiskPlan {
     fn service(&self, view: View, op: Op, bytes: u64) -> Result<Law, String> {
         if !self.queue().keeps_order() {
@@ -45,7 +64,7 @@ impl Known for DiskPlan {
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         if self.spec.positioning == Positioning::Mechanical {
-            return Err(format!("service times are known: the platter of `{}` turns", view.path()));
+            return self.by_mean_service(view, load);
         }
         match self.model(view, load)? {
             Model::Single { law, mild, .. } => {

@@ -7,6 +7,7 @@
 
 mod arbitration;
 mod frames;
+mod model;
 mod spec;
 
 use std::cell::Cell;
@@ -17,13 +18,11 @@ use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Op, Spent, What};
 
 use crate::crossing::{Crossing, Phase};
-use crate::graph::View;
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
-use crate::room::{Known, Metered, Plan, Room};
-use crate::theory::Load;
+use crate::room::{Metered, Plan, Room};
 use crate::wire::NS_PER_METRE;
-use arbitration::{Arbiter, Claim, PORTS, Window};
+use arbitration::{Arbiter, Claim, Window};
 use frames::{COMMAND, READY, STATUS, Wire};
 
 pub use spec::{FcLoopSpec, Policy};
@@ -47,19 +46,6 @@ pub struct FcLoop<'m> {
     held: Cell<u64>,
 }
 
-impl Known for FcLoopSpec {
-    fn most_ports(&self) -> Option<usize> {
-        Some(PORTS)
-    }
-
-    fn note(&self, view: View, _: &Load) -> Option<String> {
-        Some(format!(
-            "`{}` carries messages whole: a disk sends when all it read is there, and begins to write when it has all data",
-            view.path()
-        ))
-    }
-}
-
 impl Plan for FcLoopSpec {
     type Room<'m> = FcLoop<'m>;
 
@@ -67,6 +53,21 @@ impl Plan for FcLoopSpec {
         let window = Rc::<Window>::default();
         let tenancies = Resource::new(place.site.sim, 1, Arbiter::new(Rc::clone(&window)));
         FcLoop { place, spec: self, tenancies, window, held: Cell::default() }
+    }
+}
+
+impl FcLoopSpec {
+    /// Once round a loop of so many ports, in ns.
+    fn round_ns(&self, ports: u32) -> f64 {
+        let word = WORD * self.ns_per_byte();
+        f64::from(ports * self.per_node_delay) * word + f64::from(self.metres) * NS_PER_METRE
+    }
+
+    /// How long a port holds the loop, in ns, that won it when the word had come this part of the way round.
+    fn tenancy_ns(&self, ports: u32, way: f64, data: u64, message: u64) -> f64 {
+        let (ns_per_byte, round_ns) = (self.ns_per_byte(), self.round_ns(ports));
+        let wire = Wire { ns_per_byte, payload: self.frame_payload.0, credit: self.credit, round_ns };
+        way * round_ns + 2.0 * round_ns + wire.ns_for(data, message)
     }
 }
 
@@ -83,21 +84,11 @@ impl Policy {
 }
 
 impl<'m> FcLoop<'m> {
-    /// Once round the loop, in ns.
-    fn round_ns(&self) -> f64 {
-        let word = WORD * self.spec.ns_per_byte();
-        f64::from(self.window.ports() * self.spec.per_node_delay) * word
-            + f64::from(self.spec.metres) * NS_PER_METRE
-    }
-
     /// How long a port holds the loop that won it when the word had passed so many ports.
     fn tenancy(&self, passed: u32, sequence: &Sequence) -> Nanos {
-        let FcLoopSpec { frame_payload, credit, .. } = *self.spec;
-        let round_ns = self.round_ns();
-        let wire = Wire { ns_per_byte: self.spec.ns_per_byte(), payload: frame_payload.0, credit, round_ns };
-        let arbitration = round_ns * f64::from(passed) / f64::from(self.window.ports());
-        let frames = wire.ns_for(sequence.data, sequence.message);
-        Nanos((arbitration + 2.0 * round_ns + frames).round() as u64)
+        let ports = self.window.ports();
+        let way = f64::from(passed) / f64::from(ports);
+        Nanos(self.spec.tenancy_ns(ports, way, sequence.data, sequence.message).round() as u64)
     }
 
     fn by_controller(&self, crossing: &Crossing, data: u64, message: u64) -> Sequence {

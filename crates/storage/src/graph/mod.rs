@@ -129,6 +129,13 @@ impl<'g> View<'g> {
         self.node().uses.iter().map(move |id| self.graph.view(*id))
     }
 
+    /// The nodes that use it.
+    pub fn users(self) -> impl Iterator<Item = View<'g>> {
+        let uses = move |node: &&Node| node.uses.contains(&self.id);
+        let all = self.graph.nodes.iter().enumerate();
+        all.filter(move |(_, node)| uses(node)).map(move |(at, _)| self.graph.view(NodeId(at as u32)))
+    }
+
     /// See [`Known::service`](crate::Known::service).
     ///
     /// # Errors

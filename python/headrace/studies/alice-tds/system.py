@@ -89,7 +89,7 @@ def scenario(point: Point) -> Json:
         "parts": {"spindle": {"type": "disk", "device": drive(point), "positioning": "mechanical"}},
         "system": {"controller": controller, "tds": array},
         "workload": {name: stream(op, point) for name, op in ops.items()},
-        "run": {"seed": point.seed, "requests": point.requests},
+        "run": {"seed": point.seed, "requests": point.requests, "warm_up": "none"},
     }
 
 

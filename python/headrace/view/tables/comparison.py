@@ -33,8 +33,8 @@ def _percent(of: Json | None) -> str:
 
 def rows(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return every load as columns and rows."""
-    load, rate = ["op", "pattern", "record", "depth", "jobs"], ["MB/s measured", "simulated", "off by"]
-    columns = [*load, *rate, "mean, ms", "simulated", "off by", "p99 off by"]
+    load, rate = ["load", "record", "depth×jobs"], ["MB/s", "simulated", "off by"]
+    columns = [*load, *rate, "mean, ms", "simulated", "off by", "p99"]
     return columns, [_row(row) for row in found["rows"]]
 
 
@@ -42,11 +42,9 @@ def _row(row: Json) -> list[str]:
     measured, simulated, errors = row["measured"], row["simulated"], row["error_percent"]
     rate = "bandwidth_bytes_per_s"
     return [
-        row["op"] + (" of both" if row["mixed"] else ""),
-        row["pattern"],
+        f"{row['pattern']} {row['op']}{', mixed' if row['mixed'] else ''}",
         size(row["block_bytes"]),
-        str(row["iodepth"]),
-        str(row["numjobs"]),
+        f"{row['iodepth']}×{row['numjobs']}",
         f"{measured[rate] / 1e6:.4g}",
         f"{simulated[rate] / 1e6:.4g}",
         f"{errors[rate]:+.1f}%",

@@ -7,10 +7,14 @@ from headrace.view.words import counted, ms
 Json = dict[str, Any]
 
 
+# Stations whose utilisation stands beside each load: those that limit first.
+SHOWN = 4
+
+
 def against_load(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return throughput, response and utilisation against load as columns and rows, the scenario's own marked."""
     simulated = any(point.get("simulated") for point in found["points"])
-    names = [station["component"] for station in found["stations"]]
+    names = [station["component"] for station in found["stations"][:SHOWN]]
     beside = ["simulated, 1/s", "simulated, ms", "off by"] if simulated else []
     load = "offered, 1/s" if found["open"] else "clients"
     columns = ["", load, "answered, 1/s", "mean, ms", *beside, *names]
@@ -20,7 +24,7 @@ def against_load(found: Json) -> tuple[list[str], list[list[str]]]:
 def _row(point: Json, found: Json, simulated: bool) -> list[str]:
     load = rate(point["load"]) if found["open"] else f"{point['load']:,.0f}"
     answered = [rate(point["throughput_per_s"]), response(point["response_ms"])]
-    busy = [f"{share:.1%}" for share in point["utilisation"]]
+    busy = [f"{share:.1%}" for share in point["utilisation"][:SHOWN]]
     beside = _beside(point) if simulated else []
     return ["→" if point["own"] else "", load, *answered, *beside, *busy]
 

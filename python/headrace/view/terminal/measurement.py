@@ -29,7 +29,7 @@ def show_comparison(found: dict[str, Any]) -> None:
         "load by load": comparisons.rows(found),
     }.items():
         console.print()
-        console.print(parts.table(*table, title=title, words=("op", "pattern")))
+        console.print(parts.table(*table, title=title, words=("load", "record")))
 
 
 def show_fit(found: dict[str, Any]) -> None:
@@ -41,4 +41,4 @@ def show_fit(found: dict[str, Any]) -> None:
     console.print()
     console.print(parts.table(*comparisons.parameter_rows(found), words=("parameter",)))
     console.print()
-    console.print(parts.table(*comparisons.rows(found["fitted"]), title="load by load", words=("op", "pattern")))
+    console.print(parts.table(*comparisons.rows(found["fitted"]), title="load by load", words=("load",)))

@@ -1,0 +1,73 @@
+"""A scenario that replays a log: what the log says of its archive, and what it does not, marked as assumed."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from headrace.logs.analysis import analyse
+from headrace.logs.analysis.concurrency import concurrency
+from headrace.logs.reading import Log
+from headrace.mistakes import refusal
+
+Json = dict[str, Any]
+
+FREE = 10  # The pool holds this many times what the log moves: nothing has to be purged.
+
+
+def of(log: Log, operations: pl.DataFrame, csv: str, file: Path) -> str:
+    """Return the scenario as YAML text; `csv` is the file of operations beside it.
+
+    Raises `ScenarioError` where the log has no transfers from which a rate can be found.
+    """
+    found = analyse(log)
+    lines = [(op, fit) for op, fit in found["fits"].items() if fit["rate_bytes_per_s"]]
+    if not lines:
+        help_ = (
+            "a scenario needs at least three strata of puts or gets with size and time taken; convert to .csv instead"
+        )
+        raise refusal(file, f"no latency and rate can be found in {', '.join(log.formats)}", help_)
+    rate = max(float(fit["rate_bytes_per_s"]["value"]) for _, fit in lines)
+    latency = "".join(f"{op}_latency: {max(fit['latency_s']['value'], 0):.3f} s, " for op, fit in lines)
+    moved = int(operations["bytes"].sum())
+    most = found["transfers"]["most"]
+    return "\n".join([
+        f"# How long do the operations of {_names(log)} take?",
+        "#",
+        "# From the log: latencies and client rate (lower envelope of time on size), the number of chains (transfers",
+        "# at once) and of drives (stagings at once), the least time that the tape takes. A log says no more, so this",
+        "# is assumed: a pool that holds everything and slows nobody down, cartridges, the rate of drives.",
+        "system:",
+        f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
+        f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {_volume(moved, most)} B, "
+        f"rate: {rate / 1e6:.3f} MB/s, allocate: across_chains}}",
+        f"  tapes: {{type: tape_library, groups: [{{drives: {_drives(log)}, rate: {rate / 1e6:.3f} MB/s}}], "
+        f"cartridge: 1 TB, load: {_load(log):.3f} s}}",
+        "  archive: {type: archive, front: front, pool: disks, library: tapes}",
+        "workload:",
+        f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",
+        "",
+    ])  # fmt: skip
+
+
+def _names(log: Log) -> str:
+    first, *rest = [Path(name).name for name in log.formats]
+    return f"{first} and {len(rest)} more logs" if rest else first
+
+
+def _volume(moved: int, chains: int) -> int:
+    return max(FREE * moved // chains, 1)
+
+
+def _load(log: Log) -> float:
+    """Return the least time that the tape took, s."""
+    times = log.table["stage_s"].drop_nulls()
+    return float(times.min()) if len(times) else 60.0  # type: ignore[arg-type]
+
+
+def _drives(log: Log) -> int:
+    """Return how many files were staged at once at most."""
+    begin = pl.coalesce("requested", "time")
+    staged = log.table.filter(pl.col("stage_s").is_not_null()).with_columns(time=begin, seconds="stage_s").sort("time")
+    together = concurrency(staged)
+    return together["most"] if together else 1
