@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["AfterSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Command", "ComponentSpec", "Copies", "CsvColumns", "DeclusteredSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "Elsewhere", "Engine", "FaultSpec", "FirstUnit", "Fit", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "MechanicsSpec", "Moment", "OpSpec", "Order", "PatternSpec", "Policy", "Positioning", "Precedence", "Protocol", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "VariedDevice", "Via", "WarmUp", "WhenFull", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -51,47 +51,87 @@ class ComponentSpecStation(TypedDict):
     capacity: NotRequired[str]
     """Addressable bytes."""
 
-class ComponentSpecArray(TypedDict):
-    """Several devices that answer as one."""
+class ComponentSpecController(TypedDict):
+    """What arrays share: processors, a bus, memory for caches."""
 
-    type: Literal['array']
-    level: Level
-    """How data is laid out over the disks."""
-    of: Copies
-    """What it is made of: copies of a part, named or written out, or a list of components of `system`."""
-    disks: NotRequired[int | None]
-    """Number of copies."""
-    stripe_unit: str
-    """Bytes that lie on one disk before the next has its turn."""
-    queueing: NotRequired[Queueing]
-    """Whether requests overlap."""
-    first_unit: NotRequired[FirstUnit]
-    """On which disk a request begins. Only of RAID 0."""
-    rotation: NotRequired[Rotation | None]
-    """On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe."""
-    read_from: NotRequired[ReadFrom | None]
-    """Which copy a read is taken from. Only of mirrors; there the default is `round_robin`."""
-    failed: NotRequired[list[int]]
-    """Disks that have failed, by number from 0: the array runs degraded."""
-    spares: NotRequired[int]
-    """Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail."""
-    declustered: NotRequired[DeclusteredSpec | None]
-    """Stripes of fewer units than there are disks, over all disks by permutations. Only of RAID 5, 6 and erasure codes."""
-    rebuild: NotRequired[RebuildSpec | None]
-    """How what a disk has lost or missed is rebuilt."""
-    via: NotRequired[Via | None]
-    """A `link` or `fc_loop` of `system` between the array and its disks, or several, which take turns while they work. Default: data takes no time on the way."""
+    type: Literal['controller']
+    processors: NotRequired[int]
+    """Number of commands processed at once."""
+    command: NotRequired[str]
+    """Processor time of a command: one that comes from a host, or one that goes to a disk."""
+    disk_command: NotRequired[str | None]
+    """Processor time of a command that goes to a disk, where it differs. Default: that of `command`."""
+    data_rate: NotRequired[str | None]
+    """Rate at which a processor handles the data of a host's command, in addition to `command`. Default: in no time."""
+    parity_rate: NotRequired[str | None]
+    """Rate at which a processor computes parity, in bytes of data that go into it. Default: in no time."""
+    bus: NotRequired[str | None]
+    """Rate of the bus that all data crosses: that of hosts once, that to and from disks once, parity once. Default: in no time."""
+    transfer: NotRequired[str]
+    """Most data that crosses the bus at once. Others cross in between."""
+    memory: NotRequired[str | None]
+    """Memory for the caches of its arrays: together they must fit. Default: as much as they ask for."""
+
+# Several devices that answer as one.
+ComponentSpecArray = TypedDict(
+    "ComponentSpecArray",
+    {
+        "type": "Literal['array']",
+        # How data is laid out over the disks.
+        "level": "Level",
+        # What it is made of: copies of a part, named or written out, or a list of components of `system`.
+        "of": "Copies",
+        # Number of copies.
+        "disks": "NotRequired[int | None]",
+        # Bytes that lie on one disk before the next has its turn.
+        "stripe_unit": "str",
+        # Whether requests overlap.
+        "queueing": "NotRequired[Queueing]",
+        # On which disk a request begins. Only of RAID 0.
+        "first_unit": "NotRequired[FirstUnit]",
+        # On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe.
+        "rotation": "NotRequired[Rotation | None]",
+        # Which copy a read is taken from. Only of mirrors; there the default is `round_robin`.
+        "read_from": "NotRequired[ReadFrom | None]",
+        # Disks that have failed, by number from 0: the array runs degraded.
+        "failed": "NotRequired[list[int]]",
+        # The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
+        "from": "NotRequired[str | None]",
+        # Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail.
+        "spares": "NotRequired[int]",
+        # Stripes of fewer units than there are disks, over all disks by permutations. Only of RAID 5, 6 and erasure codes.
+        "declustered": "NotRequired[DeclusteredSpec | None]",
+        # How what a disk has lost or missed is rebuilt.
+        "rebuild": "NotRequired[RebuildSpec | None]",
+        # A `link` or `fc_loop` of `system` between the array and its disks, or several, which take turns while they work. Default: data takes no time on the way.
+        "via": "NotRequired[Via | None]",
+        # The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
+        "controllers": "NotRequired[list[str]]",
+        # Which of two controllers requests come to.
+        "access": "NotRequired[Access]",
+        # A cache between hosts and disks, in the memory of each of its controllers. Default: none.
+        "cache": "NotRequired[ArrayCacheSpec | None]",
+    },
+)
 
 class ComponentSpecLink(TypedDict):
     """A link that carries one transfer at a time."""
 
     type: Literal['link']
-    rate: str
-    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames."""
+    preset: NotRequired[Preset | None]
+    """What the wire is called: its rate and its frames. Default: `rate` and `frame` say them."""
+    rate: NotRequired[str | None]
+    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """What frames add to data. Default: nothing; `rate` is that of data."""
+    """What frames add to data. Default: that of `preset`; without one nothing, and `rate` is that of data."""
+    duplex: NotRequired[Duplex | None]
+    """Whether reads and writes share the wire. Default: a `preset` is `full`, a bare `rate` is `half`."""
     latency: NotRequired[str]
     """Delay from the last byte sent to the last byte received; the next transfer may begin in the meantime."""
+    metres: NotRequired[int]
+    """Length of the wire in metres, of 5 ns each."""
+    credit: NotRequired[int | None]
+    """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: enough for any length."""
 
 class ComponentSpecFcLoop(TypedDict):
     """A Fibre Channel arbitrated loop."""
@@ -110,7 +150,136 @@ class ComponentSpecFcLoop(TypedDict):
     credit: NotRequired[int]
     """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate; it stalls no loop without long cables."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop"
+class ComponentSpecSwitch(TypedDict):
+    """A switch between servers, other switches and what holds data."""
+
+    type: Literal['switch']
+    connects: list[Connection]
+    """Its neighbours: servers, other switches, and what holds data. A link between two switches is listed by either."""
+    preset: NotRequired[Preset | None]
+    """What the wires of its ports are called: their rate and frames. Default: `rate` and `frame` say them."""
+    rate: NotRequired[str | None]
+    """Rate of each port in each direction: that of data, or with `frame` of frames. Default: that of `preset`."""
+    frame: NotRequired[FrameSpec | None]
+    """How data is cut into frames. Default: that of `preset`; without one not at all."""
+    latency: NotRequired[str]
+    """Time from the arrival of a frame at a port to its place in the queue of another. Data sheets say 0.3 µs to 2 µs."""
+    forwarding: NotRequired[Forwarding]
+    """Whether a frame goes on before it is there whole."""
+    form: NotRequired[Form]
+    """Whether ports have queues."""
+    credit: NotRequired[int | None]
+    """Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length."""
+    ports: NotRequired[int | None]
+    """Number of ports. Default: as many as neighbours need."""
+
+class ComponentSpecServer(TypedDict):
+    """A server that streams come from."""
+
+    type: Literal['server']
+    cores: NotRequired[int]
+    """Number of cores."""
+    submit: NotRequired[str]
+    """Time a core works to submit a command."""
+    complete: NotRequired[str]
+    """Time a core works to finish a command that is answered."""
+    interrupt: NotRequired[str]
+    """Time a core works for each interrupt besides."""
+    copy: NotRequired[str | None]
+    """Rate at which a core moves data between adapter and application: copies, and checksums where protocols run in software. Default: it does not."""
+    adapter: NotRequired[AdapterSpec]
+    """The host bus adapter, one for all ports."""
+    paths: NotRequired[Paths]
+    """Which way a request takes where there are several."""
+
+class ComponentSpecFront(TypedDict):
+    """Limits of users and ports, before an archive."""
+
+    type: Literal['front']
+    per_user: NotRequired[int | None]
+    """Maximum number of transfers of a user. Default: no limit."""
+    per_host: NotRequired[int | None]
+    """Maximum number of transfers of a host. Default: no limit."""
+    ports: NotRequired[list[PortClass]]
+    """The ports, class by class; a transfer takes the first that is free and suits the size of its file. Default: no ports are needed."""
+    queue: NotRequired[PortQueue]
+    """Who is next when a port is free."""
+    put_latency: NotRequired[str]
+    """Delay before the data of a put moves, the port being held."""
+    get_latency: NotRequired[str]
+    """Delay before the data of a get moves, the port being held."""
+    client_rate: NotRequired[str | None]
+    """The most that one client sends or receives. Default: no limit."""
+
+class ComponentSpecNetwork(TypedDict):
+    """A network that transfers share, each way."""
+
+    type: Literal['network']
+    rate: str
+    """What data achieves, each way."""
+    half_duplex: NotRequired[bool]
+    """Whether both ways share `rate`."""
+
+class ComponentSpecDiskPool(TypedDict):
+    """Volumes on chains, which hold files."""
+
+    type: Literal['disk_pool']
+    chains: int
+    """Number of chains (SCSI buses, or paths to a disk server)."""
+    volumes: int
+    """Number of volumes on each chain."""
+    volume: str
+    """Capacity of a volume. A larger file is stored on several successive ones."""
+    rate: str
+    """Rate of a chain."""
+    allocate: NotRequired[Allocate]
+    """Which volume the next file goes to."""
+
+class ComponentSpecTapeLibrary(TypedDict):
+    """Cartridges, drives and robots."""
+
+    type: Literal['tape_library']
+    groups: list[DriveGroup]
+    """The groups of drives."""
+    cartridge: str
+    """Capacity of a cartridge. Files are written one after another; one that does not fit continues on the next."""
+    cartridges: NotRequired[int]
+    """Number of cartridges with files that are older than a log; each of these files lies on one at random, anywhere."""
+    drive_rate: NotRequired[str | None]
+    """The most that one drive reads or writes. Default: what its group carries."""
+    load: NotRequired[str]
+    """From the cartridge's arrival in a drive until it is ready."""
+    locate: NotRequired[str]
+    """From one end of the tape to the other. Going anywhere takes time in proportion to the way."""
+    rewind: NotRequired[str]
+    """From the end of the tape to its beginning, before unloading; in proportion."""
+    unload: NotRequired[str]
+    """From rewound until the robot can take the cartridge."""
+    move: NotRequired[str]
+    """What a robot takes to bring a cartridge to a drive, or to put it back."""
+    hold: NotRequired[str]
+    """How long an unused cartridge stays in its drive; it leaves earlier where a drive is needed for another. Default: it leaves at once."""
+    recall: NotRequired[Recall]
+    """Which recall is next when a drive is free."""
+
+class ComponentSpecArchive(TypedDict):
+    """Files in a disk pool before a tape library."""
+
+    type: Literal['archive']
+    front: NotRequired[str | None]
+    """The front that transfers pass, by its name in `system`. Default: clients and ports limit nothing."""
+    network: NotRequired[str | None]
+    """The network between clients, pool and tape, by its name in `system`. Default: it limits nothing."""
+    pool: str
+    """The disk pool, by its name in `system`."""
+    library: NotRequired[str | None]
+    """The tape library, by its name in `system`. Default: files are in the pool only."""
+    migrate: NotRequired[MigrateSpec | None]
+    """When files are stored to tape. Default: never."""
+    purge: NotRequired[PurgeSpec | None]
+    """When and which files are purged from the pool. Default: never."""
+
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -355,6 +524,8 @@ class CacheSpec(TypedDict):
     """With `writes: back`: how many writes may be here that are not yet on the platter, those that follow each other counted as one. Default: as many as there is room for."""
     drain: NotRequired[Scheduling]
     """With `writes: back`: which of them goes to the platter next."""
+    alice_reading: NotRequired[AliceReading]
+    """With `writes: back`: how the paper on the ALICE storage area network can be read to have its drives write. Default: as above."""
 
 ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track'] | Literal['next_track']"
 """When a drive reads on behind what was asked for."""
@@ -375,6 +546,18 @@ class SchedulingAgedSptf(TypedDict):
 
 Scheduling: TypeAlias = "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
 """Which of the waiting requests a drive serves next."""
+
+class AliceReading(TypedDict):
+    """Four rules of a drive's write cache under which the bandwidth of an array falls once the stripe units of all streams together fill the caches of its disks: a reading of "Storage area network simulation … ALICE" (Vickovic et al.), whose text reports that fall and says only that requests are split to match the cache. All are off by default. No manual of a drive wholly supports them: use them to study that paper, not to predict a drive. They apply to data that crosses the bus of a controller."""
+
+    reserves_commands: NotRequired[bool]
+    """No data of a write moves before there is room for all of it, or for a segment of a larger one. A manual of Maxtor says otherwise: data is accepted until the buffer is full."""
+    starts_with_all: NotRequired[bool]
+    """The platter waits until all of a write has come, or a segment of a larger one. Weakly supported: manuals of IBM have drives write to the platter "subsequently" to receiving all data."""
+    reports_large_late: NotRequired[bool]
+    """A write that is no smaller than its segment is reported when it is on the platter. A hypothesis: manuals of Seagate have a drive return status once data is in the cache, without a word on larger commands."""
+    keeps_stream_segments: NotRequired[bool]
+    """Each stream of writes that is open keeps a segment as large as its writes, and the one that writes now has the rest. Partly supported: Seagate's circular segments keep what was written."""
 
 class InterfaceSpec(TypedDict):
     """The interface of a drive, and what its electronics take."""
@@ -453,6 +636,8 @@ class QueueSpec(TypedDict):
     """The largest number that it serves before it completes all of them together; it completes fewer where nothing waits. Default: it completes each alone."""
     margin: NotRequired[str | float | None]
     """By how much, as a share, a choice by positioning time overestimates a seek: a sector missed by a hair costs a turn, and long seeks are less sure than short ones. Default: 0 %."""
+    longest_wait: NotRequired[str | None]
+    """A command that has waited longer is served first, whatever `scheduling` says. Without it a drive that chooses by nearness or by positioning time can leave a command waiting for as long as there is something nearer. Default: no limit."""
 
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How the places on the platter are sampled."""
@@ -478,7 +663,16 @@ class DrawnTimeErlang(TypedDict):
 
     erlang: DrawnTimeErlangErlang
 
-DrawnTimeUniformUniform = TypedDict("DrawnTimeUniformUniform", {"from": str, "to": str})
+# DrawnTimeUniformUniform
+DrawnTimeUniformUniform = TypedDict(
+    "DrawnTimeUniformUniform",
+    {
+        # The least time.
+        "from": "str",
+        # The longest time.
+        "to": "str",
+    },
+)
 
 class DrawnTimeUniform(TypedDict):
     """Equally likely anywhere in between."""
@@ -551,6 +745,45 @@ Precedence: TypeAlias = "Literal['equal'] | Literal['foreground_first']"
 Via: TypeAlias = "str | list[str]"
 """What an array sends its requests and data by."""
 
+Access: TypeAlias = "Literal['active_passive'] | Literal['active_active']"
+"""Which of two controllers the requests to an array come to."""
+
+class ArrayCacheSpec(TypedDict):
+    """A cache between the hosts and the disks of an array."""
+
+    size: str
+    """Bytes that it holds at most: written data that is not on the disks yet, and lines for reads."""
+    writes: NotRequired[WritePolicy]
+    """When a write is answered."""
+    line: NotRequired[str | None]
+    """What is kept for reads is kept by lines of this size, and a read that misses fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest power of two below that fits."""
+    read_ahead: NotRequired[str | None]
+    """How far ahead of sequential reads it fetches: whole stripes, for each stream of reads. Default: nothing."""
+    stripes_at_once: NotRequired[int]
+    """How many stripes go to the disks at once, and how many are read ahead at once. Default: 8, an estimate."""
+    run: NotRequired[str]
+    """How much of one stream it moves before it turns to another, both ways: disks then seek less. Default: 8 MiB, an estimate."""
+    destage: NotRequired[DestageSpec]
+    """When written data goes to the disks. Whole stripes always go at once."""
+
+WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
+"""When a write to an array with a cache is answered."""
+
+class DestageSpec(TypedDict):
+    """When parts of stripes go from the cache to the disks."""
+
+    high: NotRequired[str | float]
+    """They begin to go when they take this share of the cache. Default: 80 %, an estimate."""
+    low: NotRequired[str | float]
+    """And then go until they take this share. Default: 60 %, an estimate."""
+    idle: NotRequired[str]
+    """All of them go when no request came for so long. Default: 1 s, an estimate."""
+    before_read_ahead: NotRequired[bool]
+    """Whether nothing is read ahead while something goes to the disks: writers then keep their rate, and readers starve. Off by default; it is one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
+
+Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
+"""A wire by its name: its rate after line coding, and its frames."""
+
 FrameSpec: TypeAlias = "Protocol | Frame"
 """How data is cut into frames: by a protocol, or by numbers."""
 
@@ -565,36 +798,150 @@ class Frame(TypedDict):
     overhead: str
     """Bytes of a frame besides, and of the gap to the next."""
 
+Duplex: TypeAlias = "Literal['half'] | Literal['full']"
+"""Whether the two directions of a link are one wire."""
+
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Which port of a loop sends next."""
 
-class StreamSpec(TypedDict):
-    """A stream of requests to one component."""
+Connection: TypeAlias = "str | Linked"
+"""A neighbour of a switch."""
+
+class Linked(TypedDict):
+    """A neighbour, and the wires to it."""
 
     to: str
-    """The component the requests go to, by its name in `system`."""
-    arrivals: ArrivalSpec
-    """When requests come."""
-    op: NotRequired[OpSpec]
-    """Reads, writes, or both. A replayed trace has its own."""
-    size: NotRequired[SizeSpec]
-    """How large each request is. A replayed trace has its own."""
-    pattern: NotRequired[PatternSpec]
-    """Which addresses they go to. A replayed trace has its own."""
-    align: NotRequired[str | None]
-    """Addresses are multiples of this. Default: the smallest size that occurs."""
-    footprint: NotRequired[str | None]
-    """Only this number of bytes at the beginning is addressed. Default: the whole component."""
-    region: NotRequired[Region | None]
-    """Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0."""
-    outstanding: NotRequired[int | None]
-    """Maximum number of its requests in flight, for an open stream. Default: no limit."""
-    when_full: NotRequired[WhenFull]
-    """What happens to a request that comes while `outstanding` are in flight."""
-    timeout: NotRequired[str | None]
-    """A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait."""
-    priority: NotRequired[int]
-    """Smaller numbers are more urgent, where a component has priorities."""
+    """The neighbour, by its name in `system`."""
+    links: NotRequired[int]
+    """Number of wires, each with a port at this end."""
+    preset: NotRequired[Preset | None]
+    """What each wire is called. Default: as the switch says."""
+    rate: NotRequired[str | None]
+    """Rate of each wire in each direction. Default: as the switch says."""
+    metres: NotRequired[int]
+    """Length of each wire in metres, of 5 ns each."""
+
+Forwarding: TypeAlias = "Literal['cut_through'] | Literal['store_and_forward']"
+"""Whether a frame goes on before it is there whole."""
+
+Form: TypeAlias = "Literal['queued'] | Literal['direct']"
+"""What is between the neighbours of a switch."""
+
+class AdapterSpec(TypedDict):
+    """A host bus adapter."""
+
+    command: NotRequired[str]
+    """Time its processor takes for each command."""
+    queue_depth: NotRequired[int | None]
+    """Maximum number of commands outstanding at each target; others wait. Default: no limit."""
+    coalescing: NotRequired[Coalescing | None]
+    """Completions reported together. Default: an interrupt for each."""
+
+class Coalescing(TypedDict):
+    """When an adapter that holds completions back interrupts its server."""
+
+    most: int
+    """Once it holds this number of completions …"""
+    after: str
+    """… or this time after the first of them."""
+
+Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
+"""Which way a request takes where there are several."""
+
+class PortClass(TypedDict):
+    """Ports that take files of some sizes."""
+
+    number: int
+    """Number of ports."""
+    above: NotRequired[str]
+    """Files must be larger than this."""
+    up_to: NotRequired[str | None]
+    """Files must not be larger than this. Default: no limit."""
+
+PortQueue: TypeAlias = "Literal['first_that_fits'] | Literal['head_blocks'] | Literal['joint']"
+"""Who is next when a port is free."""
+
+Allocate: TypeAlias = "Literal['chain_by_chain'] | Literal['across_chains']"
+"""Which volume the next file goes to."""
+
+class DriveGroup(TypedDict):
+    """Drives on one path."""
+
+    drives: int
+    """Number of drives."""
+    rate: str
+    """What they transfer together: the rate of their chain or network."""
+    silos: NotRequired[int]
+    """Number of silos whose cartridges they take."""
+    arms: NotRequired[int]
+    """Number of robot arms."""
+
+Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge']"
+"""Which recall is next when a drive is free."""
+
+class MigrateSpec(TypedDict):
+    """Storing to tape: one process, which sleeps, lists files, and copies one after another."""
+
+    every: str
+    """How long it sleeps after a list is done."""
+    min_age: NotRequired[str]
+    """Files must have been in the pool for this long."""
+    order: NotRequired[MigrateOrder]
+    """In which order a list is copied."""
+
+MigrateOrder: TypeAlias = "Literal['by_volume'] | Literal['oldest'] | Literal['smallest'] | Literal['largest']"
+"""In which order files are stored to tape."""
+
+class PurgeSpec(TypedDict):
+    """Making room in the pool, of files that are on tape."""
+
+    weight: str
+    """Files with the largest weight go first; among equals the one unused longest. An expression of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
+    high: str | float
+    """A purge begins when this share of the pool is taken."""
+    low: str | float
+    """It ends when less than this share is taken."""
+    min_age: NotRequired[str]
+    """Files must not have been used for this long."""
+
+# A stream of requests to one component.
+StreamSpec = TypedDict(
+    "StreamSpec",
+    {
+        # The server that the requests come from, by its name in `system`: they find their way to `to` through switches. Default: they are at `to` at once.
+        "from": "NotRequired[str | None]",
+        # The component the requests go to, by its name in `system`.
+        "to": "str",
+        # When requests come.
+        "arrivals": "ArrivalSpec",
+        # Reads, writes, or both. A replayed trace has its own.
+        "op": "NotRequired[OpSpec]",
+        # How large each request is. A replayed trace has its own.
+        "size": "NotRequired[SizeSpec]",
+        # Which addresses they go to. A replayed trace has its own.
+        "pattern": "NotRequired[PatternSpec]",
+        # Addresses are multiples of this. Default: the smallest size that occurs.
+        "align": "NotRequired[str | None]",
+        # Only this number of bytes at the beginning is addressed. Default: the whole component.
+        "footprint": "NotRequired[str | None]",
+        # Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0.
+        "region": "NotRequired[Region | None]",
+        # Requests go to files of this size: each from its beginning to its end, one after another and around again. A request that does not fit at the end of a file begins the next. Streams with files of one size to one component have files of their own.
+        "file": "NotRequired[str | None]",
+        # Number of files. Default: one.
+        "files": "NotRequired[int | None]",
+        # Where the files lie: `contiguous` from the beginning of what is addressed, which is the default, or `spread` over it.
+        "placement": "NotRequired[Placement | None]",
+        # Maximum number of its requests in flight, for an open stream. Default: no limit.
+        "outstanding": "NotRequired[int | None]",
+        # What happens to a request that comes while `outstanding` are in flight.
+        "when_full": "NotRequired[WhenFull]",
+        # A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait.
+        "timeout": "NotRequired[str | None]",
+        # Smaller numbers are more urgent, where a component has priorities.
+        "priority": "NotRequired[int]",
+    },
+)
 
 class ArrivalSpecPoisson(TypedDict):
     """At random at this rate, whatever happened before."""
@@ -654,7 +1001,12 @@ class ArrivalSpecReplay(TypedDict):
 
     replay: ReplaySpec
 
-ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecReplay"
+class ArrivalSpecLog(TypedDict):
+    """From a log of file operations, to an archive."""
+
+    log: FileLogSpec
+
+ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecReplay | ArrivalSpecLog"
 """When requests come."""
 
 class BatchSizeGeometric(TypedDict):
@@ -734,6 +1086,26 @@ Timing: TypeAlias = "Literal['timestamps'] | Literal['think']"
 Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
 """Handling of addresses beyond the end of the component."""
 
+FileLogSpec: TypeAlias = "str | FileLogOptions"
+"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape) and `measured_s` (response time on the real system) may follow. Lines are in order of time."""
+
+class FileLogOptions(TypedDict):
+    """A log of file operations, and how to replay it."""
+
+    file: str
+    """Path of the CSV file, relative to the scenario."""
+    unseen: NotRequired[Unseen]
+    """Where a file lies when the run begins that the log reads before it writes it. A column `staged` says it line by line."""
+    speed: NotRequired[float]
+    """Replay speed relative to the recording: times between operations are divided by it."""
+    first: NotRequired[int | None]
+    """Replay only the first N operations."""
+    skip_bad: NotRequired[bool]
+    """Skip and count bad lines instead of refusing the file."""
+
+Unseen: TypeAlias = "Literal['tape'] | Literal['disk']"
+"""Where a file lies that is older than the log."""
+
 class OpSpecReads(TypedDict):
     """This share of reads, the rest writes; drawn for each request."""
 
@@ -750,7 +1122,18 @@ class DrawnSizeMix(TypedDict):
 
     mix: list[Share]
 
-DrawnSizeUniformUniform = TypedDict("DrawnSizeUniformUniform", {"from": str, "to": str, "step": str})
+# DrawnSizeUniformUniform
+DrawnSizeUniformUniform = TypedDict(
+    "DrawnSizeUniformUniform",
+    {
+        # The smallest size.
+        "from": "str",
+        # The largest size.
+        "to": "str",
+        # From one size to the next.
+        "step": "str",
+    },
+)
 
 class DrawnSizeUniform(TypedDict):
     """Equally likely any of `from`, `from` + `step`, … up to `to`."""
@@ -795,7 +1178,19 @@ class PatternSpecRuns(TypedDict):
 PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
 """Which addresses are asked for."""
 
-Region = TypedDict("Region", {"from": str, "size": str})
+# A part of a component.
+Region = TypedDict(
+    "Region",
+    {
+        # Where it begins. Requests are aligned from there on, so a drive wants a multiple of its sectors (512 B).
+        "from": "str",
+        # How much it holds.
+        "size": "str",
+    },
+)
+
+Placement: TypeAlias = "Literal['contiguous'] | Literal['spread']"
+"""Where a stream's files lie."""
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a request that comes while as many as may be are in flight."""
