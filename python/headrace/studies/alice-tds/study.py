@@ -255,7 +255,8 @@ def best(array: Array) -> list[int]:
         for stripe in array.below
         for many in disks
     }
-    return list(max(rate, key=lambda design: rate[design]))
+    stripe, many = max(rate, key=rate.__getitem__)
+    return [stripe, many]
 
 
 def optimum(array: Array) -> int:
