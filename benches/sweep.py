@@ -10,6 +10,7 @@ from pathlib import Path
 from headrace import Scenario, sweep
 from headrace.experiment.engines import Local
 from headrace.experiment.query import query
+from headrace.study import find
 
 CLERK = Scenario(
     """
@@ -72,10 +73,18 @@ def query_s() -> float:
         return seconds(lambda: query(folder, f'SELECT "{RATE}", runs, "users.mean_ms" FROM points ORDER BY 3'))
 
 
+def alice_s() -> float:
+    """Return how long the whole study of the ALICE arrays takes."""
+    began = time.perf_counter()
+    find("alice-tds").run()
+    return time.perf_counter() - began
+
+
 FIGURES = {
     "sweep_overhead_ms_per_point": ("a point that simulates ten requests, kept in a store, ms", overhead_ms),
     "sweep_speedup_2_cores": ("a sweep of 200 points: one worker's time over that of two", speedup),
     "results_query_s": ("100,000 records listed by point and asked, s", query_s),
+    "alice_tds_study_s": ("the study alice-tds, all figures, s", alice_s),
 }
 
 

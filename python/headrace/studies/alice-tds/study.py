@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ class Runs:
     def together(self, point: Any) -> float:
         """Return what all streams of the point's operation get, in MB/s."""
         self.all([point])
-        return sum(rate for name, rate in self.found[point].items() if name.startswith(point.op))
+        return math.fsum(rate for name, rate in self.found[point].items() if name.startswith(point.op))
 
     def rates(self, point: Any) -> dict[str, float]:
         """Return what each stream of a point gets."""
@@ -128,7 +129,7 @@ class Array:
         yield self.mixed()
 
     def draw(self) -> None:
-        """Draw the figures in the manner of the paper's: 7 and 8 over records, 9 and 10 over streams, 11 and 12 over disks."""
+        """Draw the figures as the paper's 7 to 12: over records, streams and disks, of reads and of writes."""
         document = self.study.document
         reads = ("read", "7", "10", "12")
         for op, records, streams, disks in (reads, ("write", "8", "9", "11")):
@@ -155,15 +156,15 @@ def first_drop(curve: Curve, share: float) -> int | str:
     >>> first_drop([(8, 20.0), (32, 60.0), (128, 50.0)], 0.1)
     128
     """
-    for (_, before), (stripe, after) in zip(curve, curve[1:], strict=False):
+    for (_, before), (stripe, after) in pairwise(curve):
         if after <= before * (1 - share):
             return stripe
     return "none"
 
 
 def largest_fall(curve: Curve) -> float:
-    """Return by how many percent bandwidth falls at most from one stripe unit to the next; negative where it never does."""
-    steps = zip(curve, curve[1:], strict=False)
+    """Return the largest fall from one stripe unit to the next, in percent; negative where there is none."""
+    steps = pairwise(curve)
     return max((1 - after / before) * 100 for (_, before), (_, after) in steps)
 
 
@@ -239,18 +240,23 @@ def stripe_for(array: Array) -> float:
     """Return the stripe unit with which 13 disks write as fast as 5 at a quarter of the disk cache, over that."""
     goal = array.runs.together(array.at("write", array.quarter))
     curve = array.curve("write", array.below, disks=13)
-    for (low, slow), (high, fast) in zip(curve, curve[1:], strict=False):
+    for (low, slow), (high, fast) in pairwise(curve):
         if slow < goal <= fast:
             between = (goal - slow) / (fast - slow)
-            return low * (high / low) ** between / array.quarter
+            return low * math.pow(high / low, between) / array.quarter
     return math.inf if curve[-1][1] < goal else curve[0][0] / array.quarter
 
 
 def best(array: Array) -> list[int]:
     """Return the stripe unit below the disk cache and the number of disks that write fastest."""
-    designs = [(stripe, disks) for stripe in array.below for disks in array.study.document["disks"]]
-    rate = {design: array.runs.together(array.at("write", design[0], disks=design[1])) for design in designs}
-    return list(max(rate, key=lambda design: rate[design]))
+    disks: list[int] = array.study.document["disks"]
+    rate = {
+        (stripe, many): array.runs.together(array.at("write", stripe, disks=many))
+        for stripe in array.below
+        for many in disks
+    }
+    stripe, many = max(rate, key=rate.__getitem__)
+    return [stripe, many]
 
 
 def optimum(array: Array) -> int:
@@ -322,8 +328,8 @@ def expectations(study: Study, runs: Runs) -> Iterator[Judged]:
     infortrend = Array(study, runs, "infortrend", study.document["arrays"]["infortrend"])
     twos = [2**power for power in range(6, 12)]
     limit = study.document["rules"]["drop"]
-    bare = {"rules": ()}
-    found = {
+    bare: Json = {"rules": ()}
+    found: dict[str, Callable[[], Any]] = {
         "rules 2 × 1 MiB": lambda: drop(infortrend, 2, twos),
         "rules 8 × 256 KiB": lambda: drop(infortrend, 8, twos),
         "rules 8 MiB": lambda: first_drop(infortrend.curve("write", infortrend.stripes, cache_kib=8192), limit),

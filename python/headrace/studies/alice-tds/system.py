@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
-# Calibrated, as README.md says: the bus of the controller, what a command takes its processor, and what it takes a drive.
+# Calibrated, as README.md says: the controller's bus, what a command takes its processor, and what it takes a drive.
 BUS = "380 MB/s"
 COMMAND = "0.1 ms"
 DRIVE = "1 ms"
@@ -52,7 +52,7 @@ class Point:
 
     @property
     def cache(self) -> int:
-        """Bytes of the array's cache: what the paper does not say. A stripe may take a quarter, and each stream has one."""
+        """Bytes of the array's cache, of which the paper says nothing: a stripe takes at most a quarter."""
         return max(256 * MIB, 2 * self.stripe * max(2, self.streams + self.beside))
 
     @property
@@ -67,7 +67,7 @@ def drive(point: Point) -> Json:
     numbers = devices.numbers(DRIVES[point.array])
     cache = point.cache_kib or CACHES[point.array]
     # Reads stream through all of the cache: how it is divided is not known.
-    segments = {"segments": 1, "segment_size": f"{cache} KiB", "read_ahead_least": "512 KiB"}
+    segments: Json = {"segments": 1, "segment_size": f"{cache} KiB", "read_ahead_least": "512 KiB"}
     writes = {"writes": "back", "write_room": f"{cache} KiB", "alice_reading": dict.fromkeys(point.rules, True)}
     numbers["overhead"] = DRIVE
     numbers["cache"] = segments | writes
@@ -76,10 +76,10 @@ def drive(point: Point) -> Json:
 
 def scenario(point: Point) -> Json:
     """Return the scenario of a point."""
-    cache = {"size": f"{point.cache} B", "writes": "back", "read_ahead": f"{max(32 * MIB, point.stripe)} B"}
+    cache: Json = {"size": f"{point.cache} B", "writes": "back", "read_ahead": f"{max(32 * MIB, point.stripe)} B"}
     line = min(point.stripe_kib, 128)
     cache |= {"stripes_at_once": 1, "run": "32 MiB", "line": f"{line} KiB", "destage": {"before_read_ahead": True}}
-    array = {"type": "array", "level": "raid5", "of": "spindle", "disks": point.disks}
+    array: Json = {"type": "array", "level": "raid5", "of": "spindle", "disks": point.disks}
     array |= {"stripe_unit": f"{point.stripe_kib} KiB", "controllers": ["controller"], "cache": cache}
     controller = {"type": "controller", "bus": BUS, "command": COMMAND}
     other = "read" if point.op == "write" else "write"
@@ -100,7 +100,7 @@ def stream(op: str, point: Point) -> Json:
 
 
 def rates(point: Point) -> dict[str, float]:
-    """Return what each stream gets in the second half of a run, in MB/s: by then the array's cache is as full as it gets.
+    """Return what each stream gets in the second half of a run, in MB/s: the array's cache is as full as it gets.
 
     Same seed, same requests: the first half is a run of its own, and the second is the difference.
     """
