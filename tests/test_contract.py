@@ -86,7 +86,7 @@ def test_results_fit_a_narrow_terminal(headrace: Run) -> None:
 
 def test_studies_are_listed(headrace: Run) -> None:
     studies = [study["study"] for study in json.loads(headrace("study", "list", "--json").stdout)]
-    assert studies == ["data-sheets", "measured-disks", "raid0-split-merge", "samsung-f1-fio"]
+    assert studies == ["data-sheets", "llnl-unitree", "measured-disks", "raid0-split-merge", "samsung-f1-fio"]
     told = headrace("study", "list").stdout
     assert all(study in told for study in studies)
 
