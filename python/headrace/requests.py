@@ -18,8 +18,8 @@ class RequestLog:
     The files are named `replication-00000-part-00000.parquet`, 250,000 rows each. Columns: `replication`, `stream`,
     `op`, `address` (of a file operation: the file), `bytes`, `born_ns`, `answered_ns`, `last` (the component that
     served it last) and, for each group of components, `GROUP waiting_ns`, `GROUP service_ns` and `GROUP blocked_ns`
-    along the path that decided when the request was answered: a row's legs add up to its response time. A group is a
-    component of `system`, or all copies of a part: `volume/spindle`.
+    along the path that decided when the request was answered: a row's legs add up to its response time. A group is
+    a component of `system`, or all copies of a part: `volume/spindle`.
     """
 
     def __init__(self, folder: str | Path, streams: list[str], graph: dict[str, Any]) -> None:
