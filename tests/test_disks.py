@@ -188,7 +188,7 @@ def test_a_drive_tells_of_batches_only_when_all_is_done() -> None:
     # What is left over waits for the next batch or the one after that.
     middle, late = times(8, 16)
     assert late > 1.8 * middle
-    # Two are served as they come, whatever the policy: the first is under way when the second is there.
+    # Two are served as they come, whatever the policy: the first is in service when the second arrives.
     assert times(2, 2)[0] == pytest.approx(disk(
         workload__users__arrivals={"closed": {"depth": 2}}, system__spindle__device=numbers(), run__requests=20_000
     ).run().streams["p50_ms"].item(), rel=0.02)  # fmt: skip

@@ -188,7 +188,7 @@ def test_whatever_a_parameter_file_says_it_loads_or_the_message_has_file_and_lin
     assert min(done.values()) > 10
 
 
-# So many mutations of each disk's files, at most so long: a bound, not a target.
+# Number of mutations of each disk's files, and the time they may take: a bound, not a target.
 MUTATIONS, SECONDS = 300, 20.0
 
 
@@ -197,8 +197,8 @@ MUTATIONS, SECONDS = 300, 20.0
     [
         ("", "seed.parv:1: it describes 0 disks"),
         ("source seed.parv\n", "seed.parv:1: .*sources itself"),
-        ("\nsource none.parv\n", "seed.parv:2: there is no file"),
-        ("source /dev/zero\n", "seed.parv:1: there is no file /dev/zero"),
+        ("\nsource none.parv\n", "seed.parv:2: file not found"),
+        ("source /dev/zero\n", "seed.parv:1: file not found: /dev/zero"),
         ("disksim_disk A {\n Model = " + "[" * 500, "seed.parv:2: .*too deep"),
         ("disksim_disk A {\n Model = dm_disk B { a = inf } }\n", "seed.parv:2: there is no `Mechanical Model`"),
     ],

@@ -156,7 +156,7 @@ def test_another_scenario_finds_no_room_in_a_store(clerk: Path, tmp_path: Path) 
     # More points, and more of each, are welcome.
     more = sweep(clerk, {RATE: ["20 /s", "30 /s"]}, replications=2, store=tmp_path / "store")
     assert more.frame["replications"].to_list() == [2, 2]
-    # And what is asked for is what is told, whatever else is there.
+    # What is asked for is reported, whatever else is there.
     fewer = sweep(clerk, {RATE: ["20 /s"]}, replications=1, store=tmp_path / "store")
     assert fewer.frame["replications"].to_list() == [1]
 
@@ -495,7 +495,7 @@ def _numbers() -> dict[str, object]:
         (lambda store: (store / "manifest.json").write_text("{}"), "is damaged"),
         (lambda store: (store / "manifest.json").unlink(), "no manifest"),
         (lambda store: (store / "records.parquet").write_bytes(b"PAR1"), "is damaged"),
-        (lambda store: (store / "journal" / "host-1-a.jsonl").write_text("garbage\n"), "a line that is no record"),
+        (lambda store: (store / "journal" / "host-1-a.jsonl").write_text("garbage\n"), "has an invalid record"),
     ],
 )
 def test_a_damaged_store_is_said_in_words(
@@ -531,7 +531,7 @@ def test_what_has_no_place_to_go_is_said_before_anything_runs(headrace: Run, cle
     ("values", "says"),
     [
         (f"{RATE}=10 /s..20 /s/1", "2 to 1,000,000 points"),
-        (f"{RATE}=10 /s..20 /s", "is no range"),
+        (f"{RATE}=10 /s..20 /s", "is an invalid range"),
         (f"{RATE}=10 /s,", "an empty value"),
         ("workload.users.size=0 KiB..1 MiB/3 log", "no equal ratios"),
         ("run.replications=1,2", "cannot vary"),
@@ -571,7 +571,7 @@ def test_plain_numbers_bound_what_is_counted(headrace: Run, clerk: Path, tmp_pat
 
 
 def interrupted_at(at: int) -> Callable[..., None]:
-    """Give a watch that has someone press Ctrl-C as soon as so many runs are done."""
+    """Give a watch that has someone press Ctrl-C as soon as that many runs are done."""
     seen = 0
 
     def watch(*_: object) -> None:

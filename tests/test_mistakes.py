@@ -1,4 +1,4 @@
-"""Each kind of mistake a user makes, and the message they read: where it is, what was found, what would do."""
+"""Each kind of mistake a user makes, and the message they read: location, cause and fix."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ MISTAKES = {
     ),
     "wrong unit": (
         ("128 KiB}\nworkload", "128 ms}\nworkload"),
-        ["4:72", "`ms` is no unit of size", "KiB"],
+        ["4:72", "unknown unit of size `ms`", "KiB"],
     ),
     "no unit": (("10 /s", "10"), ["6:40", "`10` has no unit", "50 /s"]),
     "ambiguous unit": (("size: 128 KiB", "size: 128 KB"), ["6:54", "could mean 1000 or 1024", "KiB"]),
@@ -79,7 +79,7 @@ MISTAKES = {
     "an array of links": (("of: spindle", "of: {type: link, rate: 1 Gb/s}"), ["components that hold data"]),
     "a disk for a link": (
         ("stripe_unit: 128 KiB}\n", "stripe_unit: 128 KiB, via: one}\n  one: {type: station, service: 1 ms}\n"),
-        ["`one` is no link: it holds data"],
+        ["`one` is not a link: it holds data"],
     ),
     "a disk listed twice": (("of: spindle, disks: 3", "of: [one, one]"), ["a disk is listed twice"]),
     "too many copies": (
@@ -110,7 +110,7 @@ MISTAKES = {
     ),
     "a word for a map": (("{poisson: 10 /s}", "poisson"), ["6:30", "`poisson` needs more than its name"]),
     "out of bounds": (("disks: 3", "disks: 0"), ["`disks` is 0", "at least 1"]),
-    "no YAML": (("{poisson: 10 /s}", "{poisson: 10 /s"), ["this is no YAML", "scenario.yaml:"]),
+    "no YAML": (("{poisson: 10 /s}", "{poisson: 10 /s"), ["invalid YAML", "scenario.yaml:"]),
     "nothing to do": (
         ("  users: {to: tds, arrivals: {poisson: 10 /s}, size: 128 KiB}", "  {}"),
         ["there is no stream"],

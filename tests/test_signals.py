@@ -29,7 +29,7 @@ except KeyboardInterrupt:
 
 
 def interrupted(command: list[str], after: float) -> tuple[int, str, str]:
-    """Start a command, press Ctrl-C so many seconds after its first line, and return how it ended and what it said."""
+    """Start a command, press Ctrl-C `after` seconds after its first line, and return how it ended and what it said."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"

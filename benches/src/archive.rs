@@ -105,7 +105,7 @@ fn many(text: &mut BufWriter<File>, requests: u64) -> std::io::Result<()> {
             "{now:.2},{op},u{},h,{file},{},{}",
             number % 997,
             1_000_000 + file % 7_000_000,
-            u8::from(file % 4 == 0)
+            u8::from(file.is_multiple_of(4))
         )?;
     }
     Ok(())

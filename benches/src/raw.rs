@@ -50,7 +50,7 @@ struct Part {
     service: u64,
 }
 
-/// Jobs under way: when each arrived and how many of its parts are left. Free places are used again.
+/// Jobs in flight: when each arrived and how many of its parts are left. Free places are used again.
 #[derive(Default)]
 struct Jobs {
     places: Vec<(u64, u32)>,

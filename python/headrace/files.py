@@ -28,7 +28,7 @@ class NotKept(UserWarning):
 def whole(file: str | Path) -> Iterator[Path]:
     """Give the name of a file to write, which takes the place of `file` when all went well; else nothing changes.
 
-    What is no plain file (a pipe, `/dev/null`) is written as it is.
+    Anything but a plain file (a pipe, `/dev/null`) is written directly.
     """
     path = Path(file)
     if path.exists() and not path.is_file():
@@ -100,7 +100,7 @@ def keep_apart(outputs: Mapping[str, str | Path | None], inputs: Iterable[str | 
 
 
 def _are_one(a: Path, b: Path) -> bool:
-    """Whether two names are of one file; what is no file (a pipe, `/dev/null`) may be read and written."""
+    """Whether two names are of one file; anything but a plain file (a pipe, `/dev/null`) may be read and written."""
     if a.exists() and not (a.is_file() or a.is_dir()):
         return False
     try:

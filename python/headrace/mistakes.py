@@ -19,7 +19,7 @@ def read_text(path: str | Path) -> str:
         with open(path, "rb") as file:
             raw = file.read(MOST + 1)
         if len(raw) > MOST:
-            raise refusal(path, f"{path} is no document: it has more than {MOST >> 20} MiB", "name the scenario file")
+            raise refusal(path, f"{path} is too large for a document: it has more than {MOST >> 20} MiB", "name the scenario file")
         # Lines end as Python's text files have them.
         return raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except IsADirectoryError:
@@ -35,7 +35,7 @@ def read_text(path: str | Path) -> str:
 def refuse_endless(file: Path) -> None:
     """Refuse what is there, but no plain file: reading it may never end (`/dev/zero`), or wait for someone."""
     if file.exists() and not file.is_file():
-        raise refusal(file, f"{file} cannot be read: it is no plain file", "write a file of this name, or remove it")
+        raise refusal(file, f"{file} cannot be read: it is not a plain file", "write a file of this name, or remove it")
 
 
 def _neighbours(path: Path) -> str:
@@ -44,7 +44,7 @@ def _neighbours(path: Path) -> str:
 
 
 def refusal(file: str | Path, message: str, help_: str) -> ScenarioError:
-    """Return the error that says what is wrong with `file` as a whole, and what would do."""
+    """Return the error that says what is wrong with `file` as a whole, and the fix."""
     nowhere = {"line": None, "column": None, "path": "", "overload": False}
     problem = {"file": str(file), "message": message, "help": help_} | nowhere
     error = ScenarioError(f"error: {message}\n  = help: {help_}")
@@ -53,5 +53,5 @@ def refusal(file: str | Path, message: str, help_: str) -> ScenarioError:
 
 
 def is_overload(error: ScenarioError) -> bool:
-    """Whether all that is wrong with a scenario is that its load is more than the system bears."""
+    """Whether the only problem of a scenario is overload."""
     return all(problem["overload"] for problem in json.loads(error.problems))

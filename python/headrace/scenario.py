@@ -149,7 +149,7 @@ class Scenario:
     def solve(self, *, load: tuple[float, float] | None = None, simulate: bool = False) -> solution.Solution:
         """Solve it as a network of queues, by formulas: throughput, response and utilisation against load.
 
-        `load` is from where to where: clients of closed streams, requests a second of open ones; default: from little
+        `load` is from where to where: clients of closed streams, requests/s of open ones; default: from little
         to saturation. With `simulate` every load is simulated too. Raises `ScenarioError` as `check` does, and where no
         formula applies, with the assumption that fails. An overload is an answer here.
         """

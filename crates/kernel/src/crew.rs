@@ -134,7 +134,7 @@ impl<'m, J: 'm, T: 'm> Crew<'m, J, T> {
         Join { crew: self, join }
     }
 
-    /// How many members there are: the most jobs that were under way at once, without members whose jobs were dropped.
+    /// How many members there are: the largest number of jobs in flight at once, without members whose jobs were dropped.
     pub fn members(&self) -> usize {
         self.desk.members.get()
     }

@@ -17,7 +17,7 @@ pub(crate) struct Joins<T> {
 struct State<T> {
     /// How many more jobs must be done.
     wanted: usize,
-    /// How many jobs are under way.
+    /// Number of jobs in flight.
     pending: usize,
     parent: TaskId,
     /// The output of the last wanted job.

@@ -56,7 +56,7 @@ mod _core {
             "scenario" => Ok(document::json_schema().to_string()),
             "experiment" => Ok(document::schema_of::<ExperimentFile>().to_string()),
             "device" => Ok(document::schema_of::<DiskNumbers>().to_string()),
-            _ => Err(PyValueError::new_err(format!("there is no document `{of}`"))),
+            _ => Err(PyValueError::new_err(format!("unknown document `{of}`"))),
         }
     }
 
@@ -291,7 +291,7 @@ fn trace_format(text: &str, option: &str) -> PyResult<TraceFormat> {
     document::read_text(text, option).map_err(|problems| refused(&problems))
 }
 
-/// What reading a trace gave; its error as a scenario's mistakes are told.
+/// What reading a trace gave; its error in the form of a scenario's mistakes.
 fn traced<T>(read: Result<T, TraceError>, path: &Path) -> PyResult<T> {
     read.map_err(|error| match error {
         TraceError::Interrupted => PyKeyboardInterrupt::new_err(()),

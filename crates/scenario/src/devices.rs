@@ -12,7 +12,7 @@ use crate::document::Problems;
 /// How many points a curve has.
 const POINTS: usize = 101;
 
-/// The requests whose service time is told.
+/// The requests whose service times are reported.
 const SMALL: u64 = 4096;
 
 /// A device, and what follows from its numbers.

@@ -1,4 +1,4 @@
-//! What theory says of a scenario, and where it cannot: each room tells how it serves a load, this puts that into the formula
+//! What theory says of a scenario, and where it cannot: each room says how it serves a load, this puts that into the formula
 //! whose assumptions hold.
 
 use std::collections::BTreeSet;

@@ -57,7 +57,7 @@ pub fn replay(
             Start::At(time) => time,
             Start::After(think) => done + moved(think),
         };
-        // One command at a time: what is issued while another is under way waits for it.
+        // One command at a time: a command issued while another is in progress waits for it.
         let apart = drive.apart_from_last(&request);
         done = drive.serve(issued.max(done), &request).done;
         let handled = drive.handled();

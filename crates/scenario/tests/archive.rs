@@ -170,7 +170,7 @@ fn a_get_waits_for_the_put_before_it() {
     let case = Case::new("before", log);
     let results =
         case.run(&(POOL.to_owned() + "  front: {type: front, per_user: 1}\n" + &archive(", front: front")));
-    is(mean(&results, "get"), 10.0);
+    is(mean(&results, "get"), 10.0 + 1.0);
     is(mean(&results, "put") * 2.0, 10.0 + 11.0);
 }
 

@@ -38,7 +38,7 @@ fn part() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Arrivals at about ten requests a second.
+/// Arrivals at about 10 requests/s.
 fn arrivals() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "{poisson: 10 /s}",

@@ -32,7 +32,7 @@ run: {requests: 30000}
 ";
 
 /// Same scenario, same seed: the recursion and the events say the same of the stream, to the last digit, and of the
-/// components but for what was under way at the end.
+/// components but for what was in flight at the end.
 #[test]
 fn both_engines_give_the_same_results() {
     for sets in [
@@ -51,7 +51,7 @@ fn both_engines_give_the_same_results() {
         });
         let stream = |results: &Results| {
             let mut stream = json(results)["streams"][0].clone();
-            stream["made"] = 0.into(); // Events make those that are still under way at the end.
+            stream["made"] = 0.into(); // Events make those that are still in flight at the end.
             stream["in_flight"] = 0.into();
             stream
         };

@@ -218,7 +218,7 @@ workload: {{users: {{to: clerk, arrivals: {{replay: {{trace: {}, timing: timesta
     results
 }
 
-/// A replay that drains after its last request is overloaded all the same; one request, or one burst, tells of no overload.
+/// A replay that drains after its last request is overloaded all the same; one request, or one burst, is no sign of overload.
 #[test]
 fn headroom_of_a_replay_is_from_the_load_it_offers() {
     let overloaded = replayed((0..1000).map(|i| i * 4_000_000), "overloaded").bottleneck.unwrap();

@@ -9,7 +9,7 @@ pub const CUTS: [f64; 3] = [1.0 / 11.0, 0.25, 0.5];
 /// A bias of this share of the standard error costs a 95 % interval less than 0.2 % of its coverage.
 const NEGLIGIBLE: f64 = 0.1;
 
-/// A correlation time is told by the means of quarters only where quarters are several times as long.
+/// The means of quarters estimate a correlation time only if quarters are several times as long.
 const LONGEST: f64 = 1.0 / 16.0;
 
 /// Whether replications still move, told by the means of the four quarters of what each kept: whether the first quarter differs

@@ -206,7 +206,7 @@ impl<'m> Edge<'m> {
         self.place.answer(ask, spent, before);
     }
 
-    /// Takes so many ports on the path that it leads to, if that has ports: the number of the first.
+    /// Takes `ports` ports on the path that it leads to, if that has ports: the number of the first.
     pub fn attach(&self, ports: u32) -> Option<u32> {
         self.to.attach(ports)
     }

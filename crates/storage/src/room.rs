@@ -192,7 +192,7 @@ pub trait Room<'m>: Metered {
     /// Does what it does by itself from the beginning of the run.
     fn begin(&'m self) {}
 
-    /// Takes so many ports, neighbours, for an array and its disks: the number of the first, or `None` if it has no ports.
+    /// Takes `ports` neighbouring ports for an array and its disks: the number of the first, or `None` if it has no ports.
     fn attach(&self, ports: u32) -> Option<u32> {
         _ = ports;
         None

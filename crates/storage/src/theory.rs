@@ -97,7 +97,7 @@ pub struct Demand {
     pub visits: f64,
     /// How long each visit holds a server.
     pub law: Law,
-    /// How many visits of one request go on side by side, at several such nodes: it waits out one of so many.
+    /// How many visits of one request go on side by side, at several such nodes: it waits for one of them.
     pub beside: f64,
     /// An assumption of the formulas that fails here.
     pub fails: Option<String>,
@@ -141,7 +141,7 @@ impl Demand {
         self.visits * self.law.mean()
     }
 
-    /// What the same request brings where it comes so many times, so many of them side by side.
+    /// The demand where the same request comes `visits` times, `beside` of them in parallel.
     pub fn times(self, visits: f64, beside: f64) -> Self {
         Self { visits: self.visits * visits, beside: self.beside * beside, ..self }
     }

@@ -13,7 +13,7 @@ pub struct Timeline {
     wanted: bool,
     /// Number of requests still to be followed.
     free: Cell<u64>,
-    /// Those under way and followed: their numbers by their keys.
+    /// Requests in flight that are followed: their numbers by their keys.
     followed: RefCell<BTreeMap<u64, usize>>,
     journeys: RefCell<Vec<Journey>>,
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift};
 
-/// Why a text is no quantity of the kind wanted; the message says what would do. Nothing was changed: correct and retry.
+/// Why a text is not a quantity of the wanted kind; the message says what is accepted. Nothing was changed: correct and retry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// There is no number at the beginning.
@@ -24,7 +24,7 @@ pub enum UnitError {
         like: &'static str,
     },
     /// The unit is not one of this kind.
-    #[error("`{unit}` is no unit of {kind} here; use {accepted}")]
+    #[error("unknown unit of {kind} `{unit}`; use {accepted}")]
     UnknownUnit {
         /// The unit found.
         unit: String,
@@ -296,12 +296,14 @@ mod tests {
                 .contains("has no unit; write a size such as `64 KiB`")
         );
         assert!(message("ms".parse::<Nanos>().unwrap_err()).contains("does not begin with a number"));
-        assert!(message("8 parsecs".parse::<Nanos>().unwrap_err()).contains("`parsecs` is no unit of time"));
+        assert!(
+            message("8 parsecs".parse::<Nanos>().unwrap_err()).contains("unknown unit of time `parsecs`")
+        );
         assert!(message("-1 ms".parse::<Nanos>().unwrap_err()).contains("zero or more"));
         assert!(message("--1 ms".parse::<Shift>().unwrap_err()).contains("zero or more"));
         assert!(message("140 %".parse::<Fraction>().unwrap_err()).contains("between 0 % and 100 %"));
         assert!(message("2 Gb".parse::<BytesPerSecond>().unwrap_err()).contains("a size over a time"));
-        assert!(message("4 Gb".parse::<Bytes>().unwrap_err()).contains("`Gb` is no unit of size"));
+        assert!(message("4 Gb".parse::<Bytes>().unwrap_err()).contains("unknown unit of size `Gb`"));
         assert!(message("0 MB/s".parse::<BytesPerSecond>().unwrap_err()).contains("more than zero"));
         assert!(message("1 MB/0 s".parse::<BytesPerSecond>().unwrap_err()).contains("more than zero"));
     }

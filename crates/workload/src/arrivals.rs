@@ -92,7 +92,7 @@ impl Bursty {
 }
 
 impl ArrivalSpec {
-    /// The mean rate of an open stream, in requests a second; `None` where the system or a trace sets it.
+    /// The mean rate of an open stream, in requests/s; `None` where the system or a trace sets it.
     pub fn mean_rate(&self) -> Option<f64> {
         match self {
             Self::Poisson(rate) => Some(rate.get()),

@@ -2,7 +2,7 @@
 //!
 //! A [`StreamSpec`] is what a user writes. [`Requests`] makes its requests: each one's attributes are drawn at its birth
 //! from its number alone (and, for sequential addresses, from its predecessors'), so that no change of the system changes
-//! the workload. [`Arrivals`] says when open streams bear them.
+//! the workload. [`Arrivals`] says when open streams make them.
 
 mod arrivals;
 mod files;

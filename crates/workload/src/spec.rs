@@ -177,7 +177,7 @@ pub enum ArrivalSpec {
         /// How many requests come in each.
         size: BatchSize,
     },
-    /// From so many clients, each of which sends its next request when its last is done and it has thought.
+    /// From a fixed number of clients, each of which sends its next request when its last is answered and it has thought.
     Closed {
         /// How many clients: the queue depth.
         #[schemars(range(min = 1, max = 1_000_000))]
@@ -196,7 +196,7 @@ pub enum ArrivalSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum BatchSize {
-    /// Always so many.
+    /// Always this number.
     Fixed(#[schemars(range(min = 1, max = 1_000_000))] u32),
     /// Geometrically distributed: 1, 2, 3 … with this mean.
     Geometric {

@@ -1,4 +1,4 @@
-"""What commands that ask more than one run have in common: options, progress, and how the answer is told."""
+"""What commands that ask more than one run have in common: options, progress, and printing the answer."""
 
 import json
 import sys
@@ -78,7 +78,7 @@ def precision_of(text: str | None, budget: int | None) -> precision.Precision | 
     try:
         return precision.read(text, budget)
     except ValueError:
-        message = f"`{text}` is no share such as 2%, or `2% of p99(users)`"
+        message = f"`{text}` is invalid: write a share such as 2%, or `2% of p99(users)`"
         raise typer.BadParameter(message, param_hint="--precision") from None
 
 
@@ -99,9 +99,9 @@ def answered(
     workers: int | None = None,
     page: Path | None = None,
 ) -> Found:
-    """Ask, showing progress, and tell what was found; say what is wrong where something is.
+    """Ask, showing progress, and print the answer, or the error.
 
-    On Ctrl-C tell what was found until then, and what is kept.
+    On Ctrl-C print what was found until then, and what is kept.
     """
     from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
 

@@ -93,7 +93,7 @@ def capacity_command(
     try:
         share = precision.share(within)
     except ValueError:
-        raise typer.BadParameter(f"`{within}` is no share such as 2%", param_hint="--within") from None
+        raise typer.BadParameter(f"`{within}` is invalid: write a share such as 2%", param_hint="--within") from None
 
     def ask(how: How) -> capacity.Capacity:
         loaded = load(file).with_(changes(sets))

@@ -1,4 +1,4 @@
-"""What commands have in common: options, exit codes, and how mistakes are told."""
+"""What commands have in common: options, exit codes, and error messages."""
 
 import json
 import sys
@@ -67,7 +67,7 @@ def cannot_write(error: OSError, file: object) -> NoReturn:
 
 @contextmanager
 def telling_losses() -> Iterator[list[str]]:
-    """Give a list of what could not be written meanwhile; once the answer is told, see `exit_where_lost`."""
+    """Give a list of what could not be written meanwhile; once the answer is printed, see `exit_where_lost`."""
     lost: list[str] = []
 
     def hear(message: Warning | str, category: type[Warning], *rest: object, **named: object) -> None:

@@ -40,7 +40,7 @@ def trace_info(
     skip_bad: SkipBad = False,
     report: ReportFile = None,
 ) -> None:
-    """Tell what a trace is like: when its requests come, how large they are, where they go, how long they took."""
+    """Summarise a trace: arrivals, sizes, addresses, and measured response times."""
     from headrace import trace  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
     from headrace.view.terminal import trace as terminal  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Devices: the catalogue, its files, what a trace tells of them.
+"""Devices: the catalogue, its files, what a trace reveals of them.
 
 `devices.validation` holds one against a measured trace, `devices.calibration` fits one to it, `devices.disksim` makes
 one of DiskSim's parameters.

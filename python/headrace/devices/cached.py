@@ -1,4 +1,4 @@
-"""What those requests tell that a drive's cache answers: how it reads ahead, its rates, the overheads of hits."""
+"""What requests answered by a drive's cache reveal: how it reads ahead, its rates, the overheads of hits."""
 
 import copy
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Fit what data sheets do not say of a disk to a measured trace: overheads, rates, settling, seeks; speed and phase.
 
 The first half of the trace is fitted, the second judges. First the spindle's speed is sought, and where tracks really
-begin (`survey`), how the drive reads ahead, and what is told by requests that its cache answers (`cached`). Then, where
+begin (`survey`), how the drive reads ahead, and what requests answered by its cache reveal (`cached`). Then, where
 the trace keeps the platter's phase, single requests are fitted; elsewhere the distributions of reads and of writes,
 after a read and after a write, since there the rotational wait of a single request is a lottery.
 """

@@ -1,4 +1,4 @@
-"""What was found of a device's parameter by a fit, and how it is told."""
+"""The fitted value of a device's parameter, and how it is printed."""
 
 import math
 from typing import Any
@@ -23,7 +23,7 @@ def words(row: Json) -> tuple[str, str, str, str]:
 
 
 def _shown(value: Any, error: float | None) -> str:
-    """Return a number in as many digits as its error bears, a word as it is."""
+    """Return a number rounded to the digits that its error supports, a word as it is."""
     if value is None:
         return "—"
     if not isinstance(value, float):

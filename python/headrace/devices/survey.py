@@ -1,4 +1,4 @@
-"""What a trace that keeps the platter's phase tells of it: the spindle's speed, and where tracks really begin.
+"""What a trace that keeps the platter's phase reveals: the spindle's speed, and where tracks really begin.
 
 Requests end where their last sector has passed. So each that goes to the platter tells at which angle its track begins,
 once the spindle's speed is known; from many of them follow the skews and the offset of each zone, and which tracks are
@@ -118,7 +118,7 @@ def surveyed(numbers: Json, file: str | Path) -> Json | None:
         return None
     seen = seen.turning(_speed(seen))
     found = [_zone(zone, layout["surfaces"], seen, at) for at, zone in enumerate(zones)]
-    # One of all angles is free: that of the first zone that is told stays.
+    # One of all angles is free: that of the first zone with requests stays.
     free = next((one.offset for one in found if one is not None), 0.0)
     for zone, one, given in zip(zones, found, layout["zones"], strict=True):
         if one is None:

@@ -60,7 +60,7 @@ def pooled(many: int = PHASES) -> list[float]:
 
 
 def _by_request(numbers: Json, trace: str | Path) -> Json:
-    """Seek the phase that agrees best; tell how many requests are off by a turn, and the rest."""
+    """Find the phase that agrees best, how many requests are off by a turn, and the rest."""
     import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
     def best(phases: list[float]) -> float:

@@ -226,7 +226,7 @@ class _Search:
         if node is None:
             self.scenario.with_({self.path: 1}).check()  # Refuses a misspelt path, with what was perhaps meant.
         if not isinstance(node, str | int | float):
-            raise refusal(self.scenario.file, f"`{self.path}` is no number or quantity there", "say `--from`")
+            raise refusal(self.scenario.file, f"`{self.path}` is not a number or quantity there", "say `--from`")
         return node
 
     def number(self, value: Value, like: float | None = None) -> float:

@@ -61,7 +61,7 @@ class Comparison:
         said += [self._late(one) for one in told]
         said = [part for part in said if part]
         said += [
-            f"in {' and '.join(self.saturated)} a component was never idle: times tell how long the run was"
+            f"in {' and '.join(self.saturated)} a component was never idle: response times grow with run length"
         ] * bool(self.saturated)
         return f"{'; '.join(said)} ({self.replications} paired replications, {CONFIDENCE:.0%} confidence in all of it)."
 

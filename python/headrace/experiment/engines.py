@@ -107,7 +107,7 @@ class Dask:
             self.client.cancel(list(under_way.futures))
 
     def _fill(self, waiting: Iterator[Task], under_way: Any) -> None:
-        """Have a few tasks for each worker under way."""
+        """Keep a few tasks in progress for each worker."""
         while len(under_way.futures) < 4 * max(self.workers, self._asked or 1):
             if (task := next(waiting, None)) is None:
                 return

@@ -77,7 +77,7 @@ def quantity(value: object) -> Quantity:
             return Quantity(_core.quantity(kind, str(value)) / scale, powers, percent="%" in str(value))
         except ValueError:
             continue
-    raise ValueError(f"`{value}` is no number and no quantity")
+    raise ValueError(f"`{value}` is neither a number nor a quantity")
 
 
 def evaluate(formula: str, values: Mapping[str, object]) -> str | int | float:

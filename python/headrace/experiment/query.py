@@ -52,7 +52,7 @@ def query(folder: str | Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: what is no number is null, times and the like are text.
+    """Return a value as JSON has it: NaN is null, times and the like are text.
 
     >>> plain([1.5, float("nan"), {1: Decimal("0.5")}])
     [1.5, None, {'1': 0.5}]
@@ -77,12 +77,12 @@ def _question(database: Any, sql: str) -> str:
     """Return the one question that is asked; refuse several, and what does more than ask."""
     statements = database.extract_statements(sql)
     if not statements:
-        raise refusal(sql, "there is no question", "such as `select * from points`")
+        raise refusal(sql, "empty query", "write one such as `select * from points`")
     if len(statements) > 1:
         raise refusal(sql, f"there are {len(statements)} statements", "ask one question at a time")
     [statement] = statements
     if statement.type.name not in ("SELECT", "EXPLAIN"):
-        message = f"`{statement.type.name}` is no question: a store is only read"
+        message = f"`{statement.type.name}` is refused: a store is read-only"
         raise refusal(sql, message, "ask with `select`, such as `select * from points`")
     return str(statement.query).rstrip("; \n\t")
 

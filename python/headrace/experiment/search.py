@@ -16,7 +16,7 @@ ASKED_PER_DESIGN = 10
 
 @dataclass(frozen=True)
 class Answer:
-    """What Optuna is told of a design."""
+    """What Optuna learns of a design."""
 
     goals: list[float] | None
     """None for a design that could not be run."""
@@ -39,7 +39,7 @@ def search(
     name `question`.
     """
     study = _study(len(more), more, trials, question, store)
-    # What was under way when a process was killed has no answer, and counts for nothing.
+    # Trials in progress when a process was killed have no answer, and do not count.
     known = [_chosen(trial.params, levels) for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
     seen = {point.key for point in known if attempt(point).goals is not None}
     for _ in range(ASKED_PER_DESIGN * trials):

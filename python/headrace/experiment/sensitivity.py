@@ -147,7 +147,7 @@ def _morris(names: list[str], shares: "np.ndarray[Any, Any]", values: "np.ndarra
     ways = len(names) + 1
     for at, name in enumerate(names):
         steps = np.diff(shares[:, at])
-        # From the end of one way to the beginning of the next nothing is told.
+        # The step from the end of one trajectory to the beginning of the next says nothing.
         mine = (steps != 0) & (np.arange(1, len(shares)) % ways != 0)
         effects = np.diff(values)[mine] / steps[mine]
         sizes = [float(size) for size in abs(effects)]

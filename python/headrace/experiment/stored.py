@@ -142,7 +142,7 @@ def appended(journal: Path, begin: int) -> tuple[list[Record], int]:
     try:
         records = [_record(json.loads(one)) for one in text[:end].splitlines()]
     except ValueError as error:
-        raise refusal(journal, f"{journal} has a line that is no record: {error}", "remove that line") from None
+        raise refusal(journal, f"{journal} has an invalid record: {error}", "remove that line") from None
     return records, begin + end
 
 

@@ -281,7 +281,7 @@ class Table:
 
 
 def interval(middle: float, half: float | None) -> str:
-    """Return a number with its interval, in as many digits as it bears.
+    """Return a number with its interval, rounded to the digits that its interval supports.
 
     >>> interval(12.3456, 0.123), interval(1234.5, None), interval(5.0, 0.0)
     ('12.35 ± 0.12', '1234', '5')

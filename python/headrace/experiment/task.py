@@ -29,9 +29,9 @@ class Record(TypedDict):
     reason: str | None
     """Why it failed."""
     overloaded: bool
-    """Whether that is because the load is more than the system bears."""
+    """Whether that is because the system is overloaded."""
     saturated: bool
-    """Whether a component was never idle, so that response times tell how long the run was."""
+    """Whether a component was never idle, so that response times grow with run length."""
     final: bool
     """Whether the same would come again on any machine."""
     trusted: bool

@@ -38,7 +38,7 @@ pub fn read_as<T: DeserializeOwned>(tree: &Tree, schema: &serde_json::Value) -> 
     if !problems.is_empty() {
         return Err(problems);
     }
-    // What the schema lets pass and the types do not is a gap in the schema; it is told all the same.
+    // What the schema lets pass and the types do not is a gap in the schema; it is reported all the same.
     serde_json::from_value(tree.to_json())
         .map_err(|error| vec![Problem::at(Path::default(), error.to_string())])
 }

@@ -13,11 +13,11 @@ pub struct Problem {
     pub path: Path,
     /// What was found, and why it cannot be.
     pub message: String,
-    /// What would do.
+    /// The fix.
     pub help: Option<String>,
     /// Where to point; when `None`, at the value that `path` names.
     pub span: Option<Span>,
-    /// Whether nothing is misspelt or missing, but the load is more than the system bears.
+    /// Whether nothing is misspelt or missing, but the load is more than the system sustains.
     pub overload: bool,
 }
 
@@ -27,7 +27,7 @@ impl Problem {
         Self { path, message: message.into(), help: None, span: None, overload: false }
     }
 
-    /// The same, with what would do.
+    /// The same, with the fix.
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }

@@ -78,7 +78,7 @@ impl Tree {
                     }
                     other => other,
                 };
-                Problem { span, ..Problem::at(Path::default(), format!("this is no YAML: {text}")) }
+                Problem { span, ..Problem::at(Path::default(), format!("invalid YAML: {text}")) }
             })?;
         let mut tree = Self { source: source.to_owned(), file: file.to_owned(), root: located(root) };
         tree.root.shorten_spans(source);

@@ -72,7 +72,9 @@ fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
         _ => Some("the averages of all replications still drift in the second half, which is what was kept"),
     };
     let drifts = drifts.map(|found| {
-        format!("no steady state was found: {found}; run longer, or the load is more than the system bears")
+        format!(
+            "no steady state was found: {found}; run longer, or lower the load: the system may be overloaded"
+        )
     });
     let too_short = outcomes.iter().any(|outcome| outcome.too_short);
     let short =

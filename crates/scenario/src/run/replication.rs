@@ -213,7 +213,7 @@ impl<'p> Watch<'p> {
         Self { progress, told: 0, began: std::time::Instant::now(), longest }
     }
 
-    /// Tells how many requests were answered; gives why the run is to end, if it is.
+    /// Reports how many requests were answered; returns why the run must end, if it must.
     pub fn look(&mut self, answered: u64, replication: &Replication) -> Option<End> {
         if self.progress.wants_queues.swap(false, Ordering::Relaxed) {
             *self.progress.queues.lock().expect("nobody panicked with it") = longest_queues(replication);

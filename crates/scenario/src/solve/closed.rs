@@ -70,7 +70,7 @@ fn solved(network: &Network, clients: &[u32]) -> Solution {
     linearizer::solve(&queues(network, clients, Several::AsOne))
 }
 
-/// Requests a second of each stream.
+/// Throughput of each stream, requests/s.
 pub fn throughputs(network: &Network, load: f64) -> Vec<f64> {
     let found = solved(network, &loads::clients(network, load));
     found.classes.iter().map(|class| class.throughput * 1e3).collect()

@@ -33,7 +33,7 @@ pub fn checked(network: &Network, (from, to): (f64, f64)) -> Result<(f64, f64), 
         return Ok((from, to));
     }
     let least = if network.is_open() { "more than 0".to_owned() } else { format!("at least {least}") };
-    let message = format!("`--load {from}..{to}` is no range of {what}: {least}, the smaller first");
+    let message = format!("`--load {from}..{to}` is an invalid range of {what}: {least}, the smaller first");
     Err(vec![Problem::at(Path::of(&["workload"]), message).help("such as `--load 1..32`")])
 }
 

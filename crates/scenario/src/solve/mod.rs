@@ -64,7 +64,7 @@ pub struct Limit {
 /// The answer at one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Requests a second that come, or clients.
+    /// Offered requests/s, or clients.
     pub load: f64,
     /// Whether this is the load that the scenario has.
     pub own: bool,

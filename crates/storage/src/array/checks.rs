@@ -170,7 +170,7 @@ impl ArraySpec {
         if at.capacity(link).0 > 0 {
             return at.refuse(
                 "via",
-                format!("`{name}` is no link: it holds data"),
+                format!("`{name}` is not a link: it holds data"),
                 Some("name a component of `type: link` or `type: fc_loop`"),
             );
         }

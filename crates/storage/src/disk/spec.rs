@@ -20,7 +20,7 @@ pub struct DiskSpec {
     /// Which of the waiting requests is served next, for `positioning: mechanical`. Default: what the drive does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<Scheduling>,
-    /// Among so many at most it chooses; those behind them wait outside. With more than one it takes the next while data of the
+    /// Maximum number of commands it holds and reorders; the rest queue in the host. With more than one it takes the next while data of the
     /// one before still goes to the host. Default: what the drive does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
@@ -44,7 +44,7 @@ impl DiskSpec {
         }
     }
 
-    /// What does not go together: (field, what is wrong, what would do).
+    /// What does not go together: (field, what is wrong, the fix).
     pub fn problem(&self) -> Option<(&'static str, &'static str, &'static str)> {
         let mechanical = self.positioning == Positioning::Mechanical;
         let only = "it has a meaning only where the platter turns";

@@ -18,7 +18,7 @@ pub(super) struct Wire {
     pub payload: u64,
     /// Frames that may be sent before the first is acknowledged.
     pub credit: u32,
-    /// Once round the loop, in ns: how long an acknowledgement is under way.
+    /// Once round the loop, in ns: how long an acknowledgement takes.
     pub round_ns: f64,
 }
 

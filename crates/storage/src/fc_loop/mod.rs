@@ -84,7 +84,7 @@ impl Policy {
 }
 
 impl<'m> FcLoop<'m> {
-    /// How long a port holds the loop that won it when the word had passed so many ports.
+    /// How long a port holds the loop that won it when the word had passed that many ports.
     fn tenancy(&self, passed: u32, sequence: &Sequence) -> Nanos {
         let ports = self.window.ports();
         let way = f64::from(passed) / f64::from(ports);

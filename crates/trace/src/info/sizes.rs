@@ -87,7 +87,7 @@ fn rounded(bytes: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Of very many sizes none is counted as a much smaller one.
+    /// With very many sizes, none is counted as a much smaller one.
     #[test]
     fn sizes_are_kept_within_a_percent() {
         let mut sizes = SizeCounts::default();

@@ -140,7 +140,7 @@ class Reader:
         if file.resolve() in self.within or len(self.within) > DEEPEST:
             raise self._refusal(line, f"{file} sources itself")
         if not file.is_file():
-            raise self._refusal(line, f"there is no file {file}")
+            raise self._refusal(line, f"file not found: {file}")
         inner = Reader(file, self.within)
         found = inner.blocks()
         self.files += inner.files

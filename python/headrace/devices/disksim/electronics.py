@@ -1,4 +1,4 @@
-"""What a parameter file tells of a disk's cache, interface and electronics."""
+"""What a parameter file says of a disk's cache, interface and electronics."""
 
 from typing import Any
 

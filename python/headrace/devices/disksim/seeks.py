@@ -20,7 +20,7 @@ def curve_file(mechanics: Block) -> Path | None:
         raise mechanics.refusal("Full seek curve", "`Full seek curve` names no file")
     file = mechanics.file.parent / str(mechanics["Full seek curve"])
     if not file.is_file():
-        raise mechanics.refusal("Full seek curve", f"there is no file {file}")
+        raise mechanics.refusal("Full seek curve", f"file not found: {file}")
     return file
 
 

@@ -28,7 +28,7 @@ def obtain(study: Study) -> Iterator[Judged]:
 
 
 def _judged(study: Study, drive: str, load: Json) -> Iterator[Judged]:
-    unit = "MB/s" if "size" in load else "requests a second"
+    unit = "MB/s" if "size" in load else "requests/s"
     rates = _simulated(study, drive, load, _regions(load))
     figures = [figure for figure in study.document["figure"] if _is_of(figure, drive, load)]
     for figure in figures:
@@ -67,7 +67,7 @@ def _regions(load: Json) -> list[float | None]:
 
 
 def _simulated(study: Study, drive: str, load: Json, places: list[float | None]) -> list[float]:
-    """Return what each stream gets, in MB/s where it is sequential, else in requests a second."""
+    """Return what each stream gets, in MB/s where it is sequential, else in requests/s."""
     numbers = devices.numbers(drive)
     capacity = _bytes(numbers["capacity"]["value"])
     streams = {f"s{number}": _stream(load, place, capacity) for number, place in enumerate(places)}

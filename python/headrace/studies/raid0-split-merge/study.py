@@ -27,7 +27,7 @@ def obtain(study: Study) -> Iterator[Judged]:
 
 
 def load(blocks: int, op: str, rate_per_ms: float) -> dict[str, object]:
-    """Return the changes that make a scenario's users ask so much."""
+    """Return the changes that set the size, operation and rate of a scenario's users."""
     return {
         "workload.users.size": f"{blocks * BLOCK_KIB} KiB",
         "workload.users.op": op,

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 SOURCE = "fio 3.1, a minute of 4 KiB requests all over a Samsung HD103UJ (fio-plot)"
 ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds `fio-hdd/`"
-MEASURES = ("requests a second", "50 % within, ms", "90 % within, ms", "99 % within, ms")
+MEASURES = ("requests/s", "p50, ms", "p90, ms", "p99, ms")
 OPS = ("read", "write")
 
 # Of simulated time: four of fio's minutes while it judges, half of that while it fits.
@@ -55,7 +55,7 @@ def _judged(study: Study, op: str, depth: int, found: Sequence[float], wanted: S
 
 @functools.cache
 def measured(folder: Path, op: str, depth: int) -> tuple[float, ...]:
-    """Return what fio measured: requests a second, and the three quantiles in ms."""
+    """Return what fio measured: requests/s, and the three quantiles in ms."""
     report = json.loads((folder / f"rand{op}-{depth}-1.json").read_text(encoding="utf-8"))["jobs"][0][op]
     quantiles = report["clat_ns"]["percentile"]
     return (report["iops"], *(quantiles[f"{share}.000000"] / 1e6 for share in (50, 90, 99)))

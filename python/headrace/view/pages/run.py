@@ -120,7 +120,7 @@ def _stream(found: Json, at: int) -> Json:
 
 
 def _legs(stream: Json) -> list[Json]:
-    """Return where the time went, longest first; what is alike is told apart by the strength of its colour."""
+    """Return where the time went, longest first; what is alike differs in the strength of its colour."""
     seen: dict[str, int] = {}
     legs = []
     for component, what, time, share in tables.legs(stream):

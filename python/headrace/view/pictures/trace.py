@@ -10,8 +10,8 @@ Json = dict[str, Any]
 
 
 def rate(info: Json) -> Drawing:
-    """Draw how many requests a second come, over time."""
-    x, y = altair.X("x:Q", title="time, s"), altair.Y("y:Q", title="requests a second")
+    """Draw the arrival rate over time."""
+    x, y = altair.X("x:Q", title="time, s"), altair.Y("y:Q", title="requests/s")
     return one_line(info["arrivals"]["over_time"], x, y)
 
 

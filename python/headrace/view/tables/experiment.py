@@ -19,7 +19,7 @@ def notes(table: Table) -> list[str]:
     said = failed[:MOST_REASONS]
     said += [f"{len(failed) - MOST_REASONS} more failed."] if len(failed) > MOST_REASONS else []
     full = [point for point in table.experiment.points if any(record["saturated"] for record in table.of(point))]
-    said += [f"At {len(full)} points a component was never idle: times tell how long the run was."] if full else []
+    said += [f"At {len(full)} points a component was never idle: response times grow with run length."] if full else []
     said += [f"At {len(untrusted)} points the interval of the one run is not to be trusted."] if untrusted else []
     short = [point for point in table.experiment.points if len(table.of(point)) > 1 and not table.is_trusted(point)]
     short = [point for point in short if point not in full and table.reason(point) is None]
@@ -63,5 +63,5 @@ def _row(table: Table, point: Point, places: list[str], metrics: list[str]) -> l
 def metric_title(metric: str) -> str:
     """Return a metric's name as a picture has it: `readers.p99_ms` → `readers: p99, ms`."""
     of, _, what = metric.rpartition(".")
-    names = {"requests_per_s": "requests a second", "bytes_per_s": "bytes a second"}
+    names = {"requests_per_s": "requests/s", "bytes_per_s": "bytes/s"}
     return f"{of}: {names.get(what, what.replace('_ms', ', ms'))}"

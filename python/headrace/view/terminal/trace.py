@@ -16,7 +16,7 @@ def show(found: Json, name: str) -> None:
     console.print(parts.bold(f"{name}: {tables.in_a_sentence(found)}"))
     arrivals = found["info"]["arrivals"]
     if arrivals and arrivals["over_time"]:  # One request alone has no rate.
-        parts.curve(console, "requests a second, over time", _rates(arrivals["over_time"]))
+        parts.curve(console, "requests/s over time", _rates(arrivals["over_time"]))
     console.print()
     table = Table(box=None, pad_edge=False, show_header=False)
     for row in tables.rows(found):

@@ -34,7 +34,7 @@ enum Slips {
 }
 
 impl Slips {
-    /// Slips that are counted over all sectors of the zone; those that move all behind them on are told by how much data lies
+    /// Slips that are counted over all sectors of the zone; those that move all behind them on are identified by how much data lies
     /// before them.
     fn new(spec: &LayoutSpec, region: Region, front: u64, slips: Vec<u64>) -> Self {
         match spec.spares {

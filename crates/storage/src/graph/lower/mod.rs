@@ -16,9 +16,9 @@ use indexmap::IndexMap;
 
 use super::document::{Catalogue, Copies, Lookup, Mistake, Step, Wanted};
 use super::{Graph, Node};
+use crate::ComponentSpec;
 use crate::disk::{DeviceRef, DiskNumbers};
 use crate::room::Lowered;
-use crate::ComponentSpec;
 use draft::{Draft, Spot};
 use fabric::Fabric;
 
