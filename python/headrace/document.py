@@ -34,7 +34,7 @@ class ComponentSpecDisk(TypedDict):
     scheduling: NotRequired[Scheduling | None]
     """Which of the waiting requests is served next, for `positioning: mechanical`. Default: what the drive does."""
     queue_depth: NotRequired[int | None]
-    """Among so many at most it chooses; those behind them wait outside. With more than one it takes the next while data of the one before still goes to the host. Default: what the drive does."""
+    """Maximum number of commands it holds and reorders; the rest queue in the host. With more than one it takes the next while data of the one before still goes to the host. Default: what the drive does."""
     phase: NotRequired[str | float | None]
     """Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn."""
 
@@ -992,7 +992,7 @@ class ArrivalSpecClosedClosed(TypedDict):
     """What each waits from an answer to its next request."""
 
 class ArrivalSpecClosed(TypedDict):
-    """From so many clients, each of which sends its next request when its last is done and it has thought."""
+    """From a fixed number of clients, each of which sends its next request when its last is answered and it has thought."""
 
     closed: ArrivalSpecClosedClosed
 

@@ -19,7 +19,9 @@ def read_text(path: str | Path) -> str:
         with open(path, "rb") as file:
             raw = file.read(MOST + 1)
         if len(raw) > MOST:
-            raise refusal(path, f"{path} is too large for a document: it has more than {MOST >> 20} MiB", "name the scenario file")
+            raise refusal(
+                path, f"{path} is too large for a document: it has more than {MOST >> 20} MiB", "name the scenario file"
+            )
         # Lines end as Python's text files have them.
         return raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except IsADirectoryError:

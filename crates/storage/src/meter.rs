@@ -144,13 +144,26 @@ pub(crate) struct ByCause {
 impl ByCause {
     /// Waits for what a server does for `cause`.
     pub async fn during<T>(&self, cause: Cause, sim: &Sim<'_>, service: impl Future<Output = T>) -> T {
-        if cause == Cause::Host {
-            return service.await;
-        }
-        self.levels.borrow_mut()[cause as usize].up(sim.now(), 1);
+        self.begin(cause, sim);
         let done = service.await;
-        self.levels.borrow_mut()[cause as usize].down(sim.now(), 1);
+        self.end(cause, sim);
         done
+    }
+
+    /// A server begins to work for `cause`. Hosts' work is what is left of the whole, and is not counted.
+    #[inline]
+    pub fn begin(&self, cause: Cause, sim: &Sim<'_>) {
+        if cause != Cause::Host {
+            self.levels.borrow_mut()[cause as usize].up(sim.now(), 1);
+        }
+    }
+
+    /// It ends.
+    #[inline]
+    pub fn end(&self, cause: Cause, sim: &Sim<'_>) {
+        if cause != Cause::Host {
+            self.levels.borrow_mut()[cause as usize].down(sim.now(), 1);
+        }
     }
 
     /// What the servers did, by cause, where `activity` has all of it as a host's.

@@ -199,7 +199,9 @@ def axis(text: str) -> Any:
         ends = {end: scalar(found[end]) for end in ("from", "to")}
         return ends | {"points": int(found["points"]), "scale": found["scale"] or "linear"}
     if ".." in text:
-        raise ValueError(f"`{text.strip()}` is an invalid range: write FROM..TO/N, such as `8 KiB..1 MiB/8 log` or `1..9/9`")
+        raise ValueError(
+            f"`{text.strip()}` is an invalid range: write FROM..TO/N, such as `8 KiB..1 MiB/8 log` or `1..9/9`"
+        )
     values, depth, begin = [], 0, 0
     for at, letter in enumerate(text + ","):
         depth += (letter in "{[(") - (letter in "}])")

@@ -199,7 +199,9 @@ impl<'m> Disk<'m> {
         let _held = arm.acquire(()).await;
         spent.charge(self.place.id, What::Waiting, sim.now());
         let Served { ready, done } = self.work(sim.now(), ask);
-        self.by_cause.during(ask.cause, sim, sim.until(ready)).await;
+        self.by_cause.begin(ask.cause, sim);
+        sim.until(ready).await;
+        self.by_cause.end(ask.cause, sim);
         done
     }
 
@@ -209,7 +211,9 @@ impl<'m> Disk<'m> {
         let held = arm.acquire(ask.work).await;
         spent.charge(self.place.id, What::Waiting, sim.now());
         let Served { ready, done } = self.work(sim.now(), ask);
-        self.by_cause.during(ask.cause, sim, sim.until(ready)).await;
+        self.by_cause.begin(ask.cause, sim);
+        sim.until(ready).await;
+        self.by_cause.end(ask.cause, sim);
         let others = arm.usage().queue.value() > 0;
         drop(held);
         batches.one_done(others).await;
