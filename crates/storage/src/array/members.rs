@@ -199,7 +199,7 @@ impl<'m> Members<'m> {
         for slot in &self.slots {
             slot.missing.borrow().each(|from, to| missing.insert(from, to));
         }
-        missing.iter().filter(|stripe| !self.layout.has(*stripe, &Content(self))).count() as u64
+        missing.iter().filter(|stripe| !self.layout.keeps(*stripe, &Content(self))).count() as u64
     }
 }
 

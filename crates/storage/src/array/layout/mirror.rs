@@ -63,6 +63,13 @@ impl Mirror {
         (0..self.columns.disks).all(|column| self.holders(column, stripe, units).next().is_some())
     }
 
+    /// Whether every column of a stripe is somewhere, be it on a side that is out of use.
+    pub fn keeps(&self, stripe: u64, units: &impl Units) -> bool {
+        let kept = |disk: usize| units.device(stripe, disk, stripe).is_some();
+        let copies = |column: u64| (0..self.copies).any(|copy| kept(self.disk(column, copy)));
+        (0..self.columns.disks).all(copies)
+    }
+
     /// A device with the same unit as `disk`. Of a side that is out of use as a whole, disks that work still have theirs.
     pub fn source(&self, stripe: u64, disk: usize, units: &impl Units) -> Option<usize> {
         let column = match self.pairing {

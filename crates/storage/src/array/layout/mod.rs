@@ -163,6 +163,14 @@ impl Layout {
         }
     }
 
+    /// Whether all data of a stripe is somewhere, so that it can be had once what is out of use is in use again.
+    pub fn keeps(&self, stripe: u64, units: &impl Units) -> bool {
+        match self {
+            Self::Mirrored(mirror) => mirror.keeps(stripe, units),
+            Self::Striped(_) | Self::Parity(_) => self.has(stripe, units),
+        }
+    }
+
     /// The bytes of data in a stripe.
     pub fn stripe_bytes(&self) -> u64 {
         match self {
