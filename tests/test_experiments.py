@@ -330,7 +330,7 @@ def test_the_capacity_of_a_queue_is_what_theory_says(headrace: Run, clerk: Path)
         assert refused.returncode == 2
         assert says in refused.stderr
     assert (
-        "no number or quantity"
+        "is not a number or quantity"
         in headrace("capacity", clerk, "--increase", "system.clerk", "--until", "mean(users) > 1 s").stderr
     )
 
@@ -564,7 +564,7 @@ def test_plain_numbers_bound_what_is_counted(headrace: Run, clerk: Path, tmp_pat
     assert impossible.returncode == 3
     answer = json.loads(impossible.stdout)["answer"]
     assert "`mean(users) < 1 ms` breaks with 1" in answer
-    assert "1 failed" in answer
+    assert "1 cannot be run" in answer
     page = tmp_path / "page.html"
     assert headrace("sweep", clerk, "--vary", "system.clerk.servers=1,2", "--report", page).returncode == 0
     assert page.read_text().count("<svg") == 4
