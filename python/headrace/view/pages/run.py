@@ -17,6 +17,8 @@ Json = dict[str, Any]
 
 # Beside more streams than this, tiles would be a table.
 MOST_TILES = 3
+# Where the time went is not told of less: it would be shown as 0.0 %.
+LEAST_SHARE = 0.0005
 
 
 def write(results: Results, file: str | Path, *, title: str | None = None) -> None:
@@ -124,6 +126,8 @@ def _legs(stream: Json) -> list[Json]:
     seen: dict[str, int] = {}
     legs = []
     for component, what, time, share in tables.legs(stream):
+        if share < LEAST_SHARE and legs:
+            continue
         nth = seen[what] = seen.get(what, 0) + 1
         legs.append(
             {

@@ -75,7 +75,7 @@ def _with_instants(found: Json, chart: Drawing) -> Drawing:
         return chart
     over = altair.Chart(altair.InlineData(values=instants))
     lines = over.mark_rule(color=INK, strokeDash=[3, 3]).encode(x="s:Q")
-    words = over.mark_text(color=INK, angle=270, align="right", dy=-5, fontSize=10)
+    words = over.mark_text(color=INK, angle=270, align="right", baseline="bottom", dy=-3, fontSize=10)
     return altair.layer(chart, lines, words.encode(x="s:Q", y=altair.value(4), text="happened:N"))
 
 

@@ -2,7 +2,7 @@
 //!
 //! A write is answered when it is here, if the cache writes back; whole stripes then go to the disks at once, parts of stripes when
 //! they take too much room or nothing else happens. A read that goes on where another ended has whole stripes fetched ahead of it.
-//! What moves between cache and disks is done by [movers](movers), beside what hosts wait for.
+//! What moves between cache and disks is done by movers, beside what hosts wait for.
 
 mod dirty;
 mod lines;
