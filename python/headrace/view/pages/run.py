@@ -124,7 +124,7 @@ def _stream(found: Json, at: int) -> Json:
 def _legs(stream: Json) -> list[Json]:
     """Return where the time went, longest first; what is alike differs in the strength of its colour."""
     seen: dict[str, int] = {}
-    legs = []
+    legs: list[Json] = []
     for component, what, time, share in tables.legs(stream):
         if share < LEAST_SHARE and legs:
             continue
