@@ -1,7 +1,7 @@
 """Runs the study of a storage area network as a network of queues: see README.md for what it finds."""
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from headrace import Scenario
@@ -30,7 +30,7 @@ def obtain(study: Study) -> Iterator[Judged]:
     curves(study)
 
 
-def claim(study: Study, which: Json, text: str, published: float, **more: Any) -> Claim:
+def claim(study: Study, which: Json, text: str, published: float | str, **more: Any) -> Claim:
     """Return a claim of a number, within the percentage that is written with the claims."""
     more = {"percent": study.document["rules"]["percent"]} | more
     source = f"{study.document['paper']}: {which['source']}"
@@ -89,7 +89,7 @@ def random_reads(study: Study) -> Iterator[Judged]:
             run = study.simulate("random.yaml", changes, requests=40_000, replications=4, small=10_000)
             text = f"{which['unit']} of random {which['size']} reads, {disks} disks ({role})"
             wanted = claim(study, which, text, published, part=f"-{disks}")
-            yield from study.decide([(wanted, lambda run, unit=which["unit"]: throughput(run, unit))], run)
+            yield from study.decide([(wanted, partial(throughput, unit=which["unit"]))], run)
             rate = own(solved(study, "random.yaml", changes))["throughput_per_s"]
             wanted = claim(study, which, f"{text}, solved", published, part=f"-{disks}-solved", kind="published")
             yield verdict(wanted, Obtained(rate))
