@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Run
+from conftest import ROOT, Run
 
 SOUND = """\
 parts:
@@ -283,3 +283,9 @@ def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path
     assert ran.returncode == 3
     assert "INCOMPLETE" in ran.stdout
     assert "more than 2000 requests were in flight (limits.in_flight)" in " ".join(ran.stdout.split())
+
+
+def test_a_fault_that_would_change_nothing_is_refused(headrace: Run) -> None:
+    ran = headrace("check", ROOT / "examples" / "archive.yaml", "--set", "faults=[{component: pool, fails: 1 h}]")
+    assert ran.returncode == 2
+    assert "`pool` belongs to an archive, whose components cannot fail yet" in " ".join(ran.stderr.split())

@@ -80,6 +80,10 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
         let known = graph.nodes.iter().map(|node| node.path.as_str());
         Problem::at(path.key("component"), message).nearest(&spec.component, known)
     })?;
+    if !graph.nodes[node.index()].plan.known().serves_blocks() {
+        let message = format!("`{}` belongs to an archive, whose components cannot fail yet", spec.component);
+        return Err(Problem::at(path.key("component"), message).help("leave it out: it would change nothing"));
+    }
     let end = match (spec.returns, spec.replaced) {
         (Some(_), Some(_)) => {
             let problem = Problem::at(path.key("replaced"), "what is replaced does not return");
