@@ -101,7 +101,7 @@ def phases(found: Json) -> tuple[list[str], list[list[str]]]:
     columns = ["from, s", "what happened", "stream", "requests/s", "MB/s", "mean, ms", "p99, ms", "failed"]
     rows = []
     for phase in found["phases"]:
-        begin = [f"{phase['from_s']:,.0f}", "; ".join(phase["after"])]
+        begin = [f"{phase['from_s']:,.0f}", "\n".join(phase["after"])]
         for at, stream in enumerate(phase["streams"]):
             rows.append([*(begin if at == 0 else ["", ""]), *_phase_of(stream)])
     several, failed = len(found["streams"]) > 1, any(row[-1] for row in rows)
