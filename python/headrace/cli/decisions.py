@@ -55,6 +55,13 @@ def compare_command(
     answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
 
 
+def _share(text: str, option: str) -> float:
+    try:
+        return precision.share(text)
+    except ValueError:
+        raise typer.BadParameter(f"`{text}` is invalid: write a share such as 2%", param_hint=option) from None
+
+
 @commands.command("capacity")
 def capacity_command(
     file: File,
@@ -90,10 +97,7 @@ def capacity_command(
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     ends = [None if one is None else design.scalar(one) for one in (least, most)]
-    try:
-        share = precision.share(within)
-    except ValueError:
-        raise typer.BadParameter(f"`{within}` is invalid: write a share such as 2%", param_hint="--within") from None
+    share = _share(within, "--within")
 
     def ask(how: How) -> capacity.Capacity:
         loaded = load(file).with_(changes(sets))
