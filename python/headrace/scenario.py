@@ -30,7 +30,15 @@ def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:
 
 
 def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    return [(path, value if isinstance(value, str) else json.dumps(value)) for path, value in (changes or {}).items()]
+    put = (changes or {}).items()
+    return [(path, value if isinstance(value, str) else json.dumps(value, default=_plain)) for path, value in put]
+
+
+def _plain(value: Any) -> object:
+    """Return the plain number that a number of numpy's stands for, or the list that its array does."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a value of a scenario is text, a number, a list or a mapping, not a {type(value).__name__}")
 
 
 TRACE = re.compile(r"""\btrace["']?\s*:\s*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'{\[][^,}\n#]*))""")
@@ -55,7 +63,7 @@ def check(
 
     `changes` put values in the place of what the document has: `{"run.seed": 7}`.
 
-    Raises `ScenarioError` with every mistake found, as a user reads them and as JSON.
+    Raises `ScenarioError` with all errors, as text and as JSON.
     """
     return Scenario(*_source(path, text), changes).check()
 
@@ -133,7 +141,7 @@ class Scenario:
                 refuse_endless(device)
 
     def check(self) -> Json:
-        """Return the scenario with its defaults filled in; raise `ScenarioError` with every mistake found."""
+        """Return the scenario with its defaults filled in; raise `ScenarioError` with all errors."""
         self._refuse_endless_devices()
         return dict(json.loads(_core.check(self.text, self.file, _sets(self.changes))))
 

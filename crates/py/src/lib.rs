@@ -87,7 +87,7 @@ mod _core {
     #[pyfunction]
     fn quantity(kind: &str, text: &str) -> PyResult<f64> {
         let read = headrace_units::document::read(kind, text)
-            .ok_or_else(|| PyValueError::new_err(format!("there is no kind of quantity `{kind}`")))?;
+            .ok_or_else(|| PyValueError::new_err(format!("unknown quantity `{kind}`")))?;
         read.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 

@@ -58,7 +58,7 @@ impl Plan {
     }
 }
 
-/// Plans a scenario that came from `file`; every mistake in it where it makes any.
+/// Plans a scenario that came from `file`, or returns all its errors.
 pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Plan, Vec<Problem>> {
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut problems = names(&spec);
@@ -117,12 +117,10 @@ fn names(spec: &ScenarioSpec) -> Vec<Problem> {
         parts.chain(system).chain(workload).filter(|(_, name)| !is_plain(name)).map(|(within, name)| {
             let message = format!("`{}` is an invalid name", name.escape_debug());
             Problem::at(Path::of(&[within, name]), message)
-                .help("a name has letters, digits, `_`, `-` and spaces")
+                .help("names consist of letters, digits, `_`, `-` and spaces")
         });
-    let none = spec
-        .workload
-        .is_empty()
-        .then(|| Problem::at(Path::of(&["workload"]), "there is no stream: nothing would happen"));
+    let none =
+        spec.workload.is_empty().then(|| Problem::at(Path::of(&["workload"]), "no streams are defined"));
     none.into_iter().chain(wrong).collect()
 }
 

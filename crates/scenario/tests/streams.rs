@@ -34,7 +34,7 @@ fn a_full_system_drops_what_erlang_says() {
         close(stream.dropped as f64 / stream.made as f64, expected, 2.0, "share dropped");
         assert_eq!(stream.made, stream.answered + stream.in_flight + stream.dropped);
         assert!(
-            results.notes.iter().any(|note| note.contains("found no room and were dropped")),
+            results.notes.iter().any(|note| note.contains("were dropped at the limit")),
             "{:?}",
             results.notes
         );
@@ -234,7 +234,7 @@ fn headroom_of_a_replay_is_from_the_load_it_offers() {
     }
 }
 
-/// Options that play no part are named, and notes are true of the device.
+/// Options without effect are named, and notes are true of the device.
 #[test]
 fn notes_say_what_plays_no_part() {
     let text = |disk: &str, users: &str| {
@@ -245,7 +245,7 @@ fn notes_say_what_plays_no_part() {
     let notes = |disk: &str, users: &str| run(&text(disk, users)).notes.join(" ");
     let sequential = "arrivals: {poisson: 10 /s}, pattern: sequential";
     let coupled = notes("seagate-st3500630ns, positioning: coupled", sequential);
-    assert!(coupled.contains("the addresses of `users` play no part"), "{coupled}");
+    assert!(coupled.contains("the addresses of `users` are ignored"), "{coupled}");
     let bare = notes("seagate-st3500630ns", sequential);
     assert!(bare.contains("the device file gives none") && !bare.contains("has one"), "{bare}");
     let cached = notes("hp-c2247a", sequential);
@@ -277,7 +277,7 @@ run: {{requests: 200000}}
     assert!(refused.unwrap_err().rendered().contains("`volume` is overloaded"));
 }
 
-/// The headroom of a component is of the streams that reach it: what a host elsewhere waits for plays no part.
+/// The headroom of a component is of the streams that reach it: what a host elsewhere waits for does not count.
 #[test]
 fn headroom_is_of_the_streams_that_reach_the_bottleneck() {
     let results = run("

@@ -135,7 +135,7 @@ impl Known for LinkPlan {
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         let both = load.writes() && load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
         if self.duplex == Duplex::Full && both {
-            return Err(format!("`{}` may answer a later request first", view.path()));
+            return Err(format!("`{}` may answer requests out of order", view.path()));
         }
         Ok(())
     }

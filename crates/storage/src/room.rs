@@ -69,7 +69,11 @@ pub trait Known {
     /// It is not known: which assumption fails.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         _ = load;
-        Err(format!("what a request asks of a {} is known: `{}` has no formula", view.kind(), view.path()))
+        Err(format!(
+            "the demand of a request on a {} is known: `{}` has no formula",
+            view.kind(),
+            view.path()
+        ))
     }
 
     /// What it asks of this node and of those it uses to carry one phase of a request of a load, from the port of who asks to that of
@@ -79,7 +83,7 @@ pub trait Known {
     /// It is not known: which assumption fails.
     fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
         _ = (load, crossing);
-        Err(format!("how long a {} is held is known: `{}` has no formula", view.kind(), view.path()))
+        Err(format!("the holding time of a {} is known: `{}` has no formula", view.kind(), view.path()))
     }
 
     /// Whether requests are answered in the order in which they come, so that they can be passed through without events.
@@ -88,7 +92,7 @@ pub trait Known {
     /// They may not be: why.
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         _ = load;
-        Err(format!("`{}` may answer a later request first", view.path()))
+        Err(format!("`{}` may answer requests out of order", view.path()))
     }
 
     /// Whether the time a request takes depends on its address.

@@ -16,9 +16,9 @@ from headrace.mistakes import printable
 
 Json = dict[str, Any]
 
-calibrate = typer.Typer(no_args_is_help=True, help="Fit devices and scenarios to what was measured.")
+calibrate = typer.Typer(no_args_is_help=True, help="Fit devices and scenarios to measurements.")
 imports = typer.Typer(
-    no_args_is_help=True, help="Devices, measurements, traces and scenarios from other programs' files."
+    no_args_is_help=True, help="Import devices, measurements, traces and scenarios from files of other programs."
 )
 
 
@@ -49,7 +49,7 @@ def devices(
     beside: Beside = Path(),
     report: ReportFile = None,
 ) -> None:
-    """Show the devices that scenarios can name: each number with its source, zone rates, seek curve."""
+    """Show the devices of the catalogue: each parameter with its source, zone rates, and the seek curve."""
     from headrace.devices import catalogue  # noqa: PLC0415
     from headrace.view.terminal import devices as terminal  # noqa: PLC0415
 
@@ -120,7 +120,7 @@ def validate(
     beside: Beside = Path(),
     report: ReportFile = None,
 ) -> None:
-    """Say how far off a scenario is of a measurement, load by load, or a device of a trace, request by request."""
+    """Compare a scenario with a measurement, load by load, or a device with a trace, request by request."""
     if scenario and measurement and not (device or trace):
         _validate_scenario(scenario, measurement, stream, requests, as_json, report)
     elif device and trace and not scenario:

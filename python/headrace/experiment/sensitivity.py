@@ -92,7 +92,7 @@ def sensitivity(
     try:
         table = run(Experiment(loaded, unique, 1, places=tuple(vary)), engine=engine, store=store, watch=watch)
     except Interrupted:
-        raise Interrupted(None) from None  # Effects are reckoned from all points together.
+        raise Interrupted(None) from None  # Effects are computed from all points together.
     for point, reason in table.failed:
         raise refusal(loaded.file, f"at {point}: {reason}", "narrow the ranges: every point must run")
     name = asked.metric(table.metrics)

@@ -83,7 +83,7 @@ impl Planner<'_> {
         let target = stream.from.as_deref().map_or_else(direct, routed);
         let capacity = graph.view(target).capacity();
         if capacity.0 == 0 {
-            let message = format!("`{}` holds no data: a stream goes to a component that does", stream.to);
+            let message = format!("`{}` holds no data; a stream needs a component that does", stream.to);
             self.say(Problem::at(path.key("to"), message));
             return None;
         }
@@ -92,8 +92,8 @@ impl Planner<'_> {
 
     fn unknown_target(&mut self, path: &Path, name: &str) {
         if self.spec.parts.contains_key(name) {
-            let message = format!("`{name}` is a part: there is none of it until something is made of it");
-            let help = format!("write `{name}` under `system:` for a component of its own");
+            let message = format!("`{name}` is a part, which exists only as a copy in an array");
+            let help = format!("define `{name}` under `system:` to make it a component");
             return self.say(Problem::at(path.key("to"), message).help(help));
         }
         let problem = Problem::at(path.key("to"), format!("there is no component `{name}`"));
@@ -110,7 +110,7 @@ impl Planner<'_> {
                     && spec.outstanding.is_some()
                 {
                     let message = "a trace replayed by think times has one request in flight";
-                    let help = "leave `outstanding` out, or replay it with `timing: timestamps`";
+                    let help = "remove `outstanding`, or use `timing: timestamps`";
                     self.say(Problem::at(path.key("outstanding"), message).help(help));
                 }
                 trace
@@ -128,14 +128,15 @@ impl Planner<'_> {
         if closed && (spec.outstanding.is_some() || spec.when_full != WhenFull::Wait) {
             let problem =
                 Problem::at(path.key("outstanding"), "a closed stream has `depth` requests in flight");
-            self.say(problem.help("leave `outstanding` out, and set `arrivals.closed.depth`"));
+            self.say(problem.help("remove `outstanding`; set `arrivals.closed.depth` instead"));
         }
         if !closed && spec.outstanding.is_none() && spec.when_full != WhenFull::Wait {
-            let problem = Problem::at(path.key("when_full"), "a stream without `outstanding` is never full");
-            self.say(problem.help("say how many requests may be in flight: `outstanding: 32`"));
+            let problem =
+                Problem::at(path.key("when_full"), "`when_full` has no effect without `outstanding`");
+            self.say(problem.help("set a limit on requests in flight: `outstanding: 32`"));
         }
         if spec.timeout.is_some_and(|timeout| timeout.0 == 0) {
-            self.say(Problem::at(path.key("timeout"), "a timeout of zero would answer nothing"));
+            self.say(Problem::at(path.key("timeout"), "with a timeout of zero every request expires"));
         }
     }
 
@@ -188,20 +189,18 @@ fn region_problem(path: &Path, spec: &StreamSpec, capacity: Bytes) -> Option<Pro
     let region = spec.region?;
     let path = path.key("region");
     if spec.footprint.is_some() {
-        let help = "leave one of them out: `footprint` is a `region` from 0";
-        return Some(
-            Problem::at(path, "`region` and `footprint` both say which bytes are addressed").help(help),
-        );
+        let help = "remove one: `footprint` is a `region` that starts at 0";
+        return Some(Problem::at(path, "`region` and `footprint` both set the addressed bytes").help(help));
     }
     if region.size.0 == 0 {
         return Some(
-            Problem::at(path.key("size"), "a region of 0 B has no address").help("give at least one request"),
+            Problem::at(path.key("size"), "a region of 0 B is empty").help("give at least one request"),
         );
     }
     let end = region.from.0.saturating_add(region.size.0);
     if end > capacity.0 {
         let Region { from, size } = region;
-        let message = format!("{size} from {from} on do not lie within the {capacity} of `{}`", spec.to);
+        let message = format!("{size} from {from} exceed the capacity of `{}`, {capacity}", spec.to);
         let help = "give at most the bytes from `from` to the end of the component";
         return Some(Problem::at(path, message).help(help));
     }

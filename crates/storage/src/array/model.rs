@@ -177,7 +177,7 @@ impl Known for ArrayPlan {
     }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
-        let no = Err(format!("`{}` may answer a later request first", view.path()));
+        let no = Err(format!("`{}` may answer requests out of order", view.path()));
         if self.paths > 0 || !self.copies || self.striped(view).is_err() {
             return no;
         }

@@ -79,7 +79,7 @@ impl Known for DiskPlan {
         if self.queue().keeps_order() {
             return Ok(());
         }
-        Err(format!("`{}` may answer a later request first", view.path()))
+        Err(format!("`{}` may answer requests out of order", view.path()))
     }
 
     fn addressed(&self, _: View) -> bool {
@@ -95,7 +95,7 @@ impl Known for DiskPlan {
         let sampled = matches!(self.spec.positioning, Positioning::Coupled | Positioning::Independent);
         if sampled && !load.uniform && !load.traced {
             return Some(format!(
-                "places are drawn here (`positioning: coupled` or `independent`): the addresses of `{}` play no part",
+                "positions are random (`positioning: coupled` or `independent`): the addresses of `{}` are ignored",
                 load.stream
             ));
         }

@@ -48,8 +48,8 @@ impl DiskSpec {
     /// What does not go together: (field, what is wrong, the fix).
     pub fn problem(&self) -> Option<(&'static str, &'static str, &'static str)> {
         let mechanical = self.positioning == Positioning::Mechanical;
-        let only = "it has a meaning only where the platter turns";
-        let help = "say `positioning: mechanical`, or leave it out";
+        let only = "it applies only to `positioning: mechanical`";
+        let help = "set `positioning: mechanical`, or remove it";
         match (mechanical, self.scheduling, self.queue_depth, self.phase) {
             (false, Some(_), ..) => Some(("scheduling", only, help)),
             (false, _, Some(_), _) => Some(("queue_depth", only, help)),

@@ -62,8 +62,7 @@ impl RoutePlan {
 
 impl Known for RoutePlan {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let fails =
-            format!("requests come to one component: those through `{}` come to several", view.path());
+        let fails = format!("requests reach one component: those through `{}` reach several", view.path());
         Ok(Model::Busy { work_ms: Self::busiest_ms(&self.demands(view, load)?), fails })
     }
 
@@ -80,7 +79,7 @@ impl Known for RoutePlan {
             demands.extend(Self::both_phases(nodes[engine], load, Journey::end(engine))?);
         }
         if self.policy == Paths::ShortestQueue && self.ways.len() > 1 {
-            let fails = format!("each way gets the same share: `{}` takes the shortest queue", view.path());
+            let fails = format!("each path gets an equal share: `{}` takes the shortest queue", view.path());
             if let Some(first) = demands.first_mut() {
                 first.fails.get_or_insert(fails);
             }

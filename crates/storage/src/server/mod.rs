@@ -42,14 +42,11 @@ impl ServerPlan {
     /// What of a server no formula knows.
     fn fails(&self, view: View) -> Option<String> {
         if self.coalescing().is_some() {
-            return Some(format!(
-                "answers are told one by one: `{}` holds them back for each other",
-                view.path()
-            ));
+            return Some(format!("completions are reported one by one: `{}` coalesces them", view.path()));
         }
         let depth = self.spec.adapter.queue_depth?;
         Some(format!(
-            "no request waits outside: `{}` has at most {depth} outstanding at each target",
+            "no request waits in the host: `{}` has at most {depth} outstanding per target",
             view.path()
         ))
     }

@@ -89,11 +89,11 @@ impl Spec for ServerSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<ServerPlan>> {
         if self.adapter.coalescing.is_some_and(|coalescing| coalescing.after == Nanos::ZERO) {
-            let message = "completions held back for no time are reported one by one";
+            let message = "coalescing needs a time above zero";
             return at.refuse(
                 "adapter.coalescing.after",
                 message,
-                Some("give a time, or leave `coalescing` out"),
+                Some("set a time, or remove `coalescing`"),
             );
         }
         let station = |service| StationSpec {

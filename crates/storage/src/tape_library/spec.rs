@@ -94,10 +94,10 @@ impl Spec for TapeLibrarySpec {
         if self.groups.iter().any(|group| group.rate.get() <= 0.0)
             || self.drive_rate.is_some_and(|rate| rate.get() <= 0.0)
         {
-            return at.refuse("groups", "a group of drives transfers something", None);
+            return at.refuse("groups", "the rate of a group of drives must be above zero", None);
         }
         if self.cartridge.0 == 0 {
-            return at.refuse("cartridge", "a cartridge holds at least one byte", None);
+            return at.refuse("cartridge", "the capacity of a cartridge must be above zero", None);
         }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }

@@ -88,12 +88,12 @@ impl Line {
     /// The wire; refused without a rate, or with frames that carry nothing.
     pub fn wire(self, at: &mut Lowering) -> Option<Wire> {
         let Some(rate) = self.rate.or(self.preset.map(Preset::rate)) else {
-            let help = "give a `preset`, such as `fc_8g` or `ethernet_10g`, or a `rate`";
+            let help = "set a `preset`, such as `fc_8g` or `ethernet_10g`, or a `rate`";
             return at.refuse("rate", "a wire needs a rate", Some(help));
         };
         let frame = self.frame.or(self.preset.map(Preset::frame));
         if frame.is_some_and(|frame| frame.frame().payload.0 == 0) {
-            return at.refuse("frame.payload", "a frame carries at least one byte", None);
+            return at.refuse("frame.payload", "the payload of a frame must be at least one byte", None);
         }
         Some(Wire { rate, frame, metres: self.metres, credit: self.credit })
     }

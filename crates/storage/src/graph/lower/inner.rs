@@ -46,7 +46,7 @@ impl Lowering<'_> {
                 "the caches of the arrays of `{}` take {wanted} together; it has {memory} of memory",
                 self.drafts[at].spot.path
             );
-            self.say_at(at, "memory", message, "give it more `memory`, or its arrays smaller caches");
+            self.say_at(at, "memory", message, "increase `memory`, or use smaller caches");
         }
     }
 

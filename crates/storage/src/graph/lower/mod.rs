@@ -109,7 +109,7 @@ impl<'d> Lowering<'d> {
             DeviceRef::Named(name) => match self.catalogue.disk(name) {
                 Lookup::Found(numbers) => *numbers,
                 Lookup::Broken(why) => {
-                    return self.refuse(field, format!("the file of `{name}` has mistakes"), Some(&why));
+                    return self.refuse(field, format!("the file of `{name}` has errors"), Some(&why));
                 }
                 Lookup::Unknown(known) => {
                     return self.unknown(field, format!("there is no device `{name}`"), name, known);
@@ -130,12 +130,8 @@ impl<'d> Lowering<'d> {
     /// A component of `system` that `field` names.
     pub fn shared(&mut self, field: &str, name: &str) -> Option<NodeId> {
         if !self.system.contains_key(name) && self.parts.contains_key(name) {
-            let message = format!("`{name}` is a part: there is none of it until something is made of it");
-            return self.refuse(
-                field,
-                message,
-                Some("write it under `system:` for a component that others share"),
-            );
+            let message = format!("`{name}` is a part, which exists only as a copy in an array");
+            return self.refuse(field, message, Some("define it under `system:` to share it"));
         }
         if !self.system.contains_key(name) {
             let help = format!("there is no component `{name}` in `system`");
@@ -147,7 +143,7 @@ impl<'d> Lowering<'d> {
             return self.unknown(field, help, name, known);
         }
         if self.chain.contains(&Step::System(name.to_owned())) {
-            let circle = format!("a circle of references: {} → {name}", self.way());
+            let circle = format!("circular reference: {} → {name}", self.way());
             return self.refuse(
                 field,
                 circle,
@@ -180,7 +176,7 @@ impl<'d> Lowering<'d> {
     fn no_such_part<T>(&mut self, field: &str, name: &str) -> Option<T> {
         if self.system.contains_key(name) {
             let message = format!(
-                "`{name}` stands in `system`, where each component exists once; an array is made of copies of a part"
+                "`{name}` is defined in `system`, where each component exists once; an array consists of copies of a part"
             );
             let help = format!(
                 "move `{name}` from `system:` to `parts:`, or list components to share them: `{field}: [{name}]`"

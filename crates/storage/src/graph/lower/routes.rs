@@ -44,7 +44,7 @@ impl Lowering<'_> {
         let server = self.server(from_field, from)?;
         let target = self.shared(to_field, to)?;
         if self.capacity(target).0 == 0 {
-            let message = format!("`{to}` holds no data: a server asks what does");
+            let message = format!("`{to}` holds no data; servers send requests to components that do");
             return self.refuse(to_field, message, None);
         }
         let stands_at = self.stands_at(to).to_owned();
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         match self.system.get(name) {
             Some(ComponentSpec::Server(_)) => self.component(name),
             Some(other) => {
-                let message = format!("`{name}` is a {}: requests come from a server", other.kind());
+                let message = format!("`{name}` is a {}; requests come from a server", other.kind());
                 self.refuse(field, message, Some("name a component of `type: server`"))
             }
             None => {
@@ -87,8 +87,8 @@ impl Lowering<'_> {
     /// The ways through the fabric; refused where there are none, with those that were looked for.
     fn ways(&mut self, field: &str, from: &str, to: &str) -> Option<Vec<Way>> {
         let Some(ways) = self.fabric.ways(from, to) else {
-            let message = format!("there are more than 64 shortest ways from `{from}` to `{to}`");
-            return self.refuse(field, message, Some("list fewer wires between them"));
+            let message = format!("there are more than 64 shortest paths from `{from}` to `{to}`");
+            return self.refuse(field, message, Some("use fewer wires between them"));
         };
         if !ways.is_empty() {
             return Some(ways);
@@ -99,7 +99,7 @@ impl Lowering<'_> {
         };
         let (reached, at) = (listed(self.fabric.reached(from)), listed(self.fabric.switches_of(to)));
         let message = format!(
-            "`{from}` cannot reach `{to}`: from `{from}` one comes to {reached}; `{to}` is connected to {at}"
+            "`{from}` cannot reach `{to}`: from `{from}` only {reached} can be reached; `{to}` is connected to {at}"
         );
         self.refuse(
             field,
