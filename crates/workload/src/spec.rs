@@ -58,7 +58,7 @@ pub struct StreamSpec {
     #[serde(default)]
     pub when_full: WhenFull,
     /// A request not answered within this time is given up by its host and counted as expired; the system still finishes
-    /// it. Default: hosts wait.
+    /// it, while a closed client thinks and asks again. Default: hosts wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Nanos>,
     /// Smaller numbers are more urgent, where a component has priorities.

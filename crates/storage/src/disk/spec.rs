@@ -11,7 +11,8 @@ use super::schedule::{QueueSpec, Scheduling};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
-    /// A drive of the catalogue by name, a variation of one, or its numbers written out.
+    /// A drive of the catalogue by name, the path of a device file from the folder of the scenario (`./mine.yaml`), a variation of
+    /// either, or its numbers written out.
     #[schemars(with = "DeviceField")]
     pub device: DeviceRef,
     /// How the places on the platter are sampled.
