@@ -28,7 +28,7 @@ class ComponentSpecDisk(TypedDict):
 
     type: Literal['disk']
     device: DeviceField
-    """A drive of the catalogue by name, a variation of one, or its numbers written out."""
+    """A drive of the catalogue by name, the path of a device file from the folder of the scenario (`./mine.yaml`), a variation of either, or its numbers written out."""
     positioning: NotRequired[Positioning]
     """How the places on the platter are sampled."""
     scheduling: NotRequired[Scheduling | None]
@@ -83,8 +83,8 @@ ComponentSpecArray = TypedDict(
         "of": "Copies",
         # Number of copies.
         "disks": "NotRequired[int | None]",
-        # Bytes that lie on one disk before the next has its turn.
-        "stripe_unit": "str",
+        # Bytes that lie on one disk before the next has its turn. RAID 1 does not stripe: there it is the grain in which copies are tracked and rebuilt, 64 KiB by default. Every other level needs it.
+        "stripe_unit": "NotRequired[str | None]",
         # Whether requests overlap.
         "queueing": "NotRequired[Queueing]",
         # On which disk a request begins. Only of RAID 0.
@@ -936,7 +936,7 @@ StreamSpec = TypedDict(
         "outstanding": "NotRequired[int | None]",
         # What happens to a request that comes while `outstanding` are in flight.
         "when_full": "NotRequired[WhenFull]",
-        # A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait.
+        # A request not answered within this time is given up by its host and counted as expired; the system still finishes it, while a closed client thinks and asks again. Default: hosts wait.
         "timeout": "NotRequired[str | None]",
         # Smaller numbers are more urgent, where a component has priorities.
         "priority": "NotRequired[int]",
