@@ -200,6 +200,13 @@ impl<J, T> Join<'_, J, T> {
     }
 }
 
+impl<J, T> Join<'_, J, T> {
+    /// Waits no longer: jobs that are not done go on, and nobody waits for them. A join that is merely dropped ends them.
+    pub fn let_go(self) {
+        self.crew.desk.joins.borrow_mut().want_none(self.join);
+    }
+}
+
 impl<J, T> Drop for Join<'_, J, T> {
     #[inline]
     fn drop(&mut self) {

@@ -1,6 +1,6 @@
 //! The devices that come with headrace.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use headrace_storage::disk::DiskNumbers;
 
@@ -28,10 +28,17 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// The text of the device of this name, and the file it came from: from the user's own folder `devices/` beside the scenario
-/// where it is there, else from what comes with headrace.
+/// The file of one's own of this name: a path from the folder `beside`, where it ends in `.yaml` or has a `/`, else one in
+/// `devices/` there.
+fn own_file(name: &str, beside: &Path) -> PathBuf {
+    let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|end| end == "yaml");
+    if is_path { beside.join(name) } else { beside.join("devices").join(format!("{name}.yaml")) }
+}
+
+/// The text of the device of this name, and the file it came from: one's own beside the scenario where it is there, else what
+/// comes with headrace.
 fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>> {
-    let own = beside.join("devices").join(format!("{name}.yaml"));
+    let own = own_file(name, beside);
     let file = own.display().to_string();
     match std::fs::read_to_string(&own) {
         Ok(text) => Some(Ok((text, file))),

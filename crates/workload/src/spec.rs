@@ -59,8 +59,8 @@ pub struct StreamSpec {
     /// What happens to a request that arrives while `outstanding` are in flight.
     #[serde(default)]
     pub when_full: WhenFull,
-    /// A request not answered within this time counts as expired; the system still finishes it. Default:
-    /// hosts wait.
+    /// A request not answered within this time counts as expired; the system still finishes it, while a closed
+    /// client goes on to its next request. Default: hosts wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Nanos>,
     /// Priority, for components with priorities. Smaller numbers are more urgent.

@@ -12,7 +12,7 @@ import typer
 from headrace._core import ScenarioError
 from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, write
 from headrace.files import keep_apart, write_whole
-from headrace.mistakes import printable
+from headrace.mistakes import is_path, printable
 
 Json = dict[str, Any]
 
@@ -43,7 +43,8 @@ def _print(found: Json, show: Callable[[Json], None], as_json: bool) -> None:
 
 def devices(
     name: Annotated[
-        str | None, typer.Argument(help="A device; without it, all are listed.", show_default=False)
+        str | None,
+        typer.Argument(help="A device, or the path of its file; without it, all are listed.", show_default=False),
     ] = None,
     as_json: AsJson = False,
     beside: Beside = Path(),
@@ -59,7 +60,7 @@ def devices(
         _list(beside, as_json)
         return
     try:
-        keep_apart({"--report": report}, _own(beside))
+        keep_apart({"--report": report}, [*_own(beside), *([Path(name)] if is_path(name) else [])])
         found = catalogue.device(name, beside)
     except ScenarioError as error:
         refuse(error, as_json)

@@ -266,6 +266,10 @@ impl StreamPlan {
             uniform: self.spec.is_everywhere(),
             traced: self.is_recorded(),
             alone: false,
+            clients: match self.spec.arrivals {
+                ArrivalSpec::Closed { depth, .. } => depth,
+                _ => 0,
+            },
         }
     }
 

@@ -6,7 +6,7 @@ use headrace_trace::Replay;
 use super::{Bottleneck, StreamResults, is_complete};
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome};
-use crate::spec::Limits;
+use crate::spec::{Limits, WarmUp};
 
 /// Bytes of a sector of a disk.
 const SECTOR: u64 = 512;
@@ -21,6 +21,7 @@ pub(super) fn of(
     let mut notes = Vec::new();
     notes.extend(endings(plan, outcomes));
     notes.extend(steadiness(outcomes));
+    notes.extend(beginning(plan));
     notes.extend(streams.iter().filter_map(untrusted));
     notes.extend(limits(bottleneck));
     notes.extend(of_components(plan));
@@ -79,6 +80,16 @@ fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
     let short = too_short
         .then(|| "the run is too short to determine its warm-up, so nothing was discarded".to_owned());
     drifts.into_iter().chain(short).collect()
+}
+
+/// Whose beginning is kept, and what intervals then cover.
+fn beginning(plan: &Plan) -> Option<String> {
+    let kept = plan.run().warm_up == WarmUp::None && plan.streams.iter().any(|stream| !stream.is_recorded());
+    kept.then(|| {
+        "`warm_up: none` keeps the beginning, when the system is empty: means and intervals are those of runs of this length, \
+         not of the steady state"
+            .to_owned()
+    })
 }
 
 fn untrusted(stream: &StreamResults) -> Option<String> {

@@ -13,8 +13,9 @@ use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
 use crate::operation::Request;
 use crate::plan::StreamPlan;
 
-/// Each request of an open stream is a job of this crew: the next that its stream has.
-pub type Hosts<'m> = Crew<'m, usize>;
+/// A request that nobody waits for, or whose client can give up, is a job of this crew: the next that its stream has. Gives
+/// whether it did not fail.
+pub type Hosts<'m> = Crew<'m, usize, bool>;
 
 /// A client whose request fails at once asks again after this time, a rule of ours: it would otherwise fail for ever at one instant.
 const RETRY: Nanos = Nanos(1_000_000_000);
@@ -51,7 +52,7 @@ fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream
         (_, Some(trace)) => sim.spawn(replay(of, hosts, index, trace)),
         (ArrivalSpec::Closed { depth, think }, _) => {
             for number in 0..*depth {
-                sim.spawn(client(of, index, *think, number));
+                sim.spawn(client(of, hosts, index, *think, number));
             }
         }
         _ => sim.spawn(open(of, hosts, index, stream)),
@@ -81,11 +82,17 @@ async fn open<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, s
 }
 
 /// Asks, waits for the answer, thinks, and asks again.
-async fn client<'m>(of: &'m Replication<'m>, index: usize, think: TimeSpec, number: u32) {
+async fn client<'m>(
+    of: &'m Replication<'m>,
+    hosts: &'m Hosts<'m>,
+    index: usize,
+    think: TimeSpec,
+    number: u32,
+) {
     let thoughts = of.stream(&of.plan.streams[index], &format!("thoughts of client {number}"));
     let mut draws = thoughts.draws();
     loop {
-        let (asked, failed) = (of.site.sim.now(), !of.host(index).await);
+        let (asked, failed) = (of.site.sim.now(), !of.ask(hosts, index).await);
         of.site.sim.delay(think.draw(&mut draws)).await;
         if failed && of.site.sim.now() == asked {
             of.site.sim.delay(RETRY).await;
@@ -112,7 +119,7 @@ async fn replay<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize,
             }
             Start::After(think) => {
                 sim.delay(think).await;
-                of.host(index).await;
+                of.ask(hosts, index).await;
             }
         }
     }
@@ -153,6 +160,16 @@ impl<'m> Replication<'m> {
             self.site.sim.settled().await;
         }
         hosts.start(index);
+    }
+
+    /// The next request of a client, who waits until it is answered or gives up. Gives whether it did not fail.
+    async fn ask(&'m self, hosts: &'m Hosts<'m>, index: usize) -> bool {
+        let Some(timeout) = self.sources[index].timeout else { return self.host(index).await };
+        let deadline = self.site.sim.now() + timeout;
+        let mut request = hosts.all([index]);
+        let answer = self.site.sim.within(deadline, &mut request).await;
+        request.let_go();
+        answer.flatten().unwrap_or(true)
     }
 
     /// The next request of a stream, from its birth to its end. Gives whether it did not fail.

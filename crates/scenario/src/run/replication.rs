@@ -61,9 +61,7 @@ pub fn run(
     };
     let watch = Watch::new(plan, progress);
     let of = &replication;
-    let hosts = events::Hosts::new(&sim, move |job| async move {
-        of.host(job).await;
-    });
+    let hosts = events::Hosts::new(&sim, move |job| of.host(job));
     let (end, now) = match engine {
         Engine::Recursion => of.by_recursion(watch),
         _ => events::run(of, &hosts, watch),

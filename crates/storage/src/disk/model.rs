@@ -91,7 +91,14 @@ impl Known for DiskPlan {
         self.queue().keeps_order() && !self.caches()
     }
 
-    fn note(&self, _: View, load: &Load) -> Option<String> {
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        if load.clients > 1 && self.queue().keeps_order() && load.uniform {
+            return Some(format!(
+                "`{}` serves commands in the order in which they come, so more of them in flight make it no faster; to have it choose, \
+                 give `positioning: mechanical`, `queue_depth: 32` and `scheduling: sptf`",
+                view.path()
+            ));
+        }
         let sampled = matches!(self.spec.positioning, Positioning::Coupled | Positioning::Independent);
         if sampled && !load.uniform && !load.traced {
             return Some(format!(

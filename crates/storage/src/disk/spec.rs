@@ -11,7 +11,8 @@ use super::schedule::{QueueSpec, Scheduling};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
-    /// A drive from the catalogue by name, a variation of one, or its parameters in full.
+    /// A drive from the catalogue by name, the path of a device file relative to the scenario (`./mine.yaml`), a
+    /// variation of either, or its parameters in full.
     #[schemars(with = "DeviceField")]
     pub device: DeviceRef,
     /// How positions on the platter are modelled.

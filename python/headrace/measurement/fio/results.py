@@ -63,7 +63,7 @@ class _Result:
 
     def _document(self) -> Json:
         """Return the JSON of the file; notes that fio prints above it are passed over, of several the last is taken."""
-        text = read_text(self.path)
+        text = read_text(self.path, "a result of fio is JSON")
         start = re.search(r"^\s*\{", text, re.MULTILINE)
         documents = []
         at = start.end() - 1 if start else len(text)
