@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use headrace_storage::disk::DiskNumbers;
+use headrace_storage::ssd::SsdNumbers;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use crate::document::{self, Problems, Tree};
 use crate::variation;
@@ -46,15 +49,38 @@ fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>>
     }
 }
 
-/// The drive of this name, for a scenario in the folder `beside`. `None` where there is no such device.
+/// The disk of this name, for a scenario in the folder `beside`. `None` where there is no such device.
 ///
 /// # Errors
 /// What is wrong with its file.
 pub fn disk(name: &str, beside: &Path) -> Option<Result<DiskNumbers, Problems>> {
+    device(name, beside)
+}
+
+/// The solid-state drive of this name, for a scenario in the folder `beside`. `None` where there is no such device.
+///
+/// # Errors
+/// What is wrong with its file.
+pub fn ssd(name: &str, beside: &Path) -> Option<Result<SsdNumbers, Problems>> {
+    device(name, beside)
+}
+
+/// Whether the device of this name is a solid-state drive: its file has `flash`.
+pub fn is_ssd(name: &str, beside: &Path) -> bool {
+    let tree = written(name, beside).and_then(Result::ok);
+    tree.is_some_and(|tree| !tree.root.to_json()["flash"].is_null() || like_ssd(&tree, beside))
+}
+
+fn like_ssd(tree: &Tree, beside: &Path) -> bool {
+    tree.root.to_json()["like"].as_str().is_some_and(|like| is_ssd(like, beside))
+}
+
+/// The parameters of a device, read as those of a disk or of a solid-state drive.
+fn device<N: DeserializeOwned + JsonSchema>(name: &str, beside: &Path) -> Option<Result<N, Problems>> {
     Some(written(name, beside)?.and_then(|mut tree| {
         variation::device(&mut tree.root, &document::Path::default(), beside)
             .map_err(|problem| vec![problem])
-            .and_then(|()| document::read_as(&tree, &document::schema_of::<DiskNumbers>()))
+            .and_then(|()| document::read_as(&tree, &document::schema_of::<N>()))
             .map_err(|problems| Problems::of(&tree, problems))
     }))
 }

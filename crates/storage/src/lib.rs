@@ -7,6 +7,7 @@
 //! formulas, whether it keeps order), and what it does ([`Room`]). What a room does not say of itself is the cautious answer.
 
 mod arena;
+mod bookings;
 mod crossing;
 pub mod expression;
 pub mod graph;
@@ -37,6 +38,8 @@ use headrace_work::{Ask, Block, FileOp, Spent};
 kinds::rooms! {
     /// A disk drive.
     Disk = disk::{DiskSpec, DiskPlan, Disk},
+    /// A solid-state drive.
+    Ssd = ssd::{SsdSpec, SsdPlan, Ssd},
     /// Servers with a service time by law.
     Station = station::{StationSpec, StationSpec, Station},
     /// What arrays share: processors, a bus, memory for caches.

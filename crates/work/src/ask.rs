@@ -17,11 +17,14 @@ pub enum Cause {
     Rebuild,
     /// Data moves between tiers.
     Migration,
+    /// A solid-state drive moves data to erase blocks.
+    GarbageCollection,
 }
 
 impl Cause {
     /// All causes, in the order in which tables show them.
-    pub const ALL: [Self; 4] = [Self::Host, Self::Destage, Self::Rebuild, Self::Migration];
+    pub const ALL: [Self; 5] =
+        [Self::Host, Self::Destage, Self::Rebuild, Self::Migration, Self::GarbageCollection];
 
     /// Its name in results.
     pub const fn name(self) -> &'static str {
@@ -30,6 +33,7 @@ impl Cause {
             Self::Destage => "destage",
             Self::Rebuild => "rebuild",
             Self::Migration => "migration",
+            Self::GarbageCollection => "garbage_collection",
         }
     }
 }

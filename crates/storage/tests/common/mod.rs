@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use headrace_kernel::{Sim, Stream};
 use headrace_storage::disk::DiskNumbers;
+use headrace_storage::ssd::SsdNumbers;
 use headrace_storage::{
     Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, Wanted, lower,
 };
@@ -15,8 +16,12 @@ use indexmap::IndexMap;
 pub struct One(pub DiskNumbers);
 
 impl Catalogue for One {
-    fn disk(&self, _: &str) -> Lookup {
+    fn disk(&self, _: &str) -> Lookup<DiskNumbers> {
         Lookup::Found(Box::new(self.0.clone()))
+    }
+
+    fn ssd(&self, _: &str) -> Lookup<SsdNumbers> {
+        Lookup::Unknown(Vec::new())
     }
 }
 
