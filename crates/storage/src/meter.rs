@@ -96,7 +96,10 @@ impl Activity {
         let Background { alone_ns, within_ns } = background;
         let [host, destage, others @ ..] = self.busy;
         let waited = host.min(u128::from(within_ns));
-        Self { busy: [host - waited, destage + u128::from(alone_ns) + waited, others[0], others[1], others[2]], ..self }
+        Self {
+            busy: [host - waited, destage + u128::from(alone_ns) + waited, others[0], others[1], others[2]],
+            ..self
+        }
     }
 
     /// What links recorded that transfers share: what is lost by sharing counts as waiting.

@@ -91,7 +91,8 @@ fn the_slower_of_drive_and_port_sets_the_rate() {
     let empty = |interface: &str| json!({"written": "0 %", "interface": interface});
     is_near(response(empty("sata_3g"), Op::Read, 0, PAGE), 20 * US + 2 * PORT);
     is_near(response(empty("sata_6g"), Op::Read, 0, PAGE), 20 * US + PORT);
-    let nvme = json!({"written": "0 %", "device": {"interface": "nvme_gen4_x4"}, "interface": "nvme_gen3_x4"});
+    let nvme =
+        json!({"written": "0 %", "device": {"interface": "nvme_gen4_x4"}, "interface": "nvme_gen3_x4"});
     let packets = 16 * (256 + 26);
     is_near(response(nvme, Op::Read, 0, PAGE), 20 * US + (f64::from(packets) / 3.938_462) as u64);
     let mistakes = lowered(&[("drive", component(empty("nvme_gen3_x4")))], &drive()).unwrap_err();
@@ -135,7 +136,8 @@ fn a_half_of_a_buffer_is_drained_as_a_whole() {
     }));
     let coming: Vec<Coming> =
         (0..65).map(|n| (Nanos(0), 0, Block { op: Op::Write, address: n * PAGE, bytes: PAGE })).collect();
-    let times: Vec<u64> = by_events(&system, &["drive"], &coming).iter().map(|account| account.total().0).collect();
+    let times: Vec<u64> =
+        by_events(&system, &["drive"], &coming).iter().map(|account| account.total().0).collect();
     assert!(times[63] < 60 * US, "{}", times[63]);
     let (filled, moved) = (32 * 18_328 / 32, 2 * 32_768);
     is_near(times[64] / 10_000, (filled + moved + 500 * US + 10 * US) / 10_000);

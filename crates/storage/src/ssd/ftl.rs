@@ -84,21 +84,18 @@ impl Ftl {
     /// A host has written a page that is now in the buffer; what lay on flash is no longer valid.
     #[inline]
     pub fn take(&mut self, logical: u32) {
-        self.forget(logical);
-        self.mapping.buffer(logical);
-    }
-
-    fn forget(&mut self, logical: u32) {
         if let Place::Flash(flash) = self.mapping.place(logical) {
             let Spot { die, block, .. } = self.geometry.spot(flash);
             self.dies[die as usize].invalidate(block);
         }
+        self.mapping.buffer(logical);
     }
 
     /// A page of a host goes to a die; gives what the die has to do first.
     #[inline]
     pub fn write(&mut self, logical: u32, die: u32) -> Work {
-        self.forget(logical);
+        // It must not move as a valid page while room is made for it.
+        self.take(logical);
         let die = self.with_room(die);
         let work = if self.dies[die as usize].used == self.geometry.block_pages() {
             self.open_block(die)
@@ -219,8 +216,7 @@ impl Die {
         let held = valid.iter().sum();
         let mut new = Self { open: 0, used: pages, valid, held, empty, victims };
         // A block that was filled in part is closed: what is left of it waits for its erasure. The last one stands for the open block.
-        let full: Vec<u32> =
-            (0..geometry.blocks).filter(|block| new.valid[*block as usize] > 0).collect();
+        let full: Vec<u32> = (0..geometry.blocks).filter(|block| new.valid[*block as usize] > 0).collect();
         match full.split_last() {
             Some((last, others)) => {
                 others.iter().for_each(|block| new.victims.add(*block, new.valid[*block as usize]));

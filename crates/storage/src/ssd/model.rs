@@ -50,7 +50,8 @@ impl Known for SsdPlan {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         let flash: f64 = load.kinds.iter().map(|(p, op, bytes)| p * self.flash_ms(*op, *bytes)).sum();
         let port = Self::ports(view, load)?.iter().map(Demand::work_ms).fold(0.0, f64::max);
-        let fails = format!("requests come to one server: those of `{}` come to a port and to dies", view.path());
+        let fails =
+            format!("requests come to one server: those of `{}` come to a port and to dies", view.path());
         Ok(Model::Busy { work_ms: port.max(flash / f64::from(self.dies())), fails })
     }
 
@@ -61,11 +62,18 @@ impl Known for SsdPlan {
         let server = Server::Queue { servers: dies, urgent_first: false };
         let mut held = Demand::one(view.id(), server, Law::mixed(kinds.collect()));
         if load.writes() {
-            held.fails = Some(format!("writes wait for no flash: `{}` has a buffer and garbage collection", view.path()));
+            held.fails = Some(format!(
+                "writes wait for no flash: `{}` has a buffer and garbage collection",
+                view.path()
+            ));
         }
         let after = |(p, op, bytes): &(f64, Op, u64)| {
             let channel = flash.channel_rate.get().time_for(Bytes(*bytes)).ms();
-            let channel = if *op == Op::Read { channel * f64::from(self.filled) / self.numbers.logical_pages() as f64 } else { 0.0 };
+            let channel = if *op == Op::Read {
+                channel * f64::from(self.filled) / self.numbers.logical_pages() as f64
+            } else {
+                0.0
+            };
             (*p, Law::Fixed(self.latency(*op).ms() + channel))
         };
         let delay = Law::mixed(load.kinds.iter().map(after).collect());

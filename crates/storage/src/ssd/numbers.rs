@@ -141,26 +141,35 @@ impl SsdNumbers {
         let (flash, logical) = (&self.flash, self.logical_pages());
         let (dies, channels) = (flash.dies.get(), flash.channels.get());
         if dies > MOST_DIES || dies < channels {
-            return Some(("flash.dies", format!("must be from {channels}, one a channel, to {MOST_DIES}, not {dies}")));
+            return Some((
+                "flash.dies",
+                format!("must be from {channels}, one a channel, to {MOST_DIES}, not {dies}"),
+            ));
         }
-        let block = u64::from(dies) * u64::from(flash.planes.get()) * u64::from(flash.block_pages.get())
+        let block = u64::from(dies)
+            * u64::from(flash.planes.get())
+            * u64::from(flash.block_pages.get())
             * (flash.page.get().0 / PAGE);
         let wanted = logical as f64 * (1.0 + flash.over_provisioning.get().get());
         if logical == 0 || wanted >= Mapping::MOST as f64 || block > Mapping::MOST {
-            return Some(("capacity", "a drive maps from 1 B to 16 TiB of flash in pages of 4 KiB".to_owned()));
+            return Some((
+                "capacity",
+                "a drive maps from 1 B to 16 TiB of flash in pages of 4 KiB".to_owned(),
+            ));
         }
         let pages = self.geometry().pages();
         // One block of each die stays empty, and what is left must not all be valid.
         if pages < logical + 2 * block {
             let free = Bytes(pages.saturating_sub(logical) * PAGE);
             let blocks = Bytes(2 * block * PAGE);
-            let message = format!("leaves {free} beyond the capacity; two blocks on each die are {blocks}, the least to erase blocks with");
+            let message = format!(
+                "leaves {free} beyond the capacity; two blocks on each die are {blocks}, the least to erase blocks with"
+            );
             return Some(("flash.over_provisioning", message));
         }
         let unit = u64::from(self.geometry().unit) * PAGE * (1 + u64::from(self.buffer.halves));
-        (self.buffer.size.get().0 < unit).then(|| {
-            ("buffer.size", format!("must hold what is programmed at once, {}", Bytes(unit)))
-        })
+        (self.buffer.size.get().0 < unit)
+            .then(|| ("buffer.size", format!("must hold what is programmed at once, {}", Bytes(unit))))
     }
 
     /// Every number with its field and where it comes from, for the catalogue.

@@ -71,11 +71,11 @@ impl Victims {
 
 const NONE: u32 = u32::MAX;
 
-/// Blocks in lists by their number of valid pages, so that the least is found at once.
+/// Blocks in lists by their number of valid pages, so that the least is found at once; of several the one that came to that number first.
 #[derive(Debug)]
 pub struct Buckets {
-    /// The first block of each list.
-    heads: Vec<u32>,
+    /// The first and the last block of each list.
+    ends: Vec<[u32; 2]>,
     /// Of each block the one before it and the one behind it in its list.
     links: Vec<[u32; 2]>,
     /// No list before this one has a block.
@@ -84,27 +84,31 @@ pub struct Buckets {
 
 impl Buckets {
     fn new(blocks: u32, pages: u32) -> Self {
-        let heads = vec![NONE; pages as usize + 1];
-        Self { least: heads.len(), heads, links: vec![[NONE; 2]; blocks as usize] }
+        let ends = vec![[NONE; 2]; pages as usize + 1];
+        Self { least: ends.len(), ends, links: vec![[NONE; 2]; blocks as usize] }
     }
 
+    #[inline]
     fn add(&mut self, block: u32, valid: u32) {
-        let first = std::mem::replace(&mut self.heads[valid as usize], block);
-        self.links[block as usize] = [NONE, first];
-        if first != NONE {
-            self.links[first as usize][0] = block;
+        let last = std::mem::replace(&mut self.ends[valid as usize][1], block);
+        self.links[block as usize] = [last, NONE];
+        match last {
+            NONE => self.ends[valid as usize][0] = block,
+            last => self.links[last as usize][1] = block,
         }
         self.least = self.least.min(valid as usize);
     }
 
+    #[inline]
     fn remove(&mut self, block: u32, valid: u32) {
         let [before, behind] = self.links[block as usize];
         match before {
-            NONE => self.heads[valid as usize] = behind,
+            NONE => self.ends[valid as usize][0] = behind,
             before => self.links[before as usize][1] = behind,
         }
-        if behind != NONE {
-            self.links[behind as usize][0] = before;
+        match behind {
+            NONE => self.ends[valid as usize][1] = before,
+            behind => self.links[behind as usize][0] = before,
         }
     }
 
@@ -115,10 +119,10 @@ impl Buckets {
     }
 
     fn take_least(&mut self) -> Option<u32> {
-        while *self.heads.get(self.least)? == NONE {
+        while self.ends.get(self.least)?[0] == NONE {
             self.least += 1;
         }
-        let block = self.heads[self.least];
+        let block = self.ends[self.least][0];
         self.remove(block, self.least as u32);
         Some(block)
     }

@@ -18,8 +18,8 @@ use super::document::{Catalogue, Copies, Lookup, Mistake, Step, Wanted};
 use super::{Graph, Node};
 use crate::ComponentSpec;
 use crate::disk::{DeviceRef, DiskNumbers};
-use crate::ssd::{SsdNumbers, SsdRef};
 use crate::room::Lowered;
+use crate::ssd::{SsdNumbers, SsdRef};
 use draft::{Draft, Spot};
 use fabric::Fabric;
 
