@@ -11,14 +11,17 @@ use crate::document::{self, Problems, Tree};
 use crate::variation;
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 15] = [
     ("hp-c2247a", include_str!("../../../catalog/hp-c2247a.yaml")),
     ("hp-c3323a", include_str!("../../../catalog/hp-c3323a.yaml")),
+    ("intel-s4610-480gb", include_str!("../../../catalog/intel-s4610-480gb.yaml")),
     ("maxtor-7y250p0", include_str!("../../../catalog/maxtor-7y250p0.yaml")),
     ("maxtor-7y250p0-2mb", include_str!("../../../catalog/maxtor-7y250p0-2mb.yaml")),
+    ("micron-7450-pro-1920gb", include_str!("../../../catalog/micron-7450-pro-1920gb.yaml")),
     ("quantum-atlas-10k", include_str!("../../../catalog/quantum-atlas-10k.yaml")),
     ("quantum-qm39100td", include_str!("../../../catalog/quantum-qm39100td.yaml")),
     ("samsung-hd103uj", include_str!("../../../catalog/samsung-hd103uj.yaml")),
+    ("samsung-pm883-480gb", include_str!("../../../catalog/samsung-pm883-480gb.yaml")),
     ("seagate-st18000nm000j", include_str!("../../../catalog/seagate-st18000nm000j.yaml")),
     ("seagate-st32171w", include_str!("../../../catalog/seagate-st32171w.yaml")),
     ("seagate-st336752fc", include_str!("../../../catalog/seagate-st336752fc.yaml")),
@@ -100,8 +103,22 @@ pub fn written(name: &str, beside: &Path) -> Option<Result<Tree, Problems>> {
 /// # Errors
 /// All that is wrong with them, for the reader of `file`.
 pub fn sound(numbers: DiskNumbers, file: &str) -> Result<DiskNumbers, Problems> {
+    let problems = numbers.problems();
+    without(&problems, numbers, file)
+}
+
+/// The same of a solid-state drive.
+///
+/// # Errors
+/// All that is wrong with them, for the reader of `file`.
+pub fn sound_ssd(numbers: SsdNumbers, file: &str) -> Result<SsdNumbers, Problems> {
+    let problems = numbers.problems();
+    without(&problems, numbers, file)
+}
+
+fn without<N>(problems: &[(&'static str, String)], numbers: N, file: &str) -> Result<N, Problems> {
     let wrong: Vec<String> =
-        numbers.problems().iter().map(|(field, problem)| format!("`{field}`: {problem}")).collect();
+        problems.iter().map(|(field, problem)| format!("`{field}`: {problem}")).collect();
     if wrong.is_empty() {
         return Ok(numbers);
     }
@@ -143,10 +160,17 @@ mod tests {
 
     #[test]
     fn every_number_has_an_origin_and_makes_sense() {
+        let here = Path::new("");
         for name in names() {
-            let numbers = disk(name, Path::new("")).unwrap().unwrap();
-            assert_eq!(numbers.problems(), [], "{name}");
-            for (field, origin) in numbers.origins() {
+            let (problems, origins) = if is_ssd(name, here) {
+                let numbers = ssd(name, here).unwrap().unwrap();
+                (numbers.problems(), numbers.origins())
+            } else {
+                let numbers = disk(name, here).unwrap().unwrap();
+                (numbers.problems(), numbers.origins())
+            };
+            assert_eq!(problems, [], "{name}");
+            for (field, origin) in origins {
                 assert!(origin.is_some(), "{name}: {field} has neither source nor estimate");
             }
         }

@@ -49,7 +49,7 @@ fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream
     }
     match (&stream.spec.arrivals, &stream.trace) {
         (_, Some(trace)) => sim.spawn(replay(of, hosts, index, trace)),
-        (ArrivalSpec::Closed { depth, think }, _) => {
+        (ArrivalSpec::Closed { depth, think, .. }, _) => {
             for number in 0..*depth {
                 sim.spawn(client(of, index, *think, number));
             }
@@ -83,9 +83,9 @@ async fn open<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, s
 /// Asks, waits for the answer, thinks, and asks again.
 async fn client<'m>(of: &'m Replication<'m>, index: usize, think: TimeSpec, number: u32) {
     let thoughts = of.stream(&of.plan.streams[index], &format!("thoughts of client {number}"));
-    let mut draws = thoughts.draws();
+    let (mut draws, thread) = (thoughts.draws(), of.sources[index].thread(number));
     loop {
-        let (asked, failed) = (of.site.sim.now(), !of.host(index).await);
+        let (asked, failed) = (of.site.sim.now(), !of.host_of(index, thread).await);
         of.site.sim.delay(think.draw(&mut draws)).await;
         if failed && of.site.sim.now() == asked {
             of.site.sim.delay(RETRY).await;
@@ -157,12 +157,18 @@ impl<'m> Replication<'m> {
 
     /// The next request of a stream, from its birth to its end. Gives whether it did not fail.
     pub async fn host(&'m self, stream: usize) -> bool {
+        self.host_of(stream, 0).await
+    }
+
+    /// The same of a thread of its server; 0 for none.
+    async fn host_of(&'m self, stream: usize, thread: u32) -> bool {
         let (source, mut ask) = (&self.sources[stream], Ask::BLANK);
         if self.plan.streams[stream].log.is_some() {
             Box::pin(self.client_of_files(stream)).await;
             return true;
         }
         let measured = source.next(&mut ask);
+        ask.thread = thread;
         let mut spent = Spent::from(self.begin(stream, &ask));
         if source.timeout.is_none() {
             source.edge.serve(&ask, &mut spent).await;

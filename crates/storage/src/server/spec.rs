@@ -1,6 +1,6 @@
 //! What a user may write of a server.
 
-use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_units::{Bytes, BytesPerSecond, Nanos, PerSecond};
 use headrace_work::TimeSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,20 @@ pub struct ServerSpec {
     /// Default: it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<BytesPerSecond>,
+    /// Rate at which a core makes the data of writes before it submits them, as fio's `refill_buffers` does. Default: in no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fill: Option<BytesPerSecond>,
+    /// Time a core works to wake a thread that sleeps until a command is answered. A thread to which more answers come meanwhile finds
+    /// them when it runs, and is not woken again.
+    #[serde(default)]
+    pub wake: Nanos,
+    /// The same in addition for each other thread of the server.
+    #[serde(default)]
+    pub wake_per_thread: Nanos,
+    /// Factor by which work takes longer while all cores work: they share what they work with. Default: 1, they share nothing.
+    #[serde(default = "alone")]
+    #[schemars(range(min = 1.0, max = 100.0))]
+    pub contention: f64,
     /// The host bus adapter, one for all ports.
     #[serde(default)]
     pub adapter: AdapterSpec,
@@ -57,7 +71,7 @@ pub struct AdapterSpec {
 }
 
 /// When an adapter that holds completions back interrupts its server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Coalescing {
     /// Once it holds this number of completions …
@@ -65,6 +79,9 @@ pub struct Coalescing {
     pub most: u32,
     /// … or this time after the first of them.
     pub after: Nanos,
+    /// Only while the last 64 completions came faster than this. Default: always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<PerSecond>,
 }
 
 /// Which way a request takes where there are several.
@@ -84,6 +101,10 @@ const fn one() -> u32 {
     1
 }
 
+const fn alone() -> f64 {
+    1.0
+}
+
 impl Spec for ServerSpec {
     type Plan = ServerPlan;
 
@@ -95,6 +116,9 @@ impl Spec for ServerSpec {
                 message,
                 Some("give a time, or leave `coalescing` out"),
             );
+        }
+        if !(1.0..=100.0).contains(&self.contention) {
+            return at.refuse("contention", "must be from 1 to 100: a factor by which work takes longer", None);
         }
         let station = |service| StationSpec {
             servers: 1,

@@ -49,7 +49,8 @@ impl Flash {
         self.read + self.transfer(page.bytes)
     }
 
-    fn transfer(&self, bytes: u64) -> Nanos {
+    /// How long bytes take over a channel that is free.
+    pub fn transfer(&self, bytes: u64) -> Nanos {
         self.rate.time_for(Bytes(bytes))
     }
 

@@ -1,6 +1,6 @@
 //! What a drive is plugged into.
 
-use headrace_units::{Bytes, BytesPerSecond};
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +64,12 @@ impl Interface {
     /// Whether reads and writes share the wire.
     pub const fn duplex(self) -> Duplex {
         if self.is_sata() { Duplex::Half } else { Duplex::Full }
+    }
+
+    /// How long it takes to carry data one way.
+    pub(crate) fn time_for(self, bytes: u64) -> Nanos {
+        let frames = if self.is_sata() { 0 } else { bytes.div_ceil(PACKET.payload.0) };
+        self.rate().time_for(Bytes(bytes + frames * PACKET.overhead.0))
     }
 
     pub(crate) fn line(self) -> Line {

@@ -53,10 +53,6 @@ impl SsdPlan {
         Self { numbers, filled, overwritten: spec.overwritten, wire }
     }
 
-    fn wire_time(&self, bytes: u64) -> Nanos {
-        self.wire.time_for(bytes)
-    }
-
     fn latency(&self, op: Op) -> Nanos {
         match op {
             Op::Read => self.numbers.read_latency.get(),
@@ -148,67 +144,82 @@ impl<'m> Ssd<'m> {
 
     /// Reads what is on flash, and has all data cross the port: as early as it can cross without a gap.
     async fn read(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let latency = self.plan.latency(Op::Read);
-        let came = self.sim.now() + latency;
+        let came = self.sim.now() + self.plan.latency(Op::Read);
         let mut pages = Vec::new();
         self.found(Self::pages(ask.work), &mut pages);
-        let from = match &pages[..] {
-            [] => came,
-            [page] => self.read_one(*page, came).await,
-            _ => self.read_all(&pages, came, ask.work.bytes).await,
-        };
-        self.sim.until(from.max(self.sim.now())).await;
-        let least = latency + pages.first().map_or(Nanos::ZERO, |page| self.flash.borrow().least(*page));
-        self.charge(spent, least);
-        self.cross(ask, spent).await;
-    }
-
-    /// Charges the time until now: what a request takes `least`, and the rest as waiting.
-    fn charge(&self, spent: &mut Spent, least: Nanos) {
-        let now = self.sim.now();
-        let waited = (now - spent.until()).0.saturating_sub(least.0);
-        let served = spent.until() + Nanos(waited);
-        spent.charge(self.place.id, What::Waiting, served);
-        spent.charge(self.place.id, What::Service, now);
-    }
-
-    /// Reads one page; gives when it is in the drive's memory.
-    async fn read_one(&'m self, page: Page, came: Nanos) -> Nanos {
-        let at = self.flash.borrow_mut().read(self.sim.now(), came, page);
-        self.sim.until(at).await;
-        self.flash.borrow_mut().carry(self.sim.now(), page)
-    }
-
-    /// Reads pages side by side; gives when `bytes`, these pages last, can begin to cross the port.
-    async fn read_all(&'m self, pages: &[Page], came: Nanos, bytes: u64) -> Nanos {
-        let now = self.sim.now();
-        let mut read: Vec<(Nanos, Page)> =
-            pages.iter().map(|page| (self.flash.borrow_mut().read(now, came, *page), *page)).collect();
-        read.sort_unstable_by_key(|(at, _)| *at);
-        let mut here = Vec::with_capacity(read.len());
-        for (at, page) in read {
-            self.sim.until(at).await;
-            here.push((self.flash.borrow_mut().carry(self.sim.now(), page), page.bytes));
+        if pages.len() > 1 {
+            return self.read_all(&pages, came, ask, spent).await;
         }
-        here.sort_unstable();
-        let on_flash: u64 = pages.iter().map(|page| page.bytes).sum();
-        let (mut crossed, mut from) = (bytes.saturating_sub(on_flash), came);
-        for (at, bytes) in here {
-            from = from.max(at - self.plan.wire_time(crossed).min(at));
-            crossed += bytes;
+        let mut from = came;
+        if let Some(page) = pages.first() {
+            let at = self.flash.borrow_mut().read(self.sim.now(), came, *page);
+            self.sim.until(at).await;
+            from = self.flash.borrow_mut().carry(self.sim.now(), *page);
+        }
+        self.sim.until(from).await;
+        self.charge_read(&pages, spent);
+        self.port(Op::Read).pass(ask, spent);
+        self.sim.until(spent.until()).await;
+    }
+
+    /// Reads pages side by side. Data begins to cross before all of it is here.
+    async fn read_all(&'m self, pages: &[Page], came: Nanos, ask: &Ask<Block>, spent: &mut Spent) {
+        let read = self.on_dies(pages, came);
+        let from = self.can_cross_from(&read, came, ask.work.bytes);
+        let (mut here, mut crosses) = (from, false);
+        for (at, page) in read {
+            if !crosses && from <= at {
+                self.sim.until(from).await;
+                self.charge_read(pages, spent);
+                self.port(Op::Read).pass(ask, spent);
+                crosses = true;
+            }
+            self.sim.until(at).await;
+            let last = self.flash.borrow_mut().carry(self.sim.now(), page);
+            here = here.max(last + self.plan.wire.time_for(page.bytes));
+        }
+        if !crosses {
+            self.sim.until(from).await;
+            self.charge_read(pages, spent);
+            self.port(Op::Read).pass(ask, spent);
+        }
+        self.sim.until(here.max(spent.until())).await;
+        spent.charge(self.place.id, What::Waiting, self.sim.now());
+    }
+
+    /// Has dies read pages for a request that comes to them at `came`; gives when each is in a register, in that order.
+    fn on_dies(&self, pages: &[Page], came: Nanos) -> Vec<(Nanos, Page)> {
+        let (mut flash, now) = (self.flash.borrow_mut(), self.sim.now());
+        let mut read: Vec<_> = pages.iter().map(|page| (flash.read(now, came, *page), *page)).collect();
+        read.sort_unstable_by_key(|(at, _)| *at);
+        read
+    }
+
+    /// From when `bytes`, of which these pages come from flash, cross the port without a gap, if nobody else has the channels.
+    fn can_cross_from(&self, read: &[(Nanos, Page)], came: Nanos, bytes: u64) -> Nanos {
+        let on_flash: u64 = read.iter().map(|(_, page)| page.bytes).sum();
+        let (mut before, mut from) = (bytes.saturating_sub(on_flash), came);
+        for (at, page) in read {
+            let here = *at + self.flash.borrow().transfer(page.bytes);
+            from = from.max(here - self.plan.wire.time_for(before).min(here));
+            before += page.bytes;
         }
         from
     }
 
-    /// All data crosses the port.
-    async fn cross(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        self.port(ask.work.op).pass(ask, spent);
-        self.sim.until(spent.until()).await;
+    /// Charges the time until now: what a page takes that waits for nobody, and the rest as waiting.
+    fn charge_read(&self, pages: &[Page], spent: &mut Spent) {
+        let flash = pages.first().map_or(Nanos::ZERO, |page| self.flash.borrow().least(*page));
+        let (now, least) = (self.sim.now(), self.plan.latency(Op::Read) + flash);
+        let waited = (now - spent.until()).0.saturating_sub(least.0);
+        spent.charge(self.place.id, What::Waiting, spent.until() + Nanos(waited));
+        spent.charge(self.place.id, What::Service, now);
     }
 
     /// Takes data in, once there is room for it in the buffer.
     async fn write(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        self.cross(ask, spent).await;
+        self.port(Op::Write).pass(ask, spent);
+        self.sim.until(spent.until()).await;
         self.complete_pages(ask.work).await;
         for logical in Self::pages(ask.work) {
             self.buffer.reserve().await;
@@ -231,9 +242,10 @@ impl<'m> Ssd<'m> {
         if !whole[1] && first != last {
             self.found(last..last + 1, &mut found);
         }
-        if !found.is_empty() {
-            let here = self.read_all(&found, self.sim.now(), 0).await;
-            self.sim.until(here.max(self.sim.now())).await;
+        for (at, page) in self.on_dies(&found, self.sim.now()) {
+            self.sim.until(at).await;
+            let here = self.flash.borrow_mut().carry(self.sim.now(), page);
+            self.sim.until(here).await;
         }
     }
 

@@ -1,6 +1,7 @@
 //! The parameters of a solid-state drive, each with its source.
 
 use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos};
+use headrace_work::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +112,18 @@ impl SsdNumbers {
     /// Number of commands it holds at once.
     pub fn tags(&self) -> u32 {
         self.queue_depth.as_ref().map_or_else(|| self.interface.get().tags(), Sourced::get)
+    }
+
+    /// How long a request takes that finds the drive idle, of data that is on one page of flash.
+    pub fn alone(&self, op: Op, bytes: u64) -> Nanos {
+        let port = self.interface.get().time_for(bytes);
+        match op {
+            Op::Read => {
+                let flash = &self.flash;
+                self.read_latency.get() + flash.read.get() + flash.channel_rate.get().time_for(Bytes(bytes)) + port
+            }
+            Op::Write => self.write_latency.get() + port,
+        }
     }
 
     /// Everything that is wrong: (field, problem).
