@@ -50,11 +50,7 @@ fn a_port_of_half_the_rate_halves_what_the_wire_limits() {
 /// Little's law between the tags and the port: 4 commands outstanding, each of 22 µs and a crossing.
 #[test]
 fn few_commands_outstanding_are_limited_by_latency() {
-    let found = iops(
-        "device: samsung-pm883-480gb, written: 0 %",
-        "arrivals: {closed: {depth: 2}}",
-        50_000,
-    );
+    let found = iops("device: samsung-pm883-480gb, written: 0 %", "arrivals: {closed: {depth: 2}}", 50_000);
     let expected = 2.0 / (22e-6 + 4096.0 / 600e6);
     assert!((found / expected - 1.0).abs() < 0.01, "{found:.0}, by hand {expected:.0}");
 }

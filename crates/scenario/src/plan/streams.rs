@@ -194,7 +194,8 @@ fn threads_problem(path: &Path, spec: &StreamSpec) -> Option<Problem> {
         let message = "threads run on the cores of a server, and the stream comes from none".to_owned();
         return Some(problem(message).help("say which with `from`, or leave `threads` out"));
     }
-    (threads > depth).then(|| problem(format!("{threads} threads cannot share {depth} clients; each needs one")))
+    (threads > depth)
+        .then(|| problem(format!("{threads} threads cannot share {depth} clients; each needs one")))
 }
 
 /// What is wrong with the region of a stream to a component that holds `capacity`.

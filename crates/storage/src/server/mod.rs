@@ -54,7 +54,10 @@ impl ServerPlan {
             ));
         }
         if self.spec.wake > Nanos::ZERO || self.spec.contention > 1.0 {
-            return Some(format!("work takes the same time under any load: `{}` sleeps, or its cores share", view.path()));
+            return Some(format!(
+                "work takes the same time under any load: `{}` sleeps, or its cores share",
+                view.path()
+            ));
         }
         let depth = self.spec.adapter.queue_depth?;
         Some(format!(

@@ -118,7 +118,11 @@ impl Spec for ServerSpec {
             );
         }
         if !(1.0..=100.0).contains(&self.contention) {
-            return at.refuse("contention", "must be from 1 to 100: a factor by which work takes longer", None);
+            return at.refuse(
+                "contention",
+                "must be from 1 to 100: a factor by which work takes longer",
+                None,
+            );
         }
         let station = |service| StationSpec {
             servers: 1,

@@ -120,7 +120,10 @@ impl SsdNumbers {
         match op {
             Op::Read => {
                 let flash = &self.flash;
-                self.read_latency.get() + flash.read.get() + flash.channel_rate.get().time_for(Bytes(bytes)) + port
+                self.read_latency.get()
+                    + flash.read.get()
+                    + flash.channel_rate.get().time_for(Bytes(bytes))
+                    + port
             }
             Op::Write => self.write_latency.get() + port,
         }

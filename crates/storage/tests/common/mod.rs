@@ -108,7 +108,11 @@ fn run(graph: &Graph, targets: &[&str], requests: &[Coming]) -> (Vec<Spent>, u64
         assert_eq!((received.asks, received.bytes), (asks, bytes), "{}", arena.place(id).path);
         assert_eq!(received, arena.place(id).answered(), "{}", arena.place(id).path);
         if let Some(balance) = arena.metered(id).balance() {
-            assert_eq!(balance.taken_in, balance.destaged + balance.dirty, "what is not on the disks is in the cache");
+            assert_eq!(
+                balance.taken_in,
+                balance.destaged + balance.dirty,
+                "what is not on the disks is in the cache"
+            );
             let keeps = graph.view(id).kind() == "ssd"; // What does not fill a program stays in its buffer.
             assert!(keeps || balance.dirty == 0, "all is on the disks in the end");
             assert_eq!(balance.used + balance.free, balance.size);
