@@ -54,3 +54,41 @@ fn few_commands_outstanding_are_limited_by_latency() {
     let expected = 2.0 / (22e-6 + 4096.0 / 600e6);
     assert!((found / expected - 1.0).abs() < 0.01, "{found:.0}, by hand {expected:.0}");
 }
+
+/// Requests per second of `depth` commands of `threads` threads on a server of two cores, which take 8 µs to submit and 8 µs to finish.
+fn from_host(more: &str, depth: u32, threads: u32) -> f64 {
+    let text = format!(
+        "system:\n  host: {{type: server, attached: [drive], cores: 2, submit: 8 us, complete: 8 us, {more}}}\n  \
+         drive: {{type: ssd, device: samsung-pm883-480gb, written: 0 %}}\nworkload:\n  fio: {{from: host, to: drive, \
+         arrivals: {{closed: {{depth: {depth}, threads: {threads}}}}}}}\nrun: {{requests: 40000}}\n"
+    );
+    let found = simulate(&text, "host.yaml", &[], &Options::default(), &Progress::default());
+    found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results.streams[0].requests_per_s
+}
+
+/// A thread fills one core, two fill both; cores that share take longer. By hand, within 1 %.
+#[test]
+fn a_thread_is_limited_by_its_core() {
+    for (more, threads, by_hand) in [
+        ("", 1, 1.0 / 16e-6),
+        ("", 2, 2.0 / 16e-6),
+        ("contention: 1.5", 2, 2.0 / 24e-6),
+        ("contention: 1.5", 1, 1.0 / 16e-6),
+    ] {
+        let found = from_host(more, 32, threads);
+        assert!(
+            (found / by_hand - 1.0).abs() < 0.01,
+            "{threads} threads, {more}: {found:.0}, by hand {by_hand:.0}"
+        );
+    }
+}
+
+/// With one command outstanding a thread sleeps each time; with many it finds answers when it comes, and is hardly ever woken.
+#[test]
+fn a_thread_is_woken_only_when_it_sleeps() {
+    let alone = 1.0 / (8e-6 + 22e-6 + 4096.0 / 600e6 + 4e-6 + 8e-6);
+    let found = from_host("wake: 4 us", 1, 1);
+    assert!((found / alone - 1.0).abs() < 0.01, "{found:.0}, by hand {alone:.0}");
+    let busy = from_host("wake: 4 us", 32, 1);
+    assert!((busy * 16e-6 - 1.0).abs() < 0.01, "{busy:.0} as without wake-ups");
+}

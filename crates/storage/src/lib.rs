@@ -40,6 +40,8 @@ kinds::rooms! {
     Disk = disk::{DiskSpec, DiskPlan, Disk},
     /// A solid-state drive.
     Ssd = ssd::{SsdSpec, SsdPlan, Ssd},
+    /// A file system on a volume, with its page cache.
+    FileSystem = file_system::{FileSystemSpec, FileSystemPlan, FileSystem},
     /// Servers with a service time by law.
     Station = station::{StationSpec, StationSpec, Station},
     /// What arrays share: processors, a bus, memory for caches.

@@ -15,6 +15,9 @@ use crate::station::{Order, StationSpec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSpec {
+    /// What is attached to it without a switch, by the names in `system`: drives, volumes behind its adapter, file systems.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<String>,
     /// Number of cores.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
@@ -116,6 +119,10 @@ impl Spec for ServerSpec {
                 message,
                 Some("give a time, or leave `coalescing` out"),
             );
+        }
+        if let Some(name) = self.attached.iter().find(|name| at.named_in_system(name).is_none()) {
+            let message = format!("there is no component `{name}` in `system`");
+            return at.refuse("attached", message, Some("name a drive, an array or a file system"));
         }
         if !(1.0..=100.0).contains(&self.contention) {
             return at.refuse(
