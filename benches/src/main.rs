@@ -78,6 +78,14 @@ fn components() -> Vec<Figure> {
     ]
 }
 
+fn ssds() -> Vec<Figure> {
+    vec![(
+        "ssd_requests_per_cpu_s",
+        "4 KiB random requests to an NVMe drive, 7/10 reads, 64 outstanding",
+        whole::ssd(),
+    )]
+}
+
 fn disks() -> Vec<Figure> {
     let rate = whole::mechanical_disk();
     let (time, memory) = whole::disk_growth();
@@ -174,11 +182,12 @@ fn replicated() -> Vec<Figure> {
 type Group = (&'static str, fn() -> Vec<Figure>);
 
 /// The groups of figures, by name. Those of [`LONG`] are measured only where they are named.
-const GROUPS: [Group; 9] = [
+const GROUPS: [Group; 10] = [
     ("components", components),
     ("kernel", kernel),
     ("scenarios", scenarios),
     ("disks", disks),
+    ("ssds", ssds),
     ("fabrics", fabrics),
     ("archives", archives),
     ("traces", traces),

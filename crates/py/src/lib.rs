@@ -181,8 +181,12 @@ mod _core {
     /// The numbers of a device as they stand in its file, as JSON; `None` where there is no such device.
     #[pyfunction]
     fn device_numbers(name: &str, beside: &str) -> PyResult<Option<String>> {
-        let numbers =
-            catalog::disk(name, Path::new(beside)).transpose().map_err(|problems| refused(&problems))?;
+        let beside = Path::new(beside);
+        if catalog::is_ssd(name, beside) {
+            let numbers = catalog::ssd(name, beside).transpose().map_err(|problems| refused(&problems))?;
+            return Ok(numbers.map(|numbers| json(&numbers)));
+        }
+        let numbers = catalog::disk(name, beside).transpose().map_err(|problems| refused(&problems))?;
         Ok(numbers.map(|numbers| json(&numbers)))
     }
 

@@ -6,11 +6,13 @@ mod streams;
 
 use std::path::{Path as FilePath, PathBuf};
 
+use headrace_storage::disk::DiskNumbers;
+use headrace_storage::ssd::SsdNumbers;
 use headrace_storage::{Catalogue, Graph, Lookup, Mistake, Wanted, lower};
 use headrace_work::NodeId;
 
 use crate::catalog;
-use crate::document::{Path, Problem};
+use crate::document::{Path, Problem, Problems};
 use crate::faults::{self, Fault};
 use crate::progress::Progress;
 use crate::spec::{RunSpec, ScenarioSpec};
@@ -90,8 +92,18 @@ struct Devices {
 }
 
 impl Catalogue for Devices {
-    fn disk(&self, name: &str) -> Lookup {
-        match catalog::disk(name, &self.folder) {
+    fn disk(&self, name: &str) -> Lookup<DiskNumbers> {
+        self.found(catalog::disk(name, &self.folder))
+    }
+
+    fn ssd(&self, name: &str) -> Lookup<SsdNumbers> {
+        self.found(catalog::ssd(name, &self.folder))
+    }
+}
+
+impl Devices {
+    fn found<N>(&self, found: Option<Result<N, Problems>>) -> Lookup<N> {
+        match found {
             Some(Ok(numbers)) => Lookup::Found(Box::new(numbers)),
             Some(Err(problems)) => Lookup::Broken(problems.rendered()),
             None => Lookup::Unknown(catalog::all_names(&self.folder)),

@@ -299,7 +299,7 @@ impl Metered for Front<'_> {
         let ports = self.ports.borrow().len() as u64;
         (ports > 0).then(|| Activity {
             servers: ports,
-            busy: [self.busy.borrow().area(now), 0, 0, 0],
+            busy: [self.busy.borrow().area(now), 0, 0, 0, 0],
             queue: queue.area(now),
             waiting: queue.value() + self.limited.len() as u64,
             visits: waits.count(),

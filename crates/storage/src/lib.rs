@@ -7,6 +7,7 @@
 //! formulas, whether it keeps order), and what it does ([`Room`]). What a room does not say of itself is the cautious answer.
 
 mod arena;
+mod bookings;
 mod crossing;
 pub mod expression;
 pub mod graph;
@@ -37,6 +38,10 @@ use headrace_work::{Ask, Block, FileOp, Spent};
 kinds::rooms! {
     /// A disk drive.
     Disk = disk::{DiskSpec, DiskPlan, Disk},
+    /// A solid-state drive.
+    Ssd = ssd::{SsdSpec, SsdPlan, Ssd},
+    /// A file system on a volume, with its page cache.
+    FileSystem = file_system::{FileSystemSpec, FileSystemPlan, FileSystem},
     /// Servers with a given service time distribution.
     Station = station::{StationSpec, StationSpec, Station},
     /// An array controller: processors, a bus, and memory for caches.

@@ -90,7 +90,11 @@ impl Spec for LinkSpec {
         let wire = Line { preset, rate, frame, metres, credit }.wire(at)?;
         let usual = if self.preset.is_some() { Duplex::Full } else { Duplex::Half };
         let duplex = self.duplex.unwrap_or(usual);
-        let port = || AnyPlan::Port(PortPlan { wire, messages: false, passes: Passes::Whole }.into());
+        let port = || {
+            AnyPlan::Port(
+                PortPlan { wire, messages: false, passes: Passes::Whole, commands: [Nanos::ZERO; 2] }.into(),
+            )
+        };
         let uses = match duplex {
             Duplex::Half => Vec::new(),
             Duplex::Full => DIRECTIONS.iter().map(|(_, name)| at.part(name, port())).collect(),

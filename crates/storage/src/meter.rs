@@ -66,7 +66,7 @@ impl Activity {
     pub fn of(servers: u64, usage: &Usage, now: Nanos) -> Self {
         Self {
             servers,
-            busy: [usage.busy.area(now), 0, 0, 0],
+            busy: [usage.busy.area(now), 0, 0, 0, 0],
             queue: usage.queue.area(now),
             waiting: usage.queue.value(),
             visits: usage.waits.count(),
@@ -80,7 +80,7 @@ impl Activity {
     pub fn of_locks(used: &LockUse, now: Nanos) -> Self {
         Self {
             servers: 1,
-            busy: [u128::from(used.contended_ns), 0, 0, 0],
+            busy: [u128::from(used.contended_ns), 0, 0, 0, 0],
             queue: used.waits.queue.area(now),
             waiting: used.waits.queue.value(),
             visits: used.waits.waits.count(),
@@ -94,9 +94,12 @@ impl Activity {
     /// waited for, of hosts as far as they waited.
     pub(crate) fn beside(self, background: Background) -> Self {
         let Background { alone_ns, within_ns } = background;
-        let [host, destage, rebuild, migration] = self.busy;
+        let [host, destage, others @ ..] = self.busy;
         let waited = host.min(u128::from(within_ns));
-        Self { busy: [host - waited, destage + u128::from(alone_ns) + waited, rebuild, migration], ..self }
+        Self {
+            busy: [host - waited, destage + u128::from(alone_ns) + waited, others[0], others[1], others[2]],
+            ..self
+        }
     }
 
     /// What links recorded that transfers share: what is lost by sharing counts as waiting.

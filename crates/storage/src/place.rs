@@ -23,6 +23,8 @@ pub struct Site<'m> {
     pub timeline: Timeline,
     /// Links that transfers use several of at once, whichever rooms they belong to.
     pub fluid: Fluid<'m>,
+    /// Number of threads of all servers.
+    pub threads: u32,
     witness: Option<Box<dyn Witness>>,
     seed: u64,
     /// The components that were asked something since this list was last taken.
@@ -34,7 +36,7 @@ impl<'m> Site<'m> {
     /// An empty site, whose random streams come from `seed`.
     pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
         let (touched, happenings) = (RefCell::default(), RefCell::default());
-        Self { sim, timeline, fluid: Fluid::new(sim), witness: None, seed, touched, happenings }
+        Self { sim, timeline, fluid: Fluid::new(sim), threads: 0, witness: None, seed, touched, happenings }
     }
 
     /// Notes what happens to a component.
@@ -51,6 +53,12 @@ impl<'m> Site<'m> {
     #[must_use]
     pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {
         Self { witness: Some(witness), ..self }
+    }
+
+    /// Has streams with this number of threads in all.
+    #[must_use]
+    pub fn with_threads(self, threads: u32) -> Self {
+        Self { threads, ..self }
     }
 
     /// Tells what happened to a file of the archive `of`.

@@ -176,12 +176,27 @@ impl Planner<'_> {
         if let Some(problem) = spec.arrivals.problem() {
             self.say(Problem::at(path.key("arrivals"), problem));
         }
+        if let Some(problem) = threads_problem(path, spec) {
+            self.say(problem);
+        }
         if let ArrivalSpec::Closed { think, .. } = &spec.arrivals
             && let Some(problem) = think.problem()
         {
             self.say(Problem::at(path.key("arrivals").key("closed").key("think"), problem));
         }
     }
+}
+
+/// What is wrong with the threads of a stream's clients.
+fn threads_problem(path: &Path, spec: &StreamSpec) -> Option<Problem> {
+    let ArrivalSpec::Closed { threads: Some(threads), depth, .. } = spec.arrivals else { return None };
+    let problem = |message: String| Problem::at(path.key("arrivals").key("closed").key("threads"), message);
+    if spec.from.is_none() {
+        let message = "threads run on the cores of a server, and the stream comes from none".to_owned();
+        return Some(problem(message).help("say which with `from`, or leave `threads` out"));
+    }
+    (threads > depth)
+        .then(|| problem(format!("{threads} threads cannot share {depth} clients; each needs one")))
 }
 
 /// What is wrong with the region of a stream to a component that holds `capacity`.

@@ -183,7 +183,7 @@ impl Spec for SwitchSpec {
         for socket in sockets {
             let wire = socket.line.wire(at)?;
             let mut port = |direction: &str, passes| {
-                let plan = PortPlan { wire, messages: true, passes };
+                let plan = PortPlan { wire, messages: true, passes, commands: [Nanos::ZERO; 2] };
                 uses.push(
                     at.part(&format!("{} {direction}", socket.name), AnyPlan::Port(plan.clone().into())),
                 );

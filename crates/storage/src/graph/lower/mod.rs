@@ -19,6 +19,7 @@ use super::{Graph, Node};
 use crate::ComponentSpec;
 use crate::disk::{DeviceRef, DiskNumbers};
 use crate::room::Lowered;
+use crate::ssd::{SsdNumbers, SsdRef};
 use draft::{Draft, Spot};
 use fabric::Fabric;
 
@@ -102,29 +103,43 @@ impl<'d> Lowering<'d> {
         self.system.get(name)
     }
 
-    /// The numbers of a drive that `field` names or writes out.
+    /// The numbers of a disk that `field` names or writes out.
     pub fn drive(&mut self, field: &str, device: &DeviceRef) -> Option<DiskNumbers> {
         let numbers = match device {
             DeviceRef::Numbers(numbers) => (**numbers).clone(),
-            DeviceRef::Named(name) => match self.catalogue.disk(name) {
-                Lookup::Found(numbers) => *numbers,
-                Lookup::Broken(why) => {
-                    return self.refuse(field, format!("the file of `{name}` has errors"), Some(&why));
-                }
-                Lookup::Unknown(known) => {
-                    return self.unknown(field, format!("there is no device `{name}`"), name, known);
-                }
-            },
+            DeviceRef::Named(name) => self.looked_up(field, name, self.catalogue.disk(name))?,
         };
         let problems = numbers.problems();
-        for (inner, problem) in &problems {
-            self.refuse::<()>(
-                &format!("{field}.{inner}"),
-                format!("invalid disk parameters: {problem}"),
-                None,
-            );
+        self.refuse_numbers(field, "disk", problems).then_some(numbers)
+    }
+
+    /// The numbers of a solid-state drive that `field` names or writes out.
+    pub fn ssd(&mut self, field: &str, device: &SsdRef) -> Option<SsdNumbers> {
+        let numbers = match device {
+            SsdRef::Numbers(numbers) => (**numbers).clone(),
+            SsdRef::Named(name) => self.looked_up(field, name, self.catalogue.ssd(name))?,
+        };
+        let problems = numbers.problems();
+        self.refuse_numbers(field, "drive", problems).then_some(numbers)
+    }
+
+    fn looked_up<N>(&mut self, field: &str, name: &str, found: Lookup<N>) -> Option<N> {
+        match found {
+            Lookup::Found(numbers) => Some(*numbers),
+            Lookup::Broken(why) => self.refuse(field, format!("the file of `{name}` has errors"), Some(&why)),
+            Lookup::Unknown(known) => {
+                self.unknown(field, format!("there is no device `{name}`"), name, known)
+            }
         }
-        problems.is_empty().then_some(numbers)
+    }
+
+    /// Refuses parameters of a device; gives whether there was nothing to refuse.
+    fn refuse_numbers(&mut self, field: &str, kind: &str, problems: Vec<(&'static str, String)>) -> bool {
+        for (inner, problem) in &problems {
+            let message = format!("invalid {kind} parameters: {problem}");
+            self.refuse::<()>(&format!("{field}.{inner}"), message, None);
+        }
+        problems.is_empty()
     }
 
     /// A component of `system` that `field` names.

@@ -48,8 +48,11 @@ impl Lowering<'_> {
             return self.refuse(to_field, message, None);
         }
         let stands_at = self.stands_at(to).to_owned();
-        let ways =
-            if stands_at == from { vec![Way::new()] } else { self.ways(from_field, from, &stands_at)? };
+        let ways = if stands_at == from || self.is_attached(from, to) {
+            vec![Way::new()]
+        } else {
+            self.ways(from_field, from, &stands_at)?
+        };
         let engine = if stands_at == from || stands_at == to {
             None
         } else {
@@ -73,6 +76,14 @@ impl Lowering<'_> {
                 let known = servers.map(|(name, _)| name.clone()).collect();
                 self.unknown(field, format!("there is no server `{name}`"), name, known)
             }
+        }
+    }
+
+    /// Whether a component is attached to a server without a switch.
+    fn is_attached(&self, server: &str, to: &str) -> bool {
+        match self.system.get(server) {
+            Some(ComponentSpec::Server(spec)) => spec.attached.iter().any(|name| name == to),
+            _ => false,
         }
     }
 
@@ -104,7 +115,7 @@ impl Lowering<'_> {
         self.refuse(
             field,
             message,
-            Some("add one of the two to the `connects` of a switch, or connect the switches"),
+            Some("add one of the two to the `connects` of a switch, connect the switches, or attach what the server has itself: `attached`"),
         )
     }
 
