@@ -40,6 +40,19 @@ pub struct Balance {
     pub size: u64,
 }
 
+/// The events that came to a room and what became of them, each counted where it happens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventBooks {
+    /// Events that came.
+    pub came: u64,
+    /// Events that were handed on, or done.
+    pub gone: u64,
+    /// Events that were lost here.
+    pub lost: u64,
+    /// Events that are here now.
+    pub held: u64,
+}
+
 /// The servers and the queue of a room, up to some instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Activity {

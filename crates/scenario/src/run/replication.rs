@@ -116,6 +116,8 @@ pub struct Source<'m> {
     /// How long its hosts wait for an answer.
     pub timeout: Option<Nanos>,
     pub priority: u8,
+    /// Whether its requests are triggers, which become events.
+    pub is_trigger: bool,
 }
 
 impl<'m> Source<'m> {
@@ -134,6 +136,7 @@ impl<'m> Source<'m> {
             when_full: stream.spec.when_full,
             timeout: stream.spec.timeout,
             priority: stream.spec.priority,
+            is_trigger: plan.graph.nodes[stream.target.index()].plan.known().takes_events(),
         }
     }
 
