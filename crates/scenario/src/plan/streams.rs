@@ -48,7 +48,8 @@ pub fn of(
         let Some(target) = planner.target(&path, stream, graph) else { continue };
         let log = planner.log(&path, stream, target.0, graph);
         let is_trigger = graph.is_some_and(|graph| graph.view(target.0).takes_events());
-        let trace = if is_trigger { planner.trigger(&path, stream) } else { planner.stream(&path, stream, target.1) };
+        let trace =
+            if is_trigger { planner.trigger(&path, stream) } else { planner.stream(&path, stream, target.1) };
         let extents = extents::place(spec, &path, name, stream, target.1).unwrap_or_else(|problem| {
             planner.say(problem);
             None
@@ -127,16 +128,19 @@ impl Planner<'_> {
     /// Checks a stream of triggers, which have neither data nor addresses.
     fn trigger(&mut self, path: &Path, spec: &StreamSpec) -> Option<Replay> {
         self.limits(path, spec);
-        if let Some(problem) = spec.arrivals.problem() {
-            self.say(Problem::at(path.key("arrivals"), problem));
-        }
+        self.arrivals(path, spec);
         if matches!(spec.arrivals, ArrivalSpec::Replay(_) | ArrivalSpec::Log(_)) {
-            let problem = Problem::at(path.key("arrivals"), format!("`{}` takes triggers, which no trace has", spec.to));
+            let problem = Problem::at(
+                path.key("arrivals"),
+                format!("`{}` takes triggers, which no trace has", spec.to),
+            );
             self.say(problem.help("let them come at a rate: `arrivals: {poisson: 1000 /s}`"));
         }
         if spec.draws_requests() {
             let problem = Problem::at(path.clone(), "a trigger has no size, operation or address of its own");
-            self.say(problem.help("leave `size`, `op`, `pattern` and the like out; the readout says how large sub-events are"));
+            self.say(problem.help(
+                "leave `size`, `op`, `pattern` and the like out; the readout says how large sub-events are",
+            ));
         }
         for (field, is_set) in [("timeout", spec.timeout.is_some()), ("from", spec.from.is_some())] {
             if is_set {
@@ -195,6 +199,10 @@ impl Planner<'_> {
                 self.say(Problem::at(path.key(field), message));
             }
         }
+        self.arrivals(path, spec);
+    }
+
+    fn arrivals(&mut self, path: &Path, spec: &StreamSpec) {
         if let Some(problem) = spec.arrivals.problem() {
             self.say(Problem::at(path.key("arrivals"), problem));
         }

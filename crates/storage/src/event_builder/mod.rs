@@ -46,14 +46,14 @@ pub struct EventBuilder<'m> {
     place: &'m Place<'m>,
     plan: &'m EventBuilderPlan,
     recorders: &'m [Edge<'m>],
-    seats: Seats<'m>,
+    seats: Box<Seats<'m>>,
     /// Until when the port of each builder is held.
     inputs: RefCell<Vec<Nanos>>,
     /// Sub-events in the order in which they ask for the port.
     order: RefCell<Vec<(Nanos, u32)>>,
     assemblers: Vec<Resource<'m>>,
     draws: Stream,
-    counts: Counts,
+    counts: Box<Counts>,
 }
 
 #[derive(Default)]
@@ -85,12 +85,12 @@ impl Plan for EventBuilderPlan {
             place,
             plan: self,
             recorders: uses,
-            seats: Seats::new(sim, spec.assign, spec.builders, spec.buffers),
+            seats: Box::new(Seats::new(sim, spec.assign, spec.builders, spec.buffers)),
             inputs: RefCell::new(vec![Nanos::ZERO; spec.builders as usize]),
             order: RefCell::default(),
             assemblers: (0..spec.builders).map(|_| Resource::fcfs(sim, 1)).collect(),
             draws: place.stream("builders"),
-            counts: Counts::default(),
+            counts: Box::default(),
         }
     }
 }
@@ -114,12 +114,21 @@ impl<'m> EventBuilder<'m> {
 
     /// Sends the sub-events to the builder's port in the order in which they ask for it, each as soon as it is ready, its concentrator has
     /// sent the one before, and the port is free. `outputs` says until when each concentrator sends.
-    pub(crate) fn receive(&self, ask: &Ask<DaqEvent>, sub_events: &mut [SubEvent], outputs: &mut [Nanos]) -> Received {
+    pub(crate) fn receive(
+        &self,
+        ask: &Ask<DaqEvent>,
+        sub_events: &mut [SubEvent],
+        outputs: &mut [Nanos],
+    ) -> Received {
         let (plan, now) = (self.plan, self.now());
         let mut overheads = self.draws.of(ask.key ^ 1);
         let mut order = self.order.borrow_mut();
         order.clear();
-        let all = sub_events.iter().zip(outputs.iter()).enumerate().filter(|(_, (sub_event, _))| !sub_event.is_missing);
+        let all = sub_events
+            .iter()
+            .zip(outputs.iter())
+            .enumerate()
+            .filter(|(_, (sub_event, _))| !sub_event.is_missing);
         order.extend(all.map(|(at, (sub_event, until))| (sub_event.until.max(*until).max(now), at as u32)));
         order.sort_unstable();
         let port = &mut self.inputs.borrow_mut()[ask.work.builder as usize];
@@ -129,10 +138,11 @@ impl<'m> EventBuilder<'m> {
             let lasts = plan.spec.overhead.draw(&mut overheads) + plan.wire.time_for(sub_events[at].bytes);
             *port = start + lasts;
             (outputs[at], sub_events[at].until, received.until) = (*port, *port, *port);
-            received.busy = received.busy + lasts;
+            received.busy += lasts;
         }
         if order.len() < sub_events.len() {
-            received.missing = sub_events.iter().position(|sub_event| sub_event.is_missing).map(|at| at as u32);
+            received.missing =
+                sub_events.iter().position(|sub_event| sub_event.is_missing).map(|at| at as u32);
         }
         received
     }
@@ -219,7 +229,8 @@ impl Metered for EventBuilder<'_> {
 
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let (counts, all) = (&self.counts, u128::from(self.plan.spec.builders));
-        let assembling = self.assemblers.iter().map(|assembler| assembler.usage().busy.area(now)).sum::<u128>();
+        let assembling =
+            self.assemblers.iter().map(|assembler| assembler.usage().busy.area(now)).sum::<u128>();
         put("built_events", Meter::Count(counts.built.get()));
         put("lost_events", Meter::Count(counts.lost.get()));
         put("held_events", Meter::Area(counts.held.borrow().area(now)));

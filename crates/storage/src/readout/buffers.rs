@@ -58,8 +58,9 @@ impl Buffers {
 
 impl Buffer {
     fn release(&mut self, now: Nanos) {
-        while let Some((_, bytes)) = self.leaving.pop_front_if(|(leaves, _)| *leaves <= now) {
+        while let Some((_, bytes)) = self.leaving.front().filter(|(leaves, _)| *leaves <= now) {
             self.held -= bytes;
+            self.leaving.pop_front();
         }
     }
 }

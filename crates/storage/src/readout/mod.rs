@@ -33,12 +33,12 @@ pub struct Readout<'m> {
     sends_until: RefCell<Vec<Nanos>>,
     buffers: Option<RefCell<Buffers>>,
     /// The trigger that waits for room comes before later ones; likewise the event that waits to be sent.
-    gate: Resource<'m>,
-    turn: Resource<'m>,
-    sent: Round<'m>,
+    gate: Box<Resource<'m>>,
+    turn: Box<Resource<'m>>,
+    sent: Box<Round<'m>>,
     /// Lists that events no longer need.
     spare: RefCell<Vec<Vec<SubEvent>>>,
-    counts: Counts,
+    counts: Box<Counts>,
 }
 
 #[derive(Default)]
@@ -69,7 +69,8 @@ impl Plan for ReadoutPlan {
         let Component::EventBuilder(builder) = uses[0].room() else {
             unreachable!("a readout is lowered with an event builder")
         };
-        let counts = Counts { by_concentrator: RefCell::new(vec![Default::default(); n]), ..Counts::default() };
+        let counts =
+            Counts { by_concentrator: RefCell::new(vec![Default::default(); n]), ..Counts::default() };
         Readout {
             place,
             spec: &self.0,
@@ -78,11 +79,11 @@ impl Plan for ReadoutPlan {
             reads_until: RefCell::new(vec![Nanos::ZERO; n]),
             sends_until: RefCell::new(vec![Nanos::ZERO; n]),
             buffers: self.0.buffer.map(|size| RefCell::new(Buffers::new(n, size.0))),
-            gate: Resource::fcfs(sim, 1),
-            turn: Resource::fcfs(sim, 1),
-            sent: Round::new(sim),
+            gate: Box::new(Resource::fcfs(sim, 1)),
+            turn: Box::new(Resource::fcfs(sim, 1)),
+            sent: Box::new(Round::new(sim)),
             spare: RefCell::default(),
-            counts,
+            counts: Box::new(counts),
         }
     }
 }
@@ -152,7 +153,8 @@ impl<'m> Readout<'m> {
     async fn wait_for_turn(&'m self, sub_events: &[SubEvent]) {
         let first = {
             let sends = self.sends_until.borrow();
-            let can = sub_events.iter().zip(sends.iter()).map(|(sub_event, until)| sub_event.until.max(*until));
+            let can =
+                sub_events.iter().zip(sends.iter()).map(|(sub_event, until)| sub_event.until.max(*until));
             can.min().unwrap_or_default()
         };
         if first > self.now() {
@@ -161,7 +163,12 @@ impl<'m> Readout<'m> {
     }
 
     /// Sends the sub-events to a builder that has a buffer for the event. Gives what that took.
-    async fn send(&'m self, ask: &mut Ask<DaqEvent>, sub_events: &mut Vec<SubEvent>, spent: &mut Spent) -> Received {
+    async fn send(
+        &'m self,
+        ask: &mut Ask<DaqEvent>,
+        sub_events: &mut [SubEvent],
+        spent: &mut Spent,
+    ) -> Received {
         let ready = self.read(sub_events);
         let turn = self.turn.acquire(()).await;
         self.wait_for_turn(sub_events).await;

@@ -6,7 +6,7 @@ mod stream;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use headrace_kernel::{LinkId, WaitList};
+use headrace_kernel::{Fluid, LinkId, WaitList};
 use headrace_stats::Level;
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Ask, Cause, DaqEvent, Spent, What};
@@ -30,11 +30,11 @@ pub struct Recorder<'m> {
     streams: Vec<Stream<'m>>,
     /// Streams without an event, the longest idle first, and the events that wait for one.
     idle: RefCell<VecDeque<usize>>,
-    queue: WaitList<'m, (), usize>,
+    queue: Box<WaitList<'m, (), usize>>,
     /// What the names of its files are drawn from.
     files: u64,
-    /// The cores, as a link that work in ns goes over.
-    cores: LinkId,
+    /// The cores, as a link that work in ns goes over. Nothing else shares it: rates here change nowhere else.
+    cores: (Box<Fluid<'m>>, LinkId),
     came: Cell<u64>,
     recorded: Cell<u64>,
     held: RefCell<Level>,
@@ -60,15 +60,19 @@ impl Plan for RecorderPlan {
 
     fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Recorder<'m> {
         let (sim, spec) = (place.site.sim, &self.spec);
+        let fluid = Box::new(Fluid::new(sim));
+        let cores = fluid.link(BytesPerSecond(f64::from(spec.cores) * spec.smt * CORE));
         Recorder {
             place,
             plan: self,
             targets: uses,
-            streams: (0..spec.streams).map(|number| Stream::new(u64::from(number), sim, self.buffer)).collect(),
+            streams: (0..spec.streams)
+                .map(|number| Stream::new(u64::from(number), sim, self.buffer))
+                .collect(),
             idle: RefCell::new((0..spec.streams as usize).collect()),
-            queue: WaitList::new(sim),
+            queue: Box::new(WaitList::new(sim)),
             files: place.stream("files").key(0),
-            cores: place.site.fluid.link(BytesPerSecond(f64::from(spec.cores) * spec.smt * CORE)),
+            cores: (fluid, cores),
             came: Cell::new(0),
             recorded: Cell::new(0),
             held: RefCell::default(),
@@ -92,9 +96,13 @@ impl<'m> Recorder<'m> {
     /// What an event costs a core.
     fn work(&self, event: &DaqEvent) -> Nanos {
         let spec = &self.plan.spec;
-        let bytes = |rate: Option<BytesPerSecond>| rate.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(event.bytes)));
+        let bytes =
+            |rate: Option<BytesPerSecond>| rate.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(event.bytes)));
         let each = Nanos(spec.format.per_sub_event.0.saturating_mul(u64::from(event.sub_events)));
-        spec.format.per_event + each + bytes(spec.format.rate) + bytes(spec.compress.map(|compress| compress.rate))
+        spec.format.per_event
+            + each
+            + bytes(spec.format.rate)
+            + bytes(spec.compress.map(|compress| compress.rate))
     }
 
     /// The bytes that are left of an event.
@@ -120,7 +128,8 @@ impl<'m> Recorder<'m> {
     async fn format(&'m self, ask: &Ask<DaqEvent>, spent: &mut Spent) {
         let work = self.work(&ask.work);
         if work > Nanos::ZERO {
-            self.place.site.fluid.transfer(work.0, &[self.cores], CORE, Cause::Host as usize).await;
+            let (fluid, cores) = &self.cores;
+            fluid.transfer(work.0, &[*cores], CORE, Cause::Host as usize).await;
         }
         let shared = (self.now() - spent.until()) - work.min(self.now() - spent.until());
         spent.charge(self.place.id, What::Waiting, spent.until() + shared);
@@ -148,7 +157,7 @@ impl<'m> Room<'m> for Recorder<'m> {
 impl Metered for Recorder<'_> {
     /// Its cores.
     fn activity(&self, now: Nanos) -> Option<Activity> {
-        let usage = self.place.site.fluid.usage(self.cores);
+        let usage = self.cores.0.usage(self.cores.1);
         let (queue, servers) = (self.queue.waits().queue, u64::from(self.plan.spec.cores));
         let cores = Activity::of_links(std::iter::once(usage));
         let busy = cores.busy.map(|busy| busy * u128::from(servers));

@@ -114,7 +114,11 @@ impl Spec for RecorderSpec {
         let buffer = self.buffer.unwrap_or(Bytes(self.write.0.saturating_mul(2)));
         if self.write.0 == 0 || buffer < self.write {
             let message = format!("a buffer of {buffer} never holds a write of {}", self.write);
-            return at.refuse("buffer", message, Some("give at least `write`, and twice as much to write beside formatting"));
+            return at.refuse(
+                "buffer",
+                message,
+                Some("give at least `write`, and twice as much to write beside formatting"),
+            );
         }
         let no_rate = |rate: Option<BytesPerSecond>| rate.is_some_and(|rate| rate.get() <= 0.0);
         if no_rate(self.format.rate) || no_rate(self.compress.map(|compress| compress.rate)) {
@@ -124,9 +128,14 @@ impl Spec for RecorderSpec {
         if let Some(small) = capacities.iter().position(|capacity| capacity / REGIONS < self.write.0) {
             let (name, least) = (&self.to[small], Bytes(self.write.0.saturating_mul(REGIONS)));
             let message = format!("`{name}` has room for fewer than {REGIONS} writes of {}", self.write);
-            return at.refuse("to", message, Some(&format!("it needs at least {least}: a region for each stream")));
+            return at.refuse(
+                "to",
+                message,
+                Some(&format!("it needs at least {least}: a region for each stream")),
+            );
         }
-        let plan = RecorderPlan { spec: self.clone(), buffer: buffer.0, capacities, is_archive: archives > 0 };
+        let plan =
+            RecorderPlan { spec: self.clone(), buffer: buffer.0, capacities, is_archive: archives > 0 };
         Some(Lowered { plan, uses, capacity: Bytes(0) })
     }
 }

@@ -107,7 +107,13 @@ impl<'m> Recorder<'m> {
         self.targets[0].handle(&ask.with(op), spent).await;
     }
 
-    async fn write_to_volume(&'m self, ask: &Ask<DaqEvent>, stream: &Stream<'m>, write: &Write, spent: &mut Spent) {
+    async fn write_to_volume(
+        &'m self,
+        ask: &Ask<DaqEvent>,
+        stream: &Stream<'m>,
+        write: &Write,
+        spent: &mut Spent,
+    ) {
         let all = self.targets.len() as u64;
         let stream = u64::from(ask.work.builder) * u64::from(self.plan.spec.streams) + stream.number;
         let volume = match self.plan.spec.affinity {

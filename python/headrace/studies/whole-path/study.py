@@ -89,24 +89,27 @@ def overload(study: Study) -> Json:
     full = re.search(r"first full after ([0-9.]+) days", " ".join(found["notes"]))
     days = float(full.group(1)) * (8 if study.small else 1) if full else 0.0
     study.tell("two archives")
-    both = run(study, 2.0, 2.0, two_archives(study))
+    both, apart = (run(study, 2.0, 2.0, two_archives(study, libraries)) for libraries in (1, 2))
     return {
         "tape rate": _rounded(archive["stored_to_tape"] * FILE / found["simulated_s"] / 1e6),
         "full": _rounded(days),
         "trigger": readout["blocked_share"] > 0,
         "two processes": meters(both, "readout")[0]["blocked_share"] > 0,
+        "two libraries": meters(apart, "readout")[0]["blocked_share"] > 0,
     }
 
 
-def two_archives(study: Study) -> Json:
-    """Return the changes that give every second builder an archive of its own, with a pool of half the size."""
+def two_archives(study: Study, libraries: int) -> Json:
+    """Return the changes that give every second builder an archive of its own, smaller pools, and maybe a library."""
     document = scenario.load(study.folder / "path.yaml").filled()
     system = document["system"]
     recorder = system["builders"]["recorder"]
     names = [f"recorder{n}" for n in range(10)]
     half = system["pool"] | {"volumes": 5}
     changes: Json = {"system.pool": half, "system.pool2": half}
-    changes["system.archive2"] = system["archive"] | {"pool": "pool2"}
+    library = "library2" if libraries == 2 else "library"
+    changes["system.library2"] = system["library"]
+    changes["system.archive2"] = system["archive"] | {"pool": "pool2", "library": library}
     changes |= {
         f"system.{name}": recorder | {"to": ["archive2" if n % 2 else "archive"]} for n, name in enumerate(names)
     }

@@ -14,8 +14,10 @@ impl Lowering<'_> {
             .filter(|(_, used)| self.drafts[*used].is(|known| !known.serves_blocks()))
             .collect();
         for (user, used) in wrong {
-            let message =
-                format!("`{}` serves no blocks: it is a part of an archive or of a data acquisition", self.drafts[used].spot.path);
+            let message = format!(
+                "`{}` serves no blocks: it is a part of an archive or of a data acquisition",
+                self.drafts[used].spot.path
+            );
             let (field, help) = (self.drafts[user].spot.field.clone(), None);
             self.mistakes.push(Mistake { field, message, help, unknown: None });
         }
