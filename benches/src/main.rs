@@ -3,6 +3,7 @@
 //! Rates are per CPU second of one core, statistics on, the best of three: machines are noisy, and the best is what the
 //! code can do. Ratios within one run say more than any figure alone.
 
+mod acquisition;
 mod archive;
 mod coverage;
 mod kernel;
@@ -117,6 +118,17 @@ fn archives() -> Vec<Figure> {
     ]
 }
 
+fn acquisitions() -> Vec<Figure> {
+    vec![
+        (
+            "event_builder_events_per_cpu_s",
+            "events of 100 sub-events through 60 builders, 10⁶ of them",
+            acquisition::events_per_cpu_s(),
+        ),
+        ("alice_daq_study_s", "an hour of the ALICE data acquisition at 1.25 GB/s, s", acquisition::hour_s()),
+    ]
+}
+
 fn traces() -> Vec<Figure> {
     vec![("trace_lines_per_cpu_s", "lines of an MSR trace read a CPU second", traces::lines_per_cpu_s())]
 }
@@ -190,6 +202,7 @@ const GROUPS: [Group; 10] = [
     ("ssds", ssds),
     ("fabrics", fabrics),
     ("archives", archives),
+    ("acquisitions", acquisitions),
     ("traces", traces),
     ("replicated", replicated),
     ("coverage", coverages),

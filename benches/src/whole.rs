@@ -17,7 +17,8 @@ run: {requests: 5000000}
 
 const RAID0: &str = include_str!("../../examples/raid0-split-merge.yaml");
 
-fn run(text: &str, sets: &[(&str, &str)]) {
+/// Runs a scenario with changes.
+pub fn run(text: &str, sets: &[(&str, &str)]) {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
     let found = simulate(text, "bench.yaml", &sets, &Options::default(), &Progress::default());

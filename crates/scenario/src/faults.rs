@@ -81,7 +81,7 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
         Problem::at(path.key("component"), message).nearest(&spec.component, known)
     })?;
     if !graph.nodes[node.index()].plan.known().serves_blocks() {
-        let message = format!("`{}` belongs to an archive, whose components cannot fail yet", spec.component);
+        let message = format!("`{}` serves no blocks; only components that do can fail yet", spec.component);
         return Err(Problem::at(path.key("component"), message).help("remove it: it would change nothing"));
     }
     let end = match (spec.returns, spec.replaced) {

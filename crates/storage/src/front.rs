@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::Lowering;
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, Meter, by_hosts};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 
@@ -299,7 +299,7 @@ impl Metered for Front<'_> {
         let ports = self.ports.borrow().len() as u64;
         (ports > 0).then(|| Activity {
             servers: ports,
-            busy: [self.busy.borrow().area(now), 0, 0, 0, 0],
+            busy: by_hosts(self.busy.borrow().area(now)),
             queue: queue.area(now),
             waiting: queue.value() + self.limited.len() as u64,
             visits: waits.count(),

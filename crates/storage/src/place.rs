@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Fluid, Sim, Stream};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, FileOp, NodeId, Spent};
+use headrace_work::{Ask, Block, DaqEvent, FileOp, NodeId, Spent};
 
 use crate::Component;
 use crate::array::Way;
@@ -278,6 +278,16 @@ impl<'m> Edge<'m> {
     ) -> impl Future<Output = ()> + use<'m, 's> {
         self.sent.set(self.sent.get().with(ask.work.data().bytes));
         self.to.handle(self.place, ask, spent)
+    }
+
+    /// Sends an event to the room that it leads to, and charges the time to `spent`.
+    pub fn take_event<'s>(
+        &self,
+        ask: &'s mut Ask<DaqEvent>,
+        spent: &'s mut Spent,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(ask.work.bytes));
+        self.to.take_event(self.place, ask, spent)
     }
 
     /// Tells the room that it leads to of a file that exists when the run begins: see [`Room::begin_with`](crate::Room::begin_with).

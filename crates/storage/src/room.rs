@@ -2,13 +2,13 @@
 
 use headrace_analytic::Law;
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, FileOp, NodeId, Op, Spent};
+use headrace_work::{Ask, Block, DaqEvent, FileOp, NodeId, Op, Spent};
 
 use crate::array::Way;
 use crate::crossing::{Crossing, Phase};
 use crate::graph::{Lowering, View};
 use crate::health::Change;
-use crate::meter::{Activity, Balance, Meter};
+use crate::meter::{Activity, Balance, EventBooks, Meter};
 use crate::place::{Edge, Place};
 use crate::theory::{Demand, Load, Model};
 
@@ -142,6 +142,16 @@ pub trait Known {
         false
     }
 
+    /// Whether triggers go to it: the requests of a stream become events.
+    fn takes_events(&self) -> bool {
+        false
+    }
+
+    /// Whether all that it uses must serve blocks. A room that sends other work checks by itself whom it sends it to.
+    fn sends_blocks(&self) -> bool {
+        true
+    }
+
     /// Where files can lie that are older than a log: in a disk pool, on tape. For a room that takes files.
     fn older_files(&self) -> [bool; 2] {
         [false, false]
@@ -216,6 +226,12 @@ pub trait Room<'m>: Metered {
         async { unreachable!("a room that takes no files is asked for one") }
     }
 
+    /// Takes an event, in virtual time, and charges all of it to `spent`. Only rooms of a data acquisition are asked.
+    fn take_event(&'m self, ask: &mut Ask<DaqEvent>, spent: &mut Spent) -> impl Future<Output = ()> {
+        _ = (ask, spent);
+        async { unreachable!("a room that takes no events is asked to") }
+    }
+
     /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Only rooms
     /// that take files are told.
     fn begin_with(&self, file: &FileOp) {
@@ -239,6 +255,11 @@ pub trait Metered {
 
     /// What its write-back cache took in and holds; none for a room without one.
     fn balance(&self) -> Option<Balance> {
+        None
+    }
+
+    /// The events that came to it and what became of them; none for a room that takes none.
+    fn events(&self) -> Option<EventBooks> {
         None
     }
 

@@ -44,6 +44,7 @@ impl Planner<'_> {
                 self.say(Problem::at(path.key("to"), message));
                 None
             }
+            _ if known.takes_events() => None,
             _ if !known.serves_blocks() => {
                 let message = format!("`{}` takes file operations, not block requests", stream.to);
                 self.say(

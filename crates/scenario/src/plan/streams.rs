@@ -47,7 +47,9 @@ pub fn of(
         let path = Path::of(&["workload", name]);
         let Some(target) = planner.target(&path, stream, graph) else { continue };
         let log = planner.log(&path, stream, target.0, graph);
-        let trace = planner.stream(&path, stream, target.1);
+        let is_trigger = graph.is_some_and(|graph| graph.view(target.0).takes_events());
+        let trace =
+            if is_trigger { planner.trigger(&path, stream) } else { planner.stream(&path, stream, target.1) };
         let extents = extents::place(spec, &path, name, stream, target.1).unwrap_or_else(|problem| {
             planner.say(problem);
             None
@@ -82,7 +84,7 @@ impl Planner<'_> {
             |from| graph.route(from, &stream.to).expect("every route that a stream wants is in the graph");
         let target = stream.from.as_deref().map_or_else(direct, routed);
         let capacity = graph.view(target).capacity();
-        if capacity.0 == 0 {
+        if capacity.0 == 0 && !graph.view(target).takes_events() {
             let message = format!("`{}` holds no data; a stream needs a component that does", stream.to);
             self.say(Problem::at(path.key("to"), message));
             return None;
@@ -121,6 +123,31 @@ impl Planner<'_> {
                 None
             }
         }
+    }
+
+    /// Checks a stream of triggers, which have neither data nor addresses.
+    fn trigger(&mut self, path: &Path, spec: &StreamSpec) -> Option<Replay> {
+        self.limits(path, spec);
+        self.arrivals(path, spec);
+        if matches!(spec.arrivals, ArrivalSpec::Replay(_) | ArrivalSpec::Log(_)) {
+            let problem = Problem::at(
+                path.key("arrivals"),
+                format!("`{}` takes triggers, which no trace has", spec.to),
+            );
+            self.say(problem.help("let them come at a rate: `arrivals: {poisson: 1000 /s}`"));
+        }
+        if spec.draws_requests() {
+            let problem = Problem::at(path.clone(), "a trigger has no size, operation or address of its own");
+            self.say(problem.help(
+                "leave `size`, `op`, `pattern` and the like out; the readout says how large sub-events are",
+            ));
+        }
+        for (field, is_set) in [("timeout", spec.timeout.is_some()), ("from", spec.from.is_some())] {
+            if is_set {
+                self.say(Problem::at(path.key(field), format!("a stream of triggers has no `{field}`")));
+            }
+        }
+        None
     }
 
     fn limits(&mut self, path: &Path, spec: &StreamSpec) {
@@ -173,6 +200,10 @@ impl Planner<'_> {
                 self.say(Problem::at(path.key(field), message));
             }
         }
+        self.arrivals(path, spec);
+    }
+
+    fn arrivals(&mut self, path: &Path, spec: &StreamSpec) {
         if let Some(problem) = spec.arrivals.problem() {
             self.say(Problem::at(path.key("arrivals"), problem));
         }

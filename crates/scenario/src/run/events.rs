@@ -3,7 +3,7 @@
 use headrace_kernel::{Crew, Pause};
 use headrace_trace::{Due, FileDue, FileLog, Replay, Start};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Spent, TimeSpec};
+use headrace_work::{Ask, Block, DaqEvent, Spent, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
 use super::End;
@@ -180,6 +180,9 @@ impl<'m> Replication<'m> {
             Box::pin(self.client_of_files(stream)).await;
             return true;
         }
+        if source.is_trigger {
+            return Box::pin(self.trigger(stream)).await;
+        }
         let measured = source.next(&mut ask);
         ask.thread = thread;
         let mut spent = Spent::from(self.begin(stream, &ask));
@@ -212,6 +215,25 @@ impl<'m> Replication<'m> {
         let mut spent = Spent::from(self.begin(stream, &data));
         source.edge.handle(&ask, &mut spent).await;
         self.answered(stream, &data, Request::from(&ask), &spent, measured);
+    }
+
+    /// The next trigger of a stream, from its birth until its event is done. Gives whether that was not lost.
+    async fn trigger(&'m self, stream: usize) -> bool {
+        let (source, mut blank) = (&self.sources[stream], Ask::BLANK);
+        source.next(&mut blank);
+        let mut ask = blank.with(DaqEvent::default());
+        let mut spent = Spent::from(self.begin(stream, &blank));
+        source.edge.take_event(&mut ask, &mut spent).await;
+        let lost = spent.has_failed();
+        if lost {
+            let now = self.site.sim.now();
+            self.lost(|record| record.fail(stream, now, spent.began()));
+        } else {
+            let data = ask.with(ask.work.data());
+            self.answered(stream, &data, Request::from(&data), &spent, None);
+        }
+        source.leave();
+        !lost
     }
 
     /// Whether a request is answered before its host gives up. Where it is not, it is done all the same.

@@ -122,6 +122,8 @@ pub struct Source<'m> {
     pub priority: u8,
     /// The threads that its clients belong to: how many come before its own, and its own.
     threads: (u32, u32),
+    /// Whether its requests are triggers, which become events.
+    pub is_trigger: bool,
 }
 
 impl<'m> Source<'m> {
@@ -143,6 +145,7 @@ impl<'m> Source<'m> {
             timeout: stream.spec.timeout,
             priority: stream.spec.priority,
             threads: (threads_before, stream.spec.threads()),
+            is_trigger: plan.graph.nodes[stream.target.index()].plan.known().takes_events(),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use headrace_work::{Ask, Cause, FileAct, FileOp, Spent};
 
-use super::Archive;
 use super::catalogue::FileNumber;
 use super::spec::{MigrateOrder, MigrateSpec};
+use super::{Archive, add};
 use crate::tape_library::{Cartridge, Mounted, Spot};
 use crate::witness::Fact;
 
@@ -59,6 +59,9 @@ impl<'m> Archive<'m> {
         self.fresh_bytes.set(self.fresh_bytes.get() - self.files.borrow()[file].bytes);
         self.tell(Fact::ReadEnds(file));
         self.tell(Fact::OnTape(file));
+        let since = self.now() - self.files.borrow()[file].stored;
+        add(&self.counts.to_tape_ms, since.0 / 1_000_000);
+        add(&self.counts.on_tape, 1);
         self.unpin(file);
         if self.counts.exhausted.get().is_some() {
             self.counts.exhausted.set(Some(headrace_units::Nanos::ZERO));
