@@ -31,14 +31,13 @@ def write(results: Results, file: str | Path, *, title: str | None = None) -> No
         subtitle=_what_was_run(found),
         answer=results.answer,
         notes=results.notes,
-        tiles=_tiles(found),
-        streams=[_stream(found, at) for at, stream in enumerate(found["streams"]) if stream["response"]["count"]],
+        tiles=tiles(found),
+        streams=streams(found),
         drawing=system.draw(found),
         drawing_down=system.draw(found, down=True),
         utilisation=svg(pictures.utilisation_series(found)),
         response=svg(pictures.response_series(found)),
         phases=tables.phases(found) if found["phases"] else None,
-        headroom_meaning="the multiple of this load at which a component saturates",
         components=tables.saturation(found),
         measures=tables.measures_by_kind(found),
         scenario=json.dumps(found["scenario"], indent=2, ensure_ascii=False),
@@ -54,13 +53,13 @@ def _what_was_run(found: Json) -> str:
     )
 
 
-def _tiles(found: Json) -> list[Json]:
+def tiles(found: Json) -> list[Json]:
     """Return the numbers that one looks for first, each with its name and what stands beside it."""
-    streams = [stream for stream in found["streams"] if stream["response"]["count"]]
-    tiles = [_throughput(streams)]
-    if len(streams) <= MOST_TILES:
-        tiles += [tile for stream in streams for tile in _response(stream, found, alone=len(streams) == 1)]
-    return tiles + _bottleneck(found)
+    answered = [stream for stream in found["streams"] if stream["response"]["count"]]
+    shown = [_throughput(answered)]
+    if len(answered) <= MOST_TILES:
+        shown += [tile for stream in answered for tile in _response(stream, found, alone=len(answered) == 1)]
+    return shown + _bottleneck(found)
 
 
 def _throughput(streams: list[Json]) -> Json:
@@ -105,6 +104,11 @@ def _bottleneck(found: Json) -> list[Json]:
             }
         )
     return tiles
+
+
+def streams(found: Json) -> list[Json]:
+    """Return what is shown of each stream that was answered: its response times, and where the time went."""
+    return [_stream(found, at) for at, stream in enumerate(found["streams"]) if stream["response"]["count"]]
 
 
 def _stream(found: Json, at: int) -> Json:
