@@ -12,7 +12,7 @@ import typer
 
 from headrace import reports
 from headrace._core import __version__
-from headrace.cli import decisions, devices, logs, measurements, scenarios, solve, studies, sweeps, traces
+from headrace.cli import decisions, devices, explore, logs, measurements, scenarios, solve, studies, sweeps, traces
 from headrace.cli.options import INTERRUPTED, MISTAKE
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app = typer.Typer(
 for command in (scenarios.run, solve.solve, scenarios.check, scenarios.schema, devices.devices, devices.validate):
     app.command()(command)
 app.command()(measurements.measure)
+app.command()(explore.explore)
 app.add_typer(studies.commands, name="study")
 devices.imports.command("fio")(measurements.import_fio)
 devices.calibrate.command("scenario")(measurements.calibrate)

@@ -1,7 +1,7 @@
 """The text of a scenario with values put where they belong: comments and the order of lines stay."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
@@ -27,7 +27,8 @@ def edited(scenario: Scenario) -> str:
 
 def _put(text: str, steps: Sequence[str], value: object) -> str:
     """Return a document with a value at a place, instead of what is there or as a new field."""
-    node, within = yaml.compose(text, Loader=yaml.SafeLoader), list(steps)
+    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    within = list(steps)
     while within:
         inner = _inner(node, within[0])
         if inner is None:
@@ -38,14 +39,14 @@ def _put(text: str, steps: Sequence[str], value: object) -> str:
     return text[: node.start_mark.index] + _flow(value) + text[end:]
 
 
-def _inner(node: yaml.Node, step: str) -> yaml.Node | None:
+def _inner(node: Any, step: str) -> Any:
     if isinstance(node, yaml.SequenceNode):
         return node.value[int(step)]
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     return next((value for key, value in pairs if key.value == step), None)
 
 
-def _added(text: str, node: yaml.Node, within: Sequence[str], value: object) -> str:
+def _added(text: str, node: Any, within: Sequence[str], value: object) -> str:
     """Return a document with a field added behind the others of a mapping."""
     for step in reversed(within[1:]):
         value = {step: value}

@@ -86,8 +86,8 @@ class _Walk:
             yield from self.within(value, choices, place)
         elif isinstance(value, list):
             items = next((choice["items"] for choice in choices if "items" in choice), None)
-            for at, one in enumerate(value if items else []):
-                yield from self.walk(one, items, f"{place}.{at}")
+            for at, one in enumerate(value):
+                yield from self.walk(one, items or {}, f"{place}.{at}")
         else:
             yield from _scalar(place, value, choices, about)
 

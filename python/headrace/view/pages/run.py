@@ -70,10 +70,11 @@ def _throughput(streams: list[Json]) -> Json:
 
 def _response(stream: Json, found: Json, *, alone: bool) -> list[Json]:
     response, of = stream["response"], "" if alone else f"{stream['name']}: "
-    theory = next(theory for theory in found["theory"] if theory["stream"] == stream["name"])
+    # A run that was done without theory has none.
+    theory = next((theory["mean_ms"] for theory in found["theory"] if theory["stream"] == stream["name"]), None)
     half = response["half_width_ms"]
     beside = [words.half_width(half, response["mean_ms"])] if half else []
-    beside += [f"theory: {words.milliseconds(theory['mean_ms'])}"] if theory["mean_ms"] is not None else []
+    beside += [f"theory: {words.milliseconds(theory)}"] if theory is not None else []
     late = next(quantile for quantile in response["quantiles_ms"] if quantile["share"] == 0.99)
     return [
         {"name": f"{of}mean", "value": words.milliseconds(response["mean_ms"]), "beside": ", ".join(beside)},
