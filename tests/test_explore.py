@@ -82,7 +82,7 @@ def test_a_slider_keeps_its_ends_while_it_moves(stripe: Path) -> None:
     moved = offered(scenario.with_({DISKS: 12}), fields)
     assert moved[DISKS].stops == fields[DISKS].stops
     assert moved[DISKS].value == 12
-    assert offered(scenario.with_({DISKS: 100}), fields)[DISKS].stops[-1] > 100
+    assert offered(scenario.with_({DISKS: 100}), fields)[DISKS].stops != fields[DISKS].stops
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda file: file.stem)

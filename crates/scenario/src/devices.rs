@@ -20,9 +20,9 @@ const SMALL: u64 = 4096;
 pub struct Device {
     /// Its name in the catalogue.
     pub name: String,
-    /// Maker, model, size.
+    /// Manufacturer, model, size.
     pub title: String,
-    /// Against which measurements it was validated, and how well; or `not validated`.
+    /// The measurements it was validated against, and the result; or `not validated`.
     pub validation: String,
     /// Every number, with where it comes from.
     pub numbers: Vec<Number>,

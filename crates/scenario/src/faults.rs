@@ -14,12 +14,12 @@ use crate::document::{Path, Problem};
 pub struct FaultSpec {
     /// The component, by its path in results: `volume/spindle[2]`, or the name of a link.
     pub component: String,
-    /// When it fails: from then on it answers nothing, and what it was asked before is lost.
+    /// When it fails. It stops answering, and requests in it are lost.
     pub fails: Moment,
-    /// When it works again, with what it held. An array then writes what it missed.
+    /// When it works again with its data intact. An array then writes what it missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returns: Option<Moment>,
-    /// When another one, which is empty, takes its place. An array then rebuilds what it held.
+    /// When an empty replacement takes its place. An array then rebuilds its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Moment>,
 }
@@ -30,11 +30,11 @@ pub struct FaultSpec {
 pub enum Moment {
     /// At this instant.
     At(Nanos),
-    /// After so many requests.
+    /// After a number of requests.
     After(AfterSpec),
 }
 
-/// After so many requests.
+/// After a number of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AfterSpec {

@@ -31,7 +31,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// How long to run, and from which seed.
+    /// Length of the run, seed, and warm-up.
     pub fn run(&self) -> &RunSpec {
         &self.spec.run
     }

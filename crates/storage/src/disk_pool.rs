@@ -23,23 +23,23 @@ pub struct DiskPoolSpec {
     /// Number of volumes on each chain.
     #[schemars(range(min = 1, max = 100_000))]
     pub volumes: u32,
-    /// Capacity of a volume. A larger file is stored on several successive ones.
+    /// Capacity of a volume. Larger files span successive volumes.
     pub volume: Bytes,
     /// Rate of a chain.
     pub rate: BytesPerSecond,
-    /// Which volume the next file goes to.
+    /// Allocation policy for volumes.
     #[serde(default)]
     pub allocate: Allocate,
 }
 
-/// Which volume the next file goes to.
+/// Allocation policy for volumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Allocate {
-    /// The next one: all volumes of the first chain, then those of the second.
+    /// The next volume: all volumes of the first chain, then those of the second.
     #[default]
     ChainByChain,
-    /// One of the next chain: successive files go to different chains.
+    /// The next chain: successive files go to different chains.
     AcrossChains,
 }
 

@@ -4,14 +4,14 @@ use headrace_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a stream's files lie.
+/// Placement of a stream's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// One behind the other.
+    /// Adjacent.
     #[default]
     Contiguous,
-    /// Spread evenly, from the beginning to the end: from the fast zones of disks to the slow ones.
+    /// Spread evenly from start to end: from the fast zones of disks to the slow ones.
     Spread,
 }
 

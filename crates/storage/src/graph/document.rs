@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use crate::ComponentSpec;
 use crate::disk::DiskNumbers;
 
-/// What a component is made of.
+/// The elements of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Copies {
-    /// A part, by its name in `parts`. Each copy is a component of its own.
+    /// A part by its name in `parts`. Each copy is a separate component.
     Part(String),
-    /// Components of `system`, by their names. They exist once, and may be used by others too.
+    /// Components of `system` by name. They exist once and can be shared.
     Shared(Vec<String>),
-    /// A part, written out.
+    /// A part written in place.
     Written(Box<ComponentSpec>),
 }
 

@@ -19,23 +19,23 @@ pub struct ServerSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
     pub cores: u32,
-    /// Time a core works to submit a command.
+    /// Core time to submit a command.
     #[serde(default)]
     pub submit: Nanos,
-    /// Time a core works to finish a command that is answered.
+    /// Core time to complete a command.
     #[serde(default)]
     pub complete: Nanos,
-    /// Time a core works for each interrupt besides.
+    /// Additional core time per interrupt.
     #[serde(default)]
     pub interrupt: Nanos,
-    /// Rate at which a core moves data between adapter and application: copies, and checksums where protocols run in software.
-    /// Default: it does not.
+    /// Rate at which a core copies data between adapter and application, checksums included. Default: no
+    /// copying.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<BytesPerSecond>,
-    /// The host bus adapter, one for all ports.
+    /// The host bus adapter, shared by all ports.
     #[serde(default)]
     pub adapter: AdapterSpec,
-    /// Which way a request takes where there are several.
+    /// Multipath policy.
     #[serde(default)]
     pub paths: Paths,
 }
@@ -44,39 +44,39 @@ pub struct ServerSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdapterSpec {
-    /// Time its processor takes for each command.
+    /// Processor time per command.
     #[serde(default)]
     pub command: Nanos,
-    /// Maximum number of commands outstanding at each target; others wait. Default: no limit.
+    /// Maximum number of commands outstanding per target; others wait. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue_depth: Option<u32>,
-    /// Completions reported together. Default: an interrupt for each.
+    /// Interrupt coalescing. Default: one interrupt per completion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coalescing: Option<Coalescing>,
 }
 
-/// When an adapter that holds completions back interrupts its server.
+/// Interrupt coalescing: when the adapter interrupts its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Coalescing {
-    /// Once it holds this number of completions …
+    /// After this number of completions …
     #[schemars(range(min = 2, max = 65535))]
     pub most: u32,
     /// … or this time after the first of them.
     pub after: Nanos,
 }
 
-/// Which way a request takes where there are several.
+/// Multipath policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Paths {
     /// Each in turn.
     #[default]
     RoundRobin,
-    /// The one with the fewest requests of this server to this target in flight.
+    /// The path with the fewest requests from this server to this target in flight.
     ShortestQueue,
-    /// The first, as the switches list it.
+    /// The first path in the order of the switches.
     First,
 }
 

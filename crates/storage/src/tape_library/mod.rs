@@ -91,7 +91,7 @@ impl Plan for TapeLibrarySpec {
 }
 
 impl<'m> TapeLibrary<'m> {
-    /// Where a file lies that is older than the log.
+    /// Initial location of files older than the log.
     pub(crate) fn spot_of(&self, file: u64) -> Spot {
         let mut draws = self.spots.of(file);
         let cartridge = (draws.uniform() * f64::from(self.spec.cartridges)) as u32;

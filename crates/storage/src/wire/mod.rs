@@ -13,17 +13,17 @@ pub use preset::Preset;
 /// Delay of a metre of cable, in ns: light in glass at two thirds of its speed in a vacuum.
 pub(crate) const NS_PER_METRE: f64 = 5.0;
 
-/// How data is cut into frames: by a protocol, or by numbers.
+/// Frame format: a protocol, or payload and overhead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FrameSpec {
-    /// Those of a protocol.
+    /// The frames of a protocol.
     Of(Protocol),
-    /// Those of these numbers.
+    /// Frames with this payload and overhead.
     Written(Frame),
 }
 
-/// A protocol, by what its frames carry and add. All data goes in full frames but for the last.
+/// A protocol: payload and overhead of its frames. All frames but the last are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
@@ -41,13 +41,13 @@ pub enum Protocol {
     Infiniband,
 }
 
-/// What a frame carries and what it adds.
+/// Payload and overhead of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
-    /// Data in a full frame.
+    /// Payload of a full frame.
     pub payload: Bytes,
-    /// Bytes of a frame besides, and of the gap to the next.
+    /// Overhead per frame, including the gap to the next.
     pub overhead: Bytes,
 }
 
