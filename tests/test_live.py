@@ -28,11 +28,15 @@ COMMANDS = {
 }
 
 
+HEADRACE = str(Path(sys.executable).with_name("headrace"))
+
+
 @contextmanager
 def running(*arguments: str, cwd: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Start a command with `--live`; give the address that it prints, and its process."""
-    command = [str(Path(sys.executable).with_name("headrace")), *arguments, "--live"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+    process = subprocess.Popen(
+        [*arguments, "--live"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd
+    )
     assert process.stderr is not None
     line = process.stderr.readline()
     found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", line)
@@ -55,7 +59,7 @@ def followed(address: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_page_grows_and_ends_as_the_report(command: str, tmp_path: Path) -> None:
-    with running(command, *COMMANDS[command], cwd=tmp_path) as (address, process):
+    with running(HEADRACE, command, *COMMANDS[command], cwd=tmp_path) as (address, process):
         told = followed(address)
         assert process.wait(timeout=60) in (0, 3)
     assert told[-1]["doing"] == "done"
@@ -65,16 +69,37 @@ def test_the_page_grows_and_ends_as_the_report(command: str, tmp_path: Path) -> 
     assert len({one["body"] for one in told}) >= 2, "something, and then everything"
 
 
+# A study of one claim, found where the packaged ones are.
+STUDY = """
+from headrace.study import Claim, Obtained, verdict
+
+def obtain(study):
+    study.draw("A line", "x", "y", {"obtained": [(0, 0), (1, 1)]})
+    for number in (1.0, 2.0):
+        yield verdict(Claim(f"c{number:g}", "a number", 1.0, "here", percent=1.0), Obtained(number))
+"""
+ELSEWHERE = """
+import pathlib, sys, headrace.study, headrace.cli
+headrace.study.ROOT = pathlib.Path(sys.argv.pop(1))
+headrace.cli.main()
+"""
+
+
 def test_a_study_shows_its_claims_as_they_come(tmp_path: Path) -> None:
-    with running("study", "run", "data-sheets", "--small", cwd=tmp_path) as (address, process):
+    (tmp_path / "line").mkdir()
+    (tmp_path / "line" / "claims.toml").write_text('title = "A line"')
+    (tmp_path / "line" / "study.py").write_text(STUDY)
+    command = [sys.executable, "-c", ELSEWHERE, str(tmp_path), "study", "run", "line"]
+    with running(*command, cwd=tmp_path) as (address, process):
         told = followed(address)
-        process.wait(timeout=60)
-    assert "claims so far" in told[-2]["doing"]
-    assert "<svg" in told[-1]["body"] or "<table" in told[-1]["body"]
+        assert process.wait(timeout=60) == 1, "the second claim fails"
+    assert told[0]["doing"] in ("1 claims so far", "2 claims so far", "done")
+    assert "of 2 claims 1 hold" in told[-1]["body"]
+    assert "<svg" in told[-1]["body"]
 
 
 def test_strangers_are_refused(tmp_path: Path) -> None:
-    with running("sweep", *COMMANDS["sweep"], cwd=tmp_path) as (address, _):
+    with running(HEADRACE, "sweep", *COMMANDS["sweep"], cwd=tmp_path) as (address, _):
         root = re.match(r"http://[\d.:]+/", address)
         assert root
         for asked in (
@@ -90,7 +115,10 @@ def test_strangers_are_refused(tmp_path: Path) -> None:
 def test_a_browser_keeps_up_and_keeps_the_last_page(tmp_path: Path) -> None:
     program = real_program("chromium")
     api = pytest.importorskip("playwright.sync_api", reason="no Playwright")
-    with api.sync_playwright() as playwright, running("sweep", *COMMANDS["sweep"], cwd=tmp_path) as (address, process):
+    with (
+        api.sync_playwright() as playwright,
+        running(HEADRACE, "sweep", *COMMANDS["sweep"], cwd=tmp_path) as (address, process),
+    ):
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(address)

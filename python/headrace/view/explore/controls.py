@@ -42,13 +42,12 @@ class Controls:
     def show(self, fields: dict[str, Field], scenario: Scenario, *, moving: str | None) -> None:
         """Show these fields. `moving` is the place of a slider that a user moves, and has moved on."""
         before, self.fields = self.fields, fields
-        filled = scenario.filled()
         groups = {name: list(of) for name, of in itertools.groupby(fields.values(), lambda field: field.group)}
         for name, of in groups.items():
             if name in self._groups and [_shape(before.get(one.place)) for one in of] == [_shape(one) for one in of]:
                 self._move([one for one in of if one.at != before[one.place].at], moving)
             else:
-                self._put(name, shown.group(name, of, filled))
+                self._put(name, shown.group(name, of, scenario.filled()))
         for name in self._groups.keys() - groups.keys():
             self._groups.pop(name).delete()
 

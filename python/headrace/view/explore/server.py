@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import warnings
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -37,10 +38,12 @@ def serve(file: Path, changes: Json, port: int, ready: Callable[[str], object]) 
     ui.run_with(mounted, mount_path=guard.path.rstrip("/"), title=f"{file.name}: headrace explore", tailwind=False,
                 dark=None, reconnect_timeout=30, show_welcome_message=False)  # fmt: skip
     config = uvicorn.Config(
-        guarded(mounted, guard), log_level=logging.ERROR, timeout_graceful_shutdown=PATIENCE_S, ws_max_size=2**20
+        guarded(mounted, guard), log_level=logging.CRITICAL, timeout_graceful_shutdown=PATIENCE_S, ws_max_size=2**20
     )
     ready(guard.address)
-    with contextlib.suppress(KeyboardInterrupt):
+    # Tabs that are open when it stops leave messages unsent, of which asyncio would warn.
+    with contextlib.suppress(KeyboardInterrupt), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
         uvicorn.Server(config).run(sockets=[listener])
     for tab in tabs:
         tab.close()

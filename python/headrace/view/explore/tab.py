@@ -25,6 +25,8 @@ STYLE = Path(__file__).with_name("explore.css")
 SCRIPT = Path(__file__).with_name("explore.js")
 # How often the file is looked at.
 LOOK_S = 1.0
+# Changes that come within this time are one; texts of a design are shown when none came for longer.
+GATHERED_S, SETTLED_S = 0.005, 0.2
 
 
 class Tab:
@@ -42,6 +44,11 @@ class Tab:
         """How many designs were begun: what is found of an earlier one is not shown."""
         self.text: str | None = None
         """The file as it was read."""
+        self.due = False
+        """Whether the present design is about to be begun."""
+        self.moving: str | None = None
+        """The place of the slider that is moving."""
+        self.texts: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
         """End what runs for it."""
@@ -130,35 +137,52 @@ class Tab:
         self.begin()
 
     def begin(self, *, moving: str | None = None) -> None:
-        """Show the present design: its fields at once, its answer as soon as it is known."""
-        assert self.history is not None
-        present, pinned = self.present, self.history.pinned
-        try:
-            self.controls.show(offered(present, self.controls.fields), present, moving=moving)
-        except ScenarioError as error:
-            self.show_problems(error)
-            self._states()
+        """Show the present design, once what came with this change is heard too: a slider sends many at once."""
+        self.moving = moving
+        if not self.due:
+            self.due = True
+            self.loop.call_later(GATHERED_S, self._in_page, self._begin)
+
+    def _in_page(self, do: Callable[[], object]) -> None:
+        if not self.client.is_deleted:
+            with self.client:
+                do()
+
+    def _begin(self) -> None:
+        """Begin the runs, and show the fields meanwhile."""
+        self.due = False
+        if self.history is None:
             return
-        self._states()
-        self.begun += 1
-        begun, tell = self.begun, self.loop.call_soon_threadsafe
+        present, pinned = self.present, self.history.pinned
         against = pinned if pinned and pinned.changes != present.changes else None
         if against is None:
             self.comparison.set_content("")
+        self.begun += 1
+        begun, tell = self.begun, self.loop.call_soon_threadsafe
         self.narrowing.start(present, against, lambda found: tell(self.hear, begun, found))
+        self._enable()
+        try:
+            self.controls.show(offered(present, self.controls.fields), present, moving=self.moving)
+        except ScenarioError as error:
+            self.show_problems(error)
+        if self.texts:
+            self.texts.cancel()
+        self.texts = self.loop.call_later(SETTLED_S, self._in_page, self._show_texts)
 
-    def _states(self) -> None:
-        """Enable the buttons that do something, and say what the design is."""
+    def _enable(self) -> None:
+        """Enable the buttons that do something."""
         assert self.history is not None
         for one, can in ((self.undo_button, self.history.can_undo), (self.redo_button, self.history.can_redo)):
             one.props(remove="disabled") if can else one.props("disabled")
         self.pin_button.set_content("Unpin A" if self.history.pinned else "Pin as A")
+
+    def _show_texts(self) -> None:
+        """Show the design as a scenario and as a command: they take longer than an answer may wait."""
         try:
-            text = edited(self.present)
+            self.pre.set_content(html.escape(edited(self.present)))
+            self.shown_command.set_content(html.escape(self.command(self.present)))
         except ScenarioError:
-            text = ""
-        self.pre.set_content(html.escape(text))
-        self.shown_command.set_content(html.escape(self.command(self.present)))
+            self.pre.set_content("")
 
     def command(self, present: scenarios.Scenario) -> str:
         """Return the command that gives the same answer on a terminal."""
