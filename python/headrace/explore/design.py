@@ -43,6 +43,8 @@ class History:
 
     def change(self, place: str, value: Value) -> None:
         """Put a value in a place. While one place is moved, until `settle`, all of it is one step for `undo`."""
+        if self.present.changes.get(place) == value:
+            return
         changed = self.present.with_({place: value})
         if self._moving != place:
             self._at += 1

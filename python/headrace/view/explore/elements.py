@@ -24,6 +24,12 @@ class Drawer:
     def __init__(self) -> None:
         self._wanted: dict[ui.html, Callable[[], str]] = {}
         self._busy = False
+        self._forgotten = 0
+
+    def forget(self) -> None:
+        """Draw nothing of what was asked for until now: it is of an earlier design."""
+        self._wanted.clear()
+        self._forgotten += 1
 
     def draw(self, where: ui.html, make: Callable[[], str]) -> None:
         """Have an element show what `make` returns, unless something newer comes for it."""
@@ -37,8 +43,10 @@ class Drawer:
             while self._wanted:
                 where, make = next(iter(self._wanted.items()))
                 del self._wanted[where]
+                asked = self._forgotten
                 made = await asyncio.to_thread(make)
-                if where not in self._wanted and not where.is_deleted:
+                if asked == self._forgotten and where not in self._wanted and not where.is_deleted:
                     where.set_content(made)
+                    where.classes(remove="earlier")
         finally:
             self._busy = False

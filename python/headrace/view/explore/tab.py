@@ -97,7 +97,7 @@ class Tab:
             self.diagram.on("click", self.choose, js_handler="(e) => headrace.chosen(e, emit)")
             self.diagram.on("keydown", self.choose, js_handler="(e) => headrace.keyed(e, emit)")
         self.part = part().props("role=status")
-        self.comparison, self.streams, self.headroom, self.sweeping = part(), part(), part(), part()
+        self.sweeping, self.comparison, self.streams, self.headroom = part(), part(), part(), part()
         with ui.element("section").classes("panel wide saving").props('aria-label="Save"'):
             part("h2", "This design<small>the file with its changes</small>")
             self._saving()
@@ -153,13 +153,13 @@ class Tab:
         self.due = False
         if self.history is None:
             return
-        present, pinned = self.present, self.history.pinned
-        against = pinned if pinned and pinned.changes != present.changes else None
+        present, against = self.present, self._against()
         if against is None:
             self.comparison.set_content("")
-        self.begun += 1
-        begun, tell = self.begun, self.loop.call_soon_threadsafe
-        self.narrowing.start(present, against, lambda found: tell(self.hear, begun, found))
+        for earlier in (self.sweeping, self.comparison, self.streams):
+            earlier.classes("earlier")
+        self.drawer.forget()
+        self._run(against)
         self._enable()
         try:
             self.controls.show(offered(present, self.controls.fields), present, moving=self.moving)
@@ -168,6 +168,16 @@ class Tab:
         if self.texts:
             self.texts.cancel()
         self.texts = self.loop.call_later(SETTLED_S, self._in_page, self._show_texts)
+
+    def _run(self, against: scenarios.Scenario | None) -> None:
+        self.begun += 1
+        begun, tell = self.begun, self.loop.call_soon_threadsafe
+        self.narrowing.start(self.present, against, lambda found: tell(self.hear, begun, found))
+
+    def _against(self) -> scenarios.Scenario | None:
+        """Return A, where the present design is another."""
+        pinned = self.history.pinned if self.history else None
+        return pinned if pinned and pinned.changes != self.present.changes else None
 
     def _enable(self) -> None:
         """Enable the buttons that do something."""
@@ -186,12 +196,12 @@ class Tab:
 
     def command(self, present: scenarios.Scenario) -> str:
         """Return the command that gives the same answer on a terminal."""
-        pinned = self.history.pinned if self.history else None
-        return command(present, pinned if pinned and pinned.changes != present.changes else None)
+        return command(present, self._against())
 
     def change(self, place: str, value: Value, moving: bool) -> None:
         """Put a value in a place of the design; `moving` says that its slider is still moving."""
         if self.history:
+            self.say("")
             self.history.change(place, value)
             self.begin(moving=place if moving else None)
 
@@ -312,6 +322,7 @@ class Tab:
             if found.sweep:
                 told = saving.sweep_command(self.present, field.place, spread(field, SWEPT))
                 self.drawer.draw(self.sweeping, partial(shown.sweep, found.sweep, field.place, told))
+            self._run(self._against())  # Where the sweep broke off.
 
     def show_problems(self, error: ScenarioError) -> None:
         """Say what is wrong; what was found of an earlier design stays, and looks it."""
