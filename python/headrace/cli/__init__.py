@@ -12,7 +12,19 @@ import typer
 
 from headrace import reports
 from headrace._core import __version__
-from headrace.cli import decisions, devices, logs, measurements, scenarios, solve, starting, studies, sweeps, traces
+from headrace.cli import (
+    decisions,
+    devices,
+    explore,
+    logs,
+    measurements,
+    scenarios,
+    solve,
+    starting,
+    studies,
+    sweeps,
+    traces,
+)
 from headrace.cli.options import INTERRUPTED, MISTAKE
 
 app = typer.Typer(
@@ -29,6 +41,7 @@ for command in (starting.init, scenarios.run, solve.solve, scenarios.check, scen
     app.command()(command)
 app.command()(devices.validate)
 app.command()(measurements.measure)
+app.command()(explore.explore)
 app.add_typer(studies.commands, name="study")
 devices.imports.command("fio")(measurements.import_fio)
 devices.calibrate.command("scenario")(measurements.calibrate)
