@@ -16,6 +16,7 @@ mod buckets;
 pub mod histogram;
 mod interval;
 mod level;
+mod packed;
 mod pairs;
 pub mod quantile;
 mod series;
