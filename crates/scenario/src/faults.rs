@@ -30,11 +30,11 @@ pub struct FaultSpec {
 pub enum Moment {
     /// At this instant.
     At(Nanos),
-    /// After so many requests.
+    /// After a number of requests.
     After(AfterSpec),
 }
 
-/// After so many requests.
+/// A moment counted in requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AfterSpec {

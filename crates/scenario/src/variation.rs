@@ -97,7 +97,7 @@ fn vary(base: &mut Node, varied: &Node, name: &str) {
     }
 }
 
-/// What stands in the place of `base`: a number alone is told to be changed, where the other device tells where its is from.
+/// What stands in the place of `base`: a bare number is marked as changed where the other device names the source of its own.
 fn changed(base: &Node, varied: &Node, name: &str) -> Node {
     let was = base.child("value").filter(|_| matches!(varied.value, Value::Scalar(_)));
     let Some(was) = was else { return varied.clone() };

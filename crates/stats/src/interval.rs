@@ -44,8 +44,8 @@ impl Interval {
     /// From the means of successive small batches of one run, warm-up left out. `None` below four batches.
     ///
     /// They are merged into 32 groups, whose means are taken for independent where the small batches of a group count for fifteen
-    /// independent values or more (or, of fewer, for three in five). For how many they count is told by how much the quarters
-    /// *within* groups vary, at the upper 95 % limit: told by the groups themselves, the runs that are trusted would be those
+    /// independent values or more (or, of fewer, for three in five). That number comes from how much the quarters
+    /// *within* groups vary, at the upper 95 % limit: judged by the groups themselves, the runs that are trusted would be those
     /// whose groups, and so whose interval, came out narrow by chance. Groups that drift apart are not trusted either.
     pub fn by_batch_means(batch_means: &[f64]) -> Option<Self> {
         if batch_means.len() < 4 {

@@ -43,7 +43,7 @@ impl ServerPlan {
     fn fails(&self, view: View) -> Option<String> {
         if self.coalescing().is_some() {
             return Some(format!(
-                "answers are told one by one: `{}` holds them back for each other",
+                "answers are reported one by one: `{}` reports several together",
                 view.path()
             ));
         }
