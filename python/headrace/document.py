@@ -1211,7 +1211,7 @@ Moment: TypeAlias = "str | AfterSpec"
 """When something happens."""
 
 class AfterSpec(TypedDict):
-    """After so many requests."""
+    """A moment counted in requests."""
 
     after: int
     """Number of requests answered, dropped, expired or failed, of all streams together."""

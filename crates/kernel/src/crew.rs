@@ -190,6 +190,11 @@ impl<J, T> Future for Join<'_, J, T> {
 }
 
 impl<J, T> Join<'_, J, T> {
+    /// Stops waiting: unfinished jobs continue on their own. A join that is dropped ends them.
+    pub fn leave(self) {
+        self.crew.desk.joins.borrow_mut().want_no_more(self.join);
+    }
+
     /// Ends the jobs, the newest first: those that wait then leave before others give them a server.
     #[cold]
     fn cancel(&self) {
@@ -197,13 +202,6 @@ impl<J, T> Join<'_, J, T> {
         let members = desk.joins.borrow_mut().cancel(self.join);
         let ended = members.into_iter().rev().filter(|member| self.crew.sim.end(*member)).count();
         desk.members.set(desk.members.get() - ended);
-    }
-}
-
-impl<J, T> Join<'_, J, T> {
-    /// Waits no longer: jobs that are not done go on, and nobody waits for them. A join that is merely dropped ends them.
-    pub fn let_go(self) {
-        self.crew.desk.joins.borrow_mut().want_none(self.join);
     }
 }
 

@@ -65,8 +65,8 @@ impl<T> Joins<T> {
         state.wanted = state.pending;
     }
 
-    /// Has the join wait for no job.
-    pub fn want_none(&mut self, join: u32) {
+    /// Has the join wait for no more jobs.
+    pub fn want_no_more(&mut self, join: u32) {
         self.joins[join as usize].wanted = 0;
     }
 

@@ -34,7 +34,7 @@ pub enum Moment {
     After(AfterSpec),
 }
 
-/// After a number of requests.
+/// A moment counted in requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AfterSpec {

@@ -17,6 +17,7 @@ pub mod histogram;
 mod independence;
 mod interval;
 mod level;
+mod packed;
 mod pairs;
 pub mod quantile;
 mod series;

@@ -12,6 +12,7 @@ use crate::controller::Controller;
 use crate::crossing::Crossing;
 use crate::graph::Graph;
 use crate::health::{Change, Event, Happening, Health};
+use crate::switch::Switch;
 use crate::timeline::Timeline;
 use crate::witness::{Fact, Witness};
 
@@ -142,6 +143,14 @@ impl<'m> Place<'m> {
         self.touched.set(false);
     }
 
+    /// A request comes: it is received if the component works. Gives how often that has failed so far.
+    #[inline]
+    pub(crate) fn admit(&self, bytes: u64) -> Option<u32> {
+        let failures = self.health.is_up().then(|| self.health.failures())?;
+        self.receive(bytes);
+        Some(failures)
+    }
+
     #[inline]
     pub(crate) fn receive(&self, bytes: u64) {
         self.received.set(self.received.get().with(bytes));
@@ -262,6 +271,14 @@ impl<'m> Edge<'m> {
         self.to.serve_over(self.place, ask, way, disk, spent)
     }
 
+    /// The switch that it leads to, if it leads to one.
+    pub(crate) fn switch(&self) -> Option<&'m Switch<'m>> {
+        match self.to {
+            Component::Switch(switch) => Some(switch),
+            _ => None,
+        }
+    }
+
     /// The controller that it leads to, if it leads to one.
     pub(crate) fn controller(&self) -> Option<&'m Controller<'m>> {
         match self.to {
@@ -300,7 +317,7 @@ impl<'m> Edge<'m> {
         self.to
     }
 
-    /// Work begins that is done by more than one call: so many bytes are sent, and received.
+    /// Work begins that is done by more than one call: `bytes` are sent, and received.
     pub(crate) fn begin(&self, bytes: u64) {
         self.sent.set(self.sent.get().with(bytes));
         self.place.receive(bytes);

@@ -232,11 +232,11 @@ pub trait Room<'m>: Metered {
         async { unreachable!("a room that takes no events is asked to") }
     }
 
-    /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Only rooms
-    /// that take files are told.
+    /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Called only
+    /// for rooms that take files.
     fn begin_with(&self, file: &FileOp) {
         _ = file;
-        unreachable!("a room that takes no files is told of one");
+        unreachable!("a room that takes no files is given one");
     }
 }
 

@@ -55,7 +55,7 @@ fn responses(spec: ArraySpec, requests: &[(Nanos, Op, u64, u64)]) -> Vec<Nanos> 
     by_events(&system(spec), &["tds"], &coming).iter().map(|spent| spent.total()).collect()
 }
 
-/// How long the bus takes for so many bytes.
+/// How long the bus takes for `bytes`.
 fn bus(bytes: u64) -> Nanos {
     Nanos(bytes * 10)
 }

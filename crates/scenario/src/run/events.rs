@@ -168,7 +168,7 @@ impl<'m> Replication<'m> {
         let deadline = self.site.sim.now() + timeout;
         let mut request = hosts.all([(index, thread)]);
         let answer = self.site.sim.within(deadline, &mut request).await;
-        request.let_go();
+        request.leave();
         answer.flatten().unwrap_or(true)
     }
 

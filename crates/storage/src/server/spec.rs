@@ -55,6 +55,10 @@ pub struct ServerSpec {
     /// Multipath policy.
     #[serde(default)]
     pub paths: Paths,
+    /// Time after which a request without an answer is sent another way, once each; the last way is waited for. What is still under
+    /// way is finished, and its answer ignored. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_timeout: Option<Nanos>,
 }
 
 /// A host bus adapter.
@@ -130,6 +134,10 @@ impl Spec for ServerSpec {
                 "must be from 1 to 100: a factor by which work takes longer",
                 None,
             );
+        }
+        if self.path_timeout == Some(Nanos::ZERO) {
+            let message = "a path timeout of zero leaves no time for an answer";
+            return at.refuse("path_timeout", message, Some("give a time, or leave `path_timeout` out"));
         }
         let station = |service| StationSpec {
             servers: 1,

@@ -110,7 +110,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// How long the wire is busy with so many bytes of data.
+    /// How long `bytes` of data keep the wire busy.
     #[inline]
     pub fn time_for(&self, bytes: u64) -> Nanos {
         let Some(Frame { payload, overhead }) = self.frame.map(FrameSpec::frame) else {
@@ -121,7 +121,7 @@ impl Wire {
         sent.max(self.by_credit(frames, payload.0 + overhead.0))
     }
 
-    /// How long so many frames take where each waits for its credit: it comes back with the acknowledgement of an earlier frame,
+    /// How long the frames take where each waits for its credit: it comes back with the acknowledgement of an earlier frame,
     /// once to the other end and back after that was sent.
     fn by_credit(&self, frames: u64, bytes: u64) -> Nanos {
         let Some(credit) = self.credit.filter(|credit| frames > u64::from(*credit)) else {

@@ -4,12 +4,14 @@ use std::cell::RefCell;
 
 use headrace_kernel::{Sim, Stream};
 use headrace_storage::disk::DiskNumbers;
+use headrace_storage::graph::Copies;
 use headrace_storage::ssd::SsdNumbers;
+use headrace_storage::station::{Order, StationSpec};
 use headrace_storage::{
     Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, Wanted, lower,
 };
-use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Spent};
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Ask, Block, Spent, TimeSpec};
 use indexmap::IndexMap;
 
 /// A catalogue of one drive, whatever its name.
@@ -57,6 +59,14 @@ pub fn drive() -> DiskNumbers {
             "seek_write": {"track_to_track": "1.5 ms", "full_stroke": "16 ms"}, "overhead": "0.1 ms"}"#,
     )
     .unwrap()
+}
+
+/// A disk that takes 10 ms for anything.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
+pub fn slow_disk(capacity: Bytes) -> Copies {
+    let service = TimeSpec::Fixed(Nanos(10_000_000));
+    let station = StationSpec { servers: 1, service, order: Order::FirstCome, capacity };
+    Copies::Written(Box::new(ComponentSpec::Station(station)))
 }
 
 /// The graph of a system.

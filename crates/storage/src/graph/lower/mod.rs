@@ -211,14 +211,7 @@ impl<'d> Lowering<'d> {
     ) -> Option<Vec<NodeId>> {
         let count = count.unwrap_or(1) as usize;
         let (outer, begin) = (self.place.clone(), self.drafts.len());
-        let spot = Spot {
-            field,
-            path: format!("{}/{name}[0]", outer.path),
-            group: format!("{}/{name}", outer.group),
-            within: Some(outer.id),
-            root: outer.root,
-            ..Spot::default()
-        };
+        let spot = outer.part(field, &name, format!("{name}[0]"));
         let first = self.at(name, spot, spec);
         self.place = outer;
         let first = first?;

@@ -12,15 +12,8 @@ use crate::route::{Hop, RoutePlan};
 impl Lowering<'_> {
     /// Adds a node that nobody wrote, as a part of the component that is being lowered.
     pub fn part(&mut self, name: &str, plan: AnyPlan) -> NodeId {
-        let own = &self.place;
-        let spot = Spot {
-            field: own.field.iter().cloned().chain([name.to_owned()]).collect(),
-            path: format!("{}/{name}", own.path),
-            group: format!("{}/{name}", own.group),
-            within: Some(own.id),
-            root: own.root,
-            ..Spot::default()
-        };
+        let field = self.place.field.iter().cloned().chain([name.to_owned()]).collect();
+        let spot = self.place.part(field, name, name);
         self.made(spot, Lowered { plan, uses: Vec::new(), capacity: headrace_units::Bytes(0) })
     }
 
@@ -144,7 +137,13 @@ impl Lowering<'_> {
         }
         let Some(ComponentSpec::Server(spec)) = self.system.get(from) else { return None };
         let engine = engine.map(|_| 2);
-        let plan = RoutePlan { ways: hops, engine, policy: spec.paths, depth: spec.adapter.queue_depth };
+        let plan = RoutePlan {
+            ways: hops,
+            engine,
+            policy: spec.paths,
+            depth: spec.adapter.queue_depth,
+            timeout: spec.path_timeout,
+        };
         let path = format!("{from}→{to}");
         let field = vec!["system".to_owned(), from.to_owned()];
         let spot = Spot { field, group: path.clone(), path, root: self.system.len(), ..Spot::default() };
