@@ -138,6 +138,11 @@ pub trait Known {
         false
     }
 
+    /// The number of silos of a tape library, to which streams of sessions of cartridges go; none for another room.
+    fn silos(&self) -> Option<u32> {
+        None
+    }
+
     /// Where files can lie that are older than a log: in a disk pool, on tape. For a room that takes files.
     fn older_files(&self) -> [bool; 2] {
         [false, false]
