@@ -123,7 +123,7 @@ impl<'m> TapeLibrary<'m> {
         })
     }
 
-    /// Where the next bytes are written, at most so many: and how many fit there.
+    /// Where the next bytes are written, and how many of them fit there.
     pub(crate) fn next_part(&self, bytes: u64) -> (Spot, u64) {
         let (mut cartridge, mut offset) = self.filling.get();
         if offset == self.spec.cartridge.0 {
