@@ -317,7 +317,7 @@ impl<'m> Edge<'m> {
         self.to
     }
 
-    /// Work begins that is done by more than one call: `bytes` are sent, and received.
+    /// Work begins that is done by more than one call: its bytes are sent, and received.
     pub(crate) fn begin(&self, bytes: u64) {
         self.sent.set(self.sent.get().with(bytes));
         self.place.receive(bytes);

@@ -147,6 +147,11 @@ pub trait Known {
         false
     }
 
+    /// The number of silos of a tape library, to which streams of sessions of cartridges go; none for another room.
+    fn silos(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether all that it uses must serve blocks. A room that sends other work checks by itself whom it sends it to.
     fn sends_blocks(&self) -> bool {
         true

@@ -17,6 +17,6 @@ pub use ask::{Ask, Cause};
 pub use block::{Block, Op};
 pub use drawn::{DrawnSize, DrawnTime, Share, SizeSpec, TimeSpec};
 pub use event::DaqEvent;
-pub use file::{FileAct, FileOp};
+pub use file::{DriveUse, FileAct, FileOp};
 pub use file_table::FileTable;
 pub use spent::{Leg, NodeId, Spent, What};

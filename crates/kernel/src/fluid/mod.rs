@@ -70,7 +70,7 @@ impl<'m> Fluid<'m> {
         Self { sim, state: RefCell::default(), driver, is_woken }
     }
 
-    /// Adds a link that carries so much.
+    /// Adds a link of this rate.
     ///
     /// # Panics
     /// If it carries nothing: a transfer would never end.

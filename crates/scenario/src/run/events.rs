@@ -1,9 +1,9 @@
 //! Event by event: sources make requests, and each lives as a job of a crew until it is answered.
 
 use headrace_kernel::{Crew, Pause};
-use headrace_trace::{Due, FileDue, FileLog, Replay, Start};
+use headrace_trace::{Due, FileDue, FileLog, Follows, Replay, Start};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, DaqEvent, Spent, TimeSpec};
+use headrace_work::{Ask, Block, DaqEvent, FileOp, Spent, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
 use super::End;
@@ -19,6 +19,9 @@ pub type Hosts<'m> = Crew<'m, (usize, u32), bool>;
 
 /// A client whose request fails at once asks again after this time, a rule of ours: it would otherwise fail for ever at one instant.
 const RETRY: Nanos = Nanos(1_000_000_000);
+
+/// An operation of a log, and how long it took on the real system.
+type Recorded = (Ask<FileOp>, Option<Nanos>);
 
 /// Runs a replication event by event.
 pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) -> (End, Nanos) {
@@ -134,10 +137,15 @@ async fn replay_files<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: 
     let Ok(all) = log.due() else { return of.stop(End::TraceLost) };
     let mut left = log.survey.operations;
     for due in all {
-        let Ok(FileDue { at, number, op, measured }) = due else { return of.stop(End::TraceLost) };
+        let Ok(FileDue { at, number, op, measured, follows }) = due else { return of.stop(End::TraceLost) };
         left -= 1;
         sim.until(at).await;
-        of.sources[index].files.borrow_mut().push_back((Ask::new(keys.key(number), op), measured));
+        let recorded = (Ask::new(keys.key(number), op), measured);
+        if let Some(follows) = follows {
+            sim.spawn(of.client_in_turn(index, recorded, follows));
+            continue;
+        }
+        of.sources[index].files.borrow_mut().push_back(recorded);
         of.send(hosts, index).await;
     }
     if left > 0 {
@@ -207,9 +215,18 @@ impl<'m> Replication<'m> {
 
     /// The next operation of a stream on files, from its birth to its answer.
     async fn client_of_files(&'m self, stream: usize) {
+        let next = self.sources[stream].files.borrow_mut().pop_front();
+        self.ask_of_file(stream, next.expect("an operation is put here before it is sent")).await;
+    }
+
+    /// An operation that follows the one before it on its file.
+    async fn client_in_turn(&'m self, stream: usize, recorded: Recorded, follows: Follows) {
+        let _turn = self.sources[stream].turns.next(follows).await;
+        self.ask_of_file(stream, recorded).await;
+    }
+
+    async fn ask_of_file(&'m self, stream: usize, (mut ask, measured): Recorded) {
         let source = &self.sources[stream];
-        let next = source.files.borrow_mut().pop_front();
-        let (mut ask, measured) = next.expect("an operation is put here before it is sent");
         ask.priority = source.priority;
         let data = ask.with(ask.work.data());
         let mut spent = Spent::from(self.begin(stream, &data));

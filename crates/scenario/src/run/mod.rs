@@ -10,6 +10,7 @@ mod phases;
 mod record;
 mod recursion;
 mod replication;
+mod turns;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

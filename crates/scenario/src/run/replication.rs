@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use headrace_kernel::{Pool, Sim, Stream};
 use headrace_storage::{Arena, Edge, Journey, Place, Site, Slots, Timeline};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, FileAct, FileOp};
+use headrace_work::{Ask, Block, DriveUse, FileAct, FileOp};
 use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::cut;
@@ -16,6 +16,7 @@ use super::faults::Counted;
 use super::log::Log;
 use super::outcome::{self, Outcome};
 use super::record::Record;
+use super::turns::Turns;
 use super::{End, Options, seed, wanted};
 use crate::checks::FileBooks;
 use crate::plan::{Plan, StreamPlan};
@@ -85,7 +86,8 @@ pub fn run(
 fn begin_with_older_files(stream: &StreamPlan, source: &Source) {
     for file in stream.log.iter().flat_map(|log| &*log.survey.older) {
         let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
-        source.edge.begin_with(&FileOp { act, file: file.file, bytes: file.bytes, user: 0, host: 0 });
+        let (file, bytes, drive) = (file.file, file.bytes, DriveUse::default());
+        source.edge.begin_with(&FileOp { act, file, bytes, user: 0, host: 0, drive });
     }
 }
 
@@ -112,8 +114,9 @@ pub struct Source<'m> {
     /// Recorded requests that are due, each with the response that was measured.
     pub recorded: RefCell<VecDeque<(Ask<Block>, Option<Nanos>)>>,
     is_recorded: bool,
-    /// Recorded operations on files that are due, likewise.
+    /// Recorded operations on files that are due, likewise; those of a replay that keeps gaps wait for their turn.
     pub files: RefCell<VecDeque<(Ask<FileOp>, Option<Nanos>)>>,
+    pub turns: Turns<'m>,
     /// Room for requests in flight, where that is limited.
     pub room: Option<Pool<'m>>,
     when_full: WhenFull,
@@ -140,6 +143,7 @@ impl<'m> Source<'m> {
             recorded: RefCell::default(),
             is_recorded: stream.trace.is_some(),
             files: RefCell::default(),
+            turns: Turns::new(sim),
             room,
             when_full: stream.spec.when_full,
             timeout: stream.spec.timeout,

@@ -227,6 +227,7 @@ impl<'m> Room<'m> for Archive<'m> {
             FileAct::Put => self.put(ask, spent).await,
             FileAct::Stage => self.stage(ask, spent).await,
             FileAct::Delete => self.wanted(ask).into_iter().for_each(|file| self.discard(file)),
+            FileAct::Session => unreachable!("a plan sends sessions to a tape library"),
         }
         spent.charge(self.place.id, What::Service, self.now());
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use headrace_kernel::{Pool, Resource, subkey};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, DaqEvent, FileAct, FileOp, Op, Spent};
+use headrace_work::{Ask, Block, DaqEvent, DriveUse, FileAct, FileOp, Op, Spent};
 
 use super::Recorder;
 use super::spec::{Affinity, REGIONS};
@@ -103,7 +103,14 @@ impl<'m> Recorder<'m> {
     async fn put(&'m self, ask: &Ask<DaqEvent>, stream: &Stream<'m>, write: &Write, spent: &mut Spent) {
         let builder = u64::from(ask.work.builder);
         let file = subkey(self.files, (stream.number << 40) | write.number);
-        let op = FileOp { act: FileAct::Put, file, bytes: write.bytes, user: builder, host: builder };
+        let op = FileOp {
+            act: FileAct::Put,
+            file,
+            bytes: write.bytes,
+            user: builder,
+            host: builder,
+            drive: DriveUse::default(),
+        };
         self.targets[0].handle(&ask.with(op), spent).await;
     }
 
