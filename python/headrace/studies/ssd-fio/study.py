@@ -19,7 +19,7 @@ SOURCE = "fio 3.1, a minute of 4 KiB requests all over each drive (fio-plot)"
 ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds `fio-ssd/`"
 FITTED = ("iops",)
 # Requests under each load, while it fits and while it judges.
-FITTING, JUDGING, SMALL = 5_000, 20_000, 3_000
+FITTING, JUDGING, SMALL = 5_000, 60_000, 6_000
 
 
 def obtain(study: Study) -> Iterator[Judged]:
@@ -46,7 +46,7 @@ def fitted(study: Study, scenario: Scenario, drive: Json, table: Path) -> Json:
     found = measured(table, drive["device"], study.document["fit_on"])
     vary = study.document["vary"][drive["scenario"]]
     fit = fitting.fit(
-        scenario, found, vary, requests=FITTING, measures=FITTED, cross_validate=False, tell=study.tell
+        scenario, found, vary, requests=FITTING, measures=FITTED, loss="soft_l1", cross_validate=False, tell=study.tell
     )
     values = {row["parameter"]: row["is"] for row in fit["parameters"]}
     apart = [*vary, *study.document["apart"][drive["scenario"]]]
@@ -76,7 +76,7 @@ def judged(study: Study, scenario: Scenario, drive: Json, table: Path) -> Iterat
 
 
 def measured(table: Path, device: str, depths: list[int]) -> Measurement:
-    """Return the points of a drive at these depths. Their mean is fio's completion latency, which leaves submission out."""
+    """Return the points of a drive at these depths. Their mean is that of fio's completion latency."""
     with table.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["device"] == device and int(row["iodepth"]) in depths]
     return Measurement([_point(row) for row in rows])
