@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any
 
 import headrace
-from headrace.measurement import Measurement, comparison, fitting, loads
+from headrace.measurement import Measurement, comparison, fitting
+from headrace.measurement.points import PERCENTILES
 from headrace.scenario import Scenario
 from headrace.study import Claim, Judged, Obtained, Study, verdict
 
@@ -86,5 +87,5 @@ def _point(row: dict[str, str]) -> Json:
     shape = {"op": row["op"], "pattern": "random", "block_bytes": 4096, "read_share": float(row["op"] == "read")}
     counts = {name: int(row[name]) for name in ("iodepth", "numjobs")}
     found = {"iops": float(row["iops"]), "mean_ms": float(row["clat_mean_us"]) / 1000}
-    empty = dict.fromkeys(("bandwidth_bytes_per_s", "file_bytes", *loads.PERCENTILES))
+    empty = dict.fromkeys(("bandwidth_bytes_per_s", "file_bytes", *PERCENTILES))
     return empty | shape | counts | found
