@@ -17,7 +17,7 @@ pub trait Spec {
     /// What it becomes when names are looked up.
     type Plan: Plan;
 
-    /// Looks up what it names and refuses what cannot work; every mistake goes to `at`. `None` where there was one.
+    /// Looks up what it names and refuses what cannot work; all errors go to `at`. `None` where there was one.
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self::Plan>>;
 }
 
