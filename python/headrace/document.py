@@ -10,106 +10,106 @@ from typing import Literal, NotRequired, TypeAlias, TypedDict
 __all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
-    """A storage system, its load, and the length of the simulation."""
+    """A storage system, a load, and how long to watch them."""
 
     parts: NotRequired[dict[str, ComponentSpec]]
-    """Templates by name. Arrays consist of copies of them."""
+    """Templates, each under a name of its own: arrays are made of copies of them."""
     system: dict[str, ComponentSpec]
-    """Components by name. Each exists once and is shared by everything that names it."""
+    """The components, each under a name of its own. Each exists once; whoever names it shares it."""
     workload: dict[str, StreamSpec]
-    """Streams of requests by name."""
+    """The streams of requests, each under a name of its own."""
     faults: NotRequired[list[FaultSpec]]
     """Components that fail during the run."""
     run: NotRequired[RunSpec]
-    """Length of the run, seed, and warm-up."""
+    """How long to run, and from which seed."""
 
 class ComponentSpecDisk(TypedDict):
     """A disk drive."""
 
     type: Literal['disk']
     device: DeviceField
-    """A drive from the catalogue by name, a variation of one, or its parameters in full."""
+    """A drive of the catalogue by name, the path of a device file from the folder of the scenario (`./mine.yaml`), a variation of either, or its numbers written out."""
     positioning: NotRequired[Positioning]
-    """How positions on the platter are modelled."""
+    """How the places on the platter are sampled."""
     scheduling: NotRequired[Scheduling | None]
-    """Scheduling policy, for `positioning: mechanical`. Default: the drive's own."""
+    """Which of the waiting requests is served next, for `positioning: mechanical`. Default: what the drive does."""
     queue_depth: NotRequired[int | None]
-    """Maximum number of commands it holds and reorders; the rest queue in the host. With more than one it starts the next command while data of the previous one is still being sent. Default: the drive's own."""
+    """Maximum number of commands it holds and reorders; the rest queue in the host. With more than one it takes the next while data of the one before still goes to the host. Default: what the drive does."""
     phase: NotRequired[str | float | None]
-    """Initial angle of the platter as a fraction of a revolution, for `positioning: mechanical`. Default: random."""
+    """Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn."""
 
 class ComponentSpecStation(TypedDict):
-    """Servers with a given service time distribution."""
+    """Servers with a service time by law."""
 
     type: Literal['station']
     servers: NotRequired[int]
-    """Number of requests served in parallel."""
+    """Number of requests served at once."""
     service: TimeSpec
-    """Service time of a request."""
+    """Service time of each."""
     order: NotRequired[Order]
-    """Order of service."""
+    """Which of the waiting requests is served next."""
     capacity: NotRequired[str]
     """Addressable bytes."""
 
 class ComponentSpecController(TypedDict):
-    """An array controller: processors, a bus, and memory for caches."""
+    """What arrays share: processors, a bus, memory for caches."""
 
     type: Literal['controller']
     processors: NotRequired[int]
-    """Number of commands processed in parallel."""
+    """Number of commands processed at once."""
     command: NotRequired[str]
-    """Processor time per command, from a host or to a disk."""
+    """Processor time of a command: one that comes from a host, or one that goes to a disk."""
     disk_command: NotRequired[str | None]
-    """Processor time per command to a disk. Default: that of `command`."""
+    """Processor time of a command that goes to a disk, where it differs. Default: that of `command`."""
     data_rate: NotRequired[str | None]
-    """Rate at which a processor handles the data of host commands, in addition to `command`. Default: no time."""
+    """Rate at which a processor handles the data of a host's command, in addition to `command`. Default: in no time."""
     parity_rate: NotRequired[str | None]
-    """Rate at which a processor computes parity, in bytes of input data. Default: no time."""
+    """Rate at which a processor computes parity, in bytes of data that go into it. Default: in no time."""
     bus: NotRequired[str | None]
-    """Rate of the bus. Host data, back-end data and parity each cross it once. Default: no time."""
+    """Rate of the bus that all data crosses: that of hosts once, that to and from disks once, parity once. Default: in no time."""
     transfer: NotRequired[str]
-    """Largest transfer on the bus; larger ones are split and interleave with others."""
+    """Most data that crosses the bus at once. Others cross in between."""
     memory: NotRequired[str | None]
-    """Memory for the caches of its arrays, which must fit in it. Default: the sum of their sizes."""
+    """Memory for the caches of its arrays: together they must fit. Default: as much as they ask for."""
 
-# Several devices that act as one.
+# Several devices that answer as one.
 ComponentSpecArray = TypedDict(
     "ComponentSpecArray",
     {
         "type": "Literal['array']",
-        # RAID level: how data is distributed over the disks.
+        # How data is laid out over the disks.
         "level": "Level",
-        # Its disks: copies of a part, by name or written in place, or a list of components of `system`.
+        # What it is made of: copies of a part, named or written out, or a list of components of `system`.
         "of": "Copies",
-        # Number of disks.
+        # Number of copies.
         "disks": "NotRequired[int | None]",
-        # Number of consecutive bytes on one disk before the next disk follows.
-        "stripe_unit": "str",
-        # Whether consecutive requests overlap.
+        # Bytes that lie on one disk before the next has its turn. RAID 1 does not stripe: there it is the grain in which copies are tracked and rebuilt, 64 KiB by default. Every other level needs it.
+        "stripe_unit": "NotRequired[str | None]",
+        # Whether requests overlap.
         "queueing": "NotRequired[Queueing]",
-        # Disk on which a request starts. RAID 0 only.
+        # On which disk a request begins. Only of RAID 0.
         "first_unit": "NotRequired[FirstUnit]",
-        # Placement of parity. Only for levels that rotate parity.
+        # On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe.
         "rotation": "NotRequired[Rotation | None]",
-        # Policy that selects the copy to read. Mirrors only. Default: `round_robin`.
+        # Which copy a read is taken from. Only of mirrors; there the default is `round_robin`.
         "read_from": "NotRequired[ReadFrom | None]",
-        # Failed disks, numbered from 0: the array runs degraded.
+        # Disks that have failed, by number from 0: the array runs degraded.
         "failed": "NotRequired[list[int]]",
-        # Server that an array of listed components belongs to; it sends requests to each component through the fabric. A server other than that of the stream acts as a virtualisation engine. Default: the components are attached directly.
+        # The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
         "from": "NotRequired[str | None]",
-        # Number of hot spares: additional copies of the part, or the last of the listed components.
+        # Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail.
         "spares": "NotRequired[int]",
-        # Declustering: stripes narrower than the array, spread over all disks. RAID 5, 6 and erasure codes only.
+        # Stripes of fewer units than there are disks, over all disks by permutations. Only of RAID 5, 6 and erasure codes.
         "declustered": "NotRequired[DeclusteredSpec | None]",
-        # How lost or outdated data of a disk is rebuilt.
+        # How what a disk has lost or missed is rebuilt.
         "rebuild": "NotRequired[RebuildSpec | None]",
-        # Path between the array and its disks: a `link`, `fc_loop` or other path of `system`, or several, used in turn. Default: transfers take no time.
+        # A `link` or `fc_loop` of `system` between the array and its disks, or several, which take turns while they work. Default: data takes no time on the way.
         "via": "NotRequired[Via | None]",
-        # One or two controllers of `system` that run the array. Default: none; controller work takes no time.
+        # The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
         "controllers": "NotRequired[list[str]]",
-        # How two controllers share requests.
+        # Which of two controllers requests come to.
         "access": "NotRequired[Access]",
-        # Cache in the memory of each of its controllers. Default: none.
+        # A cache between hosts and disks, in the memory of each of its controllers. Default: none.
         "cache": "NotRequired[ArrayCacheSpec | None]",
     },
 )
@@ -119,17 +119,17 @@ class ComponentSpecLink(TypedDict):
 
     type: Literal['link']
     preset: NotRequired[Preset | None]
-    """Type of wire, which sets rate and frame. Default: as given by `rate` and `frame`."""
+    """What the wire is called: its rate and its frames. Default: `rate` and `frame` say them."""
     rate: NotRequired[str | None]
-    """Data rate; with `frame`, the rate after line coding and before frame overhead. Default: that of `preset`."""
+    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frame overhead. Default: that of `preset`; without a preset none, and `rate` is the data rate."""
+    """What frames add to data. Default: that of `preset`; without one nothing, and `rate` is that of data."""
     duplex: NotRequired[Duplex | None]
-    """Whether reads and writes share the wire. Default: `full` with a `preset`, otherwise `half`."""
+    """Whether reads and writes share the wire. Default: a `preset` is `full`, a bare `rate` is `half`."""
     latency: NotRequired[str]
-    """Propagation delay. The next transfer can start meanwhile."""
+    """Delay from the last byte sent to the last byte received; the next transfer may begin in the meantime."""
     metres: NotRequired[int]
-    """Length in metres (5 ns each)."""
+    """Length of the wire in metres, of 5 ns each."""
     credit: NotRequired[int | None]
     """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: enough for any length."""
 
@@ -142,36 +142,36 @@ class ComponentSpecFcLoop(TypedDict):
     policy: NotRequired[Policy]
     """Which port sends next."""
     per_node_delay: NotRequired[int]
-    """Delay in each port, in transmission words of 40 bits. 6 is typical (estimate); FC-AL-2 allows 12."""
+    """Delay of a word in each port, in transmission words of 40 bits: 6 is typical (estimate); FC-AL-2 allows 12."""
     metres: NotRequired[int]
-    """Length of cable around the loop in metres (5 ns each)."""
+    """Length of cable round the loop, in metres, of 5 ns each."""
     frame_payload: NotRequired[str]
-    """Payload of a full frame, a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors."""
+    """Data in a full frame: a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors."""
     credit: NotRequired[int]
-    """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate and stalls only loops with long cables."""
+    """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate; it stalls no loop without long cables."""
 
 class ComponentSpecSwitch(TypedDict):
-    """A switch that connects servers, storage and other switches."""
+    """A switch between servers, other switches and what holds data."""
 
     type: Literal['switch']
     connects: list[Connection]
-    """Its neighbours: servers, storage and other switches. Either of two switches lists the link between them."""
+    """Its neighbours: servers, other switches, and what holds data. A link between two switches is listed by either."""
     preset: NotRequired[Preset | None]
-    """Type of its ports, which sets rate and frame. Default: as given by `rate` and `frame`."""
+    """What the wires of its ports are called: their rate and frames. Default: `rate` and `frame` say them."""
     rate: NotRequired[str | None]
-    """Rate of each port per direction: the data rate, or with `frame` that of frames. Default: that of `preset`."""
+    """Rate of each port in each direction: that of data, or with `frame` of frames. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frame format. Default: that of `preset`; without a preset none."""
+    """How data is cut into frames. Default: that of `preset`; without one not at all."""
     latency: NotRequired[str]
-    """Delay from a frame's arrival at one port to the queue of another. Data sheets give 0.3 µs to 2 µs."""
+    """Time from the arrival of a frame at a port to its place in the queue of another. Data sheets say 0.3 µs to 2 µs."""
     forwarding: NotRequired[Forwarding]
-    """Whether a frame is forwarded before it has fully arrived."""
+    """Whether a frame goes on before it is there whole."""
     form: NotRequired[Form]
     """Whether ports have queues."""
     credit: NotRequired[int | None]
     """Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length."""
     ports: NotRequired[int | None]
-    """Number of ports. Default: the number that its neighbours need."""
+    """Number of ports. Default: as many as neighbours need."""
 
 class ComponentSpecServer(TypedDict):
     """A server that streams come from."""
@@ -180,48 +180,48 @@ class ComponentSpecServer(TypedDict):
     cores: NotRequired[int]
     """Number of cores."""
     submit: NotRequired[str]
-    """Core time to submit a command."""
+    """Time a core works to submit a command."""
     complete: NotRequired[str]
-    """Core time to complete a command."""
+    """Time a core works to finish a command that is answered."""
     interrupt: NotRequired[str]
-    """Additional core time per interrupt."""
+    """Time a core works for each interrupt besides."""
     copy: NotRequired[str | None]
-    """Rate at which a core copies data between adapter and application, checksums included. Default: no copying."""
+    """Rate at which a core moves data between adapter and application: copies, and checksums where protocols run in software. Default: it does not."""
     adapter: NotRequired[AdapterSpec]
-    """The host bus adapter, shared by all ports."""
+    """The host bus adapter, one for all ports."""
     paths: NotRequired[Paths]
-    """Multipath policy."""
+    """Which way a request takes where there are several."""
 
 class ComponentSpecFront(TypedDict):
-    """Limits per user and per host, and ports, in front of an archive."""
+    """Limits of users and ports, before an archive."""
 
     type: Literal['front']
     per_user: NotRequired[int | None]
-    """Maximum number of transfers per user. Default: no limit."""
+    """Maximum number of transfers of a user. Default: no limit."""
     per_host: NotRequired[int | None]
-    """Maximum number of transfers per host. Default: no limit."""
+    """Maximum number of transfers of a host. Default: no limit."""
     ports: NotRequired[list[PortClass]]
-    """Classes of ports; a transfer takes the first free port that accepts the size of its file. Default: no ports needed."""
+    """The ports, class by class; a transfer takes the first that is free and suits the size of its file. Default: no ports are needed."""
     queue: NotRequired[PortQueue]
-    """Queueing discipline for ports."""
+    """Who is next when a port is free."""
     put_latency: NotRequired[str]
-    """Delay before the data of a put is sent. The port is held."""
+    """Delay before the data of a put moves, the port being held."""
     get_latency: NotRequired[str]
-    """Delay before the data of a get is sent. The port is held."""
+    """Delay before the data of a get moves, the port being held."""
     client_rate: NotRequired[str | None]
-    """Maximum rate of one client. Default: no limit."""
+    """The most that one client sends or receives. Default: no limit."""
 
 class ComponentSpecNetwork(TypedDict):
-    """A network shared by transfers."""
+    """A network that transfers share, each way."""
 
     type: Literal['network']
     rate: str
-    """Data rate in each direction."""
+    """What data achieves, each way."""
     half_duplex: NotRequired[bool]
-    """Whether both directions share `rate`."""
+    """Whether both ways share `rate`."""
 
 class ComponentSpecDiskPool(TypedDict):
-    """A disk pool: volumes on chains."""
+    """Volumes on chains, which hold files."""
 
     type: Literal['disk_pool']
     chains: int
@@ -229,11 +229,11 @@ class ComponentSpecDiskPool(TypedDict):
     volumes: int
     """Number of volumes on each chain."""
     volume: str
-    """Capacity of a volume. Larger files span successive volumes."""
+    """Capacity of a volume. A larger file is stored on several successive ones."""
     rate: str
     """Rate of a chain."""
     allocate: NotRequired[Allocate]
-    """Allocation policy for volumes."""
+    """Which volume the next file goes to."""
 
 class ComponentSpecTapeLibrary(TypedDict):
     """Cartridges, drives and robots."""
@@ -242,223 +242,223 @@ class ComponentSpecTapeLibrary(TypedDict):
     groups: list[DriveGroup]
     """The groups of drives."""
     cartridge: str
-    """Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge."""
+    """Capacity of a cartridge. Files are written one after another; one that does not fit continues on the next."""
     cartridges: NotRequired[int]
-    """Number of cartridges that hold the files older than the log, each at a random position of a random cartridge."""
+    """Number of cartridges with files that are older than a log; each of these files lies on one at random, anywhere."""
     drive_rate: NotRequired[str | None]
-    """Maximum rate of one drive. Default: the rate of its group."""
+    """The most that one drive reads or writes. Default: what its group carries."""
     load: NotRequired[str]
-    """Time from insertion of a cartridge until the drive is ready."""
+    """From the cartridge's arrival in a drive until it is ready."""
     locate: NotRequired[str]
-    """Locate time from one end of the tape to the other; shorter distances take proportionally less."""
+    """From one end of the tape to the other. Going anywhere takes time in proportion to the way."""
     rewind: NotRequired[str]
-    """Rewind time from the end of the tape; shorter distances take proportionally less."""
+    """From the end of the tape to its beginning, before unloading; in proportion."""
     unload: NotRequired[str]
-    """Time from rewound until the robot can remove the cartridge."""
+    """From rewound until the robot can take the cartridge."""
     move: NotRequired[str]
-    """Robot time to move a cartridge to or from a drive."""
+    """What a robot takes to bring a cartridge to a drive, or to put it back."""
     hold: NotRequired[str]
-    """Deferred dismount: how long an unused cartridge stays mounted. It is dismounted earlier if another needs the drive. Default: dismounted at once."""
+    """How long an unused cartridge stays in its drive; it leaves earlier where a drive is needed for another. Default: it leaves at once."""
     recall: NotRequired[Recall]
-    """Order of recalls when a drive becomes free."""
+    """Which recall is next when a drive is free."""
 
 class ComponentSpecArchive(TypedDict):
-    """An archive: files in a disk pool in front of a tape library."""
+    """Files in a disk pool before a tape library."""
 
     type: Literal['archive']
     front: NotRequired[str | None]
-    """Name of the front. Default: no limits."""
+    """The front that transfers pass, by its name in `system`. Default: clients and ports limit nothing."""
     network: NotRequired[str | None]
-    """Name of the network between clients, pool and tape. Default: no limit."""
+    """The network between clients, pool and tape, by its name in `system`. Default: it limits nothing."""
     pool: str
-    """Name of the disk pool."""
+    """The disk pool, by its name in `system`."""
     library: NotRequired[str | None]
-    """Name of the tape library. Default: none; files are kept only in the pool."""
+    """The tape library, by its name in `system`. Default: files are in the pool only."""
     migrate: NotRequired[MigrateSpec | None]
-    """Migration to tape. Default: never."""
+    """When files are stored to tape. Default: never."""
     purge: NotRequired[PurgeSpec | None]
-    """When, and which, files are purged from the pool. Default: never."""
+    """When and which files are purged from the pool. Default: never."""
 
 ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
-"""The document's form of a [`DeviceRef`]; variations are completed before it is read."""
+"""What a document has in the place of a [`DeviceRef`]: variations are completed before it is read."""
 
 class VariedDevice(TypedDict):
-    """A drive equal to another except for the fields given beside `like`."""
+    """A drive that is like another one, but for the fields given beside `like`."""
 
     like: str
-    """The device that supplies all fields not given here, each marked as an estimate."""
+    """The device from which all that is not given here is taken, each number as an estimate."""
 
 class DiskNumbers(TypedDict):
-    """The parameters of a drive, as in a data sheet."""
+    """The numbers of a drive, as a data sheet gives them."""
 
     name: NotRequired[str | None]
-    """Manufacturer, model, size."""
+    """Maker, model, size."""
     validation: NotRequired[str]
-    """The measurements it was validated against, and the result; or `not validated`."""
+    """Against which measurements it was validated, and how well; or `not validated`."""
     capacity: Sourced
-    """Capacity in bytes."""
+    """How many bytes it holds."""
     cylinders: Sourced2
-    """Number of cylinders."""
+    """How many cylinders: what the arm moves over."""
     rotation: Sourced3
-    """Rotational speed."""
+    """How fast it turns."""
     media_rate_outer: Sourced4
-    """Media rate of the outermost track."""
+    """How fast data passes under the head on the outermost track."""
     media_rate_inner: Sourced4
-    """Media rate of the innermost track."""
+    """How fast data passes under the head on the innermost track."""
     seek_read: SeekTimes
-    """Seek times for reads."""
+    """How long the arm takes to where it reads."""
     seek_write: SeekTimes
-    """Seek times for writes."""
+    """How long the arm takes to where it writes."""
     overhead: NotRequired[Sourced5]
-    """Overhead per request: command, controller, interface."""
+    """What every request takes beside: command, controller, interface."""
     price: NotRequired[Sourced6 | None]
-    """Price of one drive in any currency; `optimise` adds them up."""
+    """What one costs, in any currency: `optimise` adds them up."""
     power: NotRequired[Sourced6 | None]
-    """Power draw when busy, in watts."""
+    """What it draws when it is busy, in watts."""
     rack_units: NotRequired[Sourced6 | None]
-    """Rack units it occupies: its share of an enclosure."""
+    """How many rack units it takes, its share of an enclosure."""
     mechanics: NotRequired[MechanicsSpec | None]
-    """Mechanics, for `positioning: mechanical`. Default: derived from the fields above."""
+    """Its mechanics, for `positioning: mechanical`. Default: what follows from the numbers above."""
     cache: NotRequired[CacheSpec | None]
-    """Cache, for `positioning: mechanical`. Default: none."""
+    """Its cache, for `positioning: mechanical`. Default: none."""
     interface: NotRequired[InterfaceSpec | None]
-    """Interface, for `positioning: mechanical`. Default: `overhead` per command, and no transfer time."""
+    """Its interface, for `positioning: mechanical`. Default: `overhead` before each command, and data in no time."""
     queue: NotRequired[QueueSpec | None]
-    """Command queue, for `positioning: mechanical`. Default: one command at a time."""
+    """What it makes of the commands that wait in it, for `positioning: mechanical`. Default: one after another."""
 
 Sourced: TypeAlias = "str | Told"
-"""A value and its source."""
+"""A number, and where it comes from."""
 
 class Told(TypedDict):
-    """A value with its source."""
+    """A number with its source."""
 
     value: str
-    """The value."""
+    """The number."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Where it was read."""
     estimate: NotRequired[str | None]
-    """How the value was estimated, if no source gives it."""
+    """Where no source gives it: how it was estimated."""
 
 Sourced2: TypeAlias = "int | Told2"
-"""A value and its source."""
+"""A number, and where it comes from."""
 
 class Told2(TypedDict):
-    """A value with its source."""
+    """A number with its source."""
 
     value: int
-    """The value."""
+    """The number."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Where it was read."""
     estimate: NotRequired[str | None]
-    """How the value was estimated, if no source gives it."""
+    """Where no source gives it: how it was estimated."""
 
 Sourced3: TypeAlias = "str | Told3"
-"""A value and its source."""
+"""A number, and where it comes from."""
 
 class Told3(TypedDict):
-    """A value with its source."""
+    """A number with its source."""
 
     value: str
-    """The value."""
+    """The number."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Where it was read."""
     estimate: NotRequired[str | None]
-    """How the value was estimated, if no source gives it."""
+    """Where no source gives it: how it was estimated."""
 
 Sourced4: TypeAlias = "str | Told4"
-"""A value and its source."""
+"""A number, and where it comes from."""
 
 class Told4(TypedDict):
-    """A value with its source."""
+    """A number with its source."""
 
     value: str
-    """The value."""
+    """The number."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Where it was read."""
     estimate: NotRequired[str | None]
-    """How the value was estimated, if no source gives it."""
+    """Where no source gives it: how it was estimated."""
 
 class SeekTimes(TypedDict):
-    """A seek curve from data-sheet values: a + b dᵖ for a distance d."""
+    """A seek curve, as a data sheet gives it: a + b dᵖ over a distance d."""
 
     track_to_track: Sourced5
-    """Seek to the next cylinder."""
+    """To the next cylinder."""
     average: NotRequired[Sourced5 | None]
-    """Mean seek between random cylinders. Default: follows from the other two with p = 1/2."""
+    """The mean between random cylinders. Default: as it follows from the other two with p = 1/2."""
     full_stroke: Sourced5
-    """Seek from the first cylinder to the last."""
+    """From the first cylinder to the last."""
 
 Sourced5: TypeAlias = "str | Told5"
-"""A value and its source."""
+"""A number, and where it comes from."""
 
 class Told5(TypedDict):
-    """A value with its source."""
+    """A number with its source."""
 
     value: str
-    """The value."""
+    """The number."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Where it was read."""
     estimate: NotRequired[str | None]
-    """How the value was estimated, if no source gives it."""
+    """Where no source gives it: how it was estimated."""
 
 Sourced6: TypeAlias = "float | Told6"
-"""A value and its source."""
+"""A number, and where it comes from."""
 
 class Told6(TypedDict):
-    """A value with its source."""
+    """A number with its source."""
 
     value: float
-    """The value."""
+    """The number."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Where it was read."""
     estimate: NotRequired[str | None]
-    """How the value was estimated, if no source gives it."""
+    """Where no source gives it: how it was estimated."""
 
 class MechanicsSpec(TypedDict):
-    """Mechanical parameters beyond a data sheet."""
+    """What is known of the mechanics beyond a data sheet."""
 
     source: NotRequired[str | None]
-    """Source of these values."""
+    """Where these numbers were read."""
     head_switch: NotRequired[str | None]
-    """Head switch within a cylinder. Default: the seek time to the next cylinder."""
+    """From one surface to another of the same cylinder. Default: as long as a seek to the next cylinder."""
     write_settle: NotRequired[str | None]
-    """Additional settle time of a seek or head switch before a write. Negative in some DiskSim files; no move takes less than zero time. Default: the difference of `seek_write` and `seek_read` to the next cylinder."""
+    """How much longer a seek or head switch takes before a write than before a read. Negative where it is shorter, as in some DiskSim files; no move takes less than no time. Default: by how much `seek_write` is slower to the next cylinder than `seek_read`."""
     write_retries: NotRequired[str | float | None]
-    """Share of writes that lose a revolution because the head has not settled when their sector arrives."""
+    """What share of writes lose a turn, as the head is not steady enough when their sector comes."""
     zero_latency: NotRequired[bool]
-    """Whether access to a track starts at whichever of its sectors comes first (zero-latency access)."""
+    """Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first."""
     zero_latency_writes: NotRequired[bool | None]
-    """The same for writes. Default: as `zero_latency`."""
+    """Whether a write does. Default: as `zero_latency`."""
     inward_more: NotRequired[str]
-    """Additional time of inward seeks over `seek`: the force of air and cable on the arm helps one direction only."""
+    """By how much longer a seek inwards takes than `seek` says: what pushes the arm (the air, its cable) helps it one way only."""
     outward_more: NotRequired[str]
-    """Additional time of outward seeks over `seek`."""
+    """By how much longer a seek outwards takes."""
     seek: NotRequired[list[list[int | str]]]
-    """Seek times as (cylinders, time) with increasing distances, interpolated and extrapolated linearly. Default: the curve of `seek_read`."""
+    """Seek times: (cylinders, time), distances rising; in between, and beyond the last, on straight lines. Default: the curve of `seek_read`."""
     layout: NotRequired[LayoutSpec | None]
-    """Layout of sectors. Default: sixteen zones, as many surfaces as the capacity needs, and skews just large enough to switch tracks and settle for a write."""
+    """Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough to switch to the next track and settle for a write."""
 
 class LayoutSpec(TypedDict):
-    """Layout of sectors on the platters."""
+    """How sectors lie on the platters."""
 
     surfaces: int
-    """Number of surfaces that hold data."""
+    """How many surfaces hold data."""
     order: NotRequired[TrackOrder]
-    """Order of the tracks in a cylinder."""
+    """In which order the tracks of a cylinder follow each other."""
     spares: NotRequired[Spares]
-    """Location of spare sectors."""
+    """Where spare sectors lie."""
     slips_use_spares: NotRequired[bool]
-    """Whether slipped sectors use up spares; otherwise everything behind them in the zone shifts."""
+    """Whether slipped sectors take the place of spares; else everything behind them in their zone moves on."""
     slips_skew: NotRequired[SlipsSkew | None]
-    """Whether slipped sectors also shift the start of later tracks."""
+    """Whether slipped sectors also move the beginnings of later tracks on."""
     zones: list[ZoneSpec]
     """The zones, from the outermost."""
 
 TrackOrder: TypeAlias = "Literal['conventional'] | Literal['serpentine'] | Literal['zone_serpentine']"
-"""Order of the tracks in a cylinder."""
+"""In which order the tracks of a cylinder follow each other."""
 
 class SparesCylinders(TypedDict):
     """At the end of each group of this many cylinders."""
@@ -466,137 +466,137 @@ class SparesCylinders(TypedDict):
     cylinders: int
 
 Spares: TypeAlias = "Literal['none'] | Literal['zone_tracks'] | Literal['track_end'] | Literal['cylinder_end'] | Literal['cylinder_front'] | SparesCylinders | Literal['zone_end']"
-"""Location of spare sectors. `spares` of each zone sets their number."""
+"""Where spare sectors lie. Each zone's `spares` says how many."""
 
 SlipsSkew: TypeAlias = "Literal['cylinders'] | Literal['tracks']"
-"""Which slipped sectors of a zone shift the start of a track by one sector each."""
+"""Which slipped sectors of a zone move the beginning of a track on, by one sector each."""
 
 class ZoneSpec(TypedDict):
-    """A zone: cylinders with the same number of sectors per track."""
+    """A zone: cylinders whose tracks hold equally much."""
 
     first_cylinder: int
     """Its first cylinder."""
     last_cylinder: int
     """Its last cylinder."""
     sectors: int
-    """Sectors per track."""
+    """How many sectors a track has."""
     offset: NotRequired[float]
-    """Angle of the zone's first sector, in sectors, relative to the origin common to all zones."""
+    """At which sector of its track the first sector of the zone lies, seen from where all zones count."""
     track_skew: NotRequired[float]
-    """Track skew: sectors by which a track starts later than the previous one in its cylinder."""
+    """By how many sectors a track begins later than the one before it in its cylinder."""
     cylinder_skew: NotRequired[float]
-    """Cylinder skew: sectors by which the first track of a cylinder starts later than the last track of the previous cylinder."""
+    """By how many sectors the first track of a cylinder begins later than the last of the one before."""
     reserved: NotRequired[int]
-    """Unused sectors at the start of the zone."""
+    """Sectors at the front of the zone that hold no data."""
     spares: NotRequired[int]
-    """Number of spare sectors or tracks in each region named by `spares`."""
+    """Spare sectors, or tracks, in each region that `spares` names."""
     slips: NotRequired[list[int]]
-    """Slipped (skipped) defective sectors or tracks, numbered within the zone, in ascending order."""
+    """Defective sectors, or tracks, that are passed over, counted in the zone, in order."""
     remaps: NotRequired[list[list[int | int]]]
-    """Remapped defective sectors: (sector of the zone, sector of the zone that holds its data)."""
+    """Defective sectors whose data lies elsewhere: (sector of the zone, sector of the zone where its data is)."""
 
 class CacheSpec(TypedDict):
     """The cache of a drive."""
 
     source: NotRequired[str | None]
-    """Source of these values."""
+    """Where these numbers were read."""
     segments: int
-    """Number of segments."""
+    """How many places it holds data of at once."""
     segment_size: str
-    """Size of a segment."""
+    """How much each holds."""
     read_ahead: NotRequired[ReadAhead]
-    """When it reads ahead."""
+    """When it reads on behind what was asked for."""
     read_ahead_most: NotRequired[str | None]
-    """Maximum read-ahead. Default: one segment."""
+    """At most so far. Default: a segment."""
     read_ahead_least: NotRequired[str | None]
-    """Minimum read-ahead after a read that continues a stream, even if other commands wait, but never more than the stream has read so far (the minimum prefetch of SCSI's caching page). Default: 0 B; read-ahead stops as soon as another command needs the arm."""
+    """At least so far behind a read that continues a stream, whatever waits meanwhile, but no further than that stream has been read (the minimum prefetch of SCSI's caching page). Default: 0 B, it stops as soon as its arm is wanted elsewhere."""
     read_ahead_on_hit: NotRequired[bool]
-    """Whether a cache hit restarts read-ahead behind that segment if the drive is not reading ahead."""
+    """Whether a read that the cache answers sets a drive that reads nothing ahead reading on behind that segment."""
     keeps_passing: NotRequired[bool]
-    """Whether it keeps sectors that pass under the head while the drive waits for the first sector of a read."""
+    """Whether it keeps what passes under the head while the drive waits for the first sector of a read."""
     writes: NotRequired[Writes]
-    """When a write completes."""
+    """When a write counts as done."""
     keeps_written: NotRequired[bool | None]
-    """Whether reads hit written data in the cache. Default: yes with `writes: back`."""
+    """Whether reads find in the cache what was written. Default: with `writes: back`."""
     write_room: NotRequired[str | None]
-    """With `writes: back`: maximum amount of dirty data. Write data arrives one segment at a time; each segment waits for space. Default: one segment."""
+    """With `writes: back`: how much may be here that is not yet on the platter. A write comes in a segment at a time, each of which waits for room. Default: a segment."""
     writes_held: NotRequired[int | None]
-    """With `writes: back`: maximum number of dirty writes, contiguous ones counted as one. Default: limited by space only."""
+    """With `writes: back`: how many writes may be here that are not yet on the platter, those that follow each other counted as one. Default: as many as there is room for."""
     drain: NotRequired[Scheduling]
-    """With `writes: back`: order in which dirty data is written."""
+    """With `writes: back`: which of them goes to the platter next."""
     alice_reading: NotRequired[AliceReading]
-    """With `writes: back`: rules of a drive's write cache as read from the paper on the ALICE storage area network. Default: off."""
+    """With `writes: back`: how the paper on the ALICE storage area network can be read to have its drives write. Default: as above."""
 
 ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track'] | Literal['next_track']"
-"""When a drive reads ahead."""
+"""When a drive reads on behind what was asked for."""
 
 Writes: TypeAlias = "Literal['through'] | Literal['back']"
-"""When a write completes."""
+"""When a write counts as done."""
 
 class SchedulingAgedSptfAgedSptf(TypedDict):
     """SchedulingAgedSptfAgedSptf"""
 
     weight: float
-    """Reduction of the estimated positioning time per unit of waiting time."""
+    """By how much each unit of waiting time shortens the estimate of positioning time."""
 
 class SchedulingAgedSptf(TypedDict):
-    """The same, with preference for requests that have waited long."""
+    """The same, but what has waited long is preferred."""
 
     aged_sptf: SchedulingAgedSptfAgedSptf
 
 Scheduling: TypeAlias = "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
-"""Scheduling policy of a drive."""
+"""Which of the waiting requests a drive serves next."""
 
 class AliceReading(TypedDict):
     """Four rules of a drive's write cache under which the bandwidth of an array falls once the stripe units of all streams together fill the caches of its disks: a reading of "Storage area network simulation … ALICE" (Vickovic et al.), whose text reports that fall and says only that requests are split to match the cache. All are off by default. No manual of a drive wholly supports them: use them to study that paper, not to predict a drive. They apply to data that crosses the bus of a controller."""
 
     reserves_commands: NotRequired[bool]
-    """Write data is not transferred until there is space for all of it, or for a segment of a larger write. A Maxtor manual says otherwise: data is accepted until the buffer is full."""
+    """No data of a write moves before there is room for all of it, or for a segment of a larger one. A manual of Maxtor says otherwise: data is accepted until the buffer is full."""
     starts_with_all: NotRequired[bool]
-    """The drive starts to write to the platter when all data has arrived, or a segment of a larger write. Weakly supported: IBM manuals have drives write to the platter "subsequently" to receiving all data."""
+    """The platter waits until all of a write has come, or a segment of a larger one. Weakly supported: manuals of IBM have drives write to the platter "subsequently" to receiving all data."""
     reports_large_late: NotRequired[bool]
-    """A write at least as large as its segment completes when it is on the platter. A hypothesis: in Seagate manuals a drive returns status once data is in the cache; larger commands are not mentioned."""
+    """A write that is no smaller than its segment is reported when it is on the platter. A hypothesis: manuals of Seagate have a drive return status once data is in the cache, without a word on larger commands."""
     keeps_stream_segments: NotRequired[bool]
-    """Each open write stream keeps a segment as large as its writes; the active one has the rest. Partly supported: Seagate's circular segments keep written data."""
+    """Each stream of writes that is open keeps a segment as large as its writes, and the one that writes now has the rest. Partly supported: Seagate's circular segments keep what was written."""
 
 class InterfaceSpec(TypedDict):
-    """The interface of a drive and its overheads."""
+    """The interface of a drive, and what its electronics take."""
 
     source: NotRequired[str | None]
-    """Source of these values."""
+    """Where these numbers were read."""
     read_rate: NotRequired[str | None]
-    """Transfer rate to the host. Default: no transfer time."""
+    """How fast data goes to the host. Default: in no time."""
     write_rate: NotRequired[str | None]
-    """Transfer rate from the host. Default: no transfer time."""
+    """How fast data comes from the host. Default: in no time."""
     read_watermark: NotRequired[float | None]
-    """Amount of a read that must be in the cache before its transfer starts."""
+    """How much of a read must be in the cache before its transfer begins."""
     read_hit: NotRequired[Command | None]
-    """Overhead of a read that hits the cache. Default of this and the next three: the drive's `overhead`."""
+    """Before a read that is answered from the cache. Default of this and the next three: the drive's `overhead`."""
     read_miss: NotRequired[Command | None]
-    """Overhead of any other read."""
+    """Before any other read."""
     write_hit: NotRequired[Command | None]
-    """Overhead of a write that continues the previous one."""
+    """Before a write that follows the one before it."""
     write_miss: NotRequired[Command | None]
-    """Overhead of any other write."""
+    """Before any other write."""
     elsewhere: NotRequired[Elsewhere | None]
-    """Repositioning overhead: additional time of a command whose data is elsewhere, unless the cache answers it or it continues the previous command."""
+    """By how much longer a command takes, unless the cache answers it or it follows the one before it, whose data is elsewhere: its place is worked out anew."""
     data_preparation: NotRequired[str]
-    """Time before the data of every command, once the drive has the bus."""
+    """Before the data of every command, once the drive has the bus."""
     reconnected_write: NotRequired[ReconnectedWrite | None]
-    """Overhead of a write to the platter that follows a write without continuing it, if the drive disconnects before it accepts the data; replaces `write_miss` and `reselect`. Default: as for any other write."""
+    """What a write to the platter takes that comes right after a write and does not continue it, where the drive then lets go of the bus before it takes the data; instead of `write_miss` and `reselect`. Default: what any other write takes."""
     write_watermark: NotRequired[float | None]
-    """Amount of a write that must be in the cache before it is written to the platter; always enough for the rest to keep up with the platter."""
+    """How much of a write must be in the cache before its data goes to the platter; always enough for the rest to keep up with the platter."""
     write_start: NotRequired[str]
-    """Amount of a write (all of a shorter one) that must be in the cache before it is written to the platter."""
+    """How much of a write, or all of a shorter one, must be in the cache before its data goes to the platter."""
     reselect: NotRequired[str]
-    """Reselection overhead: before the data of a read, after the data of a write."""
+    """To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write."""
     read_completion: NotRequired[str]
-    """Time after the data of a read."""
+    """After the data of a read."""
     write_completion: NotRequired[str]
-    """Time after the data of a write."""
+    """After the data of a write."""
 
 class Command(TypedDict):
-    """Overhead of a command by the previous one."""
+    """What a command takes, by the one before it."""
 
     after_read: str
     """After a read."""
@@ -604,7 +604,7 @@ class Command(TypedDict):
     """After a write."""
 
 class Elsewhere(TypedDict):
-    """Additional time of a command by the distance between its first sector and the last sector of the previous command. All that apply are added."""
+    """What a command takes longer whose first sector is not where the last one of the command before was. What applies adds up."""
 
     other_track: NotRequired[str]
     """On another track."""
@@ -614,33 +614,33 @@ class Elsewhere(TypedDict):
     """In another zone."""
 
 class ReconnectedWrite(TypedDict):
-    """A write for which the drive disconnects before the data."""
+    """A write before whose data the drive lets go of the bus."""
 
     seek_after: str
-    """Time from the command until the arm starts to move."""
+    """From the command until the arm sets out."""
     data_after: str
-    """Time from the command until the drive has the bus again for the data."""
+    """From the command until the drive has the bus again, for the data."""
     reselect: str
-    """Time to reselect when the data is on the platter."""
+    """To take the bus once more when the data is on the platter."""
 
 class QueueSpec(TypedDict):
-    """The command queue of a drive."""
+    """The commands that wait in a drive, and what it makes of them."""
 
     source: NotRequired[str | None]
-    """Source of these values."""
+    """Where these numbers were read."""
     scheduling: NotRequired[Scheduling]
-    """Scheduling policy."""
+    """Which of the waiting commands is served next."""
     depth: NotRequired[int]
-    """Commands it can hold and reorder; the rest queue in the host."""
+    """The largest number among which it chooses; those behind them wait outside."""
     batch: NotRequired[int]
-    """Maximum number of completions reported together; fewer if no command waits. Default: each is reported alone."""
+    """The largest number that it serves before it completes all of them together; it completes fewer where nothing waits. Default: it completes each alone."""
     margin: NotRequired[str | float | None]
-    """Margin added to estimated seeks when choosing by positioning time: a sector narrowly missed costs a revolution, and long seeks are less certain than short ones. Default: 0 %."""
+    """By how much, as a share, a choice by positioning time overestimates a seek: a sector missed by a hair costs a turn, and long seeks are less sure than short ones. Default: 0 %."""
     longest_wait: NotRequired[str | None]
-    """A command that has waited longer than this is served first, regardless of `scheduling`. Without a limit, policies that prefer near commands can starve distant ones. Default: no limit."""
+    """A command that has waited longer is served first, whatever `scheduling` says. Without it a drive that chooses by nearness or by positioning time can leave a command waiting for as long as there is something nearer. Default: no limit."""
 
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
-"""How positions on the platter are modelled."""
+"""How the places on the platter are sampled."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"
 """A time, either fixed (`8.5 ms`) or drawn for each request."""
@@ -654,9 +654,9 @@ class DrawnTimeErlangErlang(TypedDict):
     """DrawnTimeErlangErlang"""
 
     stages: int
-    """Number of stages."""
+    """How many stages."""
     mean: str
-    """Mean of the sum."""
+    """The mean of their sum."""
 
 class DrawnTimeErlang(TypedDict):
     """The sum of several exponential stages."""
@@ -667,289 +667,289 @@ class DrawnTimeErlang(TypedDict):
 DrawnTimeUniformUniform = TypedDict(
     "DrawnTimeUniformUniform",
     {
-        # Minimum.
+        # The least time.
         "from": "str",
-        # Maximum.
+        # The longest time.
         "to": "str",
     },
 )
 
 class DrawnTimeUniform(TypedDict):
-    """Uniform between two times."""
+    """Equally likely anywhere in between."""
 
     uniform: DrawnTimeUniformUniform
 
 DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUniform"
-"""A distribution of times."""
+"""A law of time."""
 
 Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
-"""Order of service."""
+"""Which of the waiting requests is served next."""
 
 class LevelErasureErasure(TypedDict):
     """LevelErasureErasure"""
 
     parity: int
-    """Number of parity units, which is the number of disks that can fail without loss."""
+    """How many: as many disks may fail."""
 
 class LevelErasure(TypedDict):
-    """Any number of parity units per stripe, rotated over the disks."""
+    """Any number of units of parity in each stripe, on each disk in turn."""
 
     erasure: LevelErasureErasure
 
 Level: TypeAlias = "Literal['raid0'] | Literal['raid1'] | Literal['raid10'] | Literal['raid01'] | Literal['raid4'] | Literal['raid5'] | Literal['raid6'] | LevelErasure"
-"""RAID level: how data is distributed over the disks."""
+"""How data is laid out over the disks."""
 
 Copies: TypeAlias = "str | list[str] | ComponentSpec"
-"""The elements of an array."""
+"""What a component is made of."""
 
 Queueing: TypeAlias = "Literal['fork_join'] | Literal['split_merge']"
-"""Whether consecutive requests overlap."""
+"""Whether requests overlap."""
 
 FirstUnit: TypeAlias = "Literal['addressed'] | Literal['first_disk']"
-"""Disk on which a request starts."""
+"""On which disk a request begins."""
 
 Rotation: TypeAlias = "Literal['left_symmetric'] | Literal['left_asymmetric'] | Literal['right_symmetric'] | Literal['right_asymmetric'] | Literal['fixed']"
-"""Placement of parity, with the names of Linux md."""
+"""On which disks the parity of a stripe lies. The names are those of Linux md."""
 
 ReadFrom: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['nearest']"
-"""Policy that selects the copy to read."""
+"""Which copy a read is taken from."""
 
 class DeclusteredSpec(TypedDict):
-    """Declustering: stripes narrower than the array, spread over all disks by permutations."""
+    """Stripes narrower than the array, over all of its disks by permutations."""
 
     width: int
     """Number of units in a stripe, parity included."""
     spares: NotRequired[int]
-    """Number of units per row reserved for rebuilds (distributed spare)."""
+    """Number of units in each row that are left free for rebuilds: the distributed spare."""
 
 class RebuildSpec(TypedDict):
-    """How lost or outdated data of a disk is rebuilt."""
+    """How data that a disk has lost or missed is computed again and written."""
 
     rate: NotRequired[str | None]
-    """Maximum write rate of the rebuild. Default: limited by the disks only."""
+    """Maximum rate at which it writes. Default: as fast as the disks can."""
     at_least: NotRequired[str]
-    """Minimum rate while hosts keep the array busy. Only for `foreground_first`. The default is that of Linux md."""
+    """Minimum rate at which it goes on while hosts keep the array busy. Only of `foreground_first`. The default is that of Linux md."""
     to: NotRequired[Target | None]
-    """Destination of the data of a failed disk. Default: the distributed spare if the layout has one, otherwise a hot spare."""
+    """Where the data of a failed disk goes. Default: to the distributed spare where the layout has one, else to a hot spare."""
     priority: NotRequired[Precedence]
-    """Priority of the rebuild against host requests."""
+    """Who goes first while hosts use the array."""
     chunk: NotRequired[str]
-    """Number of bytes of a disk that are read, then written, together. Two chunks are in progress at a time. The default is an estimate; controllers differ."""
+    """Bytes of a disk that are read together, and then written together. Two such chunks are under way at a time. The default is an estimate: controllers differ."""
 
 Target: TypeAlias = "Literal['hot_spare'] | Literal['distributed_spare']"
-"""Destination of the data of a failed disk. Without a spare the rebuild waits for a replacement."""
+"""Where the data of a failed disk goes. Without a spare it waits until the disk is replaced."""
 
 Precedence: TypeAlias = "Literal['equal'] | Literal['foreground_first']"
-"""Priority of the rebuild against host requests."""
+"""Who goes first while hosts use the array."""
 
 Via: TypeAlias = "str | list[str]"
-"""The path from an array to its disks."""
+"""What an array sends its requests and data by."""
 
 Access: TypeAlias = "Literal['active_passive'] | Literal['active_active']"
-"""How two controllers share the requests to an array."""
+"""Which of two controllers the requests to an array come to."""
 
 class ArrayCacheSpec(TypedDict):
     """A cache between the hosts and the disks of an array."""
 
     size: str
-    """Capacity: dirty data and lines for reads."""
+    """Bytes that it holds at most: written data that is not on the disks yet, and lines for reads."""
     writes: NotRequired[WritePolicy]
-    """When a write completes."""
+    """When a write is answered."""
     line: NotRequired[str | None]
-    """Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest smaller power of two that fits."""
+    """What is kept for reads is kept by lines of this size, and a read that misses fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest power of two below that fits."""
     read_ahead: NotRequired[str | None]
-    """Read-ahead per sequential stream, in whole stripes. Default: none."""
+    """How far ahead of sequential reads it fetches: whole stripes, for each stream of reads. Default: nothing."""
     stripes_at_once: NotRequired[int]
-    """Number of stripes destaged in parallel, and read ahead in parallel. Default: 8, an estimate."""
+    """How many stripes go to the disks at once, and how many are read ahead at once. Default: 8, an estimate."""
     run: NotRequired[str]
-    """Amount of one stream moved before it switches to another, in both directions; larger runs need fewer seeks. Default: 8 MiB, an estimate."""
+    """How much of one stream it moves before it turns to another, both ways: disks then seek less. Default: 8 MiB, an estimate."""
     destage: NotRequired[DestageSpec]
-    """When dirty data is destaged. Full stripes are always destaged at once."""
+    """When written data goes to the disks. Whole stripes always go at once."""
 
 WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
-"""When a write to an array with a cache completes."""
+"""When a write to an array with a cache is answered."""
 
 class DestageSpec(TypedDict):
-    """When partial stripes are destaged."""
+    """When parts of stripes go from the cache to the disks."""
 
     high: NotRequired[str | float]
-    """Destaging starts at this share of the cache. Default: 80 %, an estimate."""
+    """They begin to go when they take this share of the cache. Default: 80 %, an estimate."""
     low: NotRequired[str | float]
-    """Destaging stops at this share. Default: 60 %, an estimate."""
+    """And then go until they take this share. Default: 60 %, an estimate."""
     idle: NotRequired[str]
-    """Everything is destaged after this time without requests. Default: 1 s, an estimate."""
+    """All of them go when no request came for so long. Default: 1 s, an estimate."""
     before_read_ahead: NotRequired[bool]
-    """Whether read-ahead stops during destaging: writers keep their rate, readers starve. Off by default; one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
+    """Whether nothing is read ahead while something goes to the disks: writers then keep their rate, and readers starve. Off by default; it is one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
 
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
-"""A type of wire: its rate after line coding, and its frames."""
+"""A wire by its name: its rate after line coding, and its frames."""
 
 FrameSpec: TypeAlias = "Protocol | Frame"
-"""Frame format: a protocol, or payload and overhead."""
+"""How data is cut into frames: by a protocol, or by numbers."""
 
 Protocol: TypeAlias = "Literal['fibre_channel'] | Literal['tcp'] | Literal['tcp_jumbo'] | Literal['infiniband']"
-"""A protocol: payload and overhead of its frames. All frames but the last are full."""
+"""A protocol, by what its frames carry and add. All data goes in full frames but for the last."""
 
 class Frame(TypedDict):
-    """Payload and overhead of a frame."""
+    """What a frame carries and what it adds."""
 
     payload: str
-    """Payload of a full frame."""
+    """Data in a full frame."""
     overhead: str
-    """Overhead per frame, including the gap to the next."""
+    """Bytes of a frame besides, and of the gap to the next."""
 
 Duplex: TypeAlias = "Literal['half'] | Literal['full']"
-"""Whether the two directions of a link share one wire."""
+"""Whether the two directions of a link are one wire."""
 
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
-"""Access policy of a loop."""
+"""Which port of a loop sends next."""
 
 Connection: TypeAlias = "str | Linked"
 """A neighbour of a switch."""
 
 class Linked(TypedDict):
-    """A neighbour and the wires to it."""
+    """A neighbour, and the wires to it."""
 
     to: str
     """The neighbour, by its name in `system`."""
     links: NotRequired[int]
     """Number of wires, each with a port at this end."""
     preset: NotRequired[Preset | None]
-    """Type of each wire. Default: that of the switch."""
+    """What each wire is called. Default: as the switch says."""
     rate: NotRequired[str | None]
-    """Rate of each wire per direction. Default: that of the switch."""
+    """Rate of each wire in each direction. Default: as the switch says."""
     metres: NotRequired[int]
-    """Length of each wire in metres (5 ns each)."""
+    """Length of each wire in metres, of 5 ns each."""
 
 Forwarding: TypeAlias = "Literal['cut_through'] | Literal['store_and_forward']"
-"""Whether a frame is forwarded before it has fully arrived."""
+"""Whether a frame goes on before it is there whole."""
 
 Form: TypeAlias = "Literal['queued'] | Literal['direct']"
-"""Internal structure of a switch."""
+"""What is between the neighbours of a switch."""
 
 class AdapterSpec(TypedDict):
     """A host bus adapter."""
 
     command: NotRequired[str]
-    """Processor time per command."""
+    """Time its processor takes for each command."""
     queue_depth: NotRequired[int | None]
-    """Maximum number of commands outstanding per target; others wait. Default: no limit."""
+    """Maximum number of commands outstanding at each target; others wait. Default: no limit."""
     coalescing: NotRequired[Coalescing | None]
-    """Interrupt coalescing. Default: one interrupt per completion."""
+    """Completions reported together. Default: an interrupt for each."""
 
 class Coalescing(TypedDict):
-    """Interrupt coalescing: when the adapter interrupts its server."""
+    """When an adapter that holds completions back interrupts its server."""
 
     most: int
-    """After this number of completions …"""
+    """Once it holds this number of completions …"""
     after: str
     """… or this time after the first of them."""
 
 Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
-"""Multipath policy."""
+"""Which way a request takes where there are several."""
 
 class PortClass(TypedDict):
-    """A class of ports for files of certain sizes."""
+    """Ports that take files of some sizes."""
 
     number: int
     """Number of ports."""
     above: NotRequired[str]
-    """Minimum file size (exclusive)."""
+    """Files must be larger than this."""
     up_to: NotRequired[str | None]
-    """Maximum file size (inclusive). Default: no limit."""
+    """Files must not be larger than this. Default: no limit."""
 
 PortQueue: TypeAlias = "Literal['first_that_fits'] | Literal['head_blocks'] | Literal['joint']"
-"""Queueing discipline for ports."""
+"""Who is next when a port is free."""
 
 Allocate: TypeAlias = "Literal['chain_by_chain'] | Literal['across_chains']"
-"""Allocation policy for volumes."""
+"""Which volume the next file goes to."""
 
 class DriveGroup(TypedDict):
-    """Drives that share one path."""
+    """Drives on one path."""
 
     drives: int
     """Number of drives."""
     rate: str
-    """Their total transfer rate: that of their chain or network."""
+    """What they transfer together: the rate of their chain or network."""
     silos: NotRequired[int]
-    """Number of silos whose cartridges they mount."""
+    """Number of silos whose cartridges they take."""
     arms: NotRequired[int]
     """Number of robot arms."""
 
 Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge']"
-"""Order of recalls when a drive becomes free."""
+"""Which recall is next when a drive is free."""
 
 class MigrateSpec(TypedDict):
-    """Migration to tape: one process that sleeps, lists files, and copies them one by one."""
+    """Storing to tape: one process, which sleeps, lists files, and copies one after another."""
 
     every: str
-    """Sleep time after a list is finished."""
+    """How long it sleeps after a list is done."""
     min_age: NotRequired[str]
-    """Minimum time in the pool."""
+    """Files must have been in the pool for this long."""
     order: NotRequired[MigrateOrder]
-    """Order in which a list is copied."""
+    """In which order a list is copied."""
 
 MigrateOrder: TypeAlias = "Literal['by_volume'] | Literal['oldest'] | Literal['smallest'] | Literal['largest']"
-"""Order in which files are copied to tape."""
+"""In which order files are stored to tape."""
 
 class PurgeSpec(TypedDict):
-    """Purge: freeing pool space of files that are on tape."""
+    """Making room in the pool, of files that are on tape."""
 
     weight: str
-    """Files with the largest weight are purged first; among equals, the least recently used. An expression of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
+    """Files with the largest weight go first; among equals the one unused longest. An expression of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
     high: str | float
-    """A purge starts when this share of the pool is in use."""
+    """A purge begins when this share of the pool is taken."""
     low: str | float
-    """It stops when less than this share is in use."""
+    """It ends when less than this share is taken."""
     min_age: NotRequired[str]
-    """Minimum time since the last access."""
+    """Files must not have been used for this long."""
 
 # A stream of requests to one component.
 StreamSpec = TypedDict(
     "StreamSpec",
     {
-        # Server that sends the requests, by its name in `system`; they reach `to` through switches. Default: requests arrive at `to` directly.
+        # The server that the requests come from, by its name in `system`: they find their way to `to` through switches. Default: they are at `to` at once.
         "from": "NotRequired[str | None]",
-        # Target component, by its name in `system`.
+        # The component the requests go to, by its name in `system`.
         "to": "str",
-        # Arrival process.
+        # When requests come.
         "arrivals": "ArrivalSpec",
         # Reads, writes, or both. A replayed trace has its own.
         "op": "NotRequired[OpSpec]",
-        # Request size. A replayed trace has its own.
+        # How large each request is. A replayed trace has its own.
         "size": "NotRequired[SizeSpec]",
-        # Address pattern. A replayed trace has its own.
+        # Which addresses they go to. A replayed trace has its own.
         "pattern": "NotRequired[PatternSpec]",
-        # Alignment of addresses. Default: the smallest request size.
+        # Addresses are multiples of this. Default: the smallest size that occurs.
         "align": "NotRequired[str | None]",
-        # Number of bytes addressed, from the start of the component. Default: the whole component.
+        # Only this number of bytes at the beginning is addressed. Default: the whole component.
         "footprint": "NotRequired[str | None]",
-        # Range of addresses, for streams that share a component but not data. `footprint` is short for a region that starts at 0.
+        # Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0.
         "region": "NotRequired[Region | None]",
-        # Requests go to files of this size, each accessed sequentially, one file after another, repeatedly. A request that does not fit at the end of a file goes to the start of the next. Streams with files of the same size on one component use separate files.
+        # Requests go to files of this size: each from its beginning to its end, one after another and around again. A request that does not fit at the end of a file begins the next. Streams with files of one size to one component have files of their own.
         "file": "NotRequired[str | None]",
         # Number of files. Default: one.
         "files": "NotRequired[int | None]",
-        # Placement of the files: `contiguous` from the start of the addressed range (default), or `spread` over it.
+        # Where the files lie: `contiguous` from the beginning of what is addressed, which is the default, or `spread` over it.
         "placement": "NotRequired[Placement | None]",
         # Maximum number of its requests in flight, for an open stream. Default: no limit.
         "outstanding": "NotRequired[int | None]",
-        # What happens to a request that arrives while `outstanding` are in flight.
+        # What happens to a request that comes while `outstanding` are in flight.
         "when_full": "NotRequired[WhenFull]",
-        # A request not answered within this time counts as expired; the system still finishes it. Default: hosts wait.
+        # A request not answered within this time is given up by its host and counted as expired; the system still finishes it, while a closed client thinks and asks again. Default: hosts wait.
         "timeout": "NotRequired[str | None]",
-        # Priority, for components with priorities. Smaller numbers are more urgent.
+        # Smaller numbers are more urgent, where a component has priorities.
         "priority": "NotRequired[int]",
     },
 )
 
 class ArrivalSpecPoisson(TypedDict):
-    """Poisson process with this rate."""
+    """At random at this rate, whatever happened before."""
 
     poisson: str
 
 class ArrivalSpecEvery(TypedDict):
-    """Periodic with this interval."""
+    """One after each such time."""
 
     every: str
 
@@ -957,16 +957,16 @@ class ArrivalSpecBurstyBursty(TypedDict):
     """ArrivalSpecBurstyBursty"""
 
     calm: str
-    """Rate between bursts."""
+    """The rate between bursts."""
     burst: str
-    """Rate within a burst."""
+    """The rate within a burst."""
     calm_for: str
-    """Mean time between bursts."""
+    """The mean time between bursts."""
     burst_for: str
-    """Mean length of a burst."""
+    """The mean length of a burst."""
 
 class ArrivalSpecBursty(TypedDict):
-    """Bursts: a Poisson process whose rate alternates between two values for exponential times (two-state Markov-modulated Poisson process)."""
+    """In bursts: a Poisson process whose rate switches between two values, each kept for an exponential time (a Markov-modulated Poisson process of two states)."""
 
     bursty: ArrivalSpecBurstyBursty
 
@@ -974,12 +974,12 @@ class ArrivalSpecBatchesBatches(TypedDict):
     """ArrivalSpecBatchesBatches"""
 
     rate: str
-    """Rate of batches."""
+    """How many batches come, on average."""
     size: BatchSize
-    """Requests per batch."""
+    """How many requests come in each."""
 
 class ArrivalSpecBatches(TypedDict):
-    """Batches at random instants (Poisson)."""
+    """Several at once, at random instants."""
 
     batches: ArrivalSpecBatchesBatches
 
@@ -987,12 +987,12 @@ class ArrivalSpecClosedClosed(TypedDict):
     """ArrivalSpecClosedClosed"""
 
     depth: int
-    """Number of clients, which is the queue depth."""
+    """How many clients: the queue depth."""
     think: NotRequired[TimeSpec]
-    """Think time from an answer to the client's next request."""
+    """What each waits from an answer to its next request."""
 
 class ArrivalSpecClosed(TypedDict):
-    """Closed loop: a fixed number of clients, each of which sends its next request a think time after the answer to the last."""
+    """From a fixed number of clients, each of which sends its next request when its last is answered and it has thought."""
 
     closed: ArrivalSpecClosedClosed
 
@@ -1007,16 +1007,16 @@ class ArrivalSpecLog(TypedDict):
     log: FileLogSpec
 
 ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecReplay | ArrivalSpecLog"
-"""Arrival process."""
+"""When requests come."""
 
 class BatchSizeGeometric(TypedDict):
-    """Geometric with this mean: 1, 2, 3, …"""
+    """Geometrically distributed: 1, 2, 3 … with this mean."""
 
     geometric: float
-    """Mean, at least 1."""
+    """The mean; at least one."""
 
 BatchSize: TypeAlias = "int | BatchSizeGeometric"
-"""Requests per batch."""
+"""How many requests come at once."""
 
 class ReplaySpec(TypedDict):
     """A trace to replay."""
@@ -1095,7 +1095,7 @@ class FileLogOptions(TypedDict):
     file: str
     """Path of the CSV file, relative to the scenario."""
     unseen: NotRequired[Unseen]
-    """Initial location of files that the log reads before it writes them. A column `staged` overrides it line by line."""
+    """Where a file lies when the run begins that the log reads before it writes it. A column `staged` says it line by line."""
     speed: NotRequired[float]
     """Replay speed relative to the recording: times between operations are divided by it."""
     first: NotRequired[int | None]
@@ -1104,10 +1104,10 @@ class FileLogOptions(TypedDict):
     """Skip and count bad lines instead of refusing the file."""
 
 Unseen: TypeAlias = "Literal['tape'] | Literal['disk']"
-"""Initial location of files older than the log."""
+"""Where a file lies that is older than the log."""
 
 class OpSpecReads(TypedDict):
-    """Share of reads; the rest are writes. Drawn for each request."""
+    """This share of reads, the rest writes; drawn for each request."""
 
     reads: str | float
 
@@ -1118,7 +1118,7 @@ SizeSpec: TypeAlias = "str | DrawnSize"
 """A size, either fixed (`64 KiB`) or drawn for each request."""
 
 class DrawnSizeMix(TypedDict):
-    """One of several sizes with weights."""
+    """One of several sizes, each with its weight."""
 
     mix: list[Share]
 
@@ -1130,18 +1130,18 @@ DrawnSizeUniformUniform = TypedDict(
         "from": "str",
         # The largest size.
         "to": "str",
-        # Distance between sizes.
+        # From one size to the next.
         "step": "str",
     },
 )
 
 class DrawnSizeUniform(TypedDict):
-    """Uniform over `from`, `from` + `step`, …, `to`."""
+    """Equally likely any of `from`, `from` + `step`, … up to `to`."""
 
     uniform: DrawnSizeUniformUniform
 
 DrawnSize: TypeAlias = "DrawnSizeMix | DrawnSizeUniform"
-"""A distribution of sizes."""
+"""A law of size."""
 
 class Share(TypedDict):
     """One size of a mix."""
@@ -1149,7 +1149,7 @@ class Share(TypedDict):
     size: str
     """The size."""
     weight: float
-    """Relative frequency."""
+    """How often, relative to the others."""
 
 class PatternSpecHotSpotHotSpot(TypedDict):
     """PatternSpecHotSpotHotSpot"""
@@ -1157,10 +1157,10 @@ class PatternSpecHotSpotHotSpot(TypedDict):
     skew: NotRequired[float]
     """Zipf's exponent; 0 is uniform, 1 the classic law."""
     spots: NotRequired[int]
-    """Number of regions."""
+    """How many regions."""
 
 class PatternSpecHotSpot(TypedDict):
-    """Skewed by Zipf's law: the r-th most popular of `spots` equal regions has a frequency proportional to r^−`skew`. Popular regions are scattered."""
+    """Some regions more than others: the r-th most popular of `spots` regions of equal size is asked for in proportion to r^−`skew` (Zipf's law). Popular regions lie scattered."""
 
     hot_spot: PatternSpecHotSpotHotSpot
 
@@ -1168,32 +1168,32 @@ class PatternSpecRunsRuns(TypedDict):
     """PatternSpecRunsRuns"""
 
     length: float
-    """Mean number of requests per run, at least 1."""
+    """The mean number of requests in a run; at least one."""
 
 class PatternSpecRuns(TypedDict):
-    """Sequential runs from random positions, with a geometric number of requests."""
+    """Sequential runs from random places; the number of requests in a run is geometric."""
 
     runs: PatternSpecRunsRuns
 
 PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
-"""Address pattern."""
+"""Which addresses are asked for."""
 
-# A range of addresses of a component.
+# A part of a component.
 Region = TypedDict(
     "Region",
     {
-        # Start address. Alignment counts from here, so use a multiple of the drive's sector size (512 B).
+        # Where it begins. Requests are aligned from there on, so a drive wants a multiple of its sectors (512 B).
         "from": "str",
-        # Length.
+        # How much it holds.
         "size": "str",
     },
 )
 
 Placement: TypeAlias = "Literal['contiguous'] | Literal['spread']"
-"""Placement of a stream's files."""
+"""Where a stream's files lie."""
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
-"""What happens to a request that arrives at the limit."""
+"""What happens to a request that comes while as many as may be are in flight."""
 
 class FaultSpec(TypedDict):
     """A component that fails during the run."""
@@ -1201,50 +1201,50 @@ class FaultSpec(TypedDict):
     component: str
     """The component, by its path in results: `volume/spindle[2]`, or the name of a link."""
     fails: Moment
-    """When it fails. It stops answering, and requests in it are lost."""
+    """When it fails: from then on it answers nothing, and what it was asked before is lost."""
     returns: NotRequired[Moment | None]
-    """When it works again with its data intact. An array then writes what it missed."""
+    """When it works again, with what it held. An array then writes what it missed."""
     replaced: NotRequired[Moment | None]
-    """When an empty replacement takes its place. An array then rebuilds its data."""
+    """When another one, which is empty, takes its place. An array then rebuilds what it held."""
 
 Moment: TypeAlias = "str | AfterSpec"
 """When something happens."""
 
 class AfterSpec(TypedDict):
-    """After a number of requests."""
+    """A moment counted in requests."""
 
     after: int
     """Number of requests answered, dropped, expired or failed, of all streams together."""
 
 class RunSpec(TypedDict):
-    """Length of the run, seed, and warm-up."""
+    """How long to run, and from which seed."""
 
     seed: NotRequired[int]
-    """Seed of all random streams. The same scenario and seed give bit-identical results."""
+    """The root of all random streams. Same scenario, same seed: same results, bit for bit."""
     requests: NotRequired[int]
-    """Number of requests answered, dropped, expired or failed before the run ends. A replayed trace ends with its last request."""
+    """How many requests are answered, dropped, expired or failed before the run ends. A replayed trace ends with its last request."""
     time: NotRequired[str | None]
     """End after this simulated time, if that comes first."""
     replications: NotRequired[int]
-    """Number of independent runs, each with its own random streams."""
+    """How many independent runs, each with random streams of its own."""
     warm_up: NotRequired[WarmUp]
-    """Warm-up: what is discarded at the beginning."""
+    """How much of the beginning is left out."""
     engine: NotRequired[Engine]
-    """Simulation engine."""
+    """How the run is computed."""
     limits: NotRequired[Limits]
-    """Limits that stop a run early."""
+    """What ends a run before its time."""
 
 WarmUp: TypeAlias = "Literal['auto'] | Literal['none']"
-"""Warm-up: what is discarded at the beginning."""
+"""How much of the beginning is left out."""
 
 Engine: TypeAlias = "Literal['auto'] | Literal['events'] | Literal['recursion']"
 """How a run is computed."""
 
 class Limits(TypedDict):
-    """Limits that stop a run early; results up to then are kept and marked."""
+    """What ends a run before its time; what was found until then is kept and marked."""
 
     in_flight: NotRequired[int]
-    """Maximum number of requests in flight, beyond which the system is overloaded. Not applicable to the recursion."""
+    """Maximum number of requests in flight: beyond it the system does not keep up. A run by recursion has none in flight."""
     events: NotRequired[int]
     """Maximum number of events."""
     wall_time: NotRequired[str]

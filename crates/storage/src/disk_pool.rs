@@ -52,7 +52,7 @@ impl Spec for DiskPoolSpec {
         if self.volume.0 == 0 || self.rate.get() <= 0.0 {
             return at.refuse(
                 "volume",
-                "a volume holds at least one byte, and a chain carries something",
+                "the capacity of a volume and the rate of a chain must be above zero",
                 None,
             );
         }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::Lowering;
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, Meter, by_hosts};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 
@@ -88,7 +88,7 @@ impl Spec for FrontSpec {
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
         let empty = self.ports.iter().any(|class| class.up_to.is_some_and(|most| most <= class.above));
         if empty {
-            return at.refuse("ports", "a class takes no file: `up_to` must be larger than `above`", None);
+            return at.refuse("ports", "a class accepts no file: `up_to` must be larger than `above`", None);
         }
         if !self.ports.is_empty()
             && let Some(size) = self.size_without_port()
@@ -97,7 +97,7 @@ impl Spec for FrontSpec {
             return at.refuse(
                 "ports",
                 message,
-                Some("leave out `above` of the smallest class and `up_to` of the largest, and leave no gap"),
+                Some("omit `above` of the smallest class and `up_to` of the largest, and leave no gap"),
             );
         }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
@@ -299,7 +299,7 @@ impl Metered for Front<'_> {
         let ports = self.ports.borrow().len() as u64;
         (ports > 0).then(|| Activity {
             servers: ports,
-            busy: [self.busy.borrow().area(now), 0, 0, 0],
+            busy: by_hosts(self.busy.borrow().area(now)),
             queue: queue.area(now),
             waiting: queue.value() + self.limited.len() as u64,
             visits: waits.count(),

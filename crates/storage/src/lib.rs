@@ -7,6 +7,7 @@
 //! formulas, whether it keeps order), and what it does ([`Room`]). What a room does not say of itself is the cautious answer.
 
 mod arena;
+mod bookings;
 mod crossing;
 pub mod expression;
 pub mod graph;
@@ -25,18 +26,22 @@ pub use arena::{Arena, Slots};
 pub use crossing::{Crossing, Phase};
 pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, Wanted, lower};
 pub use health::{Change, Event, Happening, Health};
-pub use meter::{Activity, Balance, Meter};
+pub use meter::{Activity, Balance, EventBooks, Meter};
 pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
 pub use theory::{Demand, Load, Model, Server};
 pub use timeline::{Journey, Timeline, Visit};
 pub use witness::{Fact, Witness};
 
-use headrace_work::{Ask, Block, FileOp, Spent};
+use headrace_work::{Ask, Block, DaqEvent, FileOp, Spent};
 
 kinds::rooms! {
     /// A disk drive.
     Disk = disk::{DiskSpec, DiskPlan, Disk},
+    /// A solid-state drive.
+    Ssd = ssd::{SsdSpec, SsdPlan, Ssd},
+    /// A file system on a volume, with its page cache.
+    FileSystem = file_system::{FileSystemSpec, FileSystemPlan, FileSystem},
     /// Servers with a given service time distribution.
     Station = station::{StationSpec, StationSpec, Station},
     /// An array controller: processors, a bus, and memory for caches.
@@ -61,6 +66,12 @@ kinds::rooms! {
     TapeLibrary = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
     /// An archive: files in a disk pool in front of a tape library.
     Archive = archive::{ArchiveSpec, ArchivePlan, Archive},
+    /// Local data concentrators: what triggers read out.
+    Readout = readout::{ReadoutSpec, ReadoutPlan, Readout},
+    /// Global data concentrators: where the sub-events of an event meet.
+    EventBuilder = event_builder::{EventBuilderSpec, EventBuilderPlan, EventBuilder},
+    /// Streams that format, compress and write events.
+    Recorder = recorder::{RecorderSpec, RecorderPlan, Recorder},
     ;
     /// One direction of a wire.
     Port = port::{PortPlan, Port},

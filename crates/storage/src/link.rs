@@ -90,7 +90,11 @@ impl Spec for LinkSpec {
         let wire = Line { preset, rate, frame, metres, credit }.wire(at)?;
         let usual = if self.preset.is_some() { Duplex::Full } else { Duplex::Half };
         let duplex = self.duplex.unwrap_or(usual);
-        let port = || AnyPlan::Port(PortPlan { wire, messages: false, passes: Passes::Whole }.into());
+        let port = || {
+            AnyPlan::Port(
+                PortPlan { wire, messages: false, passes: Passes::Whole, commands: [Nanos::ZERO; 2] }.into(),
+            )
+        };
         let uses = match duplex {
             Duplex::Half => Vec::new(),
             Duplex::Full => DIRECTIONS.iter().map(|(_, name)| at.part(name, port())).collect(),
@@ -135,7 +139,7 @@ impl Known for LinkPlan {
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         let both = load.writes() && load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
         if self.duplex == Duplex::Full && both {
-            return Err(format!("`{}` may answer a later request first", view.path()));
+            return Err(format!("`{}` may answer requests out of order", view.path()));
         }
         Ok(())
     }

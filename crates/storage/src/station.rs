@@ -86,7 +86,7 @@ impl Known for StationSpec {
         let busy = |fails| Model::Busy { work_ms: self.work_ms(), fails };
         if self.order == Order::Priority {
             return Ok(busy(format!(
-                "requests are served in the order in which they come: `{}` has priorities",
+                "requests are served in order of arrival: `{}` has priorities",
                 view.path()
             )));
         }
@@ -105,7 +105,7 @@ impl Known for StationSpec {
         if self.order == Order::FirstCome && (self.servers == 1 || load.alone) {
             return Ok(());
         }
-        Err(format!("`{}` may answer a later request first", view.path()))
+        Err(format!("`{}` may answer requests out of order", view.path()))
     }
 
     fn addressed(&self, _: View) -> bool {

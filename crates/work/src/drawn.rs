@@ -180,17 +180,17 @@ impl SizeSpec {
     /// What is wrong with it, if anything.
     pub fn problem(&self) -> Option<String> {
         match self {
-            Self::Fixed(Bytes(0)) => Some("a request has at least one byte".to_owned()),
+            Self::Fixed(Bytes(0)) => Some("a request needs at least one byte".to_owned()),
             Self::Drawn(DrawnSize::Mix(shares)) => {
                 let positive = shares.iter().any(|share| share.weight > 0.0);
                 if shares.iter().any(|share| share.size.0 == 0) {
-                    Some("a request has at least one byte".to_owned())
+                    Some("a request needs at least one byte".to_owned())
                 } else if positive
                     && shares.iter().all(|share| share.weight >= 0.0 && share.weight.is_finite())
                 {
                     None
                 } else {
-                    Some("weights must be zero or more, and one of them more than zero".to_owned())
+                    Some("weights must be at least zero, and one of them above zero".to_owned())
                 }
             }
             Self::Drawn(DrawnSize::Uniform { from, to, step }) if from > to || step.0 == 0 || from.0 == 0 => {

@@ -59,8 +59,8 @@ pub struct StreamSpec {
     /// What happens to a request that arrives while `outstanding` are in flight.
     #[serde(default)]
     pub when_full: WhenFull,
-    /// A request not answered within this time counts as expired; the system still finishes it. Default:
-    /// hosts wait.
+    /// A request not answered within this time counts as expired; the system still finishes it, while a closed
+    /// client goes on to its next request. Default: hosts wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Nanos>,
     /// Priority, for components with priorities. Smaller numbers are more urgent.
@@ -94,6 +94,14 @@ impl StreamSpec {
         said || self.op != OpSpec::default()
             || self.size != four_kib()
             || self.pattern != PatternSpec::default()
+    }
+
+    /// How many threads its clients belong to; none where they do not share any.
+    pub fn threads(&self) -> u32 {
+        match self.arrivals {
+            ArrivalSpec::Closed { threads, .. } => threads.unwrap_or(0),
+            _ => 0,
+        }
     }
 
     /// Whether every address of the component is equally likely.
@@ -188,6 +196,11 @@ pub enum ArrivalSpec {
         /// Think time from an answer to the client's next request.
         #[serde(default)]
         think: TimeSpec,
+        /// Number of threads that the clients belong to, each to one: fio's `numjobs`. A thread does one thing at a time, on one core of
+        /// the server that the stream comes `from`. Default: clients do not share threads.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 65536))]
+        threads: Option<u32>,
     },
     /// From a trace of requests recorded on a real system.
     Replay(Box<ReplaySpec>),

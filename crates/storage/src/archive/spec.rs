@@ -1,12 +1,10 @@
 //! What a user writes of an archive, and what it becomes.
 
 use headrace_units::{Bytes, Fraction, Nanos};
-use headrace_work::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::purge::VARIABLES;
-use crate::ComponentSpec;
 use crate::expression::Expression;
 use crate::graph::Lowering;
 use crate::room::{Known, Lowered, Spec};
@@ -92,7 +90,7 @@ impl Spec for ArchiveSpec {
     type Plan = ArchivePlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArchivePlan>> {
-        let pool = named(at, "pool", &self.pool, "disk_pool");
+        let pool = at.shared_of_kind("pool", &self.pool, "disk_pool");
         let capacity = pool.map_or(Bytes(0), |pool| at.capacity(pool));
         let optional = [
             ("front", &self.front, "front"),
@@ -101,7 +99,7 @@ impl Spec for ArchiveSpec {
         ];
         let mut uses = vec![pool];
         for (field, name, kind) in optional {
-            uses.extend(name.as_ref().map(|name| named(at, field, name, kind)));
+            uses.extend(name.as_ref().map(|name| at.shared_of_kind(field, name, kind)));
         }
         let purge = self.purge.as_ref().map(|purge| purge.lower(at));
         if self.migrate.is_some() && self.library.is_none() {
@@ -119,16 +117,6 @@ impl Spec for ArchiveSpec {
     }
 }
 
-/// A component of `system` that must be of one kind.
-fn named(at: &mut Lowering, field: &str, name: &str, kind: &str) -> Option<NodeId> {
-    match at.kind_of(name) {
-        Some(other) if other != kind => {
-            at.refuse(field, format!("`{name}` is a `{other}`; a `{kind}` belongs here"), None)
-        }
-        _ => at.shared(field, name),
-    }
-}
-
 impl PurgeSpec {
     fn lower(&self, at: &mut Lowering) -> Option<(Self, Expression)> {
         if self.low > self.high {
@@ -142,13 +130,6 @@ impl PurgeSpec {
     }
 }
 
-impl Lowering<'_> {
-    /// What kind of component has this name in `system`.
-    fn kind_of(&self, name: &str) -> Option<&'static str> {
-        self.named_in_system(name).map(ComponentSpec::kind)
-    }
-}
-
 impl Known for ArchivePlan {
     fn serves_blocks(&self) -> bool {
         false
@@ -156,6 +137,10 @@ impl Known for ArchivePlan {
 
     fn takes_files(&self) -> bool {
         true
+    }
+
+    fn sends_blocks(&self) -> bool {
+        false
     }
 
     fn older_files(&self) -> [bool; 2] {

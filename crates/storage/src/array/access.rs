@@ -19,7 +19,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// How many of so many controllers requests come to while all work.
+    /// The number of controllers that get requests while all of them work.
     pub(super) fn active(self, controllers: usize) -> usize {
         match self {
             Self::ActivePassive => controllers.min(1),

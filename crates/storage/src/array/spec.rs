@@ -12,6 +12,9 @@ use super::{Access, ArrayPlan};
 use crate::graph::{Copies, Lowering, MAX_BYTES};
 use crate::room::{Lowered, Spec};
 
+/// The grain of RAID 1 where none is given.
+const MIRROR_UNIT: Bytes = Bytes(64 * 1024);
+
 /// Several devices that answer as one: striped, mirrored, or protected by parity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,8 +27,10 @@ pub struct ArraySpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000))]
     pub disks: Option<u32>,
-    /// Number of consecutive bytes on one disk before the next disk follows.
-    pub stripe_unit: Bytes,
+    /// Number of consecutive bytes on one disk before the next disk follows. Required except for RAID 1, which does not stripe:
+    /// there it is the granularity in which copies are tracked and rebuilt, 64 KiB by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe_unit: Option<Bytes>,
     /// Whether consecutive requests overlap.
     #[serde(default)]
     pub queueing: Queueing,
@@ -260,7 +265,7 @@ impl ArraySpec {
             level,
             of,
             disks,
-            stripe_unit,
+            stripe_unit: Some(stripe_unit),
             queueing: Queueing::default(),
             first_unit: FirstUnit::default(),
             rotation: None,
@@ -289,8 +294,13 @@ impl ArraySpec {
         names.iter().map(|name| at.route(("from", from), ("of", name))).collect()
     }
 
+    /// Its stripe unit, or the default of RAID 1.
+    pub(super) fn unit(&self) -> Bytes {
+        self.stripe_unit.unwrap_or(MIRROR_UNIT)
+    }
+
     fn layout(&self, disks: u64) -> Layout {
-        let unit = self.stripe_unit.0;
+        let unit = self.unit().0;
         let stripes = |disks| Stripes { disks, unit, first_unit: self.first_unit };
         let mirror =
             |copies, pairing| Layout::Mirrored(Mirror { columns: stripes(disks / copies), copies, pairing });

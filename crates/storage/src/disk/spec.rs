@@ -11,7 +11,8 @@ use super::schedule::{QueueSpec, Scheduling};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
-    /// A drive from the catalogue by name, a variation of one, or its parameters in full.
+    /// A drive from the catalogue by name, the path of a device file relative to the scenario (`./mine.yaml`), a
+    /// variation of either, or its parameters in full.
     #[schemars(with = "DeviceField")]
     pub device: DeviceRef,
     /// How positions on the platter are modelled.
@@ -48,8 +49,8 @@ impl DiskSpec {
     /// What does not go together: (field, what is wrong, the fix).
     pub fn problem(&self) -> Option<(&'static str, &'static str, &'static str)> {
         let mechanical = self.positioning == Positioning::Mechanical;
-        let only = "it has a meaning only where the platter turns";
-        let help = "say `positioning: mechanical`, or leave it out";
+        let only = "it applies only to `positioning: mechanical`";
+        let help = "set `positioning: mechanical`, or remove it";
         match (mechanical, self.scheduling, self.queue_depth, self.phase) {
             (false, Some(_), ..) => Some(("scheduling", only, help)),
             (false, _, Some(_), _) => Some(("queue_depth", only, help)),

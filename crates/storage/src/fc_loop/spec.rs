@@ -88,13 +88,13 @@ impl Spec for FcLoopSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
         if self.generation().is_none() {
-            let message = format!("there is no Fibre Channel loop of {}", self.rate);
-            return at.refuse("rate", message, Some("give `1 Gb/s`, `2 Gb/s` or `4 Gb/s`"));
+            let message = format!("no Fibre Channel loop has a rate of {}", self.rate);
+            return at.refuse("rate", message, Some("use `1 Gb/s`, `2 Gb/s` or `4 Gb/s`"));
         }
         let payload = self.frame_payload.0;
         if !payload.is_multiple_of(4) || !(128..=2112).contains(&payload) {
-            let message = format!("a frame has no payload of {}", self.frame_payload);
-            return at.refuse("frame_payload", message, Some("give a multiple of 4 B from 128 B to 2112 B"));
+            let message = format!("invalid payload: {}", self.frame_payload);
+            return at.refuse("frame_payload", message, Some("use a multiple of 4 B from 128 B to 2112 B"));
         }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }

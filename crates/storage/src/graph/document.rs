@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ComponentSpec;
 use crate::disk::DiskNumbers;
+use crate::ssd::SsdNumbers;
 
 /// The elements of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,14 +45,16 @@ pub struct Mistake {
 
 /// The devices that documents can name.
 pub trait Catalogue {
-    /// The drive of this name.
-    fn disk(&self, name: &str) -> Lookup;
+    /// The disk of this name.
+    fn disk(&self, name: &str) -> Lookup<DiskNumbers>;
+    /// The solid-state drive of this name.
+    fn ssd(&self, name: &str) -> Lookup<SsdNumbers>;
 }
 
 /// What a catalogue knows of a name.
-pub enum Lookup {
+pub enum Lookup<N> {
     /// The drive.
-    Found(Box<DiskNumbers>),
+    Found(Box<N>),
     /// Its file has mistakes: these.
     Broken(String),
     /// There is no such device; there are these.

@@ -143,8 +143,8 @@ impl SwitchSpec {
 
     fn check(&self, at: &mut Lowering) -> Option<()> {
         if self.connects.is_empty() {
-            let help = "list servers, switches and what holds data: `connects: [recorder, tds]`";
-            return at.refuse("connects", "a switch that connects nothing carries nothing", Some(help));
+            let help = "list servers, storage and other switches: `connects: [recorder, tds]`";
+            return at.refuse("connects", "a switch needs at least one neighbour", Some(help));
         }
         let neighbours: Option<Vec<()>> =
             self.connects.iter().map(|connection| at.neighbour("connects", connection)).collect();
@@ -168,8 +168,8 @@ impl Spec for SwitchSpec {
         let sockets = at.sockets()?;
         if let Some(ports) = self.ports.filter(|ports| (*ports as usize) < sockets.len()) {
             let message =
-                format!("`{}` has {ports} ports, and its neighbours need {}", at.path(), sockets.len());
-            return at.refuse("ports", message, Some("give it fewer neighbours, or another switch"));
+                format!("`{}` has {ports} ports, but its neighbours need {}", at.path(), sockets.len());
+            return at.refuse("ports", message, Some("use fewer neighbours, or another switch"));
         }
         let (latency, mut uses, mut ports) = (self.latency, Vec::new(), Vec::new());
         if self.form == Form::Direct {
@@ -183,7 +183,7 @@ impl Spec for SwitchSpec {
         for socket in sockets {
             let wire = socket.line.wire(at)?;
             let mut port = |direction: &str, passes| {
-                let plan = PortPlan { wire, messages: true, passes };
+                let plan = PortPlan { wire, messages: true, passes, commands: [Nanos::ZERO; 2] };
                 uses.push(
                     at.part(&format!("{} {direction}", socket.name), AnyPlan::Port(plan.clone().into())),
                 );

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::graph::Lowering;
 use crate::room::{Lowered, Spec};
 
-/// Cartridges in silos, and drives in groups. A cartridge lies in one silo, chosen at random, and goes to a drive of the group
-/// that serves it.
+/// Cartridges in silos, and drives in groups. A cartridge lies in one silo, which a log of sessions names or which is chosen at random,
+/// and goes to a drive of the group that serves it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TapeLibrarySpec {
@@ -47,6 +47,14 @@ pub struct TapeLibrarySpec {
     /// Order of recalls when a drive becomes free.
     #[serde(default)]
     pub recall: Recall,
+    /// How long requests for a cartridge that is in no drive wait for others for the same one before a drive is asked for. All that
+    /// come together are served by one mount; `recall` must be `by_cartridge`. Default: they do not wait.
+    #[serde(default)]
+    pub accumulate: Nanos,
+    /// What an elevator or a pass-through port takes between two groups. A cartridge then goes to a drive of another group (the nearest in
+    /// the list) where none of its own is free; arms of both groups move it. Default: cartridges stay in their group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_through: Option<Nanos>,
 }
 
 /// Drives that share one path.
@@ -56,8 +64,15 @@ pub struct DriveGroup {
     /// Number of drives.
     #[schemars(range(min = 1, max = 100_000))]
     pub drives: u32,
-    /// Their total transfer rate: that of their chain or network.
-    pub rate: BytesPerSecond,
+    /// Number of these reserved for recalls: no cartridge is mounted in them for writing.
+    #[serde(default)]
+    pub for_reads: u32,
+    /// Number of these reserved for storing files.
+    #[serde(default)]
+    pub for_writes: u32,
+    /// Their total transfer rate: that of their chain or network. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BytesPerSecond>,
     /// Number of silos whose cartridges they mount.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
@@ -79,6 +94,9 @@ pub enum Recall {
     ByCartridge,
 }
 
+/// More than drives transfer, in bytes a second.
+pub(super) const UNLIMITED: BytesPerSecond = BytesPerSecond(1e18);
+
 const fn one() -> u32 {
     1
 }
@@ -91,14 +109,32 @@ impl Spec for TapeLibrarySpec {
     type Plan = Self;
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
-        if self.groups.iter().any(|group| group.rate.get() <= 0.0)
-            || self.drive_rate.is_some_and(|rate| rate.get() <= 0.0)
-        {
-            return at.refuse("groups", "a group of drives transfers something", None);
+        let rates = self.groups.iter().map(|group| group.rate).chain([self.drive_rate]).flatten();
+        if rates.into_iter().any(|rate| rate.get() <= 0.0) {
+            return at.refuse("groups", "the rate of a group of drives must be above zero", None);
         }
         if self.cartridge.0 == 0 {
-            return at.refuse("cartridge", "a cartridge holds at least one byte", None);
+            return at.refuse("cartridge", "the capacity of a cartridge must be above zero", None);
+        }
+        if self.accumulate > Nanos::ZERO && self.recall != Recall::ByCartridge {
+            let message = "requests that accumulate for a cartridge are served by one mount only if they are served together";
+            return at.refuse("accumulate", message, Some("set `recall: by_cartridge`"));
+        }
+        if self.groups.iter().any(|group| group.for_reads.saturating_add(group.for_writes) > group.drives) {
+            let message = "more drives of a group are reserved for reads and writes than it has";
+            return at.refuse(
+                "groups",
+                message,
+                Some("lower `for_reads` or `for_writes`, or raise `drives`"),
+            );
         }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+    }
+}
+
+impl TapeLibrarySpec {
+    /// Number of silos of all groups.
+    pub(super) fn all_silos(&self) -> u32 {
+        self.groups.iter().map(|group| group.silos).sum()
     }
 }

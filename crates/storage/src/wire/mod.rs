@@ -88,12 +88,12 @@ impl Line {
     /// The wire; refused without a rate, or with frames that carry nothing.
     pub fn wire(self, at: &mut Lowering) -> Option<Wire> {
         let Some(rate) = self.rate.or(self.preset.map(Preset::rate)) else {
-            let help = "give a `preset`, such as `fc_8g` or `ethernet_10g`, or a `rate`";
+            let help = "set a `preset`, such as `fc_8g` or `ethernet_10g`, or a `rate`";
             return at.refuse("rate", "a wire needs a rate", Some(help));
         };
         let frame = self.frame.or(self.preset.map(Preset::frame));
         if frame.is_some_and(|frame| frame.frame().payload.0 == 0) {
-            return at.refuse("frame.payload", "a frame carries at least one byte", None);
+            return at.refuse("frame.payload", "the payload of a frame must be at least one byte", None);
         }
         Some(Wire { rate, frame, metres: self.metres, credit: self.credit })
     }
@@ -110,7 +110,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// How long the wire is busy with so many bytes of data.
+    /// How long `bytes` of data keep the wire busy.
     #[inline]
     pub fn time_for(&self, bytes: u64) -> Nanos {
         let Some(Frame { payload, overhead }) = self.frame.map(FrameSpec::frame) else {
@@ -121,7 +121,7 @@ impl Wire {
         sent.max(self.by_credit(frames, payload.0 + overhead.0))
     }
 
-    /// How long so many frames take where each waits for its credit: it comes back with the acknowledgement of an earlier frame,
+    /// How long the frames take where each waits for its credit: it comes back with the acknowledgement of an earlier frame,
     /// once to the other end and back after that was sent.
     fn by_credit(&self, frames: u64, bytes: u64) -> Nanos {
         let Some(credit) = self.credit.filter(|credit| frames > u64::from(*credit)) else {

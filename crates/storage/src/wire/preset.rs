@@ -62,7 +62,7 @@ pub enum Preset {
     Edr,
 }
 
-/// Bytes per second of so many Gbaud where each byte is sent as ten bits, and where eight are sent as sixty-six.
+/// Bytes per second at this rate in Gbaud where each byte is sent as ten bits, and where eight are sent as sixty-six.
 const fn by_8b10b(gigabaud: f64) -> f64 {
     gigabaud * 1e9 / 10.0
 }

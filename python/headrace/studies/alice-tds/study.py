@@ -1,9 +1,7 @@
 """Runs the ALICE study: see README.md for what it finds."""
 
-import importlib.util
 import math
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -13,26 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from headrace.study import Claim, Judged, Obtained, Study, verdict
+from headrace.study import Claim, Judged, Obtained, Study, load_module, verdict
 
 Json = dict[str, Any]
 Curve = list[tuple[int, float]]
 
 
-def _system() -> Any:
-    """Return the module beside this one: a study is a folder, not a package."""
-    spec = importlib.util.spec_from_file_location("alice_tds_system", Path(__file__).parent / "system.py")
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError("system.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Dataclasses look their module up.
-    spec.loader.exec_module(module)
-    return module
-
-
-SYSTEM = _system()
+SYSTEM = load_module(Path(__file__).parent / "system.py")
 Point = SYSTEM.Point
 RECORD_KIB = 32768
+
+# A server with its array on a wire, and two such pairs on one switch.
+WIRE: Json = {"fabric": "wire", "pairs": 1}
+SWITCH: Json = {"fabric": "switch", "pairs": 2}
 
 
 def obtain(study: Study) -> Iterator[Judged]:
@@ -126,6 +117,7 @@ class Array:
                 yield from (self.at(op, stripe, streams=streams) for streams in document["streams"])
                 yield from (self.at(op, stripe, disks=disks) for disks in document["disks"])
         yield from (self.at("write", self.cache, streams=streams) for streams in document["streams"])
+        yield from (self.at(op, self.quarter, **fabric) for op in ("write", "read") for fabric in (WIRE, SWITCH))
         yield self.mixed()
 
     def draw(self) -> None:
@@ -272,6 +264,16 @@ def caution(array: Array) -> float:
     return ((1 - four / peak) - (1 - one[array.quarter // 4] / peak)) * 100
 
 
+def by_switch(array: Array) -> float:
+    """Return by how many percent a pair of server and array on a shared switch differs from one on a wire at most."""
+    differences = []
+    for op in ("write", "read"):
+        alone = array.runs.together(array.at(op, array.quarter, **WIRE))
+        both = array.runs.rates(array.at(op, array.quarter, **SWITCH)).values()
+        differences += [abs(rate / alone - 1) for rate in both]
+    return max(differences) * 100
+
+
 def _until_cache(array: Array) -> list[int]:
     return [*array.below, array.cache]
 
@@ -280,6 +282,7 @@ FOUND: dict[str, Callable[[Array], Any]] = {
     "T000-2 write": lambda array: gain(array, "write", 5, 13),
     "T000-2 read": lambda array: gain(array, "read", 5, 13),
     "T000-3": lambda array: drop(array, 1, array.stripes),
+    "T000-5": by_switch,
     "T000-4": lambda array: drop(array, 4, _until_cache(array)),
     "Q000-1 growth": lambda array: growth(array.curve("read", array.below)),
     "Q000-1 shape": lambda array: shape(array.curve("read", array.below)),

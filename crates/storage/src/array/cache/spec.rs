@@ -94,7 +94,7 @@ pub struct CachePlan {
 }
 
 impl ArrayCacheSpec {
-    /// Checks it, for an array whose stripes hold so many bytes of data.
+    /// Checks it, for an array whose stripes hold `stripe` bytes of data.
     pub(in crate::array) fn plan(&self, at: &mut Lowering, stripe: u64) -> Option<CachePlan> {
         let line = self.line.map_or_else(|| largest_line(stripe), |line| line.0);
         if line == 0 || !stripe.is_multiple_of(line) {

@@ -3,7 +3,7 @@
 use headrace_units::Bytes;
 use headrace_work::NodeId;
 
-use super::{Lowering, Spot};
+use super::Lowering;
 use crate::graph::document::Step;
 use crate::{AnyPlan, ComponentSpec};
 
@@ -13,17 +13,25 @@ impl Lowering<'_> {
         let outer = self.place.clone();
         let mut field = outer.field.clone();
         field.push(name.to_owned());
-        let spot = Spot {
-            field,
-            path: format!("{}/{name}", outer.path),
-            group: format!("{}/{name}", outer.group),
-            within: Some(outer.id),
-            root: outer.root,
-            ..Spot::default()
-        };
+        let spot = outer.part(field, name, name);
         let node = self.at(Step::Written(name), spot, spec);
         self.place = outer;
         node
+    }
+
+    /// A component of `system` that `field` names, which must be of one kind.
+    pub fn shared_of_kind(&mut self, field: &str, name: &str, kind: &str) -> Option<NodeId> {
+        match self.named_in_system(name).map(ComponentSpec::kind) {
+            Some(other) if other != kind => {
+                self.refuse(field, format!("`{name}` is a `{other}`; a `{kind}` belongs here"), None)
+            }
+            _ => self.shared(field, name),
+        }
+    }
+
+    /// What a node that has been lowered has become.
+    pub(crate) fn plan_of(&self, id: NodeId) -> Option<&AnyPlan> {
+        self.drafts[id.index()].lowered.as_ref().map(|lowered| &lowered.plan)
     }
 
     /// Whether a node is a controller.
@@ -46,7 +54,7 @@ impl Lowering<'_> {
                 "the caches of the arrays of `{}` take {wanted} together; it has {memory} of memory",
                 self.drafts[at].spot.path
             );
-            self.say_at(at, "memory", message, "give it more `memory`, or its arrays smaller caches");
+            self.say_at(at, "memory", message, "increase `memory`, or use smaller caches");
         }
     }
 
