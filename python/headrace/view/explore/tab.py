@@ -20,6 +20,7 @@ from headrace.explore.offered import offered
 from headrace.view.explore import shown
 from headrace.view.explore.controls import Controls
 from headrace.view.explore.elements import Drawer, button, part
+from headrace.view.explore.keeping import Keeping
 
 STYLE = Path(__file__).with_name("explore.css")
 SCRIPT = Path(__file__).with_name("explore.js")
@@ -82,8 +83,8 @@ class Tab:
             self.undo_button = button("Undo", self.undo)
             self.redo_button = button("Redo", self.redo)
             self.pin_button = button("Pin as A", self.pin)
-            button("Copy as YAML", lambda: self.copy(edited, "the scenario"))
-            button("Copy the command", lambda: self.copy(self.command, "the command"))
+            button("Copy as YAML", lambda: self.copy(lambda: edited(self.present), "the scenario"))
+            button("Copy the command", lambda: self.copy(lambda: command(self.present, self._against()), "the command"))
             button("Save…", lambda: self.client.run_javascript("headrace.focus('save-name')"))
         self.said = part("p").classes("dim").props("role=status")
         self.changed_on_disk = ui.element("div").props("role=alert")
@@ -98,21 +99,7 @@ class Tab:
             self.diagram.on("keydown", self.choose, js_handler="(e) => headrace.keyed(e, emit)")
         self.part = part().props("role=status")
         self.sweeping, self.comparison, self.streams, self.headroom = part(), part(), part(), part()
-        with ui.element("section").classes("panel wide saving").props('aria-label="Save"'):
-            part("h2", "This design<small>the file with its changes</small>")
-            self._saving()
-
-    def _saving(self) -> None:
-        self.pre = part("pre").props('tabindex=0 aria-label="The scenario as YAML"')
-        self.shown_command = part("pre").props('tabindex=0 aria-label="The command"')
-        with ui.element("div").classes("buttons"):
-            part("label", "Save as").props("for=save-name")
-            name = html.escape(f"{self.file.stem}-explored.yaml")
-            part(content=f'<input id="save-name" type="text" autocomplete="off" spellcheck="false" value="{name}">')
-            button("Save", None).on(
-                "click", lambda event: self.save(event.args), js_handler="() => emit(headrace.value('save-name'))"
-            )
-        self.saved = ui.element("div").props("role=status")
+        self.keeping = Keeping(self.file)
 
     # What its user does.
 
@@ -188,15 +175,7 @@ class Tab:
 
     def _show_texts(self) -> None:
         """Show the design as a scenario and as a command: they take longer than an answer may wait."""
-        try:
-            self.pre.set_content(html.escape(edited(self.present)))
-            self.shown_command.set_content(html.escape(self.command(self.present)))
-        except ScenarioError:
-            self.pre.set_content("")
-
-    def command(self, present: scenarios.Scenario) -> str:
-        """Return the command that gives the same answer on a terminal."""
-        return command(present, self._against())
+        self.keeping.show(self.present, self.text or "", self._against())
 
     def change(self, place: str, value: Value, moving: bool) -> None:
         """Put a value in a place of the design; `moving` says that its slider is still moving."""
@@ -238,36 +217,16 @@ class Tab:
         begun, tell = self.begun, self.loop.call_soon_threadsafe
         self.narrowing.sweep(self.present, field, lambda found: tell(self.hear_sweep, begun, field, found))
 
-    def copy(self, what: Callable[[scenarios.Scenario], str], name: str) -> None:
+    def copy(self, what: Callable[[], str], name: str) -> None:
         """Put a text about the design on the clipboard."""
         if self.history is None:
             return
         try:
-            ui.clipboard.write(what(self.present))
+            ui.clipboard.write(what())
         except ScenarioError:
             self.say("this design is not valid: correct it first")
         else:
             self.say(f"{name} is on the clipboard")
-
-    def save(self, name: str, *, replaced: bool = False) -> None:
-        """Write the design to a file; ask before one is replaced."""
-        self.saved.clear()
-        if self.history is None:
-            return
-        try:
-            to = saving.save(self.present, name, self.text or "", replaced=replaced)
-        except saving.Asked as question:
-            with self.saved:
-                part("span", html.escape(str(question)))
-                button("Replace it", lambda: self.save(name, replaced=True))
-                button("Keep it", self.saved.clear)
-            return
-        except (ScenarioError, OSError) as error:
-            said = shown.problems(error) if isinstance(error, ScenarioError) else html.escape(str(error))
-        else:
-            said = f"saved to {html.escape(str(to))}"
-        with self.saved:
-            part("span", said)
 
     def choose(self, event: GenericEventArguments) -> None:
         """Show the numbers of a component."""

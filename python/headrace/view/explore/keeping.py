@@ -1,0 +1,64 @@
+"""The design as a scenario and as a command, and saving it."""
+
+import html
+from pathlib import Path
+
+from nicegui import ui
+
+from headrace._core import ScenarioError
+from headrace.explore import saving
+from headrace.explore.design import command
+from headrace.explore.document import edited
+from headrace.scenario import Scenario
+from headrace.view.explore import shown
+from headrace.view.explore.elements import button, part
+
+
+class Keeping:
+    """The panel that shows what would be saved, and saves it."""
+
+    def __init__(self, file: Path) -> None:
+        self.design: Scenario | None = None
+        self.read = ""
+        """The text of the file as it was read."""
+        with ui.element("section").classes("panel wide saving").props('aria-label="Save"'):
+            part("h2", "This design<small>the file with its changes</small>")
+            self.yaml = part("pre").props('tabindex=0 aria-label="The scenario as YAML"')
+            self.command = part("pre").props('tabindex=0 aria-label="The command"')
+            with ui.element("div").classes("buttons"):
+                part("label", "Save as").props("for=save-name")
+                name = html.escape(f"{file.stem}-explored.yaml")
+                part(content=f'<input id="save-name" type="text" autocomplete="off" spellcheck="false" value="{name}">')
+                asked = "() => emit(headrace.value('save-name'))"
+                button("Save", None).on("click", lambda event: self.save(str(event.args)), js_handler=asked)
+            self.said = ui.element("div").props("role=status")
+
+    def show(self, design: Scenario, read: str, pinned: Scenario | None) -> None:
+        """Show a design, and the command that gives its answer or compares it with A."""
+        self.design, self.read = design, read
+        try:
+            self.yaml.set_content(html.escape(edited(design)))
+            self.command.set_content(html.escape(command(design, pinned)))
+        except ScenarioError:
+            self.yaml.set_content("")
+
+    def save(self, name: str, *, replaced: bool = False) -> None:
+        """Write the design to a file; ask before one is replaced."""
+        self.said.clear()
+        if self.design is None:
+            return
+        try:
+            self._say(f"saved to {html.escape(str(saving.save(self.design, name, self.read, replaced=replaced)))}")
+        except saving.Asked as question:
+            self._say(html.escape(str(question)))
+            with self.said:
+                button("Replace it", lambda: self.save(name, replaced=True))
+                button("Keep it", self.said.clear)
+        except ScenarioError as error:
+            self._say(shown.problems(error))
+        except OSError as error:
+            self._say(html.escape(str(error)))
+
+    def _say(self, what: str) -> None:
+        with self.said:
+            part("span", what)
