@@ -63,6 +63,7 @@ HOLDING = [
     ("Intel S4610 behind AHCI", "median"),
     ("Intel S4610 behind AHCI", "share"),
     ("Samsung PM883 behind AHCI", "median"),
+    ("Samsung PM883 behind AHCI", "share"),
     ("Crucial MX200 behind a Smart Array P420i", "median"),
     ("Crucial MX200 behind a Smart Array P420i", "share"),
 ]

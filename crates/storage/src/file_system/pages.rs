@@ -215,8 +215,8 @@ mod tests {
                 let there = plain.contains(&number);
                 prop_assert_eq!(pages.uses(number), there);
                 plain.retain(|page| *page != number);
-                let clean = || plain.iter().position(|page| !dirty.contains(page));
-                if let Some(out) = (!there && plain.len() >= 8).then(clean).flatten() {
+                let out = plain.iter().position(|page| !dirty.contains(page));
+                if let (false, true, Some(out)) = (there, plain.len() >= 8, out) {
                     plain.rotate_left(out);
                     plain.remove(0);
                 }

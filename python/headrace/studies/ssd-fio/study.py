@@ -19,8 +19,8 @@ Json = dict[str, Any]
 SOURCE = "fio 3.1, a minute of 4 KiB requests all over each drive (fio-plot)"
 ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds `fio-ssd/`"
 FITTED = ("iops",)
-# Requests under each load, while it fits and while it judges.
-FITTING, JUDGING, SMALL = 5_000, 60_000, 6_000
+# Requests under each load, while it fits and while it judges: some rounds of the 4,096 that are outstanding at most.
+FITTING, JUDGING, SMALL = 5_000, 60_000, 20_000
 
 
 def obtain(study: Study) -> Iterator[Judged]:
