@@ -88,11 +88,13 @@ impl Planner<'_> {
     fn check_sessions(&mut self, path: &Path, library: &str, survey: &FileSurvey, silos: u32) {
         let others = survey.operations - survey.acts[FileAct::Session as usize];
         if others > 0 {
-            let message = format!("{others} operation(s) are on files; `{library}` takes sessions of cartridges");
+            let message =
+                format!("{others} operation(s) are on files; `{library}` takes sessions of cartridges");
             self.say(Problem::at(path.clone(), message).help("send operations on files to an archive"));
         }
         if let Some(silo) = survey.last_silo.filter(|silo| *silo >= silos) {
-            let message = format!("a cartridge lies in silo {silo}; `{library}` has silos 0 to {}", silos - 1);
+            let message =
+                format!("a cartridge lies in silo {silo}; `{library}` has silos 0 to {}", silos - 1);
             self.say(Problem::at(path.clone(), message).help("give the groups more `silos`"));
         }
     }
@@ -101,7 +103,9 @@ impl Planner<'_> {
     fn check_files(&mut self, path: &Path, survey: &FileSurvey, older: [bool; 2], capacity: Bytes) {
         let sessions = survey.acts[FileAct::Session as usize];
         if sessions > 0 {
-            let message = format!("{sessions} operation(s) are sessions of cartridges, which an archive has no use for");
+            let message = format!(
+                "{sessions} operation(s) are sessions of cartridges, which an archive has no use for"
+            );
             self.say(Problem::at(path.clone(), message).help("send them to a tape library"));
         }
         if survey.largest > capacity.0 {

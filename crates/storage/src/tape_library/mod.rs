@@ -34,7 +34,7 @@ impl Known for TapeLibrarySpec {
 pub struct TapeLibrary<'m> {
     place: &'m Place<'m>,
     spec: &'m TapeLibrarySpec,
-    drives: Drives<'m>,
+    drives: Box<Drives<'m>>,
     /// What the drives of each group share.
     links: Vec<LinkId>,
     silos: Stream,
@@ -87,7 +87,7 @@ impl Plan for TapeLibrarySpec {
         TapeLibrary {
             place,
             spec: self,
-            drives: Drives::new(place.site.sim, self),
+            drives: Box::new(Drives::new(place.site.sim, self)),
             links: self.groups.iter().map(link).collect(),
             silos: place.stream("silos"),
             spots: place.stream("spots"),
@@ -147,7 +147,8 @@ impl<'m> TapeLibrary<'m> {
 
     /// The silo of a cartridge: the one that its log names, else one at random.
     fn silo_of(&self, cartridge: Cartridge) -> u32 {
-        let known = cartridge.checked_sub(FIRST_KNOWN).map(|number| self.known_silos.borrow()[number as usize]);
+        let known =
+            cartridge.checked_sub(FIRST_KNOWN).map(|number| self.known_silos.borrow()[number as usize]);
         let random = || self.silos.of(u64::from(cartridge)).uniform() * f64::from(self.spec.all_silos());
         known.flatten().unwrap_or_else(|| random() as u32)
     }

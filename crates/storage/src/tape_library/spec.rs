@@ -120,7 +120,11 @@ impl Spec for TapeLibrarySpec {
         }
         if self.groups.iter().any(|group| group.for_reads.saturating_add(group.for_writes) > group.drives) {
             let message = "more drives of a group are reserved for reads and writes than it has";
-            return at.refuse("groups", message, Some("lower `for_reads` or `for_writes`, or raise `drives`"));
+            return at.refuse(
+                "groups",
+                message,
+                Some("lower `for_reads` or `for_writes`, or raise `drives`"),
+            );
         }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }

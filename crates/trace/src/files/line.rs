@@ -92,8 +92,7 @@ impl Places {
         };
         // A log of cartridges knows neither users nor bytes.
         let drive = optional("drive_s");
-        let of_files =
-            |name: &str| if drive.is_some() { Ok(optional(name)) } else { place(name).map(Some) };
+        let of_files = |name: &str| if drive.is_some() { Ok(optional(name)) } else { place(name).map(Some) };
         Ok(Self {
             time: place("time_s")?,
             op: place("op")?,
