@@ -82,6 +82,19 @@ def test_the_solid_state_drives_are_judged_where_there_is_data(
     assert all(verdicts[name] == "holds" for name in HOLDING), verdicts
 
 
+def test_the_tape_library_is_judged_where_there_is_a_log(
+    headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEADRACE_DATA", raising=False)
+    without = json.loads(headrace("study", "run", "ecmwf-library", "--small", "--json").stdout)["claims"]
+    assert {claim["verdict"] for claim in without} == {"not testable"}
+    monkeypatch.setenv("HEADRACE_DATA", str(measured_data))
+    claims = json.loads(headrace("study", "run", "ecmwf-library", "--small", "--json").stdout)["claims"]
+    verdicts = {claim["id"]: claim["verdict"] for claim in claims}
+    held = dict.fromkeys(["busy", "loads", "latency", "rank", "fewer"], "holds")
+    assert verdicts == held | {"placement": "not testable"}
+
+
 def test_drives_are_as_their_data_sheets_say(headrace: Run) -> None:
     claims = json.loads(headrace("study", "run", "data-sheets", "--small", "--json").stdout)["claims"]
     of_drive = [claim["id"].split(": ") for claim in claims]

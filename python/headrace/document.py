@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "FlashNumbers", "Form", "Forwarding", "Frame", "FrameSpec", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -323,6 +323,10 @@ class ComponentSpecTapeLibrary(TypedDict):
     """How long an unused cartridge stays in its drive; it leaves earlier where a drive is needed for another. Default: it leaves at once."""
     recall: NotRequired[Recall]
     """Which recall is next when a drive is free."""
+    accumulate: NotRequired[str]
+    """How long requests for a cartridge that is in no drive wait for others for the same one before a drive is asked for. All that come together are served by one mount; `recall` must be `by_cartridge`. Default: they do not wait."""
+    pass_through: NotRequired[str | None]
+    """What an elevator or a pass-through port takes between two groups. A cartridge then goes to a drive of another group (the nearest in the list) where none of its own is free; arms of both groups move it. Default: cartridges stay in their group."""
 
 class ComponentSpecArchive(TypedDict):
     """Files in a disk pool before a tape library."""
@@ -1043,8 +1047,12 @@ class DriveGroup(TypedDict):
 
     drives: int
     """Number of drives."""
-    rate: str
-    """What they transfer together: the rate of their chain or network."""
+    for_reads: NotRequired[int]
+    """Number of these that recall files only: a cartridge is mounted in none of them to be written."""
+    for_writes: NotRequired[int]
+    """Number of these that store files only."""
+    rate: NotRequired[str | None]
+    """What they transfer together: the rate of their chain or network. Default: no limit."""
     silos: NotRequired[int]
     """Number of silos whose cartridges they take."""
     arms: NotRequired[int]
@@ -1263,7 +1271,7 @@ Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
 """Handling of addresses beyond the end of the component."""
 
 FileLogSpec: TypeAlias = "str | FileLogOptions"
-"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape) and `measured_s` (response time on the real system) may follow. Lines are in order of time."""
+"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape) and `measured_s` (response time on the real system) may follow. A log of sessions of cartridges, which goes to a tape library, has `time_s`, `op` (`session`), `file` (the cartridge), `drive_s` (seconds of drive use), and perhaps `silo` (where the cartridge lies, counted from 0). Lines are in order of time."""
 
 class FileLogOptions(TypedDict):
     """A log of file operations, and how to replay it."""
@@ -1274,6 +1282,8 @@ class FileLogOptions(TypedDict):
     """Where a file lies when the run begins that the log reads before it writes it. A column `staged` says it line by line."""
     speed: NotRequired[float]
     """Replay speed relative to the recording: times between operations are divided by it."""
+    timing: NotRequired[FileTiming]
+    """When an operation is asked for."""
     first: NotRequired[int | None]
     """Replay only the first N operations."""
     skip_bad: NotRequired[bool]
@@ -1281,6 +1291,9 @@ class FileLogOptions(TypedDict):
 
 Unseen: TypeAlias = "Literal['tape'] | Literal['disk']"
 """Where a file lies that is older than the log."""
+
+FileTiming: TypeAlias = "Literal['timestamps'] | Literal['gaps']"
+"""When an operation of a log is asked for."""
 
 class OpSpecReads(TypedDict):
     """This share of reads, the rest writes; drawn for each request."""
