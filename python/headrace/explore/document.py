@@ -48,6 +48,8 @@ def _inner(node: Any, step: str) -> Any:
 
 def _added(text: str, node: Any, within: Sequence[str], value: object) -> str:
     """Return a document with a field added behind the others of a mapping."""
+    if not isinstance(node, yaml.MappingNode):
+        raise LookupError(f"nothing can be added to {text[node.start_mark.index : node.end_mark.index]}")
     for step in reversed(within[1:]):
         value = {step: value}
     field = f"{within[0]}: {_flow(value)}"

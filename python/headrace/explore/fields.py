@@ -21,6 +21,8 @@ OCTAVES = 4
 # Up to this number of whole numbers each has a stop.
 MOST_WHOLE = 120
 SECTOR = 512
+# A number of a device, with where it comes from; a file can have the number alone in its place.
+SOURCED = {"value", "source", "estimate"}
 # What is nothing goes up from there: to 20 ms, 1 GiB, 100 MB/s, 100 /s.
 FROM_NOTHING: dict[str, list[float]] = {
     "time": [5e5 * at for at in range(41)],
@@ -82,7 +84,9 @@ class _Walk:
             yield _chosen(place, value, [*self.devices], about)
             return
         choices = list(self.choices(schema))
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value.keys() <= SOURCED and "value" in value:
+            yield from _scalar(place, value["value"], choices, about)
+        elif isinstance(value, dict):
             yield from self.within(value, choices, place)
         elif isinstance(value, list):
             items = next((choice["items"] for choice in choices if "items" in choice), None)

@@ -1,6 +1,7 @@
 """The design as a scenario and as a command, and saving it."""
 
 import html
+from collections.abc import Callable
 from pathlib import Path
 
 from nicegui import ui
@@ -17,10 +18,9 @@ from headrace.view.explore.elements import button, part
 class Keeping:
     """The panel that shows what would be saved, and saves it."""
 
-    def __init__(self, file: Path) -> None:
-        self.design: Scenario | None = None
-        self.read = ""
-        """The text of the file as it was read."""
+    def __init__(self, file: Path, present: Callable[[], tuple[Scenario | None, str]]) -> None:
+        """Make the panel; `present` gives the design as it is now, and the text of the file as it was read."""
+        self.present = present
         with ui.element("section").classes("panel wide saving").props('aria-label="Save"'):
             part("h2", "This design<small>the file with its changes</small>")
             self.yaml = part("pre").props('tabindex=0 aria-label="The scenario as YAML"')
@@ -33,9 +33,8 @@ class Keeping:
                 button("Save", None).on("click", lambda event: self.save(str(event.args)), js_handler=asked)
             self.said = ui.element("div").props("role=status")
 
-    def show(self, design: Scenario, read: str, pinned: Scenario | None) -> None:
+    def show(self, design: Scenario, pinned: Scenario | None) -> None:
         """Show a design, and the command that gives its answer or compares it with A."""
-        self.design, self.read = design, read
         try:
             self.yaml.set_content(html.escape(edited(design)))
             self.command.set_content(html.escape(command(design, pinned)))
@@ -45,10 +44,11 @@ class Keeping:
     def save(self, name: str, *, replaced: bool = False) -> None:
         """Write the design to a file; ask before one is replaced."""
         self.said.clear()
-        if self.design is None:
+        design, read = self.present()
+        if design is None:
             return
         try:
-            self._say(f"saved to {html.escape(str(saving.save(self.design, name, self.read, replaced=replaced)))}")
+            self._say(f"saved to {html.escape(str(saving.save(design, name, read, replaced=replaced)))}")
         except saving.Asked as question:
             self._say(html.escape(str(question)))
             with self.said:

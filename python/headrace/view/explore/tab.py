@@ -99,7 +99,7 @@ class Tab:
             self.diagram.on("keydown", self.choose, js_handler="(e) => headrace.keyed(e, emit)")
         self.part = part().props("role=status")
         self.sweeping, self.comparison, self.streams, self.headroom = part(), part(), part(), part()
-        self.keeping = Keeping(self.file)
+        self.keeping = Keeping(self.file, lambda: (self.present if self.history else None, self.text or ""))
 
     # What its user does.
 
@@ -175,7 +175,7 @@ class Tab:
 
     def _show_texts(self) -> None:
         """Show the design as a scenario and as a command: they take longer than an answer may wait."""
-        self.keeping.show(self.present, self.text or "", self._against())
+        self.keeping.show(self.present, self._against())
 
     def change(self, place: str, value: Value, moving: bool) -> None:
         """Put a value in a place of the design; `moving` says that its slider is still moving."""
