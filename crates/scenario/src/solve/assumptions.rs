@@ -16,6 +16,7 @@ pub fn that_fail(network: &Network) -> Vec<String> {
     fails.extend(streams.iter().filter(|stream| stream.has_many_kinds()).map(|stream| {
         format!("every size is taken into account: 64 sizes of `{}` stand for all", stream.name)
     }));
+    fails.extend(no_faults(network));
     fails.extend(network.queues.iter().filter_map(|queue| of_queue(network, queue)));
     fails.extend((0..streams.len()).flat_map(|stream| of_stream(network, stream)));
     if !network.is_open() && !closed::is_small(network) {
@@ -31,6 +32,15 @@ pub fn that_fail(network: &Network) -> Vec<String> {
         }
     });
     fails
+}
+
+/// Faults are left out: the answer is that of the system before the first.
+fn no_faults(network: &Network) -> Option<String> {
+    let fault = network.plan.faults.first()?;
+    let path = network.plan.graph.view(fault.node).path();
+    Some(format!(
+        "every component works: `{path}` fails during the run, and the answer is that of the system before"
+    ))
 }
 
 fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
