@@ -253,6 +253,8 @@ class ComponentSpecServer(TypedDict):
     """The host bus adapter, one for all ports."""
     paths: NotRequired[Paths]
     """Which way a request takes where there are several."""
+    path_timeout: NotRequired[str | None]
+    """Time after which a request without an answer is sent another way, once each; the last way is waited for. What is still under way is finished, and its answer ignored. Default: never."""
 
 class ComponentSpecFront(TypedDict):
     """Limits of users and ports, before an archive."""

@@ -122,6 +122,11 @@ pub trait Known {
         false
     }
 
+    /// What it reads and writes as a whole; none where any byte can be.
+    fn sector(&self) -> Option<Bytes> {
+        None
+    }
+
     /// How much memory it has for the caches of arrays that use it; none where it sets no limit.
     fn memory(&self) -> Option<Bytes> {
         None

@@ -54,7 +54,18 @@ impl ArraySpec {
             );
             return at.refuse("stripe_unit", message, None);
         }
+        self.check_sectors(at, disks)?;
         Some(each)
+    }
+
+    fn check_sectors(&self, at: &mut Lowering, disks: &[NodeId]) -> Option<()> {
+        let sector = disks.iter().filter_map(|disk| at.sector(*disk)).max();
+        let Some(sector) = sector.filter(|sector| self.stripe_unit < *sector) else {
+            return Some(());
+        };
+        let message = format!("a stripe unit of {} is less than a sector of {sector}", self.stripe_unit);
+        let help = format!("give a multiple of {sector}");
+        at.refuse("stripe_unit", message, Some(&help))
     }
 
     /// Whether there are enough disks for the level, and no option of another.
