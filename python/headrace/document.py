@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -279,7 +279,76 @@ class ComponentSpecArchive(TypedDict):
     purge: NotRequired[PurgeSpec | None]
     """When and which files are purged from the pool. Default: never."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive"
+class ComponentSpecReadout(TypedDict):
+    """Local data concentrators: what triggers read out."""
+
+    type: Literal['readout']
+    concentrators: int
+    """Number of concentrators."""
+    sub_event: SizeSpec
+    """Size of a sub-event, drawn for each."""
+    time: NotRequired[TimeSpec]
+    """Time for which a concentrator is held to read a sub-event, besides that of its bytes at `rate`. Default: none."""
+    rate: NotRequired[str | None]
+    """Rate at which a concentrator reads. Default: no limit."""
+    buffer: NotRequired[str | None]
+    """Buffer of each concentrator. It holds a sub-event from the trigger until it has been sent. Default: no limit."""
+    when_full: NotRequired[FullBuffer]
+    """What happens to a trigger while a buffer has no room for its sub-event."""
+    builder: str
+    """The event builder that sub-events are sent to, by its name in `system`."""
+    fails: NotRequired[FailsSpec | None]
+    """A concentrator that stops working. Default: none."""
+
+class ComponentSpecEventBuilder(TypedDict):
+    """Global data concentrators: where the sub-events of an event meet."""
+
+    type: Literal['event_builder']
+    builders: int
+    """Number of builders."""
+    assign: NotRequired[Assign]
+    """Which builder the next event goes to."""
+    buffers: NotRequired[int | None]
+    """Number of events that a builder holds at once, from the first sub-event until the event is recorded. Default: no limit; 1 where builders are assigned by credit."""
+    preset: NotRequired[Preset | None]
+    """What the ports are, by name: their rate and frames."""
+    rate: NotRequired[str | None]
+    """Rate of a port. Default: that of `preset`."""
+    frame: NotRequired[FrameSpec | None]
+    """Frames of a port. Default: those of `preset`."""
+    overhead: NotRequired[TimeSpec]
+    """Time that the transfer of a sub-event takes besides that of its bytes."""
+    assemble: NotRequired[TimeSpec]
+    """Time that a builder takes to put an event together, one event at a time."""
+    give_up: NotRequired[str | None]
+    """A builder gives an event up this long after it would have been received, if a sub-event never comes. Default: it waits for ever."""
+    recorder: NotRequired[Copies | None]
+    """What records the events of each builder: a part, named or written out. Default: an event is done when it is built."""
+
+class ComponentSpecRecorder(TypedDict):
+    """Streams that format, compress and write events."""
+
+    type: Literal['recorder']
+    streams: NotRequired[int]
+    """Number of streams."""
+    cores: NotRequired[int]
+    """Number of cores that the streams share; each uses one at most."""
+    smt: NotRequired[float]
+    """What a core with several threads does, as a multiple of what it does with one (simultaneous multithreading)."""
+    format: NotRequired[FormatSpec]
+    """What formatting costs a core. Default: nothing."""
+    compress: NotRequired[CompressSpec | None]
+    """Compression of what was formatted. Default: none."""
+    to: list[str]
+    """Where events are written to, by names in `system`: volumes, or one archive."""
+    affinity: NotRequired[Affinity]
+    """Which volume a stream writes to."""
+    write: str
+    """What a stream collects before it writes it: to a volume as one request, to an archive as one file."""
+    buffer: NotRequired[str | None]
+    """Memory of a stream for what it has collected and what is being written. Default: twice `write`."""
+
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -904,6 +973,78 @@ class PurgeSpec(TypedDict):
     min_age: NotRequired[str]
     """Files must not have been used for this long."""
 
+SizeSpec: TypeAlias = "str | DrawnSize"
+"""A size, either fixed (`64 KiB`) or drawn for each request."""
+
+class DrawnSizeMix(TypedDict):
+    """One of several sizes, each with its weight."""
+
+    mix: list[Share]
+
+# DrawnSizeUniformUniform
+DrawnSizeUniformUniform = TypedDict(
+    "DrawnSizeUniformUniform",
+    {
+        # The smallest size.
+        "from": "str",
+        # The largest size.
+        "to": "str",
+        # From one size to the next.
+        "step": "str",
+    },
+)
+
+class DrawnSizeUniform(TypedDict):
+    """Equally likely any of `from`, `from` + `step`, … up to `to`."""
+
+    uniform: DrawnSizeUniformUniform
+
+DrawnSize: TypeAlias = "DrawnSizeMix | DrawnSizeUniform"
+"""A law of size."""
+
+class Share(TypedDict):
+    """One size of a mix."""
+
+    size: str
+    """The size."""
+    weight: float
+    """How often, relative to the others."""
+
+FullBuffer: TypeAlias = "Literal['wait'] | Literal['drop']"
+"""What happens to a trigger while a buffer has no room for its sub-event."""
+
+class FailsSpec(TypedDict):
+    """A concentrator that stops working."""
+
+    concentrator: int
+    """Which, from 0 on."""
+    at: str
+    """From when on its sub-events never come."""
+
+Assign: TypeAlias = "Literal['round_robin'] | Literal['random'] | Literal['credit'] | Literal['least_load']"
+"""Which builder the next event goes to."""
+
+class FormatSpec(TypedDict):
+    """What formatting costs a core: the sum of what is given."""
+
+    per_event: NotRequired[str]
+    """For an event."""
+    per_sub_event: NotRequired[str]
+    """For a sub-event."""
+    rate: NotRequired[str | None]
+    """What one core formats if it does nothing else. Default: bytes cost nothing."""
+
+class CompressSpec(TypedDict):
+    """Compression."""
+
+    ratio: float
+    """Bytes before over bytes after."""
+    rate: str
+    """Bytes a second, before compression, of one core that does nothing else."""
+
+Affinity: TypeAlias = "Literal['stream'] | Literal['none']"
+"""Which volume a stream writes to."""
+
 # A stream of requests to one component.
 StreamSpec = TypedDict(
     "StreamSpec",
@@ -1113,43 +1254,6 @@ class OpSpecReads(TypedDict):
 
 OpSpec: TypeAlias = "Literal['read'] | Literal['write'] | OpSpecReads"
 """Reads, writes, or both."""
-
-SizeSpec: TypeAlias = "str | DrawnSize"
-"""A size, either fixed (`64 KiB`) or drawn for each request."""
-
-class DrawnSizeMix(TypedDict):
-    """One of several sizes, each with its weight."""
-
-    mix: list[Share]
-
-# DrawnSizeUniformUniform
-DrawnSizeUniformUniform = TypedDict(
-    "DrawnSizeUniformUniform",
-    {
-        # The smallest size.
-        "from": "str",
-        # The largest size.
-        "to": "str",
-        # From one size to the next.
-        "step": "str",
-    },
-)
-
-class DrawnSizeUniform(TypedDict):
-    """Equally likely any of `from`, `from` + `step`, … up to `to`."""
-
-    uniform: DrawnSizeUniformUniform
-
-DrawnSize: TypeAlias = "DrawnSizeMix | DrawnSizeUniform"
-"""A law of size."""
-
-class Share(TypedDict):
-    """One size of a mix."""
-
-    size: str
-    """The size."""
-    weight: float
-    """How often, relative to the others."""
 
 class PatternSpecHotSpotHotSpot(TypedDict):
     """PatternSpecHotSpotHotSpot"""
