@@ -147,7 +147,7 @@ def test_the_sound_scenario_is_sound(headrace: Run, tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
     file.write_text(SOUND)
     assert headrace("run", file).returncode == 0
-    assert "is valid: 1 stream, 4 components" in headrace("check", file).stdout
+    assert "is a valid scenario: 1 stream, 4 components" in headrace("check", file).stdout
 
 
 def test_several_mistakes_are_told_together_in_the_order_of_the_file(headrace: Run, tmp_path: Path) -> None:
@@ -288,4 +288,4 @@ def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path
 def test_a_fault_that_would_change_nothing_is_refused(headrace: Run) -> None:
     ran = headrace("check", ROOT / "examples" / "archive.yaml", "--set", "faults=[{component: pool, fails: 1 h}]")
     assert ran.returncode == 2
-    assert "`pool` belongs to an archive, whose components cannot fail yet" in " ".join(ran.stderr.split())
+    assert "`pool` serves no blocks; only components that do can fail yet" in " ".join(ran.stderr.split())

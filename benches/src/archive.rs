@@ -12,6 +12,7 @@ use headrace_scenario::simulate;
 
 use crate::whole::peak_memory_mib;
 
+const ECMWF: &str = include_str!("../../python/headrace/studies/ecmwf-library/library.yaml");
 const UNITREE: &str = include_str!("../../python/headrace/studies/llnl-unitree/archive.yaml");
 
 /// A larger archive, so that ten million requests do not overload it: ports and limits as before.
@@ -44,11 +45,22 @@ struct Log(PathBuf);
 
 impl Log {
     fn of(name: &str, lines: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> Self {
+        Self::with_header(name, "jobs.csv", |text| {
+            writeln!(text, "time_s,op,user,host,file,bytes,staged")?;
+            lines(text)
+        })
+    }
+
+    /// A log whose first line is the first that is written.
+    fn with_header(
+        name: &str,
+        file: &str,
+        lines: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    ) -> Self {
         let folder = std::env::temp_dir().join(format!("headrace-bench-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("there is room for temporary files");
         let write = || {
-            let mut text = BufWriter::new(File::create(folder.join("jobs.csv"))?);
-            writeln!(text, "time_s,op,user,host,file,bytes,staged")?;
+            let mut text = BufWriter::new(File::create(folder.join(file))?);
             lines(&mut text)?;
             text.flush()
         };
@@ -111,14 +123,33 @@ fn many(text: &mut BufWriter<File>, requests: u64) -> std::io::Result<()> {
     Ok(())
 }
 
+/// 250,000 sessions of 7,000 cartridges in 17 days, one in two of them of a cartridge that is often used: the size of ECMWF's log.
+fn sessions(text: &mut BufWriter<File>) -> std::io::Result<()> {
+    writeln!(text, "time_s,op,file,drive_s,silo")?;
+    let mut draws = Stream::named(3, "bench", "sessions").draws();
+    for number in 0..250_000u32 {
+        let most = if draws.chance(0.5) { 700.0 } else { 7000.0 };
+        let cartridge = (draws.uniform() * most) as u64;
+        let seconds = size(&mut draws, 200.0, 1.2, 20_000.0);
+        writeln!(text, "{},session,{cartridge},{seconds},{}", number * 6, cartridge % 12)?;
+    }
+    Ok(())
+}
+
+/// CPU seconds for the replay of a log of the size of ECMWF's: the least of three.
+pub fn ecmwf_s() -> f64 {
+    let log = Log::with_header("ecmwf", "sessions.csv", sessions);
+    (0..3).map(|_| log.run_s(ECMWF)).fold(f64::INFINITY, f64::min)
+}
+
 /// CPU seconds for two weeks of the UniTree archive: the least of three.
 pub fn unitree_s() -> f64 {
     let log = Log::of("unitree", two_weeks);
     (0..3).map(|_| log.run_s(UNITREE)).fold(f64::INFINITY, f64::min)
 }
 
-/// Requests a CPU second with so many over a tenth as many files, the time a request of ten times as many as a multiple, and the peak of
-/// memory of those in MiB.
+/// Of `10 * few` requests over a tenth as many files: requests per CPU second, the time of a request over that of `few` requests, and peak
+/// memory in MiB.
 pub fn requests(few: u64) -> (f64, f64, f64) {
     let of = |requests: u64| Log::of("many", |text| many(text, requests)).run_s(LARGE);
     let short = of(few);

@@ -3,6 +3,7 @@
 //! Rates are per CPU second of one core, statistics on, the best of three: machines are noisy, and the best is what the
 //! code can do. Ratios within one run say more than any figure alone.
 
+mod acquisition;
 mod archive;
 mod coverage;
 mod kernel;
@@ -78,6 +79,14 @@ fn components() -> Vec<Figure> {
     ]
 }
 
+fn ssds() -> Vec<Figure> {
+    vec![(
+        "ssd_requests_per_cpu_s",
+        "4 KiB random requests to an NVMe drive, 7/10 reads, 64 outstanding",
+        whole::ssd(),
+    )]
+}
+
 fn disks() -> Vec<Figure> {
     let rate = whole::mechanical_disk();
     let (time, memory) = whole::disk_growth();
@@ -103,9 +112,21 @@ fn archives() -> Vec<Figure> {
     let (rate, time, memory) = archive::requests(1_000_000);
     vec![
         ("unitree_study_s", "two weeks of the UniTree archive, s", archive::unitree_s()),
+        ("ecmwf_replay_s", "250,000 sessions of a library of 170 drives, s", archive::ecmwf_s()),
         ("archive_requests_per_cpu_s", "10⁷ requests over 10⁶ files of an archive", rate),
         ("archive_time_1e7_over_1e6", "time a request of it, 10⁷ over 10⁶", time),
         ("archive_memory_mib", "peak memory of that, MiB", memory),
+    ]
+}
+
+fn acquisitions() -> Vec<Figure> {
+    vec![
+        (
+            "event_builder_events_per_cpu_s",
+            "events of 100 sub-events through 60 builders, 10⁶ of them",
+            acquisition::events_per_cpu_s(),
+        ),
+        ("alice_daq_study_s", "an hour of the ALICE data acquisition at 1.25 GB/s, s", acquisition::hour_s()),
     ]
 }
 
@@ -119,8 +140,9 @@ fn keep<T>(found: T) {
 
 /// Coverage takes minutes: `make coverage`.
 fn coverages() -> Vec<Figure> {
-    let (mm1, raid0) = (coverage::mm1(0.8), coverage::raid0(0.8));
-    let (mm1_high, raid0_high) = (coverage::mm1(0.95), coverage::raid0(0.95));
+    let (mm1, raid0) = (coverage::mm1(0.8, 1_000_000), coverage::raid0(0.8, 1_000_000));
+    let (mm1_high, raid0_high) = (coverage::mm1(0.95, 1_000_000), coverage::raid0(0.95, 1_000_000));
+    let (short, raid0_short) = (coverage::mm1(0.9, 100_000), coverage::raid0(0.9, 100_000));
     vec![
         ("ci_coverage_mm1", "share of 2,000 intervals that contain the mean, M/M/1, ρ = 0.8", mm1.all),
         ("ci_coverage_raid0", "the same of split-merge RAID 0, ρ = 0.8", raid0.all),
@@ -132,6 +154,14 @@ fn coverages() -> Vec<Figure> {
         ("ci_coverage_raid0_at_95", "all intervals of RAID 0 at ρ = 0.95", raid0_high.all),
         ("ci_coverage_raid0_at_95_trusted", "those that call themselves trusted", raid0_high.trusted),
         ("ci_trusted_raid0_at_95", "how many do", raid0_high.trusting),
+        (
+            "ci_coverage_mm1_short_trusted",
+            "of M/M/1, ρ = 0.9, 100,000 customers: those trusted",
+            short.trusted,
+        ),
+        ("ci_trusted_mm1_short", "how many do", short.trusting),
+        ("ci_coverage_raid0_short_trusted", "of RAID 0, ρ = 0.9, 100,000 requests", raid0_short.trusted),
+        ("ci_trusted_raid0_short", "how many do", raid0_short.trusting),
     ]
 }
 
@@ -165,13 +195,15 @@ fn replicated() -> Vec<Figure> {
 type Group = (&'static str, fn() -> Vec<Figure>);
 
 /// The groups of figures, by name. Those of [`LONG`] are measured only where they are named.
-const GROUPS: [Group; 9] = [
+const GROUPS: [Group; 11] = [
     ("components", components),
     ("kernel", kernel),
     ("scenarios", scenarios),
     ("disks", disks),
+    ("ssds", ssds),
     ("fabrics", fabrics),
     ("archives", archives),
+    ("acquisitions", acquisitions),
     ("traces", traces),
     ("replicated", replicated),
     ("coverage", coverages),

@@ -17,7 +17,8 @@ run: {requests: 5000000}
 
 const RAID0: &str = include_str!("../../examples/raid0-split-merge.yaml");
 
-fn run(text: &str, sets: &[(&str, &str)]) {
+/// Runs a scenario with changes.
+pub fn run(text: &str, sets: &[(&str, &str)]) {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
     let found = simulate(text, "bench.yaml", &sets, &Options::default(), &Progress::default());
@@ -65,6 +66,17 @@ run: {requests: 2000000}
 /// Random reads of one mechanical disk a CPU second.
 pub fn mechanical_disk() -> f64 {
     2e6 / cpu_seconds(|| run(DISK, &[]))
+}
+
+const SSD: &str = "
+system: {drive: {type: ssd, device: micron-7450-pro-1920gb}}
+workload: {users: {to: drive, arrivals: {closed: {depth: 64}}, size: 4 KiB, op: {reads: 70 %}}}
+run: {requests: 3000000}
+";
+
+/// Random requests of 4 KiB to one solid-state drive a CPU second, seven in ten of them reads.
+pub fn ssd() -> f64 {
+    3e6 / cpu_seconds(|| run(SSD, &[]))
 }
 
 const RAID5: &str = "

@@ -9,7 +9,7 @@ PLAIN = ("stream", "op", "address", "bytes", "born_ns", "answered_ns", "last")
 LEGS = ("waiting_ns", "service_ns", "blocked_ns")
 
 # What requests ask, by number.
-OPERATIONS = ("read", "write", "get", "put", "stage", "delete")
+OPERATIONS = ("read", "write", "get", "put", "stage", "delete", "session")
 
 
 class RequestLog:

@@ -6,13 +6,16 @@ and yields what it got for each claim. The verdict follows from the two by `judg
 """
 
 import importlib.util
+import itertools
 import json
 import math
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypedDict
 
 from headrace import scenario
@@ -278,22 +281,42 @@ class Study:
             run = Run(self, run.file, run.changes, run.requests * 4, run.replications).go()
         yield from judged
 
-    def run(self, *, small: bool = False, tell: Callable[[str], object] | None = None) -> Report:
-        """Run the study; with `small`, with fewer requests."""
+    def run(
+        self,
+        *,
+        small: bool = False,
+        tell: Callable[[str], object] | None = None,
+        show: Callable[[Report], object] | None = None,
+    ) -> Report:
+        """Run the study; with `small`, with fewer requests.
+
+        `tell` hears which case is being run, `show` of the claims and figures so far, after each claim.
+        """
         self.small, self._told, self._figures = small, tell, []
-        spec = importlib.util.spec_from_file_location(f"study_{self.name}", self.folder / "study.py")
-        if spec is None or spec.loader is None:
-            raise FileNotFoundError(self.folder / "study.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        claims = [*module.obtain(self), *self._given()]
-        return Report(study=self.name, title=self.title, claims=claims, figures=self._figures)
+        report = Report(study=self.name, title=self.title, claims=[], figures=self._figures)
+        for claim in itertools.chain(load_module(self.folder / "study.py").obtain(self), self._given()):
+            report["claims"].append(claim)
+            if show:
+                show(report)
+        return report
 
     def _given(self) -> Iterator[Judged]:
         """Yield the claims that no run can decide."""
         for given in self._document.get("given", []):
             claim = Claim(given["id"], given["text"], given.get("published"), given["source"], verdict=given["verdict"])
             yield verdict(claim, Obtained(given.get("obtained")), why=given["why"])
+
+
+def load_module(file: Path) -> ModuleType:
+    """Load a file of a study as a module: a study is a folder, not a package."""
+    name = f"{file.parent.name}-{file.stem}".replace("-", "_")
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # Dataclasses look their module up.
+    spec.loader.exec_module(module)
+    return module
 
 
 def verdict(claim: Claim, obtained: Obtained, why: str = "") -> Judged:

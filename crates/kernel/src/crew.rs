@@ -190,7 +190,7 @@ impl<J, T> Future for Join<'_, J, T> {
 }
 
 impl<J, T> Join<'_, J, T> {
-    /// Waits no longer. The jobs that are not done go on, and nobody waits for them.
+    /// Stops waiting: unfinished jobs continue on their own. A join that is dropped ends them.
     pub fn leave(self) {
         self.crew.desk.joins.borrow_mut().want_no_more(self.join);
     }

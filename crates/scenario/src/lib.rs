@@ -1,6 +1,6 @@
 //! A scenario from its text to its results.
 //!
-//! [`prepare`] reads a document and refuses what cannot work, every mistake at once; [`run::engine`] chooses how it is
+//! [`prepare`] reads a document and reports all errors together; [`run::engine`] chooses how it is
 //! computed; [`run::run`] runs its replications; [`results::of`] draws up what they say. Or all of it:
 //!
 //! ```
@@ -52,7 +52,7 @@ pub struct Found {
 /// an overload among it. `sets` are values to put in the place of what the text has: (`run.seed`, `7`).
 ///
 /// # Errors
-/// Every mistake in it.
+/// All errors in it.
 pub fn prepare(
     source: &str,
     file: &str,
@@ -80,7 +80,7 @@ fn planned(
 /// is no mistake here.
 ///
 /// # Errors
-/// Every mistake in it, or why it is no network of queues that formulas are known for.
+/// All errors in it, or why it is not a network of queues that formulas are known for.
 pub fn solve(
     source: &str,
     file: &str,
@@ -115,7 +115,7 @@ pub fn read(
 /// Reads, plans and runs a scenario. See [`prepare`] for `file` and `sets`.
 ///
 /// # Errors
-/// Every mistake in it.
+/// All errors in it.
 pub fn simulate(
     source: &str,
     file: &str,
@@ -137,7 +137,7 @@ pub fn run_plan(
     progress: &Progress,
 ) -> Result<Found, Problems> {
     let engine = run::engine(plan).map_err(|why| {
-        let help = "leave `run.engine` out, or choose `events`";
+        let help = "remove `run.engine`, or use `events`";
         Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
     })?;
     let (outcomes, journeys) = run::run(plan, engine, options, progress);

@@ -13,7 +13,7 @@ pub enum Operation {
 
 impl Operation {
     /// All names, by [`Operation::code`].
-    pub const NAMES: [&str; 6] = ["read", "write", "get", "put", "stage", "delete"];
+    pub const NAMES: [&str; 7] = ["read", "write", "get", "put", "stage", "delete", "session"];
 
     /// Its number in the log of requests.
     pub fn code(self) -> u64 {

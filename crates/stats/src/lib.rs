@@ -14,6 +14,7 @@
 pub mod batches;
 mod buckets;
 pub mod histogram;
+mod independence;
 mod interval;
 mod level;
 mod packed;

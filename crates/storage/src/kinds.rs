@@ -191,6 +191,26 @@ macro_rules! rooms {
                 }
             }
 
+            /// Takes an event, received when this is called as by `serve`.
+            pub(crate) fn take_event<'s>(
+                &'m self,
+                place: &'m Place<'m>,
+                ask: &'s mut Ask<DaqEvent>,
+                spent: &'s mut Spent,
+            ) -> impl Future<Output = ()> + use<'m, 's> {
+                place.receive(ask.work.bytes);
+                let before = spent.legs().len();
+                async move {
+                    match self {
+                        $(Self::$kind(room) => room.take_event(ask, spent).await,)+
+                        $(Self::$made(room) => room.take_event(ask, spent).await,)+
+                    }
+                    if !spent.has_failed() {
+                        place.answer(&ask.with(ask.work.data()), spent, before);
+                    }
+                }
+            }
+
             pub(crate) fn begin_with(&self, file: &FileOp) {
                 match self {
                     $(Self::$kind(room) => room.begin_with(file),)+

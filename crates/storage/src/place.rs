@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Fluid, Sim, Stream};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, FileOp, NodeId, Spent};
+use headrace_work::{Ask, Block, DaqEvent, FileOp, NodeId, Spent};
 
 use crate::Component;
 use crate::array::Way;
@@ -24,6 +24,8 @@ pub struct Site<'m> {
     pub timeline: Timeline,
     /// Links that transfers use several of at once, whichever rooms they belong to.
     pub fluid: Fluid<'m>,
+    /// Number of threads of all servers.
+    pub threads: u32,
     witness: Option<Box<dyn Witness>>,
     seed: u64,
     /// The components that were asked something since this list was last taken.
@@ -35,7 +37,7 @@ impl<'m> Site<'m> {
     /// An empty site, whose random streams come from `seed`.
     pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
         let (touched, happenings) = (RefCell::default(), RefCell::default());
-        Self { sim, timeline, fluid: Fluid::new(sim), witness: None, seed, touched, happenings }
+        Self { sim, timeline, fluid: Fluid::new(sim), threads: 0, witness: None, seed, touched, happenings }
     }
 
     /// Notes what happens to a component.
@@ -52,6 +54,12 @@ impl<'m> Site<'m> {
     #[must_use]
     pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {
         Self { witness: Some(witness), ..self }
+    }
+
+    /// Has streams with this number of threads in all.
+    #[must_use]
+    pub fn with_threads(self, threads: u32) -> Self {
+        Self { threads, ..self }
     }
 
     /// Tells what happened to a file of the archive `of`.
@@ -289,6 +297,16 @@ impl<'m> Edge<'m> {
         self.to.handle(self.place, ask, spent)
     }
 
+    /// Sends an event to the room that it leads to, and charges the time to `spent`.
+    pub fn take_event<'s>(
+        &self,
+        ask: &'s mut Ask<DaqEvent>,
+        spent: &'s mut Spent,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(ask.work.bytes));
+        self.to.take_event(self.place, ask, spent)
+    }
+
     /// Tells the room that it leads to of a file that exists when the run begins: see [`Room::begin_with`](crate::Room::begin_with).
     pub fn begin_with(&self, file: &FileOp) {
         self.to.begin_with(file);
@@ -299,7 +317,7 @@ impl<'m> Edge<'m> {
         self.to
     }
 
-    /// Work begins that is done by more than one call: `bytes` are sent, and received.
+    /// Work begins that is done by more than one call: its bytes are sent, and received.
     pub(crate) fn begin(&self, bytes: u64) {
         self.sent.set(self.sent.get().with(bytes));
         self.place.receive(bytes);

@@ -2,13 +2,13 @@
 
 use headrace_analytic::Law;
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, FileOp, NodeId, Op, Spent};
+use headrace_work::{Ask, Block, DaqEvent, FileOp, NodeId, Op, Spent};
 
 use crate::array::Way;
 use crate::crossing::{Crossing, Phase};
 use crate::graph::{Lowering, View};
 use crate::health::Change;
-use crate::meter::{Activity, Balance, Meter};
+use crate::meter::{Activity, Balance, EventBooks, Meter};
 use crate::place::{Edge, Place};
 use crate::theory::{Demand, Load, Model};
 
@@ -17,7 +17,7 @@ pub trait Spec {
     /// What it becomes when names are looked up.
     type Plan: Plan;
 
-    /// Looks up what it names and refuses what cannot work; every mistake goes to `at`. `None` where there was one.
+    /// Looks up what it names and refuses what cannot work; all errors go to `at`. `None` where there was one.
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self::Plan>>;
 }
 
@@ -69,7 +69,11 @@ pub trait Known {
     /// It is not known: which assumption fails.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         _ = load;
-        Err(format!("what a request asks of a {} is known: `{}` has no formula", view.kind(), view.path()))
+        Err(format!(
+            "the demand of a request on a {} is known: `{}` has no formula",
+            view.kind(),
+            view.path()
+        ))
     }
 
     /// What it asks of this node and of those it uses to carry one phase of a request of a load, from the port of who asks to that of
@@ -79,7 +83,7 @@ pub trait Known {
     /// It is not known: which assumption fails.
     fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
         _ = (load, crossing);
-        Err(format!("how long a {} is held is known: `{}` has no formula", view.kind(), view.path()))
+        Err(format!("the holding time of a {} is known: `{}` has no formula", view.kind(), view.path()))
     }
 
     /// Whether requests are answered in the order in which they come, so that they can be passed through without events.
@@ -88,7 +92,7 @@ pub trait Known {
     /// They may not be: why.
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         _ = load;
-        Err(format!("`{}` may answer a later request first", view.path()))
+        Err(format!("`{}` may answer requests out of order", view.path()))
     }
 
     /// Whether the time a request takes depends on its address.
@@ -141,6 +145,21 @@ pub trait Known {
     /// Whether streams of operations on files go to it.
     fn takes_files(&self) -> bool {
         false
+    }
+
+    /// Whether triggers go to it: the requests of a stream become events.
+    fn takes_events(&self) -> bool {
+        false
+    }
+
+    /// The number of silos of a tape library, to which streams of sessions of cartridges go; none for another room.
+    fn silos(&self) -> Option<u32> {
+        None
+    }
+
+    /// Whether all that it uses must serve blocks. A room that sends other work checks by itself whom it sends it to.
+    fn sends_blocks(&self) -> bool {
+        true
     }
 
     /// Where files can lie that are older than a log: in a disk pool, on tape. For a room that takes files.
@@ -217,6 +236,12 @@ pub trait Room<'m>: Metered {
         async { unreachable!("a room that takes no files is asked for one") }
     }
 
+    /// Takes an event, in virtual time, and charges all of it to `spent`. Only rooms of a data acquisition are asked.
+    fn take_event(&'m self, ask: &mut Ask<DaqEvent>, spent: &mut Spent) -> impl Future<Output = ()> {
+        _ = (ask, spent);
+        async { unreachable!("a room that takes no events is asked to") }
+    }
+
     /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Called only
     /// for rooms that take files.
     fn begin_with(&self, file: &FileOp) {
@@ -240,6 +265,11 @@ pub trait Metered {
 
     /// What its write-back cache took in and holds; none for a room without one.
     fn balance(&self) -> Option<Balance> {
+        None
+    }
+
+    /// The events that came to it and what became of them; none for a room that takes none.
+    fn events(&self) -> Option<EventBooks> {
         None
     }
 

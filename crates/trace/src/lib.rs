@@ -13,7 +13,9 @@ mod replay;
 mod survey;
 mod write;
 
-pub use files::{FileDue, FileLog, FileLogOptions, FileLogSpec, FileSurvey, OlderFile, Unseen};
+pub use files::{
+    FileDue, FileLog, FileLogOptions, FileLogSpec, FileSurvey, FileTiming, Follows, OlderFile, Unseen,
+};
 pub use format::{ByteColumn, CsvColumns, TimeColumn, TraceFormat};
 pub use info::{Info, characterise};
 pub use reader::{Reader, Traced};

@@ -1,5 +1,7 @@
 //! The work of archives.
 
+use headrace_units::Nanos;
+
 use crate::block::{Block, Op};
 
 /// What is asked of a file.
@@ -13,6 +15,8 @@ pub enum FileAct {
     Stage,
     /// It is no longer wanted.
     Delete,
+    /// A cartridge is used in a drive, for whatever files: the work of a tape library without its archive.
+    Session,
 }
 
 /// An operation on a file.
@@ -28,11 +32,22 @@ pub struct FileOp {
     pub user: u64,
     /// From where, as `file`.
     pub host: u64,
+    /// How a session uses its drive; nothing for other acts.
+    pub drive: DriveUse,
+}
+
+/// How a session uses its drive. The cartridge is the `file`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DriveUse {
+    /// For how long, once the cartridge is ready.
+    pub time: Nanos,
+    /// The silo where the cartridge lies, where that is known.
+    pub silo: Option<u32>,
 }
 
 impl FileAct {
     /// All acts, in the order in which tables show them.
-    pub const ALL: [Self; 4] = [Self::Get, Self::Put, Self::Stage, Self::Delete];
+    pub const ALL: [Self; 5] = [Self::Get, Self::Put, Self::Stage, Self::Delete, Self::Session];
 
     /// Its name in logs and results.
     pub const fn name(self) -> &'static str {
@@ -41,16 +56,18 @@ impl FileAct {
             Self::Put => "put",
             Self::Stage => "stage",
             Self::Delete => "delete",
+            Self::Session => "session",
         }
     }
 }
 
 impl FileOp {
-    /// The data that it moves, as whoever counts bytes sees it: the file's number is its address, and a deletion moves nothing.
+    /// The data that it moves, as whoever counts bytes sees it: the file's number is its address. A deletion moves nothing, and what a
+    /// session moves is not known.
     #[inline]
     pub fn data(&self) -> Block {
-        let op = if matches!(self.act, FileAct::Get | FileAct::Stage) { Op::Read } else { Op::Write };
-        let bytes = if self.act == FileAct::Delete { 0 } else { self.bytes };
+        let op = if matches!(self.act, FileAct::Put | FileAct::Delete) { Op::Write } else { Op::Read };
+        let bytes = if matches!(self.act, FileAct::Delete | FileAct::Session) { 0 } else { self.bytes };
         Block { op, address: self.file, bytes }
     }
 }

@@ -7,24 +7,25 @@ import polars as pl
 from headrace.files import whole
 from headrace.logs.merge import asked, with_files
 
-# `bytes` is at least 1; `staged` is 1 where a get had to be read from tape; `measured_s` is the response time.
-COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s")
-REPLAYED = ("get", "put", "stage", "delete")
+# `bytes` is at least 1; `staged` is 1 where a get was read from tape; `measured_s` is the response time; `drive_s`
+# is for how long a session uses a drive.
+COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s", "drive_s")
+REPLAYED = ("get", "put", "stage", "delete", "session")
 
 
 def of(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return a log's table as operations, and how many lines were left out or changed, by reason.
 
-    `time_s` counts from the first operation. A session of a cartridge becomes a `stage` of it, of 1 byte.
+    `time_s` counts from the first operation.
     """
-    known = table.with_columns(op=pl.col("op").replace("session", "stage"))
+    known, is_session = table, pl.col("op") == "session"
     kept = known.filter(pl.col("op").is_in(REPLAYED) & (pl.col("outcome") == "done"))
     counts = {
         "failed": known.filter(pl.col("outcome") == "failed").height,
         "no operation on a file": known.filter(
             (pl.col("outcome") == "other") | (pl.col("outcome").eq("done") & ~pl.col("op").is_in(REPLAYED))
         ).height,
-        "size 0 or unknown: written as 1 byte": kept.filter(pl.col("bytes").fill_null(0) < 1).height,
+        "size 0 or unknown: written as 1 byte": kept.filter((pl.col("bytes").fill_null(0) < 1) & ~is_session).height,
     }
     named = with_files(kept) if kept["file"].null_count() else kept
     since = (asked() - asked().min()).dt.total_microseconds() / 1e6
@@ -32,7 +33,8 @@ def of(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
         time_s=since,
         bytes=pl.col("bytes").fill_null(1).clip(1),
         staged=pl.col("staged").fill_null(False),
-        measured_s=_response(),
+        measured_s=pl.when(~is_session).then(_response()),
+        drive_s=pl.when(is_session).then("seconds"),
     )
     return made.select(COLUMNS), counts
 

@@ -20,6 +20,8 @@ def of(log: Log, operations: pl.DataFrame, csv: str, file: Path) -> str:
 
     Raises `ScenarioError` where the log has no transfers from which a rate can be found.
     """
+    if set(operations["op"]) == {"session"}:
+        return _of_sessions(log, csv)
     found = analyse(log)
     lines = [(op, fit) for op, fit in found["fits"].items() if fit["rate_bytes_per_s"]]
     if not lines:
@@ -46,6 +48,27 @@ def of(log: Log, operations: pl.DataFrame, csv: str, file: Path) -> str:
         "  archive: {type: archive, front: front, pool: disks, library: tapes}",
         "workload:",
         f"  users: {{to: archive, arrivals: {{log: {csv}}}}}",
+        "",
+    ])  # fmt: skip
+
+
+def _of_sessions(log: Log, csv: str) -> str:
+    together = concurrency(log.table.sort("time"))
+    return "\n".join([
+        f"# How long do the sessions of {_names(log)} wait for a drive?",
+        "#",
+        "# From the log: the sessions, and as many drives as had one at once. The log's seconds contain loading and",
+        "# positioning. Assumed: what robots take, and that cartridges stay in their drives until these are needed.",
+        "system:",
+        "  tapes:",
+        "    type: tape_library",
+        f"    groups: [{{drives: {together['most'] if together else 1}, arms: 2}}]",
+        "    cartridge: 1 TB",
+        "    move: 11 s",
+        "    hold: 30 min",
+        "    recall: by_cartridge",
+        "workload:",
+        f"  sessions: {{to: tapes, arrivals: {{log: {{file: {csv}, timing: gaps}}}}}}",
         "",
     ])  # fmt: skip
 

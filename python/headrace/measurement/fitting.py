@@ -41,6 +41,8 @@ TOO_CLOSE = 0.95
 # A parameter is not known where its standard error is more than this share of its range.
 TOO_WIDE = 0.25
 AT_BOUND = 1e-3
+# A residual beyond this counts in proportion to its size rather than to its square, where the loss is robust: 3 %.
+OUTLIER = 0.03
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,8 @@ class _Problem:
     parameters: list[Parameter]
     of: list[Load]
     requests: int
+    measures: tuple[str, ...] = FITTED
+    loss: str = "linear"
     known: dict[tuple[float, ...], list[dict[str, Json]]] = field(default_factory=dict)
 
     def with_values(self, places: "Array") -> Scenario:
@@ -150,7 +154,7 @@ class _Problem:
             math.log(ran[at][op][name] / measured[name])
             for at in chosen
             for op, measured in self.of[at].measured.items()
-            for name in FITTED
+            for name in self.measures
         ])  # fmt: skip
 
     def jacobian(self, places: "Array", chosen: list[int]) -> "Array":
@@ -172,7 +176,7 @@ class _Problem:
 
         found = optimize.least_squares(
             self.residuals, np.clip(start, 0.01, 0.99), jac=self.jacobian, args=(chosen,), bounds=(0.0, 1.0),
-            max_nfev=steps, xtol=1e-4, ftol=1e-5,
+            max_nfev=steps, xtol=1e-4, ftol=1e-5, loss=self.loss, f_scale=OUTLIER,
         )  # fmt: skip
         return np.asarray(found.x)
 
@@ -184,10 +188,15 @@ def fit(
     *,
     stream: str | None = None,
     requests: int = loads.REQUESTS,
+    measures: tuple[str, ...] = FITTED,
+    loss: str = "linear",
+    cross_validate: bool = True,
     tell: Tell | None = None,
 ) -> Json:
     """Fit fields of a scenario, each `PATH=LOW..HIGH`, to a measurement; return them as docs/results.md describes it.
 
+    `measures` are those of `iops` and `mean_ms` that are fitted. `loss` is `linear` for least squares, or `soft_l1`, by
+    which a load that the scenario cannot explain pulls less on the others. Without `cross_validate` that part is null.
     The search begins at what the scenario has, or halfway between the bounds. Raises `ScenarioError` where a field does
     not exist, or there are fewer loads than fields.
     """
@@ -196,14 +205,16 @@ def fit(
     of, remarks = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
     _refuse_too_few(parameters, of)
-    problem = _Problem(scenario, name, parameters, of, requests)
+    problem = _Problem(scenario, name, parameters, of, requests, measures, loss)
     every = list(range(len(of)))
     tell("fitting")
     best = problem.fitted(_start(parameters), every)
     told, warnings = _known(problem, best, every)
-    tell("cross-validating")
-    judged = _cross_validated(problem, best)
-    if judged is None:
+    judged = None
+    if cross_validate:
+        tell("cross-validating")
+        judged = _cross_validated(problem, best)
+    if judged is None and cross_validate:
         warnings.append("too few loads to fit some and judge on the others: how it predicts is not known")
     fitted = problem.with_values(best)
     return {
@@ -213,6 +224,21 @@ def fit(
         "cross_validated": judged,
         "scenario": fitted.filled(),
     }
+
+
+def told_apart(
+    scenario: Scenario,
+    found: Measurement,
+    vary: list[str],
+    *,
+    requests: int = loads.REQUESTS,
+    measures: tuple[str, ...] = FITTED,
+) -> list[str]:
+    """Return which fields, each `PATH=LOW..HIGH`, a measurement does not tell; nothing is fitted."""
+    of, _ = loads.loads_of(found)
+    parameters = [parameter(given, scenario) for given in vary]
+    problem = _Problem(scenario, loads.stream_of(scenario, None), parameters, of, requests, measures)
+    return _known(problem, _start(parameters), list(range(len(of))))[1]
 
 
 def _refuse_too_few(parameters: list[Parameter], of: list[Load]) -> None:

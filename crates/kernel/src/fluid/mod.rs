@@ -70,7 +70,7 @@ impl<'m> Fluid<'m> {
         Self { sim, state: RefCell::default(), driver, is_woken }
     }
 
-    /// Adds a link that carries so much.
+    /// Adds a link of this rate.
     ///
     /// # Panics
     /// If it carries nothing: a transfer would never end.
@@ -95,7 +95,7 @@ impl<'m> Fluid<'m> {
         self.state.borrow_mut().usage(link, self.sim.now())
     }
 
-    /// Number of transfers under way.
+    /// Number of transfers in progress.
     pub fn transfers(&self) -> usize {
         self.state.borrow().transfers()
     }

@@ -1,7 +1,7 @@
 //! No file is lost: from the end of its put to its deletion, it is on disk, on tape or both. A purge takes no file that is not on tape or is
 //! being read. Files never take more space than there is.
 //!
-//! The books are kept from reported facts ([`Fact`]), while they happen, and know nothing of policies.
+//! It follows each [`Fact`] as the archive reports it, and knows no policy.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,7 +9,7 @@ use headrace_storage::{Fact, Graph, Witness};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
-/// What was reported of the files of all archives, and what was wrong with it.
+/// The state of every file of every archive, by the facts reported, and the first fact that breaks a law.
 pub struct FileBooks {
     /// Of each component.
     files: RefCell<Vec<Vec<File>>>,

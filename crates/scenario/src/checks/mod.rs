@@ -4,6 +4,7 @@
 mod busy;
 mod cache;
 mod edges;
+mod events;
 mod files;
 mod legs;
 mod little;
@@ -44,9 +45,17 @@ impl Evidence<'_, '_> {
 
 /// Every law that was broken, in words.
 pub fn broken(evidence: &Evidence) -> Vec<String> {
-    [edges::broken, requests::broken, little::broken, legs::broken, busy::broken, cache::broken]
-        .iter()
-        .flat_map(|law| law(evidence))
-        .chain(evidence.files.iter().cloned())
-        .collect()
+    [
+        edges::broken,
+        requests::broken,
+        little::broken,
+        legs::broken,
+        busy::broken,
+        cache::broken,
+        events::broken,
+    ]
+    .iter()
+    .flat_map(|law| law(evidence))
+    .chain(evidence.files.iter().cloned())
+    .collect()
 }

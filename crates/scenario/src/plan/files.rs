@@ -3,7 +3,7 @@
 use headrace_storage::Graph;
 use headrace_trace::{FileLog, FileLogSpec, FileSurvey, ReplayProblem};
 use headrace_units::Bytes;
-use headrace_work::NodeId;
+use headrace_work::{FileAct, NodeId};
 use headrace_workload::{ArrivalSpec, StreamSpec, WhenFull};
 
 use super::streams::Planner;
@@ -23,31 +23,37 @@ impl Planner<'_> {
         if matches!(stream.arrivals, ArrivalSpec::Log(_)) && stream.from.is_some() {
             let problem =
                 Problem::at(path.key("from"), "file operations do not go through servers and switches");
-            self.say(problem.help("leave `from` out; the archive's `network` and `front` limit its clients"));
+            self.say(problem.help("remove `from`; the archive's `network` and `front` limit its clients"));
             return None;
         }
         match &stream.arrivals {
-            ArrivalSpec::Log(spec) if known.takes_files() => {
-                let log = self.read_log(&at.key("log"), spec)?;
+            ArrivalSpec::Log(spec) if known.takes_files() || known.silos().is_some() => {
+                let at = at.key("log");
+                let log = self.read_log(&at, spec)?;
                 self.check_stream_of_files(path, stream);
-                self.check_files(
-                    &at.key("log"),
-                    &log.survey,
-                    known.older_files(),
-                    graph?.view(target).capacity(),
-                );
+                match known.silos() {
+                    Some(silos) => self.check_sessions(&at, &stream.to, &log.survey, silos),
+                    None => {
+                        let capacity = graph?.view(target).capacity();
+                        self.check_files(&at, &log.survey, known.older_files(), capacity);
+                    }
+                }
                 Some(log)
             }
             ArrivalSpec::Log(_) => {
-                let message =
-                    format!("a log of file operations goes to an archive, and `{}` is none", stream.to);
+                let message = format!(
+                    "a log of file operations needs an archive, one of cartridges a tape library; `{}` is neither",
+                    stream.to
+                );
                 self.say(Problem::at(path.key("to"), message));
                 None
             }
+            _ if known.takes_events() => None,
             _ if !known.serves_blocks() => {
-                let message = format!("`{}` takes file operations, not requests to blocks", stream.to);
+                let message = format!("`{}` takes file operations, not block requests", stream.to);
                 self.say(
-                    Problem::at(at, message).help("replay a log: `arrivals: {log: jobs.csv}`, to an archive"),
+                    Problem::at(at, message)
+                        .help("replay a log: `arrivals: {log: jobs.csv}`, to an archive or a tape library"),
                 );
                 None
             }
@@ -79,8 +85,30 @@ impl Planner<'_> {
         }
     }
 
+    /// A tape library alone takes sessions of its cartridges.
+    fn check_sessions(&mut self, path: &Path, library: &str, survey: &FileSurvey, silos: u32) {
+        let others = survey.operations - survey.acts[FileAct::Session as usize];
+        if others > 0 {
+            let message =
+                format!("{others} operation(s) are on files; `{library}` takes sessions of cartridges");
+            self.say(Problem::at(path.clone(), message).help("send operations on files to an archive"));
+        }
+        if let Some(silo) = survey.last_silo.filter(|silo| *silo >= silos) {
+            let message =
+                format!("a cartridge lies in silo {silo}; `{library}` has silos 0 to {}", silos - 1);
+            self.say(Problem::at(path.clone(), message).help("give the groups more `silos`"));
+        }
+    }
+
     /// `older` is where files can lie that are older than the log: in the pool, on tape.
     fn check_files(&mut self, path: &Path, survey: &FileSurvey, older: [bool; 2], capacity: Bytes) {
+        let sessions = survey.acts[FileAct::Session as usize];
+        if sessions > 0 {
+            let message = format!(
+                "{sessions} operation(s) are sessions of cartridges, which an archive has no use for"
+            );
+            self.say(Problem::at(path.clone(), message).help("send them to a tape library"));
+        }
         if survey.largest > capacity.0 {
             let message =
                 format!("a file of {} does not fit into the pool of {capacity}", Bytes(survey.largest));
@@ -89,7 +117,7 @@ impl Planner<'_> {
         let on_tape = survey.older.iter().filter(|file| file.on_tape).count();
         if on_tape > 0 && !older[1] {
             let message =
-                format!("{on_tape} file(s) are on tape when the log begins, and the archive has no library");
+                format!("{on_tape} file(s) are on tape when the log starts, but the archive has no library");
             let help = "set `library` of the archive, or `unseen: disk` where the log has no column `staged`";
             self.say(Problem::at(path.clone(), message).help(help));
         }

@@ -1,9 +1,9 @@
 //! Event by event: sources make requests, and each lives as a job of a crew until it is answered.
 
 use headrace_kernel::{Crew, Pause};
-use headrace_trace::{Due, FileDue, FileLog, Replay, Start};
+use headrace_trace::{Due, FileDue, FileLog, Follows, Replay, Start};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Spent, TimeSpec};
+use headrace_work::{Ask, Block, DaqEvent, FileOp, Spent, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
 use super::End;
@@ -13,11 +13,15 @@ use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
 use crate::operation::Request;
 use crate::plan::StreamPlan;
 
-/// Each request of an open stream is a job of this crew: the next that its stream has.
-pub type Hosts<'m> = Crew<'m, usize>;
+/// A request that nobody waits for, or whose client can give up, is a job of this crew: the next of a stream, sent by a thread of
+/// its server (0 for none). Returns whether it did not fail.
+pub type Hosts<'m> = Crew<'m, (usize, u32), bool>;
 
 /// A client whose request fails at once asks again after this time, a rule of ours: it would otherwise fail for ever at one instant.
 const RETRY: Nanos = Nanos(1_000_000_000);
+
+/// An operation of a log, and how long it took on the real system.
+type Recorded = (Ask<FileOp>, Option<Nanos>);
 
 /// Runs a replication event by event.
 pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) -> (End, Nanos) {
@@ -49,9 +53,9 @@ fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream
     }
     match (&stream.spec.arrivals, &stream.trace) {
         (_, Some(trace)) => sim.spawn(replay(of, hosts, index, trace)),
-        (ArrivalSpec::Closed { depth, think }, _) => {
+        (ArrivalSpec::Closed { depth, think, .. }, _) => {
             for number in 0..*depth {
-                sim.spawn(client(of, index, *think, number));
+                sim.spawn(client(of, hosts, index, *think, number));
             }
         }
         _ => sim.spawn(open(of, hosts, index, stream)),
@@ -74,18 +78,24 @@ async fn open<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, s
             if limited || !sim.is_settled() {
                 of.send(hosts, index).await;
             } else {
-                hosts.start(index);
+                hosts.start((index, 0));
             }
         }
     }
 }
 
 /// Asks, waits for the answer, thinks, and asks again.
-async fn client<'m>(of: &'m Replication<'m>, index: usize, think: TimeSpec, number: u32) {
+async fn client<'m>(
+    of: &'m Replication<'m>,
+    hosts: &'m Hosts<'m>,
+    index: usize,
+    think: TimeSpec,
+    number: u32,
+) {
     let thoughts = of.stream(&of.plan.streams[index], &format!("thoughts of client {number}"));
-    let mut draws = thoughts.draws();
+    let (mut draws, thread) = (thoughts.draws(), of.sources[index].thread(number));
     loop {
-        let (asked, failed) = (of.site.sim.now(), !of.host(index).await);
+        let (asked, failed) = (of.site.sim.now(), !of.ask(hosts, index, thread).await);
         of.site.sim.delay(think.draw(&mut draws)).await;
         if failed && of.site.sim.now() == asked {
             of.site.sim.delay(RETRY).await;
@@ -112,7 +122,7 @@ async fn replay<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize,
             }
             Start::After(think) => {
                 sim.delay(think).await;
-                of.host(index).await;
+                of.ask(hosts, index, 0).await;
             }
         }
     }
@@ -127,10 +137,15 @@ async fn replay_files<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: 
     let Ok(all) = log.due() else { return of.stop(End::TraceLost) };
     let mut left = log.survey.operations;
     for due in all {
-        let Ok(FileDue { at, number, op, measured }) = due else { return of.stop(End::TraceLost) };
+        let Ok(FileDue { at, number, op, measured, follows }) = due else { return of.stop(End::TraceLost) };
         left -= 1;
         sim.until(at).await;
-        of.sources[index].files.borrow_mut().push_back((Ask::new(keys.key(number), op), measured));
+        let recorded = (Ask::new(keys.key(number), op), measured);
+        if let Some(follows) = follows {
+            sim.spawn(of.client_in_turn(index, recorded, follows));
+            continue;
+        }
+        of.sources[index].files.borrow_mut().push_back(recorded);
         of.send(hosts, index).await;
     }
     if left > 0 {
@@ -152,17 +167,32 @@ impl<'m> Replication<'m> {
         if !self.site.sim.is_settled() {
             self.site.sim.settled().await;
         }
-        hosts.start(index);
+        hosts.start((index, 0));
     }
 
-    /// The next request of a stream, from its birth to its end. Gives whether it did not fail.
-    pub async fn host(&'m self, stream: usize) -> bool {
+    /// The next request of a client, who waits until it is answered or gives up. Gives whether it did not fail.
+    async fn ask(&'m self, hosts: &'m Hosts<'m>, index: usize, thread: u32) -> bool {
+        let Some(timeout) = self.sources[index].timeout else { return self.host(index, thread).await };
+        let deadline = self.site.sim.now() + timeout;
+        let mut request = hosts.all([(index, thread)]);
+        let answer = self.site.sim.within(deadline, &mut request).await;
+        request.leave();
+        answer.flatten().unwrap_or(true)
+    }
+
+    /// The next request of a stream, from its birth to its end, sent by a thread of its server; 0 for none. Returns whether it did
+    /// not fail.
+    pub async fn host(&'m self, stream: usize, thread: u32) -> bool {
         let (source, mut ask) = (&self.sources[stream], Ask::BLANK);
         if self.plan.streams[stream].log.is_some() {
             Box::pin(self.client_of_files(stream)).await;
             return true;
         }
+        if source.is_trigger {
+            return Box::pin(self.trigger(stream)).await;
+        }
         let measured = source.next(&mut ask);
+        ask.thread = thread;
         let mut spent = Spent::from(self.begin(stream, &ask));
         if source.timeout.is_none() {
             source.edge.serve(&ask, &mut spent).await;
@@ -185,14 +215,42 @@ impl<'m> Replication<'m> {
 
     /// The next operation of a stream on files, from its birth to its answer.
     async fn client_of_files(&'m self, stream: usize) {
+        let next = self.sources[stream].files.borrow_mut().pop_front();
+        self.ask_of_file(stream, next.expect("an operation is put here before it is sent")).await;
+    }
+
+    /// An operation that follows the one before it on its file.
+    async fn client_in_turn(&'m self, stream: usize, recorded: Recorded, follows: Follows) {
+        let _turn = self.sources[stream].turns.next(follows).await;
+        self.ask_of_file(stream, recorded).await;
+    }
+
+    async fn ask_of_file(&'m self, stream: usize, (mut ask, measured): Recorded) {
         let source = &self.sources[stream];
-        let next = source.files.borrow_mut().pop_front();
-        let (mut ask, measured) = next.expect("an operation is put here before it is sent");
         ask.priority = source.priority;
         let data = ask.with(ask.work.data());
         let mut spent = Spent::from(self.begin(stream, &data));
         source.edge.handle(&ask, &mut spent).await;
         self.answered(stream, &data, Request::from(&ask), &spent, measured);
+    }
+
+    /// The next trigger of a stream, from its birth until its event is done. Gives whether that was not lost.
+    async fn trigger(&'m self, stream: usize) -> bool {
+        let (source, mut blank) = (&self.sources[stream], Ask::BLANK);
+        source.next(&mut blank);
+        let mut ask = blank.with(DaqEvent::default());
+        let mut spent = Spent::from(self.begin(stream, &blank));
+        source.edge.take_event(&mut ask, &mut spent).await;
+        let lost = spent.has_failed();
+        if lost {
+            let now = self.site.sim.now();
+            self.lost(|record| record.fail(stream, now, spent.began()));
+        } else {
+            let data = ask.with(ask.work.data());
+            self.answered(stream, &data, Request::from(&data), &spent, None);
+        }
+        source.leave();
+        !lost
     }
 
     /// Whether a request is answered before its host gives up. Where it is not, it is done all the same.

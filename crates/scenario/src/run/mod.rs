@@ -10,6 +10,7 @@ mod phases;
 mod record;
 mod recursion;
 mod replication;
+mod turns;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,7 +60,7 @@ pub enum End {
     Done,
     /// Its time was up before its requests were.
     TimeUp,
-    /// Nothing was left to happen.
+    /// No events were left.
     Idle,
     /// It reached the end of simulated time.
     TooFar,

@@ -1,10 +1,10 @@
 //! From the pool to tape: one process that sleeps, lists the files that are due, and copies one after another.
 
-use headrace_work::{Ask, Cause, FileAct, FileOp, Spent};
+use headrace_work::{Ask, Cause, DriveUse, FileAct, FileOp, Spent};
 
-use super::Archive;
 use super::catalogue::FileNumber;
 use super::spec::{MigrateOrder, MigrateSpec};
+use super::{Archive, add};
 use crate::tape_library::{Cartridge, Mounted, Spot};
 use crate::witness::Fact;
 
@@ -59,6 +59,9 @@ impl<'m> Archive<'m> {
         self.fresh_bytes.set(self.fresh_bytes.get() - self.files.borrow()[file].bytes);
         self.tell(Fact::ReadEnds(file));
         self.tell(Fact::OnTape(file));
+        let since = self.now() - self.files.borrow()[file].stored;
+        add(&self.counts.to_tape_ms, since.0 / 1_000_000);
+        add(&self.counts.on_tape, 1);
         self.unpin(file);
         if self.counts.exhausted.get().is_some() {
             self.counts.exhausted.set(Some(headrace_units::Nanos::ZERO));
@@ -70,7 +73,8 @@ impl<'m> Archive<'m> {
     async fn copy(&'m self, file: FileNumber, writing: &mut Writing<'m>) -> Spot {
         let library = self.library.expect("an archive that stores to tape has a library");
         let (volume, bytes) = (self.files.borrow()[file].volume, self.files.borrow()[file].bytes);
-        let op = FileOp { act: FileAct::Put, file: u64::from(file), bytes, user: 0, host: 0 };
+        let drive = DriveUse::default();
+        let op = FileOp { act: FileAct::Put, file: u64::from(file), bytes, user: 0, host: 0, drive };
         let ask = Ask::new(u64::from(file), op).because(Cause::Migration);
         let (mut spent, mut begin, mut from) = (Spent::from(self.now()), None, 0);
         while from < bytes {

@@ -64,6 +64,9 @@ struct Counts {
     first_purge: Cell<Option<Nanos>>,
     purged: Cell<u64>,
     purged_bytes: Cell<u64>,
+    /// Files that were stored to tape, and for how long they had been in the pool until then, in ms.
+    on_tape: Cell<u64>,
+    to_tape_ms: Cell<u64>,
     /// When a purge found too few files, unless one has reached the tape since.
     exhausted: Cell<Option<Nanos>>,
 }
@@ -224,6 +227,7 @@ impl<'m> Room<'m> for Archive<'m> {
             FileAct::Put => self.put(ask, spent).await,
             FileAct::Stage => self.stage(ask, spent).await,
             FileAct::Delete => self.wanted(ask).into_iter().for_each(|file| self.discard(file)),
+            FileAct::Session => unreachable!("a plan sends sessions to a tape library"),
         }
         spent.charge(self.place.id, What::Service, self.now());
     }
@@ -258,6 +262,8 @@ impl Metered for Archive<'_> {
         put("purges", Meter::Count(counts.purges.get()));
         put("purged_files", Meter::Count(counts.purged.get()));
         put("purged_bytes", Meter::Count(counts.purged_bytes.get()));
+        put("stored_to_tape", Meter::Count(counts.on_tape.get()));
+        put("to_tape_ms", Meter::Share(counts.to_tape_ms.get(), counts.on_tape.get()));
     }
 
     fn remarks(&self, now: Nanos) -> Vec<String> {

@@ -1,12 +1,10 @@
 //! What a user writes of an archive, and what it becomes.
 
 use headrace_units::{Bytes, Fraction, Nanos};
-use headrace_work::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::purge::VARIABLES;
-use crate::ComponentSpec;
 use crate::expression::Expression;
 use crate::graph::Lowering;
 use crate::room::{Known, Lowered, Spec};
@@ -15,66 +13,67 @@ use crate::room::{Known, Lowered, Spec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArchiveSpec {
-    /// The front that transfers pass, by its name in `system`. Default: clients and ports limit nothing.
+    /// Name of the front. Default: no limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<String>,
-    /// The network between clients, pool and tape, by its name in `system`. Default: it limits nothing.
+    /// Name of the network between clients, pool and tape. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
-    /// The disk pool, by its name in `system`.
+    /// Name of the disk pool.
     pub pool: String,
-    /// The tape library, by its name in `system`. Default: files are in the pool only.
+    /// Name of the tape library. Default: none; files are kept only in the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
-    /// When files are stored to tape. Default: never.
+    /// Migration to tape. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrate: Option<MigrateSpec>,
-    /// When and which files are purged from the pool. Default: never.
+    /// When, and which, files are purged from the pool. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<PurgeSpec>,
 }
 
-/// Storing to tape: one process, which sleeps, lists files, and copies one after another.
+/// Migration to tape: one process that sleeps, lists files, and copies them one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MigrateSpec {
-    /// How long it sleeps after a list is done.
+    /// Sleep time after a list is finished.
     pub every: Nanos,
-    /// Files must have been in the pool for this long.
+    /// Minimum time in the pool.
     #[serde(default)]
     pub min_age: Nanos,
-    /// In which order a list is copied.
+    /// Order in which a list is copied.
     #[serde(default)]
     pub order: MigrateOrder,
 }
 
-/// In which order files are stored to tape.
+/// Order in which files are copied to tape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MigrateOrder {
-    /// By volume, from the first on.
+    /// By volume.
     #[default]
     ByVolume,
-    /// Those that have been in the pool longest first.
+    /// Longest time in the pool first.
     Oldest,
-    /// The smallest first.
+    /// Smallest first.
     Smallest,
-    /// The largest first.
+    /// Largest first.
     Largest,
 }
 
-/// Making room in the pool, of files that are on tape.
+/// Purge: freeing pool space of files that are on tape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PurgeSpec {
-    /// Files with the largest weight go first; among equals the one unused longest. An expression of `size_mb` (10⁶ B), `hours_since_access`,
-    /// `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`.
+    /// Files with the largest weight are purged first; among equals, the least recently used. An expression
+    /// of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) *
+    /// ceil(hours_since_access) ** 1.5`.
     pub weight: String,
-    /// A purge begins when this share of the pool is taken.
+    /// A purge starts when this share of the pool is in use.
     pub high: Fraction,
-    /// It ends when less than this share is taken.
+    /// It stops when less than this share is in use.
     pub low: Fraction,
-    /// Files must not have been used for this long.
+    /// Minimum time since the last access.
     #[serde(default)]
     pub min_age: Nanos,
 }
@@ -91,7 +90,7 @@ impl Spec for ArchiveSpec {
     type Plan = ArchivePlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArchivePlan>> {
-        let pool = named(at, "pool", &self.pool, "disk_pool");
+        let pool = at.shared_of_kind("pool", &self.pool, "disk_pool");
         let capacity = pool.map_or(Bytes(0), |pool| at.capacity(pool));
         let optional = [
             ("front", &self.front, "front"),
@@ -100,7 +99,7 @@ impl Spec for ArchiveSpec {
         ];
         let mut uses = vec![pool];
         for (field, name, kind) in optional {
-            uses.extend(name.as_ref().map(|name| named(at, field, name, kind)));
+            uses.extend(name.as_ref().map(|name| at.shared_of_kind(field, name, kind)));
         }
         let purge = self.purge.as_ref().map(|purge| purge.lower(at));
         if self.migrate.is_some() && self.library.is_none() {
@@ -118,16 +117,6 @@ impl Spec for ArchiveSpec {
     }
 }
 
-/// A component of `system` that must be of one kind.
-fn named(at: &mut Lowering, field: &str, name: &str, kind: &str) -> Option<NodeId> {
-    match at.kind_of(name) {
-        Some(other) if other != kind => {
-            at.refuse(field, format!("`{name}` is a `{other}`; a `{kind}` belongs here"), None)
-        }
-        _ => at.shared(field, name),
-    }
-}
-
 impl PurgeSpec {
     fn lower(&self, at: &mut Lowering) -> Option<(Self, Expression)> {
         if self.low > self.high {
@@ -141,13 +130,6 @@ impl PurgeSpec {
     }
 }
 
-impl Lowering<'_> {
-    /// What kind of component has this name in `system`.
-    fn kind_of(&self, name: &str) -> Option<&'static str> {
-        self.named_in_system(name).map(ComponentSpec::kind)
-    }
-}
-
 impl Known for ArchivePlan {
     fn serves_blocks(&self) -> bool {
         false
@@ -155,6 +137,10 @@ impl Known for ArchivePlan {
 
     fn takes_files(&self) -> bool {
         true
+    }
+
+    fn sends_blocks(&self) -> bool {
+        false
     }
 
     fn older_files(&self) -> [bool; 2] {

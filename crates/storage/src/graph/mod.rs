@@ -176,6 +176,11 @@ impl<'g> View<'g> {
         self.node().plan.known().in_order(self, load)
     }
 
+    /// See [`Known::takes_events`](crate::Known::takes_events).
+    pub fn takes_events(self) -> bool {
+        self.node().plan.known().takes_events()
+    }
+
     /// See [`Known::addressed`](crate::Known::addressed).
     pub fn addressed(self) -> bool {
         self.node().plan.known().addressed(self)

@@ -16,10 +16,10 @@ impl RoutePlan {
         match (self.policy, self.timeout) {
             _ if self.ways.len() == 1 => None,
             (Paths::ShortestQueue, _) => {
-                Some(format!("each way gets the same share: `{path}` takes the shortest queue"))
+                Some(format!("each path gets an equal share: `{path}` takes the shortest queue"))
             }
             (_, Some(timeout)) => {
-                Some(format!("a request is sent once: `{path}` sends it another way after {timeout}"))
+                Some(format!("a request is sent once: `{path}` retries it on another path after {timeout}"))
             }
             _ => None,
         }
@@ -77,8 +77,7 @@ impl RoutePlan {
 
 impl Known for RoutePlan {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let fails =
-            format!("requests come to one component: those through `{}` come to several", view.path());
+        let fails = format!("requests reach one component: those through `{}` reach several", view.path());
         Ok(Model::Busy { work_ms: Self::busiest_ms(&self.demands(view, load)?), fails })
     }
 

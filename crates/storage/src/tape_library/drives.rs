@@ -1,89 +1,153 @@
-//! The drives of a group: which cartridge is in which, and who gets one next.
+//! The drives of a library: which cartridge is in which, and which request gets one next.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 use headrace_kernel::{Resource, Sim, WaitList};
 use headrace_stats::{Level, Tally};
 use headrace_units::Nanos;
 use headrace_work::Cause;
 
-use super::spec::{Recall, TapeLibrarySpec};
+use super::spec::{DriveGroup, Recall, TapeLibrarySpec};
 
 /// A cartridge, by its number.
 pub(crate) type Cartridge = u32;
 
-#[derive(Clone, Copy, Default)]
+/// A request for a drive.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub cartridge: Cartridge,
+    /// The group in whose silos the cartridge lies.
+    pub home: usize,
+    pub cause: Cause,
+}
+
+#[derive(Clone, Copy)]
 struct Drive {
+    group: usize,
+    /// Whether it mounts cartridges to read them, and to write.
+    reads: bool,
+    writes: bool,
     cartridge: Option<Cartridge>,
-    /// Where its tape stands, in bytes from the beginning.
+    /// The group that its cartridge goes back to.
+    home: usize,
+    /// Position of its tape, in bytes from the beginning.
     position: u64,
-    /// Whether someone uses it, or a robot is about to; and the cartridge that it is used for.
+    /// Whether a request uses it, or a robot is about to; and the cartridge that it is used for.
     is_held: bool,
     used_for: Option<Cartridge>,
     /// Since when it is unused.
     since: Nanos,
-    /// How often it was taken: a dismount that was put off is not done once it was taken again.
+    /// How often it was taken: a deferred dismount is not done once the drive was taken again.
     taken: u64,
 }
 
-/// A group of drives in a simulation.
+/// The drives and robots of a library in a simulation.
 pub(super) struct Drives<'m> {
     sim: &'m Sim<'m>,
     spec: &'m TapeLibrarySpec,
     drives: RefCell<Vec<Drive>>,
-    arms: Resource<'m>,
-    queue: WaitList<'m, Cartridge, usize>,
+    /// The drive that a cartridge is in or on its way to.
+    places: RefCell<BTreeMap<Cartridge, usize>>,
+    /// When requests that accumulate for a cartridge ask for a drive.
+    accumulating: RefCell<BTreeMap<Cartridge, Nanos>>,
+    /// Robot arms, group by group.
+    arms: Vec<Resource<'m>>,
+    queue: WaitList<'m, Wanted, usize>,
     pub busy: RefCell<[Level; Cause::ALL.len()]>,
     pub waits: RefCell<Tally>,
     pub services: RefCell<Tally>,
     pub mounts: Cell<u64>,
+    pub passed: Cell<u64>,
+}
+
+fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = Drive> + use<> {
+    let DriveGroup { drives, for_reads, for_writes, .. } = *of;
+    (0..drives).map(move |number| Drive {
+        group,
+        reads: number >= for_writes,
+        writes: !(for_writes..for_writes + for_reads).contains(&number),
+        cartridge: None,
+        home: group,
+        position: 0,
+        is_held: false,
+        used_for: None,
+        since: Nanos::ZERO,
+        taken: 0,
+    })
 }
 
 impl<'m> Drives<'m> {
-    pub fn new(sim: &'m Sim<'m>, spec: &'m TapeLibrarySpec, drives: u32, arms: u32) -> Self {
+    pub fn new(sim: &'m Sim<'m>, spec: &'m TapeLibrarySpec) -> Self {
+        let arms = spec.groups.iter().map(|group| Resource::fcfs(sim, u64::from(group.arms)));
         Self {
             sim,
             spec,
-            drives: RefCell::new(vec![Drive::default(); drives as usize]),
-            arms: Resource::fcfs(sim, u64::from(arms)),
+            drives: RefCell::new(spec.groups.iter().enumerate().flat_map(drives_of).collect()),
+            places: RefCell::default(),
+            accumulating: RefCell::default(),
+            arms: arms.collect(),
             queue: WaitList::new(sim),
             busy: RefCell::default(),
             waits: RefCell::default(),
             services: RefCell::default(),
             mounts: Cell::new(0),
+            passed: Cell::new(0),
         }
     }
 
     /// Waits for a drive for a cartridge: the one that it is in, or one that can take it.
-    pub async fn acquire(&'m self, cartridge: Cartridge, cause: Cause) -> usize {
+    pub async fn acquire(&'m self, wanted: Wanted) -> usize {
         let since = self.sim.now();
-        let drive = match self.drive_for(cartridge) {
-            Some(drive) => self.take(drive, Some(cartridge)),
-            None => self.queue.wait(cartridge).await,
+        self.accumulate(wanted.cartridge).await;
+        let drive = match self.drive_for(&wanted) {
+            Some(drive) => self.take(drive, Some(wanted.cartridge)),
+            None => self.queue.wait(wanted).await,
         };
         self.waits.borrow_mut().record(self.sim.now() - since);
-        self.busy.borrow_mut()[cause as usize].up(self.sim.now(), 1);
+        self.busy.borrow_mut()[wanted.cause as usize].up(self.sim.now(), 1);
         drive
     }
 
-    /// Brings the cartridge into a drive that was acquired for it, unless it is there. Gives whether it had to.
-    pub async fn mount(&'m self, drive: usize, cartridge: Cartridge) -> bool {
-        if self.drives.borrow()[drive].cartridge == Some(cartridge) {
-            return false;
+    /// Lets requests for a cartridge that is in no drive come together.
+    async fn accumulate(&'m self, cartridge: Cartridge) {
+        if self.spec.accumulate == Nanos::ZERO || self.places.borrow().contains_key(&cartridge) {
+            return;
+        }
+        let fresh = self.sim.now() + self.spec.accumulate;
+        let due = *self.accumulating.borrow_mut().entry(cartridge).or_insert(fresh);
+        self.sim.until(due).await;
+        self.accumulating.borrow_mut().remove(&cartridge);
+    }
+
+    /// Brings the cartridge into a drive that was acquired for it, unless it is there.
+    pub async fn mount(&'m self, drive: usize, wanted: Wanted) {
+        if self.drives.borrow()[drive].cartridge == Some(wanted.cartridge) {
+            return;
         }
         self.dismount(drive).await;
-        self.arms.serve(self.spec.robot_move).await;
+        let group = self.drives.borrow()[drive].group;
+        if let Some(pass) = self.spec.pass_through.filter(|_| group != wanted.home) {
+            self.arms[wanted.home].serve(self.spec.robot_move).await;
+            self.sim.delay(pass).await;
+            self.passed.set(self.passed.get() + 1);
+        }
+        self.arms[group].serve(self.spec.robot_move).await;
         self.sim.delay(self.spec.load).await;
-        let mut drives = self.drives.borrow_mut();
-        (drives[drive].cartridge, drives[drive].position) = (Some(cartridge), 0);
+        let state = &mut self.drives.borrow_mut()[drive];
+        (state.cartridge, state.home, state.position) = (Some(wanted.cartridge), wanted.home, 0);
         self.mounts.set(self.mounts.get() + 1);
-        true
     }
 
     /// Goes to a position on the tape.
     pub async fn locate(&'m self, drive: usize, to: u64) {
-        let from = std::mem::replace(&mut self.drives.borrow_mut()[drive].position, to);
+        let from = self.stand_at(drive, to);
         self.sim.delay(self.way(self.spec.locate, from.abs_diff(to))).await;
+    }
+
+    /// The tape of a drive stands at a position. Gives where it stood before.
+    pub fn stand_at(&self, drive: usize, position: u64) -> u64 {
+        std::mem::replace(&mut self.drives.borrow_mut()[drive].position, position)
     }
 
     /// Data went by under the head.
@@ -99,23 +163,23 @@ impl<'m> Drives<'m> {
         self.hand_on(drive);
     }
 
-    /// Gives a drive to the next who waits, or lets it rest.
+    /// Gives a drive to the next request that waits, or lets it rest.
     fn hand_on(&'m self, drive: usize) {
         let mounted = self.drives.borrow()[drive].cartridge;
         self.let_go(drive);
-        if self.spec.recall == Recall::ByCartridge {
-            self.queue.offer(|wanted| (Some(*wanted) == mounted).then(|| self.take(drive, mounted)));
-        }
-        while self.queue.offer(|wanted| self.drive_for(*wanted).map(|drive| self.take(drive, Some(*wanted))))
-        {
-        }
-        let Drive { is_held, taken, .. } = self.drives.borrow()[drive];
-        if mounted.is_some() && !is_held {
-            self.sim.spawn(self.dismount_later(drive, taken));
+        let take = |wanted: &Wanted| self.take(drive, Some(wanted.cartridge));
+        let is_in_it = |wanted: &Wanted| mounted == Some(wanted.cartridge);
+        let batched = self.spec.recall == Recall::ByCartridge
+            && self.queue.offer(|wanted| is_in_it(wanted).then(|| take(wanted)));
+        if !batched && !self.queue.offer(|wanted| self.can_go(wanted, drive).then(|| take(wanted))) {
+            let taken = self.drives.borrow()[drive].taken;
+            if mounted.is_some() {
+                self.sim.spawn(self.dismount_later(drive, taken));
+            }
         }
     }
 
-    /// Dismounts what nobody wanted for as long as it is held.
+    /// Dismounts a cartridge that no request wanted for as long as it is held.
     async fn dismount_later(&'m self, drive: usize, taken: u64) {
         self.sim.delay(self.spec.hold).await;
         let state = self.drives.borrow()[drive];
@@ -128,14 +192,26 @@ impl<'m> Drives<'m> {
     }
 
     async fn dismount(&'m self, drive: usize) {
-        let Drive { cartridge, position, .. } = self.drives.borrow()[drive];
-        if cartridge.is_none() {
-            return;
-        }
+        let Drive { cartridge, position, group, home, .. } = self.drives.borrow()[drive];
+        let Some(cartridge) = cartridge else { return };
         self.sim.delay(self.way(self.spec.rewind, position) + self.spec.unload).await;
-        self.arms.serve(self.spec.robot_move).await;
-        let mut drives = self.drives.borrow_mut();
-        (drives[drive].cartridge, drives[drive].position) = (None, 0);
+        self.arms[group].serve(self.spec.robot_move).await;
+        self.drives.borrow_mut()[drive].cartridge = None;
+        self.stand_at(drive, 0);
+        self.places.borrow_mut().remove(&cartridge);
+        if group != home {
+            self.sim.spawn(self.bring_home(home));
+        }
+        // A request that came for it meanwhile waited for this drive, and may have another.
+        self.queue.offer(|wanted| {
+            let drive = (wanted.cartridge == cartridge).then(|| self.drive_for(wanted))??;
+            Some(self.take(drive, Some(cartridge)))
+        });
+    }
+
+    async fn bring_home(&'m self, home: usize) {
+        self.sim.delay(self.spec.pass_through.unwrap_or_default()).await;
+        self.arms[home].serve(self.spec.robot_move).await;
     }
 
     fn way(&self, whole: Nanos, bytes: u64) -> Nanos {
@@ -143,19 +219,36 @@ impl<'m> Drives<'m> {
         Nanos::from_secs(whole.secs() * share.min(1.0))
     }
 
-    /// The drive that a cartridge can go to now: the one that has it, else an empty one, else the one that was unused longest. None
-    /// where all are held, or the one that has it is.
-    fn drive_for(&self, cartridge: Cartridge) -> Option<usize> {
+    /// The drive that a request can have now: the one that has its cartridge, else one of the cartridge's own group, else one of another:
+    /// an empty one, else the one that was unused longest. None where all are held, or the one that has it is.
+    fn drive_for(&self, wanted: &Wanted) -> Option<usize> {
         let drives = self.drives.borrow();
-        let has = |drive: &Drive| drive.cartridge == Some(cartridge) || drive.used_for == Some(cartridge);
-        if let Some(at) = drives.iter().position(has) {
-            return (!drives[at].is_held).then_some(at);
+        if let Some(at) = self.places.borrow().get(&wanted.cartridge) {
+            return (!drives[*at].is_held).then_some(*at);
         }
-        let free = drives.iter().enumerate().filter(|(_, drive)| !drive.is_held);
-        free.min_by_key(|(_, drive)| (drive.cartridge.is_some(), drive.since)).map(|(at, _)| at)
+        let all = drives.iter().enumerate();
+        let free = all.filter(|(_, drive)| !drive.is_held && self.suits(wanted, drive));
+        let key = |drive: &Drive| (drive.group.abs_diff(wanted.home), drive.cartridge.is_some(), drive.since);
+        free.min_by_key(|(_, drive)| key(drive)).map(|(at, _)| at)
+    }
+
+    /// Whether a drive without a request is one for this request.
+    fn can_go(&self, wanted: &Wanted, drive: usize) -> bool {
+        match self.places.borrow().get(&wanted.cartridge) {
+            Some(at) => *at == drive,
+            None => self.suits(wanted, &self.drives.borrow()[drive]),
+        }
+    }
+
+    fn suits(&self, wanted: &Wanted, drive: &Drive) -> bool {
+        let is_near = drive.group == wanted.home || self.spec.pass_through.is_some();
+        is_near && if wanted.cause == Cause::Migration { drive.writes } else { drive.reads }
     }
 
     fn take(&self, drive: usize, used_for: Option<Cartridge>) -> usize {
+        if let Some(cartridge) = used_for {
+            self.places.borrow_mut().insert(cartridge, drive);
+        }
         let state = &mut self.drives.borrow_mut()[drive];
         (state.is_held, state.used_for) = (true, used_for);
         state.taken += 1;
@@ -164,7 +257,15 @@ impl<'m> Drives<'m> {
 
     fn let_go(&self, drive: usize) {
         let state = &mut self.drives.borrow_mut()[drive];
+        let unused = state.used_for.filter(|cartridge| state.cartridge != Some(*cartridge));
         (state.is_held, state.used_for, state.since) = (false, None, self.sim.now());
+        if let Some(cartridge) = unused {
+            self.places.borrow_mut().remove(&cartridge);
+        }
+    }
+
+    pub fn group(&self, drive: usize) -> usize {
+        self.drives.borrow()[drive].group
     }
 
     pub fn number(&self) -> u64 {

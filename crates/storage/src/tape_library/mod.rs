@@ -8,13 +8,14 @@ use std::cell::{Cell, RefCell};
 use headrace_kernel::{LinkId, Stream};
 use headrace_stats::Level;
 use headrace_units::{BytesPerSecond, Nanos};
-use headrace_work::{Ask, Cause, FileOp, Spent, What};
+use headrace_work::{Ask, Cause, FileOp, FileTable, Spent, What};
 
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Metered, Plan, Room};
 
-use drives::Drives;
+use drives::{Drives, Wanted};
+use spec::UNLIMITED;
 
 pub(crate) use drives::Cartridge;
 pub use spec::{DriveGroup, Recall, TapeLibrarySpec};
@@ -23,13 +24,19 @@ impl Known for TapeLibrarySpec {
     fn serves_blocks(&self) -> bool {
         false
     }
+
+    fn silos(&self) -> Option<u32> {
+        Some(self.all_silos())
+    }
 }
 
 /// A library in a simulation.
 pub struct TapeLibrary<'m> {
     place: &'m Place<'m>,
     spec: &'m TapeLibrarySpec,
-    groups: Vec<(Drives<'m>, LinkId)>,
+    drives: Drives<'m>,
+    /// What the drives of each group share.
+    links: Vec<LinkId>,
     silos: Stream,
     spots: Stream,
     /// Drives held, of all groups.
@@ -39,7 +46,13 @@ pub struct TapeLibrary<'m> {
     written: Cell<u64>,
     /// The cartridge that is being filled, and how much is on it.
     filling: Cell<(Cartridge, u64)>,
+    /// The cartridges of sessions by name, and the silo of each where that is known.
+    known: RefCell<FileTable>,
+    known_silos: RefCell<Vec<Option<u32>>>,
 }
+
+/// Cartridges of sessions have numbers from here on: beyond those with files older than a log, and those that are filled.
+const FIRST_KNOWN: Cartridge = 1 << 31;
 
 /// Where a file begins on tape; it continues on the cartridges with the next numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +64,6 @@ pub(crate) struct Spot {
 /// A cartridge in a drive, at a position. Dropped, the drive is free for the next.
 pub(crate) struct Mounted<'m> {
     library: &'m TapeLibrary<'m>,
-    group: usize,
     drive: usize,
     cause: Cause,
     since: Nanos,
@@ -62,7 +74,7 @@ impl Drop for Mounted<'_> {
         let sim = self.library.place.site.sim;
         if !sim.is_over() {
             self.library.held.borrow_mut().down(sim.now(), 1);
-            self.library.groups[self.group].0.release(self.drive, self.cause, self.since);
+            self.library.drives.release(self.drive, self.cause, self.since);
         }
     }
 }
@@ -71,14 +83,12 @@ impl Plan for TapeLibrarySpec {
     type Room<'m> = TapeLibrary<'m>;
 
     fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> TapeLibrary<'m> {
-        let group = |group: &DriveGroup| {
-            let drives = Drives::new(place.site.sim, self, group.drives, group.arms);
-            (drives, place.site.fluid.link(group.rate))
-        };
+        let link = |group: &DriveGroup| place.site.fluid.link(group.rate.unwrap_or(UNLIMITED));
         TapeLibrary {
             place,
             spec: self,
-            groups: self.groups.iter().map(group).collect(),
+            drives: Drives::new(place.site.sim, self),
+            links: self.groups.iter().map(link).collect(),
             silos: place.stream("silos"),
             spots: place.stream("spots"),
             held: RefCell::default(),
@@ -86,12 +96,14 @@ impl Plan for TapeLibrarySpec {
             read: Cell::new(0),
             written: Cell::new(0),
             filling: Cell::new((self.cartridges, 0)),
+            known: RefCell::default(),
+            known_silos: RefCell::default(),
         }
     }
 }
 
 impl<'m> TapeLibrary<'m> {
-    /// Where a file lies that is older than the log.
+    /// Initial location of files older than the log.
     pub(crate) fn spot_of(&self, file: u64) -> Spot {
         let mut draws = self.spots.of(file);
         let cartridge = (draws.uniform() * f64::from(self.spec.cartridges)) as u32;
@@ -111,7 +123,7 @@ impl<'m> TapeLibrary<'m> {
         })
     }
 
-    /// Where the next `bytes` are written, and how many of them fit there.
+    /// Where the next bytes are written, and how many of them fit there.
     pub(crate) fn next_part(&self, bytes: u64) -> (Spot, u64) {
         let (mut cartridge, mut offset) = self.filling.get();
         if offset == self.spec.cartridge.0 {
@@ -122,74 +134,111 @@ impl<'m> TapeLibrary<'m> {
         (Spot { cartridge, offset }, here)
     }
 
+    /// The number of the cartridge of a session.
+    fn known_cartridge(&self, session: &FileOp) -> Cartridge {
+        let (mut known, mut silos) = (self.known.borrow_mut(), self.known_silos.borrow_mut());
+        let number = known.get(session.file).unwrap_or_else(|| {
+            known.insert(session.file, silos.len() as u32);
+            silos.push(session.drive.silo);
+            silos.len() as u32 - 1
+        });
+        FIRST_KNOWN + number
+    }
+
+    /// The silo of a cartridge: the one that its log names, else one at random.
+    fn silo_of(&self, cartridge: Cartridge) -> u32 {
+        let known =
+            cartridge.checked_sub(FIRST_KNOWN).map(|number| self.known_silos.borrow()[number as usize]);
+        let random = || self.silos.of(u64::from(cartridge)).uniform() * f64::from(self.spec.all_silos());
+        known.flatten().unwrap_or_else(|| random() as u32)
+    }
+
     fn group_of(&self, cartridge: Cartridge) -> usize {
-        let silos: u32 = self.spec.groups.iter().map(|group| group.silos).sum();
-        let mut silo = (self.silos.of(u64::from(cartridge)).uniform() * f64::from(silos)) as u32;
+        let mut silo = self.silo_of(cartridge);
         let is_of = |group: &DriveGroup| {
             let within = silo < group.silos;
             silo = silo.saturating_sub(group.silos);
             within
         };
-        self.spec.groups.iter().position(is_of).unwrap_or(self.groups.len() - 1)
+        self.spec.groups.iter().position(is_of).unwrap_or(self.links.len() - 1)
     }
 
     /// Waits for a drive, has the cartridge brought there, and goes to its position.
     pub(crate) async fn mount(&'m self, spot: Spot, ask: &Ask<FileOp>, spent: &mut Spent) -> Mounted<'m> {
-        let (sim, group) = (self.place.site.sim, self.group_of(spot.cartridge));
-        let drives = &self.groups[group].0;
-        let drive = drives.acquire(spot.cartridge, ask.cause).await;
+        let mounted = self.ready(spot.cartridge, ask, spent).await;
+        self.drives.locate(mounted.drive, spot.offset).await;
+        spent.charge(self.place.id, What::Service, self.place.site.sim.now());
+        mounted
+    }
+
+    /// Waits for a drive, and has the cartridge brought there.
+    async fn ready(&'m self, cartridge: Cartridge, ask: &Ask<FileOp>, spent: &mut Spent) -> Mounted<'m> {
+        let (sim, cause) = (self.place.site.sim, ask.cause);
+        let wanted = Wanted { cartridge, home: self.group_of(cartridge), cause };
+        let drive = self.drives.acquire(wanted).await;
         self.held.borrow_mut().up(sim.now(), 1);
-        let mounted = Mounted { library: self, group, drive, cause: ask.cause, since: sim.now() };
+        let mounted = Mounted { library: self, drive, cause, since: sim.now() };
         spent.charge(self.place.id, What::Waiting, sim.now());
         self.accesses.set(self.accesses.get() + 1);
-        drives.mount(drive, spot.cartridge).await;
-        drives.locate(drive, spot.offset).await;
+        self.drives.mount(drive, wanted).await;
         spent.charge(self.place.id, What::Service, sim.now());
         mounted
+    }
+
+    /// A session: its log has the time in which data moves, and positioning within it. It ends anywhere on the tape.
+    async fn session(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
+        let mounted = self.ready(self.known_cartridge(&ask.work), ask, spent).await;
+        self.place.site.sim.delay(ask.work.drive.time).await;
+        let end = self.spots.of(ask.key).uniform() * self.spec.cartridge.0 as f64;
+        self.drives.stand_at(mounted.drive, end as u64);
+        spent.charge(self.place.id, What::Service, self.place.site.sim.now());
     }
 
     /// What the drives of a group share, and the most that one of them has in bytes a second.
     pub(crate) fn link(&self, mounted: &Mounted) -> (LinkId, f64) {
         let most = self.spec.drive_rate.map_or(f64::INFINITY, BytesPerSecond::get);
-        (self.groups[mounted.group].1, most)
+        (self.links[self.drives.group(mounted.drive)], most)
     }
 
     /// Data of a mounted cartridge was read, or written.
     pub(crate) fn moved(&self, mounted: &Mounted, bytes: u64, is_written: bool) {
-        self.groups[mounted.group].0.pass(mounted.drive, bytes);
+        self.drives.pass(mounted.drive, bytes);
         let counter = if is_written { &self.written } else { &self.read };
         counter.set(counter.get() + bytes);
     }
 }
 
-impl<'m> Room<'m> for TapeLibrary<'m> {}
+impl<'m> Room<'m> for TapeLibrary<'m> {
+    async fn handle(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
+        self.session(ask, spent).await;
+    }
+}
 
 impl Metered for TapeLibrary<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
-        let of = |(drives, _): &(Drives, LinkId)| {
-            let (waits, services, queue) = (drives.waits.borrow(), drives.services.borrow(), drives.queue());
-            Activity {
-                servers: drives.number(),
-                busy: drives.busy.borrow().map(|level| level.area(now)),
-                queue: queue.area(now),
-                waiting: queue.value(),
-                visits: waits.count(),
-                waited: waits.sum_ns(),
-                served: services.count(),
-                service: services.sum_ns(),
-            }
-        };
-        self.groups.iter().map(of).reduce(Activity::and)
+        let drives = &self.drives;
+        let (waits, services, queue) = (drives.waits.borrow(), drives.services.borrow(), drives.queue());
+        Some(Activity {
+            servers: drives.number(),
+            busy: drives.busy.borrow().map(|level| level.area(now)),
+            queue: queue.area(now),
+            waiting: queue.value(),
+            visits: waits.count(),
+            waited: waits.sum_ns(),
+            served: services.count(),
+            service: services.sum_ns(),
+        })
     }
 
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
-        let mounts = self.groups.iter().map(|(drives, _)| drives.mounts.get()).sum();
-        let links = self.groups.iter().map(|(_, link)| self.place.site.fluid.usage(*link));
+        let mounts = self.drives.mounts.get();
+        let links = self.links.iter().map(|link| self.place.site.fluid.usage(*link));
         put("mounts", Meter::Count(mounts));
         put("mounts_per_access", Meter::Share(mounts, self.accesses.get()));
         put("most_drives_busy", Meter::Count(self.held.borrow().max()));
         put("bytes_read", Meter::Count(self.read.get()));
         put("bytes_written", Meter::Count(self.written.get()));
         put("paths_busy", Meter::Area(links.map(|usage| usage.busy.iter().sum::<u128>()).sum()));
+        put("passed_through", Meter::Count(self.drives.passed.get()));
     }
 }

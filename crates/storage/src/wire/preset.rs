@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FrameSpec, Protocol};
 
-/// A wire by its name: its rate after line coding, and its frames.
+/// A type of wire: its rate after line coding, and its frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Preset {
     /// Fibre Channel of 1.0625 Gbaud, 8b/10b: 106.25 MB/s in frames (FC-PI).

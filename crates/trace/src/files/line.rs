@@ -1,7 +1,7 @@
 //! A line of a log: columns by name.
 
 use headrace_units::Nanos;
-use headrace_work::{FileAct, FileOp};
+use headrace_work::{DriveUse, FileAct, FileOp};
 
 use crate::fields::{Fields, MOST, scaled, shown, whole};
 
@@ -33,12 +33,14 @@ pub struct Columns {
 struct Places {
     time: usize,
     op: usize,
-    user: usize,
-    host: usize,
     file: usize,
-    bytes: usize,
+    user: Option<usize>,
+    host: Option<usize>,
+    bytes: Option<usize>,
     staged: Option<usize>,
     measured: Option<usize>,
+    drive: Option<usize>,
+    silo: Option<usize>,
 }
 
 impl Columns {
@@ -83,27 +85,34 @@ impl Places {
                 let known: Vec<String> = (0..header.count).map(|at| shown(header.get(at))).collect();
                 format!(
                     "no column `{name}` among the first {MOST}; a log has `time_s,op,user,host,file,bytes` (and `staged`, `measured_s`), \
-                     this header has {}",
+                     or of cartridges `time_s,op,file,drive_s` (and `silo`); this header has {}",
                     known.join(", ")
                 )
             })
         };
+        // A log of cartridges knows neither users nor bytes.
+        let drive = optional("drive_s");
+        let of_files = |name: &str| if drive.is_some() { Ok(optional(name)) } else { place(name).map(Some) };
         Ok(Self {
             time: place("time_s")?,
             op: place("op")?,
-            user: place("user")?,
-            host: place("host")?,
             file: place("file")?,
-            bytes: place("bytes")?,
+            user: of_files("user")?,
+            host: of_files("host")?,
+            bytes: of_files("bytes")?,
             staged: optional("staged"),
             measured: optional("measured_s"),
+            drive,
+            silo: optional("silo"),
         })
     }
 
     fn operation(&self, fields: &Fields) -> Result<Logged, String> {
         let act = act(fields.get(self.op))?;
-        let bytes = match fields.get(self.bytes) {
-            b"" if act == FileAct::Delete => 0,
+        let field = |at: Option<usize>| at.map_or(&b""[..], |at| fields.get(at));
+        let has_size = !matches!(act, FileAct::Delete | FileAct::Session);
+        let bytes = match field(self.bytes) {
+            b"" if !has_size => 0,
             bytes => whole(bytes, "number of `bytes`")?,
         };
         if bytes > LARGEST {
@@ -112,11 +121,21 @@ impl Places {
         if fields.get(self.file).is_empty() {
             return Err("`file` is empty".to_owned());
         }
-        let (user, host) = (named(fields.get(self.user)), named(fields.get(self.host)));
-        let op = FileOp { act, file: named(fields.get(self.file)), bytes: bytes.max(1), user, host };
+        let (user, host) = (named(field(self.user)), named(field(self.host)));
+        let drive = if act == FileAct::Session { self.drive_use(fields)? } else { DriveUse::default() };
+        let op = FileOp { act, file: named(fields.get(self.file)), bytes: bytes.max(1), user, host, drive };
         let staged = self.staged.map(|at| flag(fields.get(at))).transpose()?.flatten();
-        let is_empty = bytes == 0 && act != FileAct::Delete;
+        let is_empty = bytes == 0 && has_size;
         Ok(Logged { at: Nanos::ZERO, op, staged, measured: self.measured(fields)?, is_empty })
+    }
+
+    fn drive_use(&self, fields: &Fields) -> Result<DriveUse, String> {
+        let missing = "a session needs the seconds for which it uses its drive, in the column `drive_s`";
+        let time = self.drive.map(|at| fields.get(at)).filter(|time| !time.is_empty()).ok_or(missing)?;
+        let silo = self.silo.map(|at| fields.get(at)).filter(|silo| !silo.is_empty());
+        let silo = silo.map(|silo| whole(silo, "number of a `silo`")).transpose()?;
+        let silo = silo.map(|silo| u32::try_from(silo).map_err(|_| format!("there is no silo {silo}")));
+        Ok(DriveUse { time: Nanos(scaled(time, 1_000_000_000, "`drive_s`")?), silo: silo.transpose()? })
     }
 
     fn measured(&self, fields: &Fields) -> Result<Option<Nanos>, String> {
@@ -131,7 +150,7 @@ impl Places {
 
 fn act(field: &[u8]) -> Result<FileAct, String> {
     let found = FileAct::ALL.into_iter().find(|act| field.eq_ignore_ascii_case(act.name().as_bytes()));
-    found.ok_or_else(|| format!("`{}` is not `get`, `put`, `stage` or `delete`", shown(field)))
+    found.ok_or_else(|| format!("`{}` is not `get`, `put`, `stage`, `delete` or `session`", shown(field)))
 }
 
 /// `1` or `0`; an empty field does not say.

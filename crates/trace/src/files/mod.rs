@@ -10,7 +10,7 @@ mod survey;
 use std::path::{Path, PathBuf};
 
 use headrace_units::Nanos;
-use headrace_work::FileOp;
+use headrace_work::{FileOp, FileTable};
 
 use crate::lines::Lines;
 use crate::reader::unreadable;
@@ -20,7 +20,7 @@ use crate::{TraceError, shown_line};
 use line::{Columns, Logged};
 use survey::survey;
 
-pub use spec::{FileLogOptions, FileLogSpec, Unseen};
+pub use spec::{FileLogOptions, FileLogSpec, FileTiming, Unseen};
 pub use survey::{FileSurvey, OlderFile};
 
 /// A log that was scanned.
@@ -44,6 +44,39 @@ pub struct FileDue {
     pub op: FileOp,
     /// How long it took on the real system, if the log has that.
     pub measured: Option<Nanos>,
+    /// What it follows, where a replay keeps the gaps.
+    pub follows: Option<Follows>,
+}
+
+/// An operation comes some time after the one before it on the same file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Follows {
+    /// The number of the file, in the order in which files are first met.
+    pub file: u32,
+    /// From the end of the operation before to this one; nothing for the first.
+    pub gap: Option<Nanos>,
+}
+
+/// Keeps account of when the operations on each file ended in the log.
+#[derive(Default)]
+struct Gaps {
+    numbers: FileTable,
+    ends: Vec<Nanos>,
+}
+
+impl Gaps {
+    fn next(&mut self, logged: &Logged) -> Follows {
+        let Logged { at, op, measured, .. } = *logged;
+        let end = at + measured.unwrap_or_default().max(op.drive.time);
+        if let Some(file) = self.numbers.get(op.file) {
+            let before = std::mem::replace(&mut self.ends[file as usize], end);
+            return Follows { file, gap: Some(at.saturating_sub(before)) };
+        }
+        let file = self.ends.len() as u32;
+        self.numbers.insert(op.file, file);
+        self.ends.push(end);
+        Follows { file, gap: None }
+    }
 }
 
 impl FileLog {
@@ -54,6 +87,12 @@ impl FileLog {
     pub fn plan(path: &Path, spec: &FileLogSpec, go_on: &dyn Fn(u64) -> bool) -> Result<Self, ReplayProblem> {
         let (file, spec) = (FileState::of(path), spec.options());
         let survey = survey(&mut FileReader::open(path, &spec)?, spec.unseen, go_on)?;
+        if spec.timing == FileTiming::Gaps && survey.timed < survey.operations {
+            let message =
+                format!("only {} of {} operations have an end in the log", survey.timed, survey.operations);
+            let help = "a gap needs `drive_s` or `measured_s`; leave `timing` out to replay at timestamps";
+            return Err(ReplayProblem::field("timing", message, help));
+        }
         if survey.operations == 0 {
             return Err(TraceError::Empty { path: path.display().to_string() }.into());
         }
@@ -69,9 +108,13 @@ impl FileLog {
             return Err(TraceError::Changed { path: self.path.display().to_string() });
         }
         let (reader, speed) = (FileReader::open(&self.path, &self.spec)?, self.spec.speed);
+        let scaled = move |time: Nanos| Nanos((time.0 as f64 / speed) as u64);
+        let mut gaps = (self.spec.timing == FileTiming::Gaps).then(Gaps::default);
         Ok((0u64..).zip(reader).map(move |(number, logged)| {
-            let Logged { at, op, measured, .. } = logged?;
-            Ok(FileDue { at: Nanos((at.0 as f64 / speed) as u64), number, op, measured })
+            let logged = logged?;
+            let follows = gaps.as_mut().map(|gaps| gaps.next(&logged));
+            let follows = follows.map(|found| Follows { gap: found.gap.map(scaled), ..found });
+            Ok(FileDue { at: scaled(logged.at), number, op: logged.op, measured: logged.measured, follows })
         }))
     }
 

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names
 /// the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the
-/// file was read from tape) and `measured_s` (response time on the real system) may follow. Lines are in order of time.
+/// file was read from tape) and `measured_s` (response time on the real system) may follow. A log of sessions of cartridges, which goes
+/// to a tape library, has `time_s`, `op` (`session`), `file` (the cartridge), `drive_s` (seconds of drive use), and perhaps `silo` (where
+/// the cartridge lies, counted from 0). Lines are in order of time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FileLogSpec {
@@ -21,13 +23,17 @@ pub enum FileLogSpec {
 pub struct FileLogOptions {
     /// Path of the CSV file, relative to the scenario.
     pub file: String,
-    /// Where a file lies when the run begins that the log reads before it writes it. A column `staged` says it line by line.
+    /// Initial location of files that the log reads before it writes them. A column `staged` overrides it
+    /// line by line.
     #[serde(default)]
     pub unseen: Unseen,
     /// Replay speed relative to the recording: times between operations are divided by it.
     #[serde(default = "as_recorded")]
     #[schemars(range(min = 1e-6, max = 1e6))]
     pub speed: f64,
+    /// When an operation is asked for.
+    #[serde(default)]
+    pub timing: FileTiming,
     /// Replay only the first N operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -37,7 +43,19 @@ pub struct FileLogOptions {
     pub skip_bad: bool,
 }
 
-/// Where a file lies that is older than the log.
+/// When the operations of a log are issued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FileTiming {
+    /// Each at its time, regardless of earlier completions.
+    #[default]
+    Timestamps,
+    /// The first of each file at its time, each later one its logged gap after the end of the previous one, so a slow system gets
+    /// requests later. A gap is the time from a logged end (`time_s` plus `drive_s` or `measured_s`) to the next `time_s` of the file.
+    Gaps,
+}
+
+/// Initial location of files older than the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unseen {
@@ -68,6 +86,7 @@ impl FileLogSpec {
                 file: file.clone(),
                 unseen: Unseen::default(),
                 speed: as_recorded(),
+                timing: FileTiming::default(),
                 first: None,
                 skip_bad: false,
             },

@@ -15,7 +15,7 @@ pub struct FileSurvey {
     /// Operations.
     pub operations: u64,
     /// Of each act, in the order of [`FileAct::ALL`].
-    pub acts: [u64; 4],
+    pub acts: [u64; 5],
     /// Bytes put.
     pub bytes_put: u64,
     /// Bytes got.
@@ -32,6 +32,10 @@ pub struct FileSurvey {
     pub lost: u64,
     /// Operations whose response was measured.
     pub measured: u64,
+    /// Operations whose end is known: measured, or a session.
+    pub timed: u64,
+    /// The largest number of a silo.
+    pub last_silo: Option<u32>,
     /// Bad lines skipped.
     pub skipped: u64,
     /// Files that are read before they are written, in the order in which they are read.
@@ -67,7 +71,7 @@ pub(super) fn survey(
         survey.add(&logged);
         let state = met.get(op.file);
         survey.lost += u64::from(op.act != FileAct::Put && state == Some(DELETED));
-        if state.is_none() && op.act != FileAct::Put {
+        if state.is_none() && !matches!(op.act, FileAct::Put | FileAct::Session) {
             let on_tape = logged.staged.unwrap_or(unseen == Unseen::Tape);
             older.push(OlderFile { file: op.file, bytes: op.bytes, on_tape });
         }
@@ -90,12 +94,14 @@ impl FileSurvey {
         match op.act {
             FileAct::Put => self.bytes_put += op.bytes,
             FileAct::Get => self.bytes_got += op.bytes,
-            FileAct::Stage | FileAct::Delete => {}
+            FileAct::Stage | FileAct::Delete | FileAct::Session => {}
         }
         self.largest = self.largest.max(op.bytes);
         self.span = logged.at;
         self.empty += u64::from(logged.is_empty);
         self.measured += u64::from(logged.measured.is_some());
+        self.timed += u64::from(logged.measured.is_some() || op.act == FileAct::Session);
+        self.last_silo = self.last_silo.max(op.drive.silo);
     }
 
     /// The acts that occur, each with its number of operations.

@@ -27,7 +27,7 @@ fn operations_come_as_written() {
     );
     let log = log_of("plain", &text, "").unwrap();
     let survey = &log.survey;
-    assert_eq!((survey.operations, survey.acts, survey.files), (6, [3, 1, 1, 1], 3));
+    assert_eq!((survey.operations, survey.acts, survey.files), (6, [3, 1, 1, 1, 0], 3));
     assert_eq!((survey.bytes_put, survey.bytes_got, survey.empty, survey.lost), (5000, 5010, 1, 1));
     let older: Vec<(u64, bool)> = survey.older.iter().map(|file| (file.bytes, file.on_tape)).collect();
     assert_eq!(older, [(1, true), (9, true)], "b is staged, c is on tape unless the log says otherwise");
@@ -43,7 +43,7 @@ fn operations_come_as_written() {
 fn every_error_names_its_line() {
     let cases = [
         ("time_s,op,user,file,bytes\n", "line 1: no column `host`"),
-        ("1,copy,u,h,f,1,,\n", "line 2: `copy` is not `get`, `put`, `stage` or `delete`"),
+        ("1,copy,u,h,f,1,,\n", "line 2: `copy` is not `get`, `put`, `stage`, `delete` or `session`"),
         ("1,get,u,h,f,1,,\n0.5,get,u,h,f,1,,\n", "line 3: `time_s` runs backwards, from 1 to 0.5"),
         ("1,get,u,h,f,-1,,\n", "line 2: `-1` is not a valid number of `bytes`"),
         ("1,get,u,h,,1,,\n", "line 2: `file` is empty"),

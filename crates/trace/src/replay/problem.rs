@@ -14,7 +14,7 @@ pub enum ReplayProblem {
 }
 
 impl ReplayProblem {
-    pub(super) fn field(name: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn field(name: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Field(name, message.into(), help.into())
     }
 }

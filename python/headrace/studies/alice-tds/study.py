@@ -1,9 +1,7 @@
 """Runs the ALICE study: see README.md for what it finds."""
 
-import importlib.util
 import math
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -13,24 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from headrace.study import Claim, Judged, Obtained, Study, verdict
+from headrace.study import Claim, Judged, Obtained, Study, load_module, verdict
 
 Json = dict[str, Any]
 Curve = list[tuple[int, float]]
 
 
-def _system() -> Any:
-    """Return the module beside this one: a study is a folder, not a package."""
-    spec = importlib.util.spec_from_file_location("alice_tds_system", Path(__file__).parent / "system.py")
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError("system.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Dataclasses look their module up.
-    spec.loader.exec_module(module)
-    return module
-
-
-SYSTEM = _system()
+SYSTEM = load_module(Path(__file__).parent / "system.py")
 Point = SYSTEM.Point
 RECORD_KIB = 32768
 

@@ -93,17 +93,17 @@ def notes(found: Json) -> list[str]:
     return told
 
 
+def _field(name: str, form: str) -> Callable[[Json], str]:
+    return lambda found: format(found[name], form)
+
+
 def days(found: Json) -> Rows:
     """Return each day as columns and rows; columns without a number in them are left out."""
-    columns = {
-        "puts": lambda day: f"{day['puts']:,}",
-        "gets": lambda day: f"{day['gets']:,}",
-        "staged": lambda day: f"{day['staged']:,}",
-        "sessions": lambda day: f"{day['sessions']:,}",
-        "failed": lambda day: f"{day['failed']:,}",
+    columns: dict[str, Callable[[Json], str]] = {
+        **{name: _field(name, ",") for name in ("puts", "gets", "staged", "sessions", "failed")},
         "moved": lambda day: size(day["bytes"]),
         "mean, s": lambda day: "—" if day["mean_s"] is None else f"{day['mean_s']:.2f}",
-        "kept": lambda day: f"{day['kept']:,}",
+        "kept": _field("kept", ","),
         "of the bytes": lambda day: f"{day['kept_bytes'] / day['bytes']:.0%}" if day["bytes"] else "—",
     }
     of = {"moved": "bytes", "mean, s": "mean_s", "of the bytes": "bytes"}
@@ -180,16 +180,16 @@ def regressions(found: Json) -> Rows:
         "95 % interval": lambda fit: _interval(fit["latency_s"], 1),
         "rate, MB/s": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6, ends=False),
         "95 % interval ": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6),
-        "multiple R": lambda fit: f"{fit['multiple_r']:.6f}",
-        "R²": lambda fit: f"{fit['r2']:.6f}",
-        "adjusted R²": lambda fit: f"{fit['adjusted_r2']:.6f}",
-        "standard error, s": lambda fit: f"{fit['s']:.6f}",
-        "observations": lambda fit: f"{fit['observations']:,}",
+        "multiple R": _field("multiple_r", ".6f"),
+        "R²": _field("r2", ".6f"),
+        "adjusted R²": _field("adjusted_r2", ".6f"),
+        "standard error, s": _field("s", ".6f"),
+        "observations": _field("observations", ","),
         "degrees of freedom": lambda fit: f"{fit['df_regression']}, {fit['df_residual']}",
-        "sum of squares: regression": lambda fit: f"{fit['ss_regression']:.6g}",
-        "sum of squares: residual": lambda fit: f"{fit['ss_residual']:.6g}",
+        "sum of squares: regression": _field("ss_regression", ".6g"),
+        "sum of squares: residual": _field("ss_residual", ".6g"),
         "F": lambda fit: _number(fit["f"]),
-        "significance of F": lambda fit: f"{fit['p']:.3g}",
+        "significance of F": _field("p", ".3g"),
         "latency: standard error, s": lambda fit: f"{fit['latency_s']['error']:.6g}",
         "latency: t": lambda fit: _number(fit["latency_s"]["t"]),
         "latency: p": lambda fit: f"{fit['latency_s']['p']:.3g}",

@@ -19,6 +19,21 @@ impl Lowering<'_> {
         node
     }
 
+    /// A component of `system` that `field` names, which must be of one kind.
+    pub fn shared_of_kind(&mut self, field: &str, name: &str, kind: &str) -> Option<NodeId> {
+        match self.named_in_system(name).map(ComponentSpec::kind) {
+            Some(other) if other != kind => {
+                self.refuse(field, format!("`{name}` is a `{other}`; a `{kind}` belongs here"), None)
+            }
+            _ => self.shared(field, name),
+        }
+    }
+
+    /// What a node that has been lowered has become.
+    pub(crate) fn plan_of(&self, id: NodeId) -> Option<&AnyPlan> {
+        self.drafts[id.index()].lowered.as_ref().map(|lowered| &lowered.plan)
+    }
+
     /// Whether a node is a controller.
     pub fn is_controller(&self, id: NodeId) -> bool {
         let lowered = self.drafts[id.index()].lowered.as_ref();
@@ -46,7 +61,7 @@ impl Lowering<'_> {
                 "the caches of the arrays of `{}` take {wanted} together; it has {memory} of memory",
                 self.drafts[at].spot.path
             );
-            self.say_at(at, "memory", message, "give it more `memory`, or its arrays smaller caches");
+            self.say_at(at, "memory", message, "increase `memory`, or use smaller caches");
         }
     }
 

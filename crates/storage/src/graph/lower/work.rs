@@ -9,13 +9,15 @@ impl Lowering<'_> {
     pub(super) fn check_work(&mut self) {
         let uses = |at: usize| self.drafts[at].lowered.iter().flat_map(|lowered| &lowered.uses);
         let wrong: Vec<(usize, usize)> = (0..self.drafts.len())
-            .filter(|at| !self.drafts[*at].is(|known| known.takes_files()))
+            .filter(|at| self.drafts[*at].is(|known| known.sends_blocks()))
             .flat_map(|at| uses(at).map(move |used| (at, used.index())))
             .filter(|(_, used)| self.drafts[*used].is(|known| !known.serves_blocks()))
             .collect();
         for (user, used) in wrong {
-            let message =
-                format!("`{}` is a part of an archive and serves no blocks", self.drafts[used].spot.path);
+            let message = format!(
+                "`{}` serves no blocks: it is a part of an archive or of a data acquisition",
+                self.drafts[used].spot.path
+            );
             let (field, help) = (self.drafts[user].spot.field.clone(), None);
             self.mistakes.push(Mistake { field, message, help, unknown: None });
         }

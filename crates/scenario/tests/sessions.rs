@@ -1,0 +1,114 @@
+//! A tape library alone on a log of sessions of its cartridges, against calculations by hand.
+
+use std::path::PathBuf;
+
+use headrace_scenario::progress::Progress;
+use headrace_scenario::results::Results;
+use headrace_scenario::run::Options;
+use headrace_scenario::simulate;
+
+/// Runs a library on a log; `arrivals` are further options of the log.
+fn try_run(name: &str, log: &str, library: &str, arrivals: &str) -> Result<Results, String> {
+    let folder: PathBuf =
+        std::env::temp_dir().join(format!("headrace-sessions-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("log.csv"), format!("time_s,op,file,drive_s,silo\n{log}")).unwrap();
+    let text = format!(
+        "system: {{tapes: {{type: tape_library, cartridge: 1 GB, {library}}}}}\n\
+         workload: {{sessions: {{to: tapes, arrivals: {{log: {{file: log.csv{arrivals}}}}}}}}}\n"
+    );
+    let file = folder.join("library.yaml");
+    let found = simulate(&text, file.to_str().unwrap(), &[], &Options::default(), &Progress::default());
+    let _ = std::fs::remove_dir_all(&folder);
+    found.map(|found| found.results).map_err(|problems| problems.rendered())
+}
+
+fn run(name: &str, log: &str, library: &str, arrivals: &str) -> Results {
+    try_run(name, log, library, arrivals).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// All responses together, in s, and the number of mounts.
+fn totals(results: &Results) -> (f64, f64) {
+    let stream = &results.streams[0];
+    let sum = stream.response.mean_ms * stream.answered as f64 / 1e3;
+    ((sum * 1e6).round() / 1e6, results.components[0].meters["mounts"].unwrap())
+}
+
+const ONE: &str = "groups: [{drives: 1}], move: 5 s, load: 10 s";
+
+#[test]
+fn a_session_takes_its_mount_and_its_time() {
+    assert_eq!(totals(&run("alone", "0,session,a,100,\n", ONE, "")), (115.0, 1.0));
+    // The second waits for the first, and for its cartridge to be put away.
+    let two = run("two", "0,session,a,100,\n0,session,b,100,\n", ONE, "");
+    assert_eq!(totals(&two), (115.0 + 115.0 + 5.0 + 115.0, 2.0));
+}
+
+#[test]
+fn a_replay_by_gaps_asks_later_where_the_library_is_slower() {
+    let log = "0,session,a,100,\n110,session,a,100,\n";
+    let times = |arrivals: &str| totals(&run("gaps", log, ONE, arrivals)).0;
+    // At 110 the cartridge is still in use, until 115, and no other is wanted.
+    assert_eq!(times(""), 115.0 + 5.0 + 100.0);
+    // The log has 10 s between the sessions: the second is asked for at 125, when the cartridge was put away.
+    assert_eq!(times(", timing: gaps"), 115.0 + 115.0);
+    // At twice the speed the gap is half of it: at 120 the arm has just put it away.
+    assert_eq!(times(", timing: gaps, speed: 2"), 115.0 + 115.0);
+    let held = run("held", log, &format!("{ONE}, hold: 9 s"), ", timing: gaps");
+    assert_eq!(totals(&held), (115.0 + 4.0 + 115.0, 2.0));
+    let held = run("longer", log, &format!("{ONE}, hold: 11 s"), ", timing: gaps");
+    assert_eq!(totals(&held), (115.0 + 100.0, 1.0), "it is still in the drive");
+}
+
+#[test]
+fn cartridges_pass_to_another_group_where_their_own_is_busy() {
+    let log = "0,session,a,100,0\n0,session,b,100,0\n";
+    let groups = "groups: [{drives: 1}, {drives: 1}], move: 5 s, load: 10 s";
+    assert_eq!(totals(&run("apart", log, groups, "")), (115.0 + 235.0, 2.0));
+    // The arm of its own group brings the one for the first drive, then the other to the elevator.
+    let together = run("pass", log, &format!("{groups}, pass_through: 20 s"), "");
+    assert_eq!(totals(&together), (115.0 + 5.0 + 5.0 + 20.0 + 5.0 + 10.0 + 100.0, 2.0));
+    assert_eq!(together.components[0].meters["passed_through"], Some(1.0));
+}
+
+#[test]
+fn requests_that_accumulate_take_one_mount() {
+    let log = "0,session,a,30,\n50,session,b,30,\n90,session,a,30,\n";
+    let batched = format!("{ONE}, recall: by_cartridge");
+    assert_eq!(totals(&run("now", log, &batched, "")).1, 3.0);
+    let later = run("later", log, &format!("{batched}, accumulate: 100 s"), "");
+    // a at 100: mounted at 115, used until 145 and 175; b at 150, from 175 on: put away, mounted, used.
+    assert_eq!(totals(&later), (145.0 + (175.0 - 90.0) + (175.0 + 5.0 + 15.0 + 30.0 - 50.0), 2.0));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let refused = |log: &str, library: &str, arrivals: &str, says: &str| {
+        let problems = try_run("refused", log, library, arrivals).unwrap_err();
+        assert!(problems.contains(says), "{problems}");
+    };
+    let log = "0,session,a,30,\n";
+    refused("0,stage,a,30,\n", ONE, "", "is not a valid number of `bytes`");
+    refused("0,session,a,,\n", ONE, "", "line 2: a session needs the seconds for which it uses its drive");
+    refused("0,session,a,30,1\n", ONE, "", "a cartridge lies in silo 1; `tapes` has silos 0 to 0");
+    refused(log, &format!("{ONE}, accumulate: 1 min"), "", "set `recall: by_cartridge`");
+    refused(
+        log,
+        "groups: [{drives: 2, for_reads: 2, for_writes: 1}]",
+        "",
+        "more drives of a group are reserved",
+    );
+    let archive = "type: disk_pool, chains: 1, volumes: 1, volume: 1 GB, rate: 1 MB/s";
+    let folder = std::env::temp_dir().join(format!("headrace-sessions-{}-archive", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("log.csv"), "time_s,op,file,drive_s\n0,session,a,3\n").unwrap();
+    let text = format!(
+        "system: {{pool: {{{archive}}}, archive: {{type: archive, pool: pool}}}}\n\
+         workload: {{sessions: {{to: archive, arrivals: {{log: log.csv}}}}}}\n"
+    );
+    let file = folder.join("archive.yaml");
+    let found = simulate(&text, file.to_str().unwrap(), &[], &Options::default(), &Progress::default());
+    let problems = found.err().map(|problems| problems.rendered()).unwrap_or_default();
+    assert!(problems.contains("1 operation(s) are sessions of cartridges"), "{problems}");
+    let _ = std::fs::remove_dir_all(&folder);
+}

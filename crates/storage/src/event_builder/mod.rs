@@ -1,0 +1,253 @@
+//! An event builder: builders at whose ports the sub-events of an event meet, with buffers for events.
+
+mod seats;
+mod spec;
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{Resource, Stream};
+use headrace_stats::Level;
+use headrace_units::Nanos;
+use headrace_work::{Ask, DaqEvent, Spent, What};
+
+use crate::meter::{Activity, EventBooks, Meter, by_hosts};
+use crate::place::{Edge, Place};
+use crate::room::{Metered, Plan, Room};
+
+use seats::Seats;
+
+pub use spec::{Assign, EventBuilderPlan, EventBuilderSpec};
+
+/// What one concentrator read of an event.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SubEvent {
+    pub bytes: u64,
+    /// How long it is read.
+    pub read: Nanos,
+    /// Until when it is read; once it is given to a builder, until when it is sent.
+    pub until: Nanos,
+    /// Whether it never comes.
+    pub is_missing: bool,
+}
+
+/// An event at a builder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    /// When its last sub-event has come.
+    pub until: Nanos,
+    /// How long the builder's port is held by its sub-events.
+    pub busy: Nanos,
+    /// The concentrator whose sub-event never comes.
+    pub missing: Option<u32>,
+}
+
+/// An event builder in a simulation.
+pub struct EventBuilder<'m> {
+    place: &'m Place<'m>,
+    plan: &'m EventBuilderPlan,
+    recorders: &'m [Edge<'m>],
+    seats: Box<Seats<'m>>,
+    /// Until when the port of each builder is held.
+    inputs: RefCell<Vec<Nanos>>,
+    /// Sub-events in the order in which they ask for the port.
+    order: RefCell<Vec<(Nanos, u32)>>,
+    assemblers: Vec<Resource<'m>>,
+    draws: Stream,
+    counts: Box<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    came: Cell<u64>,
+    built: Cell<u64>,
+    lost: Cell<u64>,
+    held: RefCell<Level>,
+    /// Events that wait for a buffer of a builder.
+    waiting: RefCell<Level>,
+    received: Cell<u64>,
+    busy: Cell<u128>,
+    waited: Cell<u128>,
+    /// Events that wait for a sub-event that never comes: how many, and the first with its concentrator, builder and time.
+    stuck: Cell<u64>,
+    first_missing: Cell<Option<(u32, u32, Nanos)>>,
+}
+
+fn add(counter: &Cell<u64>, n: u64) {
+    counter.set(counter.get() + n);
+}
+
+impl Plan for EventBuilderPlan {
+    type Room<'m> = EventBuilder<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> EventBuilder<'m> {
+        let (sim, spec) = (place.site.sim, &self.spec);
+        EventBuilder {
+            place,
+            plan: self,
+            recorders: uses,
+            seats: Box::new(Seats::new(sim, spec.assign, spec.builders, spec.buffers)),
+            inputs: RefCell::new(vec![Nanos::ZERO; spec.builders as usize]),
+            order: RefCell::default(),
+            assemblers: (0..spec.builders).map(|_| Resource::fcfs(sim, 1)).collect(),
+            draws: place.stream("builders"),
+            counts: Box::default(),
+        }
+    }
+}
+
+impl<'m> EventBuilder<'m> {
+    fn now(&self) -> Nanos {
+        self.place.site.sim.now()
+    }
+
+    /// Takes a buffer of a builder for an event. Gives which builder.
+    pub(crate) async fn seat(&'m self, ask: &Ask<DaqEvent>, spent: &mut Spent) -> u32 {
+        let counts = &self.counts;
+        counts.waiting.borrow_mut().up(self.now(), 1);
+        let builder = self.seats.take(ask.work.bytes, || self.draws.of(ask.key)).await;
+        counts.waiting.borrow_mut().down(self.now(), 1);
+        counts.held.borrow_mut().up(self.now(), 1);
+        add(&counts.came, 1);
+        spent.charge(self.place.id, What::Blocked, self.now());
+        builder
+    }
+
+    /// Sends the sub-events to the builder's port in the order in which they ask for it, each as soon as it is ready, its concentrator has
+    /// sent the one before, and the port is free. `outputs` says until when each concentrator sends.
+    pub(crate) fn receive(
+        &self,
+        ask: &Ask<DaqEvent>,
+        sub_events: &mut [SubEvent],
+        outputs: &mut [Nanos],
+    ) -> Received {
+        let (plan, now) = (self.plan, self.now());
+        let mut overheads = self.draws.of(ask.key ^ 1);
+        let mut order = self.order.borrow_mut();
+        order.clear();
+        let all = sub_events
+            .iter()
+            .zip(outputs.iter())
+            .enumerate()
+            .filter(|(_, (sub_event, _))| !sub_event.is_missing);
+        order.extend(all.map(|(at, (sub_event, until))| (sub_event.until.max(*until).max(now), at as u32)));
+        order.sort_unstable();
+        let port = &mut self.inputs.borrow_mut()[ask.work.builder as usize];
+        let mut received = Received { until: now, busy: Nanos::ZERO, missing: None };
+        for (asks, at) in order.iter() {
+            let (at, start) = (*at as usize, (*asks).max(*port));
+            let lasts = plan.spec.overhead.draw(&mut overheads) + plan.wire.time_for(sub_events[at].bytes);
+            *port = start + lasts;
+            (outputs[at], sub_events[at].until, received.until) = (*port, *port, *port);
+            received.busy += lasts;
+        }
+        if order.len() < sub_events.len() {
+            received.missing =
+                sub_events.iter().position(|sub_event| sub_event.is_missing).map(|at| at as u32);
+        }
+        received
+    }
+
+    /// Puts an event together that has been received, has it recorded, and gives its buffer back.
+    pub(crate) async fn build(&'m self, ask: &mut Ask<DaqEvent>, received: Received, spent: &mut Spent) {
+        self.note(received, spent);
+        let builder = ask.work.builder;
+        if let Some(concentrator) = received.missing {
+            self.give_up(concentrator, builder, spent).await;
+        } else {
+            self.assemble(ask, spent).await;
+        }
+        if let (Some(recorder), false) = (self.recorders.get(builder as usize), spent.has_failed()) {
+            // A room cannot contain itself, so neither can its future.
+            Box::pin(recorder.take_event(ask, spent)).await;
+        }
+        let counts = &self.counts;
+        add(if spent.has_failed() { &counts.lost } else { &counts.built }, 1);
+        counts.held.borrow_mut().down(self.now(), 1);
+        self.seats.give(builder, ask.work.bytes);
+    }
+
+    /// Charges the transfers: what the port was held for as service, the rest as waiting.
+    fn note(&self, received: Received, spent: &mut Spent) {
+        let (counts, now) = (&self.counts, self.now());
+        let waited = (now - spent.until()) - received.busy.min(now - spent.until());
+        spent.charge(self.place.id, What::Waiting, spent.until() + waited);
+        spent.charge(self.place.id, What::Service, now);
+        add(&counts.received, 1);
+        counts.busy.set(counts.busy.get() + u128::from(received.busy.0));
+        counts.waited.set(counts.waited.get() + u128::from(waited.0));
+    }
+
+    async fn assemble(&'m self, ask: &Ask<DaqEvent>, spent: &mut Spent) {
+        let lasts = self.plan.spec.assemble.draw(&mut self.draws.of(ask.key ^ 2));
+        if lasts == Nanos::ZERO {
+            return;
+        }
+        self.assemblers[ask.work.builder as usize].serve(lasts).await;
+        spent.charge(self.place.id, What::Waiting, self.now() - lasts);
+        spent.charge(self.place.id, What::Service, self.now());
+    }
+
+    /// Waits for a sub-event that never comes; for ever, unless the builder gives up.
+    async fn give_up(&'m self, concentrator: u32, builder: u32, spent: &mut Spent) {
+        let counts = &self.counts;
+        let first = counts.first_missing.get().unwrap_or((concentrator, builder, self.now()));
+        counts.first_missing.set(Some(first));
+        add(&counts.stuck, 1);
+        match self.plan.spec.give_up {
+            Some(after) => self.place.site.sim.delay(after).await,
+            None => std::future::pending().await,
+        }
+        counts.stuck.set(counts.stuck.get() - 1);
+        spent.charge(self.place.id, What::Blocked, self.now());
+        spent.fail();
+    }
+}
+
+impl<'m> Room<'m> for EventBuilder<'m> {}
+
+impl Metered for EventBuilder<'_> {
+    /// The ports of builders.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let (counts, waiting) = (&self.counts, self.counts.waiting.borrow());
+        Some(Activity {
+            servers: u64::from(self.plan.spec.builders),
+            busy: by_hosts(counts.busy.get()),
+            queue: waiting.area(now),
+            waiting: waiting.value(),
+            visits: counts.received.get(),
+            waited: counts.waited.get(),
+            served: counts.received.get(),
+            service: counts.busy.get(),
+        })
+    }
+
+    fn events(&self) -> Option<EventBooks> {
+        let counts = &self.counts;
+        let held = counts.held.borrow().value();
+        Some(EventBooks { came: counts.came.get(), gone: counts.built.get(), lost: counts.lost.get(), held })
+    }
+
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let (counts, all) = (&self.counts, u128::from(self.plan.spec.builders));
+        let assembling =
+            self.assemblers.iter().map(|assembler| assembler.usage().busy.area(now)).sum::<u128>();
+        put("built_events", Meter::Count(counts.built.get()));
+        put("lost_events", Meter::Count(counts.lost.get()));
+        put("held_events", Meter::Area(counts.held.borrow().area(now)));
+        put("waiting_for_a_builder", Meter::Area(counts.waiting.borrow().area(now)));
+        put("assembling", Meter::Share((assembling / all) as u64, now.0));
+    }
+
+    fn remarks(&self, _: Nanos) -> Vec<String> {
+        let Some((concentrator, builder, since)) = self.counts.first_missing.get() else { return Vec::new() };
+        let (path, stuck, lost) = (self.place.path, self.counts.stuck.get(), self.counts.lost.get());
+        let ends = match self.plan.spec.give_up {
+            Some(after) => format!("gave {lost} event(s) up, each after {after}"),
+            None => "waits for ever: set `give_up`".to_owned(),
+        };
+        vec![format!(
+            "{path}: sub-events of concentrator {concentrator} never come; builder {builder} was the first to wait for one, since {since}, \
+             and {ends}; {stuck} event(s) are held for it at the end"
+        )]
+    }
+}

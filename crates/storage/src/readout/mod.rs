@@ -1,0 +1,289 @@
+//! A readout: local data concentrators, each with a buffer, which read a sub-event after every trigger and send it to a builder.
+//!
+//! An event is one process. When its sub-events are ready, sent and received is known as soon as its turn to be sent comes.
+
+mod buffers;
+mod spec;
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{Resource, Round, Stream};
+use headrace_stats::Level;
+use headrace_units::Nanos;
+use headrace_work::{Ask, DaqEvent, Spent, What};
+
+use crate::Component;
+use crate::event_builder::{EventBuilder, Received, SubEvent};
+use crate::meter::{Activity, EventBooks, Meter, by_hosts};
+use crate::place::{Edge, Place};
+use crate::room::{Metered, Plan, Room};
+
+use buffers::{Buffers, Full};
+
+pub use spec::{FailsSpec, FullBuffer, ReadoutPlan, ReadoutSpec};
+
+/// A readout in a simulation.
+pub struct Readout<'m> {
+    place: &'m Place<'m>,
+    spec: &'m ReadoutSpec,
+    builder: (&'m Edge<'m>, &'m EventBuilder<'m>),
+    draws: Stream,
+    /// When each concentrator has read what came so far, and sent what was given to a builder so far.
+    reads_until: RefCell<Vec<Nanos>>,
+    sends_until: RefCell<Vec<Nanos>>,
+    buffers: Option<RefCell<Buffers>>,
+    /// The trigger that waits for room comes before later ones; likewise the event that waits to be sent.
+    gate: Box<Resource<'m>>,
+    turn: Box<Resource<'m>>,
+    sent: Box<Round<'m>>,
+    /// Lists that events no longer need.
+    spare: RefCell<Vec<Vec<SubEvent>>>,
+    counts: Box<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    triggers: Cell<u64>,
+    sent: Cell<u64>,
+    held: RefCell<Level>,
+    /// Triggers that wait for room.
+    blocked: RefCell<Level>,
+    /// For how long, and how many events were lost, by the concentrator that had no room.
+    by_concentrator: RefCell<Vec<(Nanos, u64)>>,
+    /// Concentrator-ns of reading and of sending, of events that were received.
+    reading: Cell<u128>,
+    sending: Cell<u128>,
+}
+
+impl Counts {
+    fn lost(&self) -> u64 {
+        self.by_concentrator.borrow().iter().map(|(_, lost)| lost).sum()
+    }
+}
+
+impl Plan for ReadoutPlan {
+    type Room<'m> = Readout<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Readout<'m> {
+        let (sim, n) = (place.site.sim, self.0.concentrators as usize);
+        let Component::EventBuilder(builder) = uses[0].room() else {
+            unreachable!("a readout is lowered with an event builder")
+        };
+        let counts =
+            Counts { by_concentrator: RefCell::new(vec![Default::default(); n]), ..Counts::default() };
+        Readout {
+            place,
+            spec: &self.0,
+            builder: (&uses[0], builder),
+            draws: place.stream("sub-events"),
+            reads_until: RefCell::new(vec![Nanos::ZERO; n]),
+            sends_until: RefCell::new(vec![Nanos::ZERO; n]),
+            buffers: self.0.buffer.map(|size| RefCell::new(Buffers::new(n, size.0))),
+            gate: Box::new(Resource::fcfs(sim, 1)),
+            turn: Box::new(Resource::fcfs(sim, 1)),
+            sent: Box::new(Round::new(sim)),
+            spare: RefCell::default(),
+            counts: Box::new(counts),
+        }
+    }
+}
+
+impl<'m> Readout<'m> {
+    fn now(&self) -> Nanos {
+        self.place.site.sim.now()
+    }
+
+    /// The sub-events of a trigger: sizes, and how long each is read. A concentrator that failed has none.
+    fn draw(&self, ask: &Ask<DaqEvent>) -> Vec<SubEvent> {
+        let (spec, mut draws) = (self.spec, self.draws.of(ask.key));
+        let mut sub_events = self.spare.borrow_mut().pop().unwrap_or_default();
+        sub_events.clear();
+        sub_events.extend((0..spec.concentrators).map(|_| {
+            let bytes = spec.sub_event.draw(&mut draws);
+            let data = spec.rate.map_or(Nanos::ZERO, |rate| rate.time_for(bytes));
+            SubEvent { bytes: bytes.0, read: data + spec.time.draw(&mut draws), ..SubEvent::default() }
+        }));
+        if let Some(fails) = spec.fails.filter(|fails| fails.at <= self.now()) {
+            sub_events[fails.concentrator as usize] = SubEvent { is_missing: true, ..SubEvent::default() };
+        }
+        sub_events
+    }
+
+    /// Takes room in all buffers, or gives whose has none: then the event is lost.
+    async fn admit(&'m self, sub_events: &[SubEvent], spent: &mut Spent) -> Result<(), usize> {
+        let Some(buffers) = &self.buffers else { return Ok(()) };
+        let turn = match self.spec.when_full {
+            FullBuffer::Wait => Some(self.gate.acquire(()).await),
+            FullBuffer::Drop => None,
+        };
+        while let Some(full) = { buffers.borrow_mut().full(sub_events, self.now()) } {
+            if turn.is_none() {
+                return Err(full.concentrator);
+            }
+            self.wait_for(full).await;
+        }
+        buffers.borrow_mut().take(sub_events);
+        spent.charge(self.place.id, What::Blocked, self.now());
+        Ok(())
+    }
+
+    /// The trigger waits until something has left a buffer.
+    async fn wait_for(&'m self, full: Full) {
+        let since = self.now();
+        match full.until {
+            Some(leaves) => self.place.site.sim.until(leaves).await,
+            None => self.sent.wait().await,
+        }
+        self.counts.by_concentrator.borrow_mut()[full.concentrator].0 += self.now() - since;
+    }
+
+    /// Concentrators read one sub-event after another. Gives when the last is ready.
+    fn read(&self, sub_events: &mut [SubEvent]) -> Nanos {
+        let now = self.now();
+        let mut last = now;
+        for (sub_event, until) in sub_events.iter_mut().zip(self.reads_until.borrow_mut().iter_mut()) {
+            *until = now.max(*until) + sub_event.read;
+            sub_event.until = *until;
+            last = last.max(*until);
+        }
+        last
+    }
+
+    /// Waits for the event's turn to be sent, and for when the first of its sub-events can be.
+    async fn wait_for_turn(&'m self, sub_events: &[SubEvent]) {
+        let first = {
+            let sends = self.sends_until.borrow();
+            let can =
+                sub_events.iter().zip(sends.iter()).map(|(sub_event, until)| sub_event.until.max(*until));
+            can.min().unwrap_or_default()
+        };
+        if first > self.now() {
+            self.place.site.sim.until(first).await;
+        }
+    }
+
+    /// Sends the sub-events to a builder that has a buffer for the event. Gives what that took.
+    async fn send(
+        &'m self,
+        ask: &mut Ask<DaqEvent>,
+        sub_events: &mut [SubEvent],
+        spent: &mut Spent,
+    ) -> Received {
+        let ready = self.read(sub_events);
+        let turn = self.turn.acquire(()).await;
+        self.wait_for_turn(sub_events).await;
+        spent.charge(self.place.id, What::Service, ready.clamp(spent.until(), self.now()));
+        spent.charge(self.place.id, What::Waiting, self.now());
+        let (edge, builder) = self.builder;
+        edge.begin(ask.work.bytes);
+        ask.work.builder = builder.seat(ask, spent).await;
+        let received = builder.receive(ask, sub_events, &mut self.sends_until.borrow_mut());
+        if let Some(buffers) = &self.buffers {
+            buffers.borrow_mut().sent(sub_events);
+        }
+        self.counts.sent.set(self.counts.sent.get() + 1);
+        self.counts.held.borrow_mut().down(self.now(), 1);
+        drop(turn);
+        self.sent.end();
+        let ready = ready.clamp(self.now(), received.until);
+        self.place.site.sim.until(received.until).await;
+        self.counted(sub_events, &received);
+        spent.charge(self.place.id, What::Service, ready);
+        received
+    }
+
+    fn counted(&self, sub_events: &[SubEvent], received: &Received) {
+        let reading = sub_events.iter().map(|sub_event| u128::from(sub_event.read.0)).sum::<u128>();
+        self.counts.reading.set(self.counts.reading.get() + reading);
+        self.counts.sending.set(self.counts.sending.get() + u128::from(received.busy.0));
+    }
+}
+
+impl<'m> Room<'m> for Readout<'m> {
+    async fn take_event(&'m self, ask: &mut Ask<DaqEvent>, spent: &mut Spent) {
+        let counts = &self.counts;
+        ask.work.number = counts.triggers.replace(counts.triggers.get() + 1);
+        let mut sub_events = self.draw(ask);
+        ask.work.sub_events = self.spec.concentrators;
+        ask.work.bytes = sub_events.iter().map(|sub_event| sub_event.bytes).sum();
+        counts.blocked.borrow_mut().up(self.now(), 1);
+        let admitted = self.admit(&sub_events, spent).await;
+        counts.blocked.borrow_mut().down(self.now(), 1);
+        if let Err(concentrator) = admitted {
+            counts.by_concentrator.borrow_mut()[concentrator].1 += 1;
+            return spent.fail();
+        }
+        counts.held.borrow_mut().up(self.now(), 1);
+        let before = spent.legs().len();
+        let received = self.send(ask, &mut sub_events, spent).await;
+        self.spare.borrow_mut().push(sub_events);
+        let (edge, builder) = self.builder;
+        builder.build(ask, received, spent).await;
+        if !spent.has_failed() {
+            edge.end(&ask.with(ask.work.data()), spent, before);
+        }
+    }
+}
+
+impl Metered for Readout<'_> {
+    /// A concentrator reads and sends side by side: it is in use as the busier of the two.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let (counts, servers) = (&self.counts, u64::from(self.spec.concentrators));
+        let (blocked, done) = (counts.blocked.borrow(), counts.sent.get());
+        let busy = counts.reading.get().max(counts.sending.get());
+        Some(Activity {
+            servers,
+            busy: by_hosts(busy),
+            queue: blocked.area(now),
+            waiting: blocked.value(),
+            visits: done,
+            waited: blocked.area(now),
+            served: done * servers,
+            service: busy,
+        })
+    }
+
+    fn events(&self) -> Option<EventBooks> {
+        let counts = &self.counts;
+        let held = counts.held.borrow().value() + counts.blocked.borrow().value();
+        Some(EventBooks { came: counts.triggers.get(), gone: counts.sent.get(), lost: counts.lost(), held })
+    }
+
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let counts = &self.counts;
+        put("triggers", Meter::Count(counts.triggers.get()));
+        put("lost_events", Meter::Count(counts.lost()));
+        put("lost_share", Meter::Share(counts.lost(), counts.triggers.get()));
+        put("blocked_triggers", Meter::Area(counts.blocked.borrow().area(now)));
+        put("blocked_share", Meter::Share(self.blocked().0, now.0));
+        put("buffered_events", Meter::Area(counts.held.borrow().area(now)));
+    }
+
+    fn remarks(&self, now: Nanos) -> Vec<String> {
+        let by = self.counts.by_concentrator.borrow();
+        let lost = by.iter().enumerate().max_by_key(|(at, (_, lost))| (*lost, std::cmp::Reverse(*at)));
+        let lost = lost.filter(|(_, (_, lost))| *lost > 0).map(|(at, (_, most))| {
+            format!(
+                "{} events were lost of {} triggers; the buffer of concentrator {at} was full at {most} of them",
+                self.counts.lost(),
+                self.counts.triggers.get()
+            )
+        });
+        let blocked = by.iter().enumerate().max_by_key(|(at, (time, _))| (*time, std::cmp::Reverse(*at)));
+        let blocked = blocked.filter(|(_, (time, _))| *time > Nanos::ZERO).map(|(at, (most, _))| {
+            format!(
+                "full buffers blocked the trigger for {} ({:.2} % of the time), that of concentrator {at} for {most}",
+                self.blocked(),
+                self.blocked().secs() / now.secs() * 100.0
+            )
+        });
+        lost.into_iter().chain(blocked).map(|remark| format!("{}: {remark}", self.place.path)).collect()
+    }
+}
+
+impl Readout<'_> {
+    /// For how long the trigger was blocked.
+    fn blocked(&self) -> Nanos {
+        Nanos(self.counts.by_concentrator.borrow().iter().map(|(time, _)| time.0).sum())
+    }
+}

@@ -1,0 +1,162 @@
+//! What a user writes of a recorder, and what it becomes.
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_work::NodeId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::graph::Lowering;
+use crate::room::{Known, Lowered, Spec};
+use crate::{AnyPlan, ComponentSpec};
+
+/// The recording of one builder: streams that format events, compress them, and write them to volumes or to an archive. A stream works on
+/// one event at a time; its writes go on beside that.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecorderSpec {
+    /// Number of streams.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub streams: u32,
+    /// Number of cores that the streams share; each uses one at most.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub cores: u32,
+    /// What a core with several threads does, as a multiple of what it does with one (simultaneous multithreading).
+    #[serde(default = "unity")]
+    #[schemars(range(min = 1.0, max = 2.0))]
+    pub smt: f64,
+    /// What formatting costs a core. Default: nothing.
+    #[serde(default)]
+    pub format: FormatSpec,
+    /// Compression of what was formatted. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compress: Option<CompressSpec>,
+    /// Where events are written to, by names in `system`: volumes, or one archive.
+    pub to: Vec<String>,
+    /// Which volume a stream writes to.
+    #[serde(default)]
+    pub affinity: Affinity,
+    /// What a stream collects before it writes it: to a volume as one request, to an archive as one file.
+    pub write: Bytes,
+    /// Memory of a stream for what it has collected and what is being written. Default: twice `write`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Bytes>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+const fn unity() -> f64 {
+    1.0
+}
+
+/// What formatting costs a core: the sum of what is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FormatSpec {
+    /// For an event.
+    #[serde(default)]
+    pub per_event: Nanos,
+    /// For a sub-event.
+    #[serde(default)]
+    pub per_sub_event: Nanos,
+    /// What one core formats if it does nothing else. Default: bytes cost nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BytesPerSecond>,
+}
+
+/// Compression.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompressSpec {
+    /// Bytes before over bytes after.
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub ratio: f64,
+    /// Bytes a second, before compression, of one core that does nothing else.
+    pub rate: BytesPerSecond,
+}
+
+/// Which volume a stream writes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Affinity {
+    /// Each stream to its own: the streams of all builders are dealt over the volumes, one after another.
+    #[default]
+    Stream,
+    /// Each write to the next volume in turn.
+    None,
+}
+
+/// A recorder with names looked up.
+#[derive(Clone, Debug)]
+pub struct RecorderPlan {
+    pub(super) spec: RecorderSpec,
+    /// Bytes of memory of a stream.
+    pub(super) buffer: u64,
+    /// How many bytes each target holds.
+    pub(super) capacities: Vec<u64>,
+    pub(super) is_archive: bool,
+}
+
+impl Spec for RecorderSpec {
+    type Plan = RecorderPlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Lowered<RecorderPlan>> {
+        let is_archive = |name: &String| matches!(at.named_in_system(name), Some(ComponentSpec::Archive(_)));
+        let archives = self.to.iter().filter(|name| is_archive(name)).count();
+        if self.to.is_empty() || (archives > 0 && self.to.len() > 1) {
+            let message = "a recorder writes to one or several volumes, or to one archive";
+            return at.refuse("to", message, None);
+        }
+        let uses: Vec<NodeId> = self.to.iter().map(|name| at.shared("to", name)).collect::<Option<_>>()?;
+        let buffer = self.buffer.unwrap_or(Bytes(self.write.0.saturating_mul(2)));
+        if self.write.0 == 0 || buffer < self.write {
+            let message = format!("a buffer of {buffer} never holds a write of {}", self.write);
+            return at.refuse(
+                "buffer",
+                message,
+                Some("give at least `write`, and twice as much to write beside formatting"),
+            );
+        }
+        let no_rate = |rate: Option<BytesPerSecond>| rate.is_some_and(|rate| rate.get() <= 0.0);
+        if no_rate(self.format.rate) || no_rate(self.compress.map(|compress| compress.rate)) {
+            return at.refuse("format.rate", "formatting and compression do something in a second", None);
+        }
+        let capacities: Vec<u64> = uses.iter().map(|id| at.capacity(*id).0).collect();
+        if let Some(small) = capacities.iter().position(|capacity| capacity / REGIONS < self.write.0) {
+            let (name, least) = (&self.to[small], Bytes(self.write.0.saturating_mul(REGIONS)));
+            let message = format!("`{name}` has room for fewer than {REGIONS} writes of {}", self.write);
+            return at.refuse(
+                "to",
+                message,
+                Some(&format!("it needs at least {least}: a region for each stream")),
+            );
+        }
+        let plan =
+            RecorderPlan { spec: self.clone(), buffer: buffer.0, capacities, is_archive: archives > 0 };
+        Some(Lowered { plan, uses, capacity: Bytes(0) })
+    }
+}
+
+/// Regions of a volume: each stream writes to one of its own, from its beginning to its end and around again.
+pub(super) const REGIONS: u64 = 64;
+
+impl Known for RecorderPlan {
+    fn serves_blocks(&self) -> bool {
+        false
+    }
+
+    /// To volumes; whether they are such is checked as for any other, unless it is an archive.
+    fn sends_blocks(&self) -> bool {
+        !self.is_archive
+    }
+}
+
+impl Lowering<'_> {
+    /// Whether a node is a recorder.
+    pub(crate) fn is_recorder(&self, id: NodeId) -> bool {
+        self.plan_of(id).is_some_and(|plan| matches!(plan, AnyPlan::Recorder(_)))
+    }
+}

@@ -1,0 +1,280 @@
+"""Runs the study of the ALICE data acquisition: see README.md for what it finds."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from headrace import Scenario, scenario
+from headrace.study import Claim, Judged, Obtained, Study, find, load_module, verdict, whole
+
+Json = dict[str, Any]
+
+SPINDLE: Json = {"type": "disk", "device": "seagate-st3500630ns"}
+EXACT: Json = {"type": "disk", "device": "maxtor-7y250p0", "positioning": "mechanical"}
+FAST: Json = {"type": "station", "service": "1 us", "servers": 64, "capacity": "64 TiB"}
+OLD: Json = {"per_sub_event": "0.85 ms", "rate": "200 MB/s"}
+NEW: Json = {"per_sub_event": "0.425 ms", "rate": "400 MB/s"}
+RECORDER = "system.builder.recorder"
+
+
+def obtain(study: Study) -> Iterator[Judged]:
+    """Run every case and judge its claim."""
+    cases = Cases(study)
+    for given in study.document["claim"]:
+        study.tell(given["id"])
+        yield _judged(given, cases)
+    cases.draw()
+
+
+def _judged(given: Json, cases: "Cases") -> Judged:
+    why = given.get("why", "")
+    claim = Claim(
+        given["id"],
+        given["text"],
+        given.get("published", f"{given.get('between')}"),
+        f"{given['source']} ({given['role']})",
+        percent=given.get("percent"),
+        within=given.get("within"),
+        between=tuple(given["between"]) if "between" in given else None,
+        verdict=given.get("verdict"),
+    )
+    found, argument = FOUND[given["id"]](cases)
+    return verdict(claim, Obtained(found), argument or why)
+
+
+class Cases:
+    """What is run, each case once."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.requests: int = study.document["sizes"]["small" if study.small else "requests"]
+        self.recording = cache(self._recording)
+        self.disks = cache(self._disks)
+        self.hour = cache(self._hour)
+
+    def run(self, document: Json) -> Json:
+        """Run a scenario that is made here."""
+        return dict(whole(Scenario(json.dumps(document)).run(theory=False)).data)
+
+    def file(self, name: str, changes: Json) -> Json:
+        """Run a scenario of the study's folder with changes."""
+        return dict(whole(scenario.run(self.study.folder / name, changes=changes)).data)
+
+    def _recording(self, streams: int, *, compress: bool = False, **case: Any) -> float:
+        """Return what one builder records, in MB/s of data before compression.
+
+        `sub_event` is in kB, `old` is the older core, `one` a volume of drives, `port` a slower port.
+        """
+        changes: Json = {"run.requests": 4 * self.requests, f"{RECORDER}.streams": streams}
+        changes["system.readout.sub_event"] = f"{case.get('sub_event', 0.64)} kB"
+        changes[f"{RECORDER}.format"] = OLD if case.get("old") else NEW
+        changes |= {f"{RECORDER}.to": ["a"]} if case.get("one") else {f"system.{name}": FAST for name in "abc"}
+        changes |= {"system.builder.preset": case["port"]} if "port" in case else {}
+        if compress:
+            changes[f"{RECORDER}.compress"] = {"ratio": 2, "rate": "60 MB/s"}
+        return float(self.file("one.yaml", changes)["streams"][0]["bytes_per_s"]) / 1e6
+
+    def _disks(self, level: str, disks: int, ops: str, volumes: int = 1) -> tuple[list[float], float]:
+        """Return what each client gets from its volume in MB/s, and the disks' own MB/s over it.
+
+        Clients ask for full stripes of about 1 MiB, in regions of their own; `ops` has a letter each, `-` for nobody.
+        """
+        parity = 2 if level == "raid6" else 1
+        stripe = 256 * (disks - parity)
+        array = {"type": "array", "level": level, "of": "spindle", "disks": disks, "stripe_unit": "256 KiB"}
+        streams = {
+            f"client-{n}": {
+                "to": f"volume-{n % volumes}",
+                "arrivals": {"closed": {"depth": 1}},
+                "op": {"w": "write", "r": "read"}[op],
+                "size": f"{stripe} KiB",
+                "align": f"{stripe} KiB",
+                "pattern": "sequential",
+                "region": {"from": f"{n // volumes * stripe * 100_000} KiB", "size": f"{stripe * 80_000} KiB"},
+            }
+            for n, op in enumerate(ops)
+            if op != "-"
+        }
+        system = {f"volume-{n}": array for n in range(volumes)}
+        # How long a sequential reader waits for the last of its disks depends on where platters stand at first.
+        run = {"seed": 1, "requests": self.requests // 2, "replications": 16}
+        found = self.run({"parts": {"spindle": EXACT}, "system": system, "workload": streams, "run": run})
+        rates = {component["path"]: component["bytes_per_s"] for component in found["components"]}
+        spindles = sum(rate for path, rate in rates.items() if "spindle" in path)
+        return [stream["bytes_per_s"] / 1e6 for stream in found["streams"]], spindles / max(rates["volume-0"], 1.0)
+
+    def client(self) -> float:
+        """Return what one client reads over a 4 Gb port from a volume that is faster, in MB/s."""
+        system = {
+            "client": {"type": "server"},
+            "fabric": {"type": "switch", "preset": "fc_4g", "connects": ["client", "volume"]},
+            "volume": FAST,
+        }
+        reads = {"from": "client", "to": "volume", "op": "read", "size": "1 MiB", "arrivals": {"closed": {"depth": 8}}}
+        found = self.run({"system": system, "workload": {"reads": reads}, "run": {"requests": self.requests}})
+        return float(found["streams"][0]["bytes_per_s"]) / 1e6
+
+    def mixed(self, arrays: int) -> tuple[float, str]:
+        """Return what clients read and write together over 4 Gb ports, in GB/s, and the bottleneck.
+
+        Each array has three volumes behind one port; one client writes to each volume, and another reads from the next.
+        """
+        volume = {"type": "array", "level": "raid5", "of": "spindle", "disks": 5, "stripe_unit": "512 KiB"}
+        tds = {"type": "array", "level": "raid0", "of": "volume", "disks": 3, "stripe_unit": "512 GiB"}
+        names = [f"tds{n}" for n in range(arrays)]
+        clients = {f"{name}-{n}": (name, n) for name in names for n in range(3)}
+        ports = {"type": "switch", "preset": "fc_4g", "connects": [*names, *clients]}
+        system: Json = dict.fromkeys(names, tds) | {client: {"type": "server"} for client in clients}
+        streams = {
+            client: {
+                "from": client,
+                "to": name,
+                "op": "write" if n % 2 else "read",
+                "size": "32 MiB",
+                "align": "32 MiB",
+                "pattern": "sequential",
+                "arrivals": {"closed": {"depth": 2}},
+                "region": {"from": f"{512 * n} GiB", "size": "256 GiB"},
+            }
+            for client, (name, n) in clients.items()
+        }
+        parts = {"spindle": SPINDLE, "volume": volume}
+        run = {"requests": self.requests}
+        found = self.run({"parts": parts, "system": system | {"fabric": ports}, "workload": streams, "run": run})
+        rate = sum(stream["bytes_per_s"] for stream in found["streams"]) / 1e9
+        return rate, found["bottleneck"]["group"]
+
+    def _hour(self) -> tuple[float, int]:
+        """Return what an hour of the whole system records, in GB/s, and the events that it loses."""
+        seconds = 360 if self.study.small else 3600
+        found = self.file("daq.yaml", {"run.requests": int(195.3125 * seconds)})
+        recorded = sum(part["meters"].get("recorded_bytes") or 0.0 for part in found["components"])
+        return recorded / found["simulated_s"] / 1e9, found["streams"][0]["failed"]
+
+    def building(self) -> float:
+        """Return what builders without recorders take at 2.5 GB/s, in GB/s."""
+        changes: Json = {"run.requests": 25 * self.requests, "workload.trigger.arrivals.poisson": "390.625 /s"}
+        document = scenario.load(self.study.folder / "daq.yaml").with_(changes).filled()
+        del document["system"]["builders"]["recorder"], document["parts"]["gdc"]
+        return float(self.run(document)["streams"][0]["bytes_per_s"]) / 1e9
+
+    def draw(self) -> None:
+        """Draw what the slides draw: recording over the size of a sub-event, and over the number of streams."""
+        sizes = [0.64, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
+        curves = {
+            name: [(size * 1e3, self.recording(1, sub_event=size, old=old)) for size in sizes]
+            for name, old in (("older core", True), ("newer core", False))
+        }
+        self.study.draw("One stream, by size of sub-events", "sub-event, B", "recorded, MB/s", curves, log=10)
+        for size in (0.64, 256.0):
+            lines = {
+                name: [(float(n), self.recording(n, sub_event=size, compress=compress)) for n in STREAMS]
+                for name, compress in (("as it is", False), ("compressed", True))
+            }
+            self.study.draw(f"Four cores, sub-events of {size:g} kB", "streams", "MB/s before compression", lines)
+
+
+STREAMS = [1, 2, 3, 4, 5, 6, 8, 12, 16]
+
+
+def useful(cases: Cases, level: str, disks: int, volumes: int) -> float:
+    """Return how many disks' worth of data an array of 16 has, by what its disks write for it."""
+    _, of_disks = cases.disks(level, disks, "w")
+    return volumes * disks / of_disks
+
+
+def faster(cases: Cases, streams: int = 1, **case: Any) -> float:
+    """Return what a core twice as fast gains."""
+    return cases.recording(streams, **case) / cases.recording(streams, old=True, **case)
+
+
+def together(cases: Cases, volumes: int) -> float:
+    """Return what a writer and a reader get together, over the writer alone on one volume or each alone on two."""
+    both = math.fsum(cases.disks("raid5", 5, "wr", volumes)[0])
+    alone = [cases.disks("raid5", 5, op, volumes)[0][0] for op in ("w", "-r")]
+    return both / (alone[0] if volumes == 1 else math.fsum(alone))
+
+
+def of_paper_000(cases: Cases) -> float:
+    """Return the same of the array of the study alice-tds, as that study measures its claim Q000-4."""
+    system = load_module(find("alice-tds").folder / "system.py")
+    alone = system.Point(array="infortrend", short=cases.study.small)
+    beside = system.Point(array="infortrend", beside=1, short=cases.study.small)
+    return math.fsum(system.rates(beside).values()) / math.fsum(system.rates(alone).values())
+
+
+def raid6(cases: Cases, disks: int) -> float:
+    """Return what two clients write to a RAID 6 volume each, over RAID 5."""
+    rates = [math.fsum(cases.disks(level, disks, "ww", 2)[0]) for level in ("raid6", "raid5")]
+    return rates[0] / rates[1]
+
+
+def arrays_for_3_gb(cases: Cases) -> tuple[int, str]:
+    """Return the smallest number of arrays for 3 GB/s, and an argument."""
+    for arrays in range(1, 41):
+        rate, bottleneck = cases.mixed(arrays)
+        if rate >= 3:
+            found = f"{rate:.2f} GB/s; bottleneck {bottleneck}"
+            why = f"possible with {arrays} arrays ({found}); how many there were is unknown"
+            return arrays, why
+    return 0, "not reached with 40 arrays"
+
+
+def compressed(cases: Cases, streams: int, **case: Any) -> float:
+    """Return what is recorded with compression, over that without."""
+    return cases.recording(streams, compress=True, **case) / cases.recording(streams, **case)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+Found = Callable[[Cases], tuple[Any, str]]
+
+
+def number(of: Callable[[Cases], float]) -> Found:
+    """Return what a case finds as a rounded number, without an argument."""
+    return lambda cases: (_rounded(of(cases)), "")
+
+
+def threshold(cases: Cases) -> float:
+    """Return the size of sub-events, in kB, at which one stream of the older core records 21 MB/s."""
+    low, high = 5.0, 80.0
+    while high / low > 1.01:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if cases.recording(1, sub_event=middle, old=True) < 21 else (low, middle)
+    return math.sqrt(low * high)
+
+
+FOUND: dict[str, Found] = {
+    "T001-1 RAID 5, 3 x 5 + 1": number(lambda cases: useful(cases, "raid5", 5, 3)),
+    "T001-1 RAID 6, 3 x 5 + 1": number(lambda cases: useful(cases, "raid6", 5, 3)),
+    "T001-1 RAID 5, 2 x 7 + 2": number(lambda cases: useful(cases, "raid5", 7, 2)),
+    "T001-1 RAID 6, 2 x 7 + 2": number(lambda cases: useful(cases, "raid6", 7, 2)),
+    "T001-2": number(threshold),
+    "T001-3 link": number(lambda cases: faster(cases, 8, sub_event=256.0, port="ethernet_1g")),
+    "T001-3 volume": number(lambda cases: faster(cases, 8, sub_event=256.0, one=True)),
+    "T001-3 core": number(faster),
+    "Q001-1 one volume": number(lambda cases: together(cases, 1)),
+    "Q001-1 two volumes": number(lambda cases: together(cases, 2)),
+    "Q001-1 array of paper 000": number(of_paper_000),
+    "Q001-2 5 disks": number(lambda cases: raid6(cases, 5)),
+    "Q001-2 7 disks": number(lambda cases: raid6(cases, 7)),
+    "Q001-3 cores": number(lambda cases: cases.recording(4) / max(cases.recording(n) for n in STREAMS)),
+    "Q001-3 flat": number(lambda cases: cases.recording(16) / cases.recording(8)),
+    "Q001-4 one stream": number(lambda cases: compressed(cases, 1, sub_event=256.0)),
+    "Q001-4 streams": number(
+        lambda cases: (
+            cases.recording(4, compress=True, sub_event=256.0) / cases.recording(1, compress=True, sub_event=256.0)
+        )
+    ),
+    "Q001-4 fast volumes": number(lambda cases: compressed(cases, 8, sub_event=256.0)),
+    "Q001-4 one volume": number(lambda cases: compressed(cases, 8, sub_event=256.0, one=True)),
+    "client": number(Cases.client),
+    "3 GB/s": arrays_for_3_gb,
+    "2.5 GB/s": number(Cases.building),
+    "1.25 GB/s": number(lambda cases: cases.hour()[0]),
+    "1.25 GB/s, loss": lambda cases: (cases.hour()[1], ""),
+}
