@@ -167,7 +167,7 @@ def published(study: Study, library: Library) -> Iterator[Judged]:
         study.tell(f"cartridges held for {hold} s")
         by_hold[hold] = library.replay(hold=f"{hold} s")
     now, held = by_hold[0], by_hold[1800]
-    used_s, last_s = float(library.sessions["drive_s"].sum()), float(library.sessions["time_s"].max())
+    used_s, last_s = float(library.sessions["drive_s"].sum()), float(library.sessions["time_s"].to_numpy().max())
     text = "mean number of drives with a session until the last one begins"
     claim = Claim("busy", text, rule["busy_drives"], "the log", percent=rule["busy_percent"], kind="measured")
     served = now.requests / len(library.sessions)
