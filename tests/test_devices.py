@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from conftest import ROOT, Run
 
 SCENARIO = """\
@@ -72,3 +74,26 @@ def test_an_unknown_device_names_the_nearest(headrace: Run) -> None:
     ran = headrace("devices", "seagate-st32171")
     assert ran.returncode == 2
     assert "did you mean `seagate-st32171w`?" in ran.stderr
+
+
+def test_a_device_is_named_by_the_path_of_its_file(headrace: Run, tmp_path: Path) -> None:
+    own_device(tmp_path)
+    drive = (tmp_path / "devices" / "mine.yaml").rename(tmp_path / "drive.yaml")
+    assert json.loads(headrace("devices", drive, "--json").stdout)["numbers"]
+    text = "workload: {users: {to: d, arrivals: {poisson: 1 /s}, size: 4 KiB}}\nsystem: {d: {type: disk, device: %s}}\n"
+    for device in ("./drive.yaml", "{like: ./drive.yaml, rotation: 60 Hz}"):
+        (tmp_path / "a.yaml").write_text(text % device)
+        assert headrace("check", tmp_path / "a.yaml").returncode == 0
+    (tmp_path / "a.yaml").write_text(text % "./none.yaml")
+    assert "there is no device `./none.yaml`" in headrace("check", tmp_path / "a.yaml").stderr
+    assert "does not exist" in headrace("devices", tmp_path / "none.yaml").stderr
+
+
+@pytest.mark.parametrize("of", ["disksim", "fio"])
+def test_what_is_no_file_to_import_is_said_in_its_own_words(headrace: Run, tmp_path: Path, of: str) -> None:
+    (tmp_path / "binary").write_bytes(bytes(range(256)) * 8)
+    for name in ("binary", "."):
+        ran = headrace("import", of, tmp_path / name, "-o", tmp_path / "out.yaml")
+        assert ran.returncode == 2
+        assert "scenario" not in ran.stderr
+        assert not (tmp_path / "out.yaml").exists()

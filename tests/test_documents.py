@@ -25,7 +25,7 @@ def test_the_types_and_pages_made_from_the_schema_are_fresh(tmp_path: Path) -> N
     assert made.stdout == (ROOT / "python" / "headrace" / "document.py").read_text(), "run `make types`"
     subprocess.run([sys.executable, "-m", "generate", "pages", tmp_path], cwd=ROOT / "docs", check=True)
     reference = (tmp_path / "scenario.md").read_text()
-    assert "| `stripe_unit` | size | required |" in reference
+    assert "| `stripe_unit` | size |" in reference
     assert "`--timeline FILE.json`" in (tmp_path / "commands.md").read_text()
     assert (tmp_path / "gallery" / "bursts.svg").stat().st_size > 1000
 

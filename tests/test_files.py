@@ -24,6 +24,13 @@ REPLAY = """\
 system: {clerk: {type: station, service: {exponential: 1 ms}}}
 workload: {users: {to: clerk, arrivals: {replay: {trace: "my trace.csv", format: headrace}}}}
 """
+AGAIN = ", again: {to: clerk, arrivals: {replay: {trace: *file , format: headrace}}}}"
+ALIAS = REPLAY.replace('"my trace.csv"', '&file "my trace.csv"').replace("}}}}", "}}}" + AGAIN)
+NAMED = """\
+system: {d: {type: disk, device: ./my drive.yaml}}
+workload: {users: {to: d, arrivals: {poisson: 10 /s}, size: 4 KiB}}
+run: {requests: 500}
+"""
 RATE = "workload.users.arrivals.poisson"
 
 
@@ -32,7 +39,10 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "a.yaml").write_text(CLERK)
     (tmp_path / "my trace.csv").write_text(TRACE)
     (tmp_path / "replay.yaml").write_text(REPLAY)
+    (tmp_path / "alias.yaml").write_text(ALIAS)
+    (tmp_path / "named.yaml").write_text(NAMED)
     (tmp_path / "devices").mkdir()
+    shutil.copy(ROOT / "catalog" / "seagate-st3500630ns.yaml", tmp_path / "my drive.yaml")
     shutil.copy(ROOT / "catalog" / "seagate-st3500630ns.yaml", tmp_path / "devices" / "mine.yaml")
     (tmp_path / "hard.html").hardlink_to(tmp_path / "a.yaml")
     (tmp_path / "soft.html").symlink_to(tmp_path / "a.yaml")
@@ -52,6 +62,9 @@ VARY = ["--vary", f"{RATE}=10 /s,20 /s"]
         ["run", "a.yaml", "--requests", "a.yaml"],
         ["run", "replay.yaml", "--report", "my trace.csv"],
         ["run", "replay.yaml", "--timeline", "devices/mine.yaml"],
+        ["run", "alias.yaml", "--report", "my trace.csv"],
+        ["run", "named.yaml", "--report", "my drive.yaml"],
+        ["devices", "./my drive.yaml", "--report", "my drive.yaml"],
         ["trace", "info", "my trace.csv", "--report", "my trace.csv"],
         ["trace", "convert", "my trace.csv", "-o", "my trace.csv"],
         ["validate", "--device", "mine", "--trace", "my trace.csv", "--report", "my trace.csv"],

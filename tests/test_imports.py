@@ -15,6 +15,7 @@ PACKAGE = ROOT / "python" / "headrace"
 Graph = dict[str, set[str]]
 
 PICTURES, SQL, FRAMES, NUMBERS = {"altair", "vl_convert", "jinja2"}, {"duckdb"}, {"polars"}, {"numpy", "scipy"}
+SERVERS = {"nicegui", "fastapi", "uvicorn", "starlette"}
 CLERK = """
 system: {clerk: {type: station, service: {exponential: 8 ms}}}
 workload: {customers: {to: clerk, arrivals: {poisson: 50 /s}}}
@@ -87,6 +88,8 @@ def test_the_view_is_known_to_those_alone_who_show() -> None:
     assert {module for module in knowing if not module.startswith(("headrace.view", "headrace.cli"))} == {"headrace"}
     drawing = {module for module, targets in imports(types=True).items() if targets & {"altair", "vl_convert"}}
     assert all(module.startswith("headrace.view.pictures") for module in drawing)
+    serving = {module for module, targets in imports(types=True).items() if targets & SERVERS}
+    assert all(module.startswith("headrace.view.explore") for module in serving)
 
 
 @pytest.mark.parametrize(
@@ -109,4 +112,4 @@ def test_a_command_loads_what_it_uses(tmp_path: Path, arguments: list[str], spar
     )
     loaded = {name.partition(".")[0] for name in ran.stderr.split()}
     assert "headrace" in loaded
-    assert not loaded & spared
+    assert not loaded & (spared | SERVERS)

@@ -147,7 +147,7 @@ def test_the_sound_scenario_is_sound(headrace: Run, tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
     file.write_text(SOUND)
     assert headrace("run", file).returncode == 0
-    assert "is valid: 1 stream, 4 components" in headrace("check", file).stdout
+    assert "is a valid scenario: 1 stream, 4 components" in headrace("check", file).stdout
 
 
 def test_several_mistakes_are_told_together_in_the_order_of_the_file(headrace: Run, tmp_path: Path) -> None:

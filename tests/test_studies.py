@@ -58,6 +58,19 @@ def test_the_sata_drive_is_judged_where_there_is_data(
     assert [claim["verdict"] for claim in report["claims"]].count("holds") >= 30
 
 
+def test_the_solid_state_drives_are_judged_where_there_is_data(
+    headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEADRACE_DATA", raising=False)
+    without = json.loads(headrace("study", "run", "ssd-fio", "--small", "--json").stdout)["claims"]
+    assert [claim["verdict"] for claim in without] == ["not testable"] * 3
+    monkeypatch.setenv("HEADRACE_DATA", str(measured_data))
+    claims = json.loads(headrace("study", "run", "ssd-fio", "--small", "--json").stdout)["claims"]
+    verdicts = {(claim["id"], claim["text"].split()[0]): claim["verdict"] for claim in claims}
+    assert len(verdicts) == 3 * 2
+    assert all(verdicts[name] == "holds" for name in HOLDING), verdicts
+
+
 def test_drives_are_as_their_data_sheets_say(headrace: Run) -> None:
     claims = json.loads(headrace("study", "run", "data-sheets", "--small", "--json").stdout)["claims"]
     of_drive = [claim["id"].split(": ") for claim in claims]

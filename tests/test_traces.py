@@ -79,7 +79,7 @@ def test_an_open_replay_asks_what_the_trace_asks_when_it_does(mine: Path, rows: 
     faster = replayed(tmp_path / "b", scenario(mine, timing="timestamps", speed=4))
     assert (faster["born_ns"] - recorded["time_ns"] / 4).abs().max() <= 0.5  # type: ignore[operator]
     beside = scenario(mine).with_({"workload.host.size": "8 KiB"}).run()
-    assert any("those of the scenario play no part" in note for note in beside.notes)
+    assert any("those of the scenario are ignored" in note for note in beside.notes)
     first = replayed(tmp_path / "c", scenario(mine, timing="timestamps", first=20))
     assert first.height == 20
 

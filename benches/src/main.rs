@@ -79,6 +79,14 @@ fn components() -> Vec<Figure> {
     ]
 }
 
+fn ssds() -> Vec<Figure> {
+    vec![(
+        "ssd_requests_per_cpu_s",
+        "4 KiB random requests to an NVMe drive, 7/10 reads, 64 outstanding",
+        whole::ssd(),
+    )]
+}
+
 fn disks() -> Vec<Figure> {
     let rate = whole::mechanical_disk();
     let (time, memory) = whole::disk_growth();
@@ -131,8 +139,9 @@ fn keep<T>(found: T) {
 
 /// Coverage takes minutes: `make coverage`.
 fn coverages() -> Vec<Figure> {
-    let (mm1, raid0) = (coverage::mm1(0.8), coverage::raid0(0.8));
-    let (mm1_high, raid0_high) = (coverage::mm1(0.95), coverage::raid0(0.95));
+    let (mm1, raid0) = (coverage::mm1(0.8, 1_000_000), coverage::raid0(0.8, 1_000_000));
+    let (mm1_high, raid0_high) = (coverage::mm1(0.95, 1_000_000), coverage::raid0(0.95, 1_000_000));
+    let (short, raid0_short) = (coverage::mm1(0.9, 100_000), coverage::raid0(0.9, 100_000));
     vec![
         ("ci_coverage_mm1", "share of 2,000 intervals that contain the mean, M/M/1, ρ = 0.8", mm1.all),
         ("ci_coverage_raid0", "the same of split-merge RAID 0, ρ = 0.8", raid0.all),
@@ -144,6 +153,14 @@ fn coverages() -> Vec<Figure> {
         ("ci_coverage_raid0_at_95", "all intervals of RAID 0 at ρ = 0.95", raid0_high.all),
         ("ci_coverage_raid0_at_95_trusted", "those that call themselves trusted", raid0_high.trusted),
         ("ci_trusted_raid0_at_95", "how many do", raid0_high.trusting),
+        (
+            "ci_coverage_mm1_short_trusted",
+            "of M/M/1, ρ = 0.9, 100,000 customers: those trusted",
+            short.trusted,
+        ),
+        ("ci_trusted_mm1_short", "how many do", short.trusting),
+        ("ci_coverage_raid0_short_trusted", "of RAID 0, ρ = 0.9, 100,000 requests", raid0_short.trusted),
+        ("ci_trusted_raid0_short", "how many do", raid0_short.trusting),
     ]
 }
 
@@ -182,6 +199,7 @@ const GROUPS: [Group; 10] = [
     ("kernel", kernel),
     ("scenarios", scenarios),
     ("disks", disks),
+    ("ssds", ssds),
     ("fabrics", fabrics),
     ("archives", archives),
     ("acquisitions", acquisitions),

@@ -68,6 +68,17 @@ pub fn mechanical_disk() -> f64 {
     2e6 / cpu_seconds(|| run(DISK, &[]))
 }
 
+const SSD: &str = "
+system: {drive: {type: ssd, device: micron-7450-pro-1920gb}}
+workload: {users: {to: drive, arrivals: {closed: {depth: 64}}, size: 4 KiB, op: {reads: 70 %}}}
+run: {requests: 3000000}
+";
+
+/// Random requests of 4 KiB to one solid-state drive a CPU second, seven in ten of them reads.
+pub fn ssd() -> f64 {
+    3e6 / cpu_seconds(|| run(SSD, &[]))
+}
+
 const RAID5: &str = "
 parts: {spindle: {type: disk, device: seagate-st32171w, positioning: mechanical}}
 system: {volume: {type: array, level: raid5, of: spindle, disks: 9, stripe_unit: 64 KiB}}

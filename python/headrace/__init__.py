@@ -14,22 +14,42 @@
 True
 """
 
-from headrace import reports, trace
+from headrace import document, reports, study, trace
 from headrace._core import ScenarioError, __version__
-from headrace.experiment import sweep
+from headrace.experiment import Experiment, Interrupted, Precision, Table, sweep
+from headrace.experiment.capacity import Capacity, capacity
+from headrace.experiment.compare import Comparison, compare
+from headrace.experiment.optimise import Optimum, optimise
+from headrace.experiment.sensitivity import Sensitivity, sensitivity
 from headrace.results import Results
 from headrace.scenario import Scenario, check, load, run, schema, solve
+from headrace.solution import Solution
 
 __all__ = [
+    "Capacity",
+    "Comparison",
+    "Experiment",
+    "Interrupted",
+    "Optimum",
+    "Precision",
     "Results",
     "Scenario",
     "ScenarioError",
+    "Sensitivity",
+    "Solution",
+    "Table",
     "__version__",
+    "capacity",
     "check",
+    "compare",
+    "document",
     "load",
+    "optimise",
     "run",
     "schema",
+    "sensitivity",
     "solve",
+    "study",
     "sweep",
     "trace",
 ]

@@ -7,109 +7,161 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
-    """A storage system, a load, and how long to watch them."""
+    """A storage system, its load, and the length of the simulation."""
 
     parts: NotRequired[dict[str, ComponentSpec]]
-    """Templates, each under a name of its own: arrays are made of copies of them."""
+    """Templates by name. Arrays consist of copies of them."""
     system: dict[str, ComponentSpec]
-    """The components, each under a name of its own. Each exists once; whoever names it shares it."""
+    """Components by name. Each exists once and is shared by everything that names it."""
     workload: dict[str, StreamSpec]
-    """The streams of requests, each under a name of its own."""
+    """Streams of requests by name."""
     faults: NotRequired[list[FaultSpec]]
     """Components that fail during the run."""
     run: NotRequired[RunSpec]
-    """How long to run, and from which seed."""
+    """Length of the run, seed, and warm-up."""
 
 class ComponentSpecDisk(TypedDict):
     """A disk drive."""
 
     type: Literal['disk']
     device: DeviceField
-    """A drive of the catalogue by name, a variation of one, or its numbers written out."""
+    """A drive from the catalogue by name, the path of a device file relative to the scenario (`./mine.yaml`), a variation of either, or its parameters in full."""
     positioning: NotRequired[Positioning]
-    """How the places on the platter are sampled."""
+    """How positions on the platter are modelled."""
     scheduling: NotRequired[Scheduling | None]
-    """Which of the waiting requests is served next, for `positioning: mechanical`. Default: what the drive does."""
+    """Scheduling policy, for `positioning: mechanical`. Default: the drive's own."""
     queue_depth: NotRequired[int | None]
-    """Maximum number of commands it holds and reorders; the rest queue in the host. With more than one it takes the next while data of the one before still goes to the host. Default: what the drive does."""
+    """Maximum number of commands it holds and reorders; the rest queue in the host. With more than one it starts the next command while data of the previous one is still being sent. Default: the drive's own."""
     phase: NotRequired[str | float | None]
-    """Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn."""
+    """Initial angle of the platter as a fraction of a revolution, for `positioning: mechanical`. Default: random."""
+
+class ComponentSpecSsd(TypedDict):
+    """A solid-state drive."""
+
+    type: Literal['ssd']
+    device: SsdField
+    """A drive of the catalogue by name, a variation of one, or its parameters written out."""
+    interface: NotRequired[Interface | None]
+    """What it is plugged into. The drive and the port agree on the slower of two rates. Default: what the drive supports."""
+    read_command: NotRequired[str]
+    """Time for which a read takes the port besides its data: that of the adapter or controller behind it."""
+    write_command: NotRequired[str]
+    """The same for a write."""
+    written: NotRequired[str | float]
+    """Share of the addresses, from 0 on, that holds data when the run begins, written in sequence. Reads of others take no flash."""
+    overwritten: NotRequired[float]
+    """How often the capacity was overwritten at random before the run begins, in no simulated time. Random writes are steady after 2 to 5, the more the less over-provisioning there is. Each takes about 0.3 s of real time for 1 GB of capacity … 100 s for 480 GB."""
+
+class ComponentSpecFileSystem(TypedDict):
+    """A file system on a volume, with its page cache."""
+
+    type: Literal['file_system']
+    of: str
+    """The volume that it lies on, by its name in `system`."""
+    memory: str
+    """Memory for the page cache."""
+    block: NotRequired[str]
+    """Size of a block, which is a page of the cache."""
+    call: NotRequired[str]
+    """Processor time of a call besides copying."""
+    copy: NotRequired[str | None]
+    """Rate at which data is copied between application and page cache. Default: in no time."""
+    dirty_limit: NotRequired[str | float]
+    """Share of the memory that may be dirty; a writer beyond waits for pages to be written back. Linux: `dirty_ratio`, 20 %; 40 % up to 2.6.22."""
+    dirty_background: NotRequired[str | float]
+    """Share of the memory beyond which dirty pages are written back in the background. Linux: `dirty_background_ratio`, 10 %."""
+    dirty_age: NotRequired[str]
+    """Age at which dirty pages are written back. Linux: `dirty_expire_centisecs`, 30 s."""
+    wake: NotRequired[str]
+    """Time between looks at background limit and age. Linux: `dirty_writeback_centisecs`, 5 s."""
+    max_request: NotRequired[str]
+    """Largest request to the volume."""
+    write_back_depth: NotRequired[int]
+    """Number of requests that are written back at once."""
+    read_ahead: NotRequired[str]
+    """How much is read at once where reads follow each other. Linux: `read_ahead_kb`, 128 KiB."""
+    direct_above: NotRequired[str | None]
+    """Calls larger than this go to the volume past the page cache. Default: none do."""
+    fsync_every: NotRequired[str | None]
+    """Each time that this number of bytes has been written, the call that wrote the last of them waits until all of it is on the volume: `fsync` after each file of that size. Default: never."""
+    allocation: NotRequired[Allocation | None]
+    """Where files lie on the volume. Default: as in the file system, one after another."""
 
 class ComponentSpecStation(TypedDict):
-    """Servers with a service time by law."""
+    """Servers with a given service time distribution."""
 
     type: Literal['station']
     servers: NotRequired[int]
-    """Number of requests served at once."""
+    """Number of requests served in parallel."""
     service: TimeSpec
-    """Service time of each."""
+    """Service time of a request."""
     order: NotRequired[Order]
-    """Which of the waiting requests is served next."""
+    """Order of service."""
     capacity: NotRequired[str]
     """Addressable bytes."""
 
 class ComponentSpecController(TypedDict):
-    """What arrays share: processors, a bus, memory for caches."""
+    """An array controller: processors, a bus, and memory for caches."""
 
     type: Literal['controller']
     processors: NotRequired[int]
-    """Number of commands processed at once."""
+    """Number of commands processed in parallel."""
     command: NotRequired[str]
-    """Processor time of a command: one that comes from a host, or one that goes to a disk."""
+    """Processor time per command, from a host or to a disk."""
     disk_command: NotRequired[str | None]
-    """Processor time of a command that goes to a disk, where it differs. Default: that of `command`."""
+    """Processor time per command to a disk. Default: that of `command`."""
     data_rate: NotRequired[str | None]
-    """Rate at which a processor handles the data of a host's command, in addition to `command`. Default: in no time."""
+    """Rate at which a processor handles the data of host commands, in addition to `command`. Default: no time."""
     parity_rate: NotRequired[str | None]
-    """Rate at which a processor computes parity, in bytes of data that go into it. Default: in no time."""
+    """Rate at which a processor computes parity, in bytes of input data. Default: no time."""
     bus: NotRequired[str | None]
-    """Rate of the bus that all data crosses: that of hosts once, that to and from disks once, parity once. Default: in no time."""
+    """Rate of the bus. Host data, back-end data and parity each cross it once. Default: no time."""
     transfer: NotRequired[str]
-    """Most data that crosses the bus at once. Others cross in between."""
+    """Largest transfer on the bus; larger ones are split and interleave with others."""
     memory: NotRequired[str | None]
-    """Memory for the caches of its arrays: together they must fit. Default: as much as they ask for."""
+    """Memory for the caches of its arrays, which must fit in it. Default: the sum of their sizes."""
 
-# Several devices that answer as one.
+# Several devices that act as one.
 ComponentSpecArray = TypedDict(
     "ComponentSpecArray",
     {
         "type": "Literal['array']",
-        # How data is laid out over the disks.
+        # RAID level: how data is distributed over the disks.
         "level": "Level",
-        # What it is made of: copies of a part, named or written out, or a list of components of `system`.
+        # Its disks: copies of a part, by name or written in place, or a list of components of `system`.
         "of": "Copies",
-        # Number of copies.
+        # Number of disks.
         "disks": "NotRequired[int | None]",
-        # Bytes that lie on one disk before the next has its turn.
-        "stripe_unit": "str",
-        # Whether requests overlap.
+        # Number of consecutive bytes on one disk before the next disk follows. Required except for RAID 1, which does not stripe: there it is the granularity in which copies are tracked and rebuilt, 64 KiB by default.
+        "stripe_unit": "NotRequired[str | None]",
+        # Whether consecutive requests overlap.
         "queueing": "NotRequired[Queueing]",
-        # On which disk a request begins. Only of RAID 0.
+        # Disk on which a request starts. RAID 0 only.
         "first_unit": "NotRequired[FirstUnit]",
-        # On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe.
+        # Placement of parity. Only for levels that rotate parity.
         "rotation": "NotRequired[Rotation | None]",
-        # Which copy a read is taken from. Only of mirrors; there the default is `round_robin`.
+        # Policy that selects the copy to read. Mirrors only. Default: `round_robin`.
         "read_from": "NotRequired[ReadFrom | None]",
-        # Disks that have failed, by number from 0: the array runs degraded.
+        # Failed disks, numbered from 0: the array runs degraded.
         "failed": "NotRequired[list[int]]",
-        # The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
+        # Server that an array of listed components belongs to; it sends requests to each component through the fabric. A server other than that of the stream acts as a virtualisation engine. Default: the components are attached directly.
         "from": "NotRequired[str | None]",
-        # Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail.
+        # Number of hot spares: additional copies of the part, or the last of the listed components.
         "spares": "NotRequired[int]",
-        # Stripes of fewer units than there are disks, over all disks by permutations. Only of RAID 5, 6 and erasure codes.
+        # Declustering: stripes narrower than the array, spread over all disks. RAID 5, 6 and erasure codes only.
         "declustered": "NotRequired[DeclusteredSpec | None]",
-        # How what a disk has lost or missed is rebuilt.
+        # How lost or outdated data of a disk is rebuilt.
         "rebuild": "NotRequired[RebuildSpec | None]",
-        # A `link` or `fc_loop` of `system` between the array and its disks, or several, which take turns while they work. Default: data takes no time on the way.
+        # Path between the array and its disks: a `link`, `fc_loop` or other path of `system`, or several, used in turn. Default: transfers take no time.
         "via": "NotRequired[Via | None]",
-        # The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
+        # One or two controllers of `system` that run the array. Default: none; controller work takes no time.
         "controllers": "NotRequired[list[str]]",
-        # Which of two controllers requests come to.
+        # How two controllers share requests.
         "access": "NotRequired[Access]",
-        # A cache between hosts and disks, in the memory of each of its controllers. Default: none.
+        # Cache in the memory of each of its controllers. Default: none.
         "cache": "NotRequired[ArrayCacheSpec | None]",
     },
 )
@@ -119,17 +171,17 @@ class ComponentSpecLink(TypedDict):
 
     type: Literal['link']
     preset: NotRequired[Preset | None]
-    """What the wire is called: its rate and its frames. Default: `rate` and `frame` say them."""
+    """Type of wire, which sets rate and frame. Default: as given by `rate` and `frame`."""
     rate: NotRequired[str | None]
-    """Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames. Default: that of `preset`."""
+    """Data rate; with `frame`, the rate after line coding and before frame overhead. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """What frames add to data. Default: that of `preset`; without one nothing, and `rate` is that of data."""
+    """Frame overhead. Default: that of `preset`; without a preset none, and `rate` is the data rate."""
     duplex: NotRequired[Duplex | None]
-    """Whether reads and writes share the wire. Default: a `preset` is `full`, a bare `rate` is `half`."""
+    """Whether reads and writes share the wire. Default: `full` with a `preset`, otherwise `half`."""
     latency: NotRequired[str]
-    """Delay from the last byte sent to the last byte received; the next transfer may begin in the meantime."""
+    """Propagation delay. The next transfer can start meanwhile."""
     metres: NotRequired[int]
-    """Length of the wire in metres, of 5 ns each."""
+    """Length in metres (5 ns each)."""
     credit: NotRequired[int | None]
     """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: enough for any length."""
 
@@ -142,86 +194,98 @@ class ComponentSpecFcLoop(TypedDict):
     policy: NotRequired[Policy]
     """Which port sends next."""
     per_node_delay: NotRequired[int]
-    """Delay of a word in each port, in transmission words of 40 bits: 6 is typical (estimate); FC-AL-2 allows 12."""
+    """Delay in each port, in transmission words of 40 bits. 6 is typical (estimate); FC-AL-2 allows 12."""
     metres: NotRequired[int]
-    """Length of cable round the loop, in metres, of 5 ns each."""
+    """Length of cable around the loop in metres (5 ns each)."""
     frame_payload: NotRequired[str]
-    """Data in a full frame: a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors."""
+    """Payload of a full frame, a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors."""
     credit: NotRequired[int]
-    """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate; it stalls no loop without long cables."""
+    """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate and stalls only loops with long cables."""
 
 class ComponentSpecSwitch(TypedDict):
-    """A switch between servers, other switches and what holds data."""
+    """A switch that connects servers, storage and other switches."""
 
     type: Literal['switch']
     connects: list[Connection]
-    """Its neighbours: servers, other switches, and what holds data. A link between two switches is listed by either."""
+    """Its neighbours: servers, storage and other switches. Either of two switches lists the link between them."""
     preset: NotRequired[Preset | None]
-    """What the wires of its ports are called: their rate and frames. Default: `rate` and `frame` say them."""
+    """Type of its ports, which sets rate and frame. Default: as given by `rate` and `frame`."""
     rate: NotRequired[str | None]
-    """Rate of each port in each direction: that of data, or with `frame` of frames. Default: that of `preset`."""
+    """Rate of each port per direction: the data rate, or with `frame` that of frames. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """How data is cut into frames. Default: that of `preset`; without one not at all."""
+    """Frame format. Default: that of `preset`; without a preset none."""
     latency: NotRequired[str]
-    """Time from the arrival of a frame at a port to its place in the queue of another. Data sheets say 0.3 µs to 2 µs."""
+    """Delay from a frame's arrival at one port to the queue of another. Data sheets give 0.3 µs to 2 µs."""
     forwarding: NotRequired[Forwarding]
-    """Whether a frame goes on before it is there whole."""
+    """Whether a frame is forwarded before it has fully arrived."""
     form: NotRequired[Form]
     """Whether ports have queues."""
     credit: NotRequired[int | None]
     """Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length."""
     ports: NotRequired[int | None]
-    """Number of ports. Default: as many as neighbours need."""
+    """Number of ports. Default: the number that its neighbours need."""
 
 class ComponentSpecServer(TypedDict):
     """A server that streams come from."""
 
     type: Literal['server']
+    attached: NotRequired[list[str]]
+    """What is attached to it without a switch, by the names in `system`: drives, volumes behind its adapter, file systems."""
     cores: NotRequired[int]
     """Number of cores."""
     submit: NotRequired[str]
-    """Time a core works to submit a command."""
+    """Core time to submit a command."""
     complete: NotRequired[str]
-    """Time a core works to finish a command that is answered."""
+    """Core time to complete a command."""
     interrupt: NotRequired[str]
-    """Time a core works for each interrupt besides."""
+    """Additional core time per interrupt."""
     copy: NotRequired[str | None]
-    """Rate at which a core moves data between adapter and application: copies, and checksums where protocols run in software. Default: it does not."""
+    """Rate at which a core copies data between adapter and application, checksums included. Default: no copying."""
+    fill: NotRequired[str | None]
+    """Rate at which a core generates the data of writes before it submits them, as with fio's `refill_buffers`. Default: no time."""
+    wake: NotRequired[str]
+    """Core time to wake a thread that sleeps until a command completes. Commands that complete before it runs need no further wake-up."""
+    wake_per_thread: NotRequired[str]
+    """Additional wake-up time for each other thread of the server."""
+    contention: NotRequired[float]
+    """Factor by which work takes longer while all cores are busy. Default: 1, no contention."""
     adapter: NotRequired[AdapterSpec]
-    """The host bus adapter, one for all ports."""
+    """The host bus adapter, shared by all ports."""
     paths: NotRequired[Paths]
-    """Which way a request takes where there are several."""
+    """Multipath policy."""
+    path_timeout: NotRequired[str | None]
+    """Time after which a request without an answer is sent another way, once each; the last way is waited for. What is still under way is finished, and its answer ignored. Default: never."""
 
 class ComponentSpecFront(TypedDict):
-    """Limits of users and ports, before an archive."""
+    """Limits per user and per host, and ports, in front of an archive."""
 
     type: Literal['front']
     per_user: NotRequired[int | None]
-    """Maximum number of transfers of a user. Default: no limit."""
+    """Maximum number of transfers per user. Default: no limit."""
     per_host: NotRequired[int | None]
-    """Maximum number of transfers of a host. Default: no limit."""
+    """Maximum number of transfers per host. Default: no limit."""
     ports: NotRequired[list[PortClass]]
-    """The ports, class by class; a transfer takes the first that is free and suits the size of its file. Default: no ports are needed."""
+    """Classes of ports; a transfer takes the first free port that accepts the size of its file. Default: no ports needed."""
     queue: NotRequired[PortQueue]
-    """Who is next when a port is free."""
+    """Queueing discipline for ports."""
     put_latency: NotRequired[str]
-    """Delay before the data of a put moves, the port being held."""
+    """Delay before the data of a put is sent. The port is held."""
     get_latency: NotRequired[str]
-    """Delay before the data of a get moves, the port being held."""
+    """Delay before the data of a get is sent. The port is held."""
     client_rate: NotRequired[str | None]
-    """The most that one client sends or receives. Default: no limit."""
+    """Maximum rate of one client. Default: no limit."""
 
 class ComponentSpecNetwork(TypedDict):
-    """A network that transfers share, each way."""
+    """A network shared by transfers."""
 
     type: Literal['network']
     rate: str
-    """What data achieves, each way."""
+    """Data rate in each direction."""
     half_duplex: NotRequired[bool]
-    """Whether both ways share `rate`."""
+    """Whether both directions share `rate`."""
 
 class ComponentSpecDiskPool(TypedDict):
-    """Volumes on chains, which hold files."""
+    """A disk pool: volumes on chains."""
 
     type: Literal['disk_pool']
     chains: int
@@ -229,11 +293,11 @@ class ComponentSpecDiskPool(TypedDict):
     volumes: int
     """Number of volumes on each chain."""
     volume: str
-    """Capacity of a volume. A larger file is stored on several successive ones."""
+    """Capacity of a volume. Larger files span successive volumes."""
     rate: str
     """Rate of a chain."""
     allocate: NotRequired[Allocate]
-    """Which volume the next file goes to."""
+    """Allocation policy for volumes."""
 
 class ComponentSpecTapeLibrary(TypedDict):
     """Cartridges, drives and robots."""
@@ -242,42 +306,42 @@ class ComponentSpecTapeLibrary(TypedDict):
     groups: list[DriveGroup]
     """The groups of drives."""
     cartridge: str
-    """Capacity of a cartridge. Files are written one after another; one that does not fit continues on the next."""
+    """Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge."""
     cartridges: NotRequired[int]
-    """Number of cartridges with files that are older than a log; each of these files lies on one at random, anywhere."""
+    """Number of cartridges that hold the files older than the log, each at a random position of a random cartridge."""
     drive_rate: NotRequired[str | None]
-    """The most that one drive reads or writes. Default: what its group carries."""
+    """Maximum rate of one drive. Default: the rate of its group."""
     load: NotRequired[str]
-    """From the cartridge's arrival in a drive until it is ready."""
+    """Time from insertion of a cartridge until the drive is ready."""
     locate: NotRequired[str]
-    """From one end of the tape to the other. Going anywhere takes time in proportion to the way."""
+    """Locate time from one end of the tape to the other; shorter distances take proportionally less."""
     rewind: NotRequired[str]
-    """From the end of the tape to its beginning, before unloading; in proportion."""
+    """Rewind time from the end of the tape; shorter distances take proportionally less."""
     unload: NotRequired[str]
-    """From rewound until the robot can take the cartridge."""
+    """Time from rewound until the robot can remove the cartridge."""
     move: NotRequired[str]
-    """What a robot takes to bring a cartridge to a drive, or to put it back."""
+    """Robot time to move a cartridge to or from a drive."""
     hold: NotRequired[str]
-    """How long an unused cartridge stays in its drive; it leaves earlier where a drive is needed for another. Default: it leaves at once."""
+    """Deferred dismount: how long an unused cartridge stays mounted. It is dismounted earlier if another needs the drive. Default: dismounted at once."""
     recall: NotRequired[Recall]
-    """Which recall is next when a drive is free."""
+    """Order of recalls when a drive becomes free."""
 
 class ComponentSpecArchive(TypedDict):
-    """Files in a disk pool before a tape library."""
+    """An archive: files in a disk pool in front of a tape library."""
 
     type: Literal['archive']
     front: NotRequired[str | None]
-    """The front that transfers pass, by its name in `system`. Default: clients and ports limit nothing."""
+    """Name of the front. Default: no limits."""
     network: NotRequired[str | None]
-    """The network between clients, pool and tape, by its name in `system`. Default: it limits nothing."""
+    """Name of the network between clients, pool and tape. Default: no limit."""
     pool: str
-    """The disk pool, by its name in `system`."""
+    """Name of the disk pool."""
     library: NotRequired[str | None]
-    """The tape library, by its name in `system`. Default: files are in the pool only."""
+    """Name of the tape library. Default: none; files are kept only in the pool."""
     migrate: NotRequired[MigrateSpec | None]
-    """When files are stored to tape. Default: never."""
+    """Migration to tape. Default: never."""
     purge: NotRequired[PurgeSpec | None]
-    """When and which files are purged from the pool. Default: never."""
+    """When, and which, files are purged from the pool. Default: never."""
 
 class ComponentSpecReadout(TypedDict):
     """Local data concentrators: what triggers read out."""
@@ -348,186 +412,186 @@ class ComponentSpecRecorder(TypedDict):
     buffer: NotRequired[str | None]
     """Memory of a stream for what it has collected and what is being written. Default: twice `write`."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
-"""What a document has in the place of a [`DeviceRef`]: variations are completed before it is read."""
+"""The document's form of a [`DeviceRef`]; variations are completed before it is read."""
 
 class VariedDevice(TypedDict):
-    """A drive that is like another one, but for the fields given beside `like`."""
+    """A drive equal to another except for the fields given beside `like`."""
 
     like: str
-    """The device from which all that is not given here is taken, each number as an estimate."""
+    """The device that supplies all fields not given here, each marked as an estimate."""
 
 class DiskNumbers(TypedDict):
-    """The numbers of a drive, as a data sheet gives them."""
+    """The parameters of a drive, as in a data sheet."""
 
     name: NotRequired[str | None]
-    """Maker, model, size."""
+    """Manufacturer, model, size."""
     validation: NotRequired[str]
-    """Against which measurements it was validated, and how well; or `not validated`."""
+    """The measurements it was validated against, and the result; or `not validated`."""
     capacity: Sourced
-    """How many bytes it holds."""
+    """Capacity in bytes."""
     cylinders: Sourced2
-    """How many cylinders: what the arm moves over."""
+    """Number of cylinders."""
     rotation: Sourced3
-    """How fast it turns."""
+    """Rotational speed."""
     media_rate_outer: Sourced4
-    """How fast data passes under the head on the outermost track."""
+    """Media rate of the outermost track."""
     media_rate_inner: Sourced4
-    """How fast data passes under the head on the innermost track."""
+    """Media rate of the innermost track."""
     seek_read: SeekTimes
-    """How long the arm takes to where it reads."""
+    """Seek times for reads."""
     seek_write: SeekTimes
-    """How long the arm takes to where it writes."""
+    """Seek times for writes."""
     overhead: NotRequired[Sourced5]
-    """What every request takes beside: command, controller, interface."""
+    """Overhead per request: command, controller, interface."""
     price: NotRequired[Sourced6 | None]
-    """What one costs, in any currency: `optimise` adds them up."""
+    """Price of one drive in any currency; `optimise` adds them up."""
     power: NotRequired[Sourced6 | None]
-    """What it draws when it is busy, in watts."""
+    """Power draw when busy, in watts."""
     rack_units: NotRequired[Sourced6 | None]
-    """How many rack units it takes, its share of an enclosure."""
+    """Rack units it occupies: its share of an enclosure."""
     mechanics: NotRequired[MechanicsSpec | None]
-    """Its mechanics, for `positioning: mechanical`. Default: what follows from the numbers above."""
+    """Mechanics, for `positioning: mechanical`. Default: derived from the fields above."""
     cache: NotRequired[CacheSpec | None]
-    """Its cache, for `positioning: mechanical`. Default: none."""
+    """Cache, for `positioning: mechanical`. Default: none."""
     interface: NotRequired[InterfaceSpec | None]
-    """Its interface, for `positioning: mechanical`. Default: `overhead` before each command, and data in no time."""
+    """Interface, for `positioning: mechanical`. Default: `overhead` per command, and no transfer time."""
     queue: NotRequired[QueueSpec | None]
-    """What it makes of the commands that wait in it, for `positioning: mechanical`. Default: one after another."""
+    """Command queue, for `positioning: mechanical`. Default: one command at a time."""
 
 Sourced: TypeAlias = "str | Told"
-"""A number, and where it comes from."""
+"""A value and its source."""
 
 class Told(TypedDict):
-    """A number with its source."""
+    """A value with its source."""
 
     value: str
-    """The number."""
+    """The value."""
     source: NotRequired[str | None]
-    """Where it was read."""
+    """Where the value was published."""
     estimate: NotRequired[str | None]
-    """Where no source gives it: how it was estimated."""
+    """How the value was estimated, if no source gives it."""
 
 Sourced2: TypeAlias = "int | Told2"
-"""A number, and where it comes from."""
+"""A value and its source."""
 
 class Told2(TypedDict):
-    """A number with its source."""
+    """A value with its source."""
 
     value: int
-    """The number."""
+    """The value."""
     source: NotRequired[str | None]
-    """Where it was read."""
+    """Where the value was published."""
     estimate: NotRequired[str | None]
-    """Where no source gives it: how it was estimated."""
+    """How the value was estimated, if no source gives it."""
 
 Sourced3: TypeAlias = "str | Told3"
-"""A number, and where it comes from."""
+"""A value and its source."""
 
 class Told3(TypedDict):
-    """A number with its source."""
+    """A value with its source."""
 
     value: str
-    """The number."""
+    """The value."""
     source: NotRequired[str | None]
-    """Where it was read."""
+    """Where the value was published."""
     estimate: NotRequired[str | None]
-    """Where no source gives it: how it was estimated."""
+    """How the value was estimated, if no source gives it."""
 
 Sourced4: TypeAlias = "str | Told4"
-"""A number, and where it comes from."""
+"""A value and its source."""
 
 class Told4(TypedDict):
-    """A number with its source."""
+    """A value with its source."""
 
     value: str
-    """The number."""
+    """The value."""
     source: NotRequired[str | None]
-    """Where it was read."""
+    """Where the value was published."""
     estimate: NotRequired[str | None]
-    """Where no source gives it: how it was estimated."""
+    """How the value was estimated, if no source gives it."""
 
 class SeekTimes(TypedDict):
-    """A seek curve, as a data sheet gives it: a + b dᵖ over a distance d."""
+    """A seek curve from data-sheet values: a + b dᵖ for a distance d."""
 
     track_to_track: Sourced5
-    """To the next cylinder."""
+    """Seek to the next cylinder."""
     average: NotRequired[Sourced5 | None]
-    """The mean between random cylinders. Default: as it follows from the other two with p = 1/2."""
+    """Mean seek between random cylinders. Default: follows from the other two with p = 1/2."""
     full_stroke: Sourced5
-    """From the first cylinder to the last."""
+    """Seek from the first cylinder to the last."""
 
 Sourced5: TypeAlias = "str | Told5"
-"""A number, and where it comes from."""
+"""A value and its source."""
 
 class Told5(TypedDict):
-    """A number with its source."""
+    """A value with its source."""
 
     value: str
-    """The number."""
+    """The value."""
     source: NotRequired[str | None]
-    """Where it was read."""
+    """Where the value was published."""
     estimate: NotRequired[str | None]
-    """Where no source gives it: how it was estimated."""
+    """How the value was estimated, if no source gives it."""
 
 Sourced6: TypeAlias = "float | Told6"
-"""A number, and where it comes from."""
+"""A value and its source."""
 
 class Told6(TypedDict):
-    """A number with its source."""
+    """A value with its source."""
 
     value: float
-    """The number."""
+    """The value."""
     source: NotRequired[str | None]
-    """Where it was read."""
+    """Where the value was published."""
     estimate: NotRequired[str | None]
-    """Where no source gives it: how it was estimated."""
+    """How the value was estimated, if no source gives it."""
 
 class MechanicsSpec(TypedDict):
-    """What is known of the mechanics beyond a data sheet."""
+    """Mechanical parameters beyond a data sheet."""
 
     source: NotRequired[str | None]
-    """Where these numbers were read."""
+    """Source of these values."""
     head_switch: NotRequired[str | None]
-    """From one surface to another of the same cylinder. Default: as long as a seek to the next cylinder."""
+    """Head switch within a cylinder. Default: the seek time to the next cylinder."""
     write_settle: NotRequired[str | None]
-    """How much longer a seek or head switch takes before a write than before a read. Negative where it is shorter, as in some DiskSim files; no move takes less than no time. Default: by how much `seek_write` is slower to the next cylinder than `seek_read`."""
+    """Additional settle time of a seek or head switch before a write. Negative in some DiskSim files; no move takes less than zero time. Default: the difference of `seek_write` and `seek_read` to the next cylinder."""
     write_retries: NotRequired[str | float | None]
-    """What share of writes lose a turn, as the head is not steady enough when their sector comes."""
+    """Share of writes that lose a revolution because the head has not settled when their sector arrives."""
     zero_latency: NotRequired[bool]
-    """Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first."""
+    """Whether access to a track starts at whichever of its sectors comes first (zero-latency access)."""
     zero_latency_writes: NotRequired[bool | None]
-    """Whether a write does. Default: as `zero_latency`."""
+    """The same for writes. Default: as `zero_latency`."""
     inward_more: NotRequired[str]
-    """By how much longer a seek inwards takes than `seek` says: what pushes the arm (the air, its cable) helps it one way only."""
+    """Additional time of inward seeks over `seek`: the force of air and cable on the arm helps one direction only."""
     outward_more: NotRequired[str]
-    """By how much longer a seek outwards takes."""
+    """Additional time of outward seeks over `seek`."""
     seek: NotRequired[list[list[int | str]]]
-    """Seek times: (cylinders, time), distances rising; in between, and beyond the last, on straight lines. Default: the curve of `seek_read`."""
+    """Seek times as (cylinders, time) with increasing distances, interpolated and extrapolated linearly. Default: the curve of `seek_read`."""
     layout: NotRequired[LayoutSpec | None]
-    """Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough to switch to the next track and settle for a write."""
+    """Layout of sectors. Default: sixteen zones, as many surfaces as the capacity needs, and skews just large enough to switch tracks and settle for a write."""
 
 class LayoutSpec(TypedDict):
-    """How sectors lie on the platters."""
+    """Layout of sectors on the platters."""
 
     surfaces: int
-    """How many surfaces hold data."""
+    """Number of surfaces that hold data."""
     order: NotRequired[TrackOrder]
-    """In which order the tracks of a cylinder follow each other."""
+    """Order of the tracks in a cylinder."""
     spares: NotRequired[Spares]
-    """Where spare sectors lie."""
+    """Location of spare sectors."""
     slips_use_spares: NotRequired[bool]
-    """Whether slipped sectors take the place of spares; else everything behind them in their zone moves on."""
+    """Whether slipped sectors use up spares; otherwise everything behind them in the zone shifts."""
     slips_skew: NotRequired[SlipsSkew | None]
-    """Whether slipped sectors also move the beginnings of later tracks on."""
+    """Whether slipped sectors also shift the start of later tracks."""
     zones: list[ZoneSpec]
     """The zones, from the outermost."""
 
 TrackOrder: TypeAlias = "Literal['conventional'] | Literal['serpentine'] | Literal['zone_serpentine']"
-"""In which order the tracks of a cylinder follow each other."""
+"""Order of the tracks in a cylinder."""
 
 class SparesCylinders(TypedDict):
     """At the end of each group of this many cylinders."""
@@ -535,137 +599,137 @@ class SparesCylinders(TypedDict):
     cylinders: int
 
 Spares: TypeAlias = "Literal['none'] | Literal['zone_tracks'] | Literal['track_end'] | Literal['cylinder_end'] | Literal['cylinder_front'] | SparesCylinders | Literal['zone_end']"
-"""Where spare sectors lie. Each zone's `spares` says how many."""
+"""Location of spare sectors. `spares` of each zone sets their number."""
 
 SlipsSkew: TypeAlias = "Literal['cylinders'] | Literal['tracks']"
-"""Which slipped sectors of a zone move the beginning of a track on, by one sector each."""
+"""Which slipped sectors of a zone shift the start of a track by one sector each."""
 
 class ZoneSpec(TypedDict):
-    """A zone: cylinders whose tracks hold equally much."""
+    """A zone: cylinders with the same number of sectors per track."""
 
     first_cylinder: int
     """Its first cylinder."""
     last_cylinder: int
     """Its last cylinder."""
     sectors: int
-    """How many sectors a track has."""
+    """Sectors per track."""
     offset: NotRequired[float]
-    """At which sector of its track the first sector of the zone lies, seen from where all zones count."""
+    """Angle of the zone's first sector, in sectors, relative to the origin common to all zones."""
     track_skew: NotRequired[float]
-    """By how many sectors a track begins later than the one before it in its cylinder."""
+    """Track skew: sectors by which a track starts later than the previous one in its cylinder."""
     cylinder_skew: NotRequired[float]
-    """By how many sectors the first track of a cylinder begins later than the last of the one before."""
+    """Cylinder skew: sectors by which the first track of a cylinder starts later than the last track of the previous cylinder."""
     reserved: NotRequired[int]
-    """Sectors at the front of the zone that hold no data."""
+    """Unused sectors at the start of the zone."""
     spares: NotRequired[int]
-    """Spare sectors, or tracks, in each region that `spares` names."""
+    """Number of spare sectors or tracks in each region named by `spares`."""
     slips: NotRequired[list[int]]
-    """Defective sectors, or tracks, that are passed over, counted in the zone, in order."""
+    """Slipped (skipped) defective sectors or tracks, numbered within the zone, in ascending order."""
     remaps: NotRequired[list[list[int | int]]]
-    """Defective sectors whose data lies elsewhere: (sector of the zone, sector of the zone where its data is)."""
+    """Remapped defective sectors: (sector of the zone, sector of the zone that holds its data)."""
 
 class CacheSpec(TypedDict):
     """The cache of a drive."""
 
     source: NotRequired[str | None]
-    """Where these numbers were read."""
+    """Source of these values."""
     segments: int
-    """How many places it holds data of at once."""
+    """Number of segments."""
     segment_size: str
-    """How much each holds."""
+    """Size of a segment."""
     read_ahead: NotRequired[ReadAhead]
-    """When it reads on behind what was asked for."""
+    """When it reads ahead."""
     read_ahead_most: NotRequired[str | None]
-    """At most so far. Default: a segment."""
+    """Maximum read-ahead. Default: one segment."""
     read_ahead_least: NotRequired[str | None]
-    """At least so far behind a read that continues a stream, whatever waits meanwhile, but no further than that stream has been read (the minimum prefetch of SCSI's caching page). Default: 0 B, it stops as soon as its arm is wanted elsewhere."""
+    """Minimum read-ahead after a read that continues a stream, even if other commands wait, but never more than the stream has read so far (the minimum prefetch of SCSI's caching page). Default: 0 B; read-ahead stops as soon as another command needs the arm."""
     read_ahead_on_hit: NotRequired[bool]
-    """Whether a read that the cache answers sets a drive that reads nothing ahead reading on behind that segment."""
+    """Whether a cache hit restarts read-ahead behind that segment if the drive is not reading ahead."""
     keeps_passing: NotRequired[bool]
-    """Whether it keeps what passes under the head while the drive waits for the first sector of a read."""
+    """Whether it keeps sectors that pass under the head while the drive waits for the first sector of a read."""
     writes: NotRequired[Writes]
-    """When a write counts as done."""
+    """When a write completes."""
     keeps_written: NotRequired[bool | None]
-    """Whether reads find in the cache what was written. Default: with `writes: back`."""
+    """Whether reads hit written data in the cache. Default: yes with `writes: back`."""
     write_room: NotRequired[str | None]
-    """With `writes: back`: how much may be here that is not yet on the platter. A write comes in a segment at a time, each of which waits for room. Default: a segment."""
+    """With `writes: back`: maximum amount of dirty data. Write data arrives one segment at a time; each segment waits for space. Default: one segment."""
     writes_held: NotRequired[int | None]
-    """With `writes: back`: how many writes may be here that are not yet on the platter, those that follow each other counted as one. Default: as many as there is room for."""
+    """With `writes: back`: maximum number of dirty writes, contiguous ones counted as one. Default: limited by space only."""
     drain: NotRequired[Scheduling]
-    """With `writes: back`: which of them goes to the platter next."""
+    """With `writes: back`: order in which dirty data is written."""
     alice_reading: NotRequired[AliceReading]
-    """With `writes: back`: how the paper on the ALICE storage area network can be read to have its drives write. Default: as above."""
+    """With `writes: back`: rules of a drive's write cache as read from the paper on the ALICE storage area network. Default: off."""
 
 ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track'] | Literal['next_track']"
-"""When a drive reads on behind what was asked for."""
+"""When a drive reads ahead."""
 
 Writes: TypeAlias = "Literal['through'] | Literal['back']"
-"""When a write counts as done."""
+"""When a write completes."""
 
 class SchedulingAgedSptfAgedSptf(TypedDict):
     """SchedulingAgedSptfAgedSptf"""
 
     weight: float
-    """By how much each unit of waiting time shortens the estimate of positioning time."""
+    """Reduction of the estimated positioning time per unit of waiting time."""
 
 class SchedulingAgedSptf(TypedDict):
-    """The same, but what has waited long is preferred."""
+    """The same, with preference for requests that have waited long."""
 
     aged_sptf: SchedulingAgedSptfAgedSptf
 
 Scheduling: TypeAlias = "Literal['fcfs'] | Literal['sstf'] | Literal['look'] | Literal['c_look'] | Literal['sptf'] | SchedulingAgedSptf"
-"""Which of the waiting requests a drive serves next."""
+"""Scheduling policy of a drive."""
 
 class AliceReading(TypedDict):
     """Four rules of a drive's write cache under which the bandwidth of an array falls once the stripe units of all streams together fill the caches of its disks: a reading of "Storage area network simulation … ALICE" (Vickovic et al.), whose text reports that fall and says only that requests are split to match the cache. All are off by default. No manual of a drive wholly supports them: use them to study that paper, not to predict a drive. They apply to data that crosses the bus of a controller."""
 
     reserves_commands: NotRequired[bool]
-    """No data of a write moves before there is room for all of it, or for a segment of a larger one. A manual of Maxtor says otherwise: data is accepted until the buffer is full."""
+    """Write data is not transferred until there is space for all of it, or for a segment of a larger write. A Maxtor manual says otherwise: data is accepted until the buffer is full."""
     starts_with_all: NotRequired[bool]
-    """The platter waits until all of a write has come, or a segment of a larger one. Weakly supported: manuals of IBM have drives write to the platter "subsequently" to receiving all data."""
+    """The drive starts to write to the platter when all data has arrived, or a segment of a larger write. Weakly supported: IBM manuals have drives write to the platter "subsequently" to receiving all data."""
     reports_large_late: NotRequired[bool]
-    """A write that is no smaller than its segment is reported when it is on the platter. A hypothesis: manuals of Seagate have a drive return status once data is in the cache, without a word on larger commands."""
+    """A write at least as large as its segment completes when it is on the platter. A hypothesis: in Seagate manuals a drive returns status once data is in the cache; larger commands are not mentioned."""
     keeps_stream_segments: NotRequired[bool]
-    """Each stream of writes that is open keeps a segment as large as its writes, and the one that writes now has the rest. Partly supported: Seagate's circular segments keep what was written."""
+    """Each open write stream keeps a segment as large as its writes; the active one has the rest. Partly supported: Seagate's circular segments keep written data."""
 
 class InterfaceSpec(TypedDict):
-    """The interface of a drive, and what its electronics take."""
+    """The interface of a drive and its overheads."""
 
     source: NotRequired[str | None]
-    """Where these numbers were read."""
+    """Source of these values."""
     read_rate: NotRequired[str | None]
-    """How fast data goes to the host. Default: in no time."""
+    """Transfer rate to the host. Default: no transfer time."""
     write_rate: NotRequired[str | None]
-    """How fast data comes from the host. Default: in no time."""
+    """Transfer rate from the host. Default: no transfer time."""
     read_watermark: NotRequired[float | None]
-    """How much of a read must be in the cache before its transfer begins."""
+    """Amount of a read that must be in the cache before its transfer starts."""
     read_hit: NotRequired[Command | None]
-    """Before a read that is answered from the cache. Default of this and the next three: the drive's `overhead`."""
+    """Overhead of a read that hits the cache. Default of this and the next three: the drive's `overhead`."""
     read_miss: NotRequired[Command | None]
-    """Before any other read."""
+    """Overhead of any other read."""
     write_hit: NotRequired[Command | None]
-    """Before a write that follows the one before it."""
+    """Overhead of a write that continues the previous one."""
     write_miss: NotRequired[Command | None]
-    """Before any other write."""
+    """Overhead of any other write."""
     elsewhere: NotRequired[Elsewhere | None]
-    """By how much longer a command takes, unless the cache answers it or it follows the one before it, whose data is elsewhere: its place is worked out anew."""
+    """Repositioning overhead: additional time of a command whose data is elsewhere, unless the cache answers it or it continues the previous command."""
     data_preparation: NotRequired[str]
-    """Before the data of every command, once the drive has the bus."""
+    """Time before the data of every command, once the drive has the bus."""
     reconnected_write: NotRequired[ReconnectedWrite | None]
-    """What a write to the platter takes that comes right after a write and does not continue it, where the drive then lets go of the bus before it takes the data; instead of `write_miss` and `reselect`. Default: what any other write takes."""
+    """Overhead of a write to the platter that follows a write without continuing it, if the drive disconnects before it accepts the data; replaces `write_miss` and `reselect`. Default: as for any other write."""
     write_watermark: NotRequired[float | None]
-    """How much of a write must be in the cache before its data goes to the platter; always enough for the rest to keep up with the platter."""
+    """Amount of a write that must be in the cache before it is written to the platter; always enough for the rest to keep up with the platter."""
     write_start: NotRequired[str]
-    """How much of a write, or all of a shorter one, must be in the cache before its data goes to the platter."""
+    """Amount of a write (all of a shorter one) that must be in the cache before it is written to the platter."""
     reselect: NotRequired[str]
-    """To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write."""
+    """Reselection overhead: before the data of a read, after the data of a write."""
     read_completion: NotRequired[str]
-    """After the data of a read."""
+    """Time after the data of a read."""
     write_completion: NotRequired[str]
-    """After the data of a write."""
+    """Time after the data of a write."""
 
 class Command(TypedDict):
-    """What a command takes, by the one before it."""
+    """Overhead of a command by the previous one."""
 
     after_read: str
     """After a read."""
@@ -673,7 +737,7 @@ class Command(TypedDict):
     """After a write."""
 
 class Elsewhere(TypedDict):
-    """What a command takes longer whose first sector is not where the last one of the command before was. What applies adds up."""
+    """Additional time of a command by the distance between its first sector and the last sector of the previous command. All that apply are added."""
 
     other_track: NotRequired[str]
     """On another track."""
@@ -683,33 +747,143 @@ class Elsewhere(TypedDict):
     """In another zone."""
 
 class ReconnectedWrite(TypedDict):
-    """A write before whose data the drive lets go of the bus."""
+    """A write for which the drive disconnects before the data."""
 
     seek_after: str
-    """From the command until the arm sets out."""
+    """Time from the command until the arm starts to move."""
     data_after: str
-    """From the command until the drive has the bus again, for the data."""
+    """Time from the command until the drive has the bus again for the data."""
     reselect: str
-    """To take the bus once more when the data is on the platter."""
+    """Time to reselect when the data is on the platter."""
 
 class QueueSpec(TypedDict):
-    """The commands that wait in a drive, and what it makes of them."""
+    """The command queue of a drive."""
 
     source: NotRequired[str | None]
-    """Where these numbers were read."""
+    """Source of these values."""
     scheduling: NotRequired[Scheduling]
-    """Which of the waiting commands is served next."""
+    """Scheduling policy."""
     depth: NotRequired[int]
-    """The largest number among which it chooses; those behind them wait outside."""
+    """Commands it can hold and reorder; the rest queue in the host."""
     batch: NotRequired[int]
-    """The largest number that it serves before it completes all of them together; it completes fewer where nothing waits. Default: it completes each alone."""
+    """Maximum number of completions reported together; fewer if no command waits. Default: each is reported alone."""
     margin: NotRequired[str | float | None]
-    """By how much, as a share, a choice by positioning time overestimates a seek: a sector missed by a hair costs a turn, and long seeks are less sure than short ones. Default: 0 %."""
+    """Margin added to estimated seeks when choosing by positioning time: a sector narrowly missed costs a revolution, and long seeks are less certain than short ones. Default: 0 %."""
     longest_wait: NotRequired[str | None]
-    """A command that has waited longer is served first, whatever `scheduling` says. Without it a drive that chooses by nearness or by positioning time can leave a command waiting for as long as there is something nearer. Default: no limit."""
+    """A command that has waited longer than this is served first, regardless of `scheduling`. Without a limit, policies that prefer near commands can starve distant ones. Default: no limit."""
 
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
-"""How the places on the platter are sampled."""
+"""How positions on the platter are modelled."""
+
+SsdField: TypeAlias = "str | VariedSsd | SsdNumbers"
+"""What a document has in the place of a [`SsdRef`]: variations are completed before it is read."""
+
+class VariedSsd(TypedDict):
+    """A drive that is like another one, but for the fields given beside `like`."""
+
+    like: str
+    """The device from which all that is not given here is taken, each number as an estimate."""
+
+class SsdNumbers(TypedDict):
+    """The parameters of a solid-state drive."""
+
+    name: NotRequired[str | None]
+    """Maker, model, size."""
+    validation: NotRequired[str]
+    """Against which measurements it was validated, and how well; or `not validated`."""
+    capacity: Sourced
+    """Addressable bytes."""
+    interface: Sourced7
+    """The fastest interface that it supports."""
+    queue_depth: NotRequired[Sourced2 | None]
+    """Number of commands it holds at once; the rest wait in the host. Default: 32 for SATA (native command queueing), 64 Ki for NVMe."""
+    read_latency: Sourced5
+    """Latency of its electronics and firmware for a read, without flash and interface. Other commands go on meanwhile."""
+    write_latency: Sourced5
+    """The same for a write."""
+    flash: FlashNumbers
+    """Its flash."""
+    buffer: BufferNumbers
+    """Where writes wait for flash."""
+
+Sourced7: TypeAlias = "Interface | Told7"
+"""A value and its source."""
+
+Interface: TypeAlias = "Literal['sata_1.5g'] | Literal['sata_3g'] | Literal['sata_6g'] | Literal['nvme_gen3_x4'] | Literal['nvme_gen4_x4'] | Literal['nvme_gen5_x4']"
+"""An interface by its name: its rate after line coding, its frames, and whether reads and writes share the wire."""
+
+class Told7(TypedDict):
+    """A value with its source."""
+
+    value: Interface
+    """The value."""
+    source: NotRequired[str | None]
+    """Where the value was published."""
+    estimate: NotRequired[str | None]
+    """How the value was estimated, if no source gives it."""
+
+class FlashNumbers(TypedDict):
+    """The flash of a drive."""
+
+    over_provisioning: Sourced8
+    """Flash beyond the capacity, as a share of the capacity."""
+    channels: Sourced2
+    """Number of channels between electronics and dies."""
+    dies: Sourced2
+    """Number of dies on all channels together. Each does one thing at a time."""
+    page: Sourced
+    """Size of a page."""
+    planes: Sourced2
+    """Number of planes of a die: pages that are programmed together."""
+    block_pages: Sourced2
+    """Number of pages of each plane that are erased together."""
+    read: Sourced5
+    """Time to read a page into the register of its die."""
+    program: Sourced5
+    """Time to program one page of each plane."""
+    erase: Sourced5
+    """Time to erase a block."""
+    channel_rate: Sourced4
+    """Data rate of a channel."""
+    collection: NotRequired[Collection]
+    """Which block is erased next."""
+
+Sourced8: TypeAlias = "str | float | Told8"
+"""A value and its source."""
+
+class Told8(TypedDict):
+    """A value with its source."""
+
+    value: str | float
+    """The value."""
+    source: NotRequired[str | None]
+    """Where the value was published."""
+    estimate: NotRequired[str | None]
+    """How the value was estimated, if no source gives it."""
+
+class CollectionChoices(TypedDict):
+    """The one with the fewest valid pages of this number of blocks, drawn at random."""
+
+    choices: int
+
+Collection: TypeAlias = "Literal['greedy'] | Literal['fifo'] | CollectionChoices"
+"""Which block is erased when a drive needs an empty one."""
+
+class BufferNumbers(TypedDict):
+    """The buffer of a drive, protected against loss of power or not: a write is done once it is there."""
+
+    size: Sourced
+    """How much it holds."""
+    halves: NotRequired[bool]
+    """Whether it is drained in two halves: while one is being written to flash the other fills, and room returns when the last page of a half is there. Default: room returns page by page."""
+
+class Allocation(TypedDict):
+    """Extents that are dealt to allocation groups in turn."""
+
+    groups: int
+    """Number of groups, each a part of the volume of its own."""
+    extent: str
+    """Size of an extent: a multiple of the stripe width keeps stripes whole."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"
 """A time, either fixed (`8.5 ms`) or drawn for each request."""
@@ -723,9 +897,9 @@ class DrawnTimeErlangErlang(TypedDict):
     """DrawnTimeErlangErlang"""
 
     stages: int
-    """How many stages."""
+    """Number of stages."""
     mean: str
-    """The mean of their sum."""
+    """Mean of the sum."""
 
 class DrawnTimeErlang(TypedDict):
     """The sum of several exponential stages."""
@@ -736,248 +910,250 @@ class DrawnTimeErlang(TypedDict):
 DrawnTimeUniformUniform = TypedDict(
     "DrawnTimeUniformUniform",
     {
-        # The least time.
+        # Minimum.
         "from": "str",
-        # The longest time.
+        # Maximum.
         "to": "str",
     },
 )
 
 class DrawnTimeUniform(TypedDict):
-    """Equally likely anywhere in between."""
+    """Uniform between two times."""
 
     uniform: DrawnTimeUniformUniform
 
 DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUniform"
-"""A law of time."""
+"""A distribution of times."""
 
 Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
-"""Which of the waiting requests is served next."""
+"""Order of service."""
 
 class LevelErasureErasure(TypedDict):
     """LevelErasureErasure"""
 
     parity: int
-    """How many: as many disks may fail."""
+    """Number of parity units, which is the number of disks that can fail without loss."""
 
 class LevelErasure(TypedDict):
-    """Any number of units of parity in each stripe, on each disk in turn."""
+    """Any number of parity units per stripe, rotated over the disks."""
 
     erasure: LevelErasureErasure
 
 Level: TypeAlias = "Literal['raid0'] | Literal['raid1'] | Literal['raid10'] | Literal['raid01'] | Literal['raid4'] | Literal['raid5'] | Literal['raid6'] | LevelErasure"
-"""How data is laid out over the disks."""
+"""RAID level: how data is distributed over the disks."""
 
 Copies: TypeAlias = "str | list[str] | ComponentSpec"
-"""What a component is made of."""
+"""The elements of an array."""
 
 Queueing: TypeAlias = "Literal['fork_join'] | Literal['split_merge']"
-"""Whether requests overlap."""
+"""Whether consecutive requests overlap."""
 
 FirstUnit: TypeAlias = "Literal['addressed'] | Literal['first_disk']"
-"""On which disk a request begins."""
+"""Disk on which a request starts."""
 
 Rotation: TypeAlias = "Literal['left_symmetric'] | Literal['left_asymmetric'] | Literal['right_symmetric'] | Literal['right_asymmetric'] | Literal['fixed']"
-"""On which disks the parity of a stripe lies. The names are those of Linux md."""
+"""Placement of parity, with the names of Linux md."""
 
 ReadFrom: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['nearest']"
-"""Which copy a read is taken from."""
+"""Policy that selects the copy to read."""
 
 class DeclusteredSpec(TypedDict):
-    """Stripes narrower than the array, over all of its disks by permutations."""
+    """Declustering: stripes narrower than the array, spread over all disks by permutations."""
 
     width: int
     """Number of units in a stripe, parity included."""
     spares: NotRequired[int]
-    """Number of units in each row that are left free for rebuilds: the distributed spare."""
+    """Number of units per row reserved for rebuilds (distributed spare)."""
 
 class RebuildSpec(TypedDict):
-    """How data that a disk has lost or missed is computed again and written."""
+    """How lost or outdated data of a disk is rebuilt."""
 
     rate: NotRequired[str | None]
-    """Maximum rate at which it writes. Default: as fast as the disks can."""
+    """Maximum write rate of the rebuild. Default: limited by the disks only."""
     at_least: NotRequired[str]
-    """Minimum rate at which it goes on while hosts keep the array busy. Only of `foreground_first`. The default is that of Linux md."""
+    """Minimum rate while hosts keep the array busy. Only for `foreground_first`. The default is that of Linux md."""
     to: NotRequired[Target | None]
-    """Where the data of a failed disk goes. Default: to the distributed spare where the layout has one, else to a hot spare."""
+    """Destination of the data of a failed disk. Default: the distributed spare if the layout has one, otherwise a hot spare."""
     priority: NotRequired[Precedence]
-    """Who goes first while hosts use the array."""
+    """Priority of the rebuild against host requests."""
     chunk: NotRequired[str]
-    """Bytes of a disk that are read together, and then written together. Two such chunks are under way at a time. The default is an estimate: controllers differ."""
+    """Number of bytes of a disk that are read, then written, together. Two chunks are in progress at a time. The default is an estimate; controllers differ."""
 
 Target: TypeAlias = "Literal['hot_spare'] | Literal['distributed_spare']"
-"""Where the data of a failed disk goes. Without a spare it waits until the disk is replaced."""
+"""Destination of the data of a failed disk. Without a spare the rebuild waits for a replacement."""
 
 Precedence: TypeAlias = "Literal['equal'] | Literal['foreground_first']"
-"""Who goes first while hosts use the array."""
+"""Priority of the rebuild against host requests."""
 
 Via: TypeAlias = "str | list[str]"
-"""What an array sends its requests and data by."""
+"""The path from an array to its disks."""
 
 Access: TypeAlias = "Literal['active_passive'] | Literal['active_active']"
-"""Which of two controllers the requests to an array come to."""
+"""How two controllers share the requests to an array."""
 
 class ArrayCacheSpec(TypedDict):
     """A cache between the hosts and the disks of an array."""
 
     size: str
-    """Bytes that it holds at most: written data that is not on the disks yet, and lines for reads."""
+    """Capacity: dirty data and lines for reads."""
     writes: NotRequired[WritePolicy]
-    """When a write is answered."""
+    """When a write completes."""
     line: NotRequired[str | None]
-    """What is kept for reads is kept by lines of this size, and a read that misses fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest power of two below that fits."""
+    """Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest smaller power of two that fits."""
     read_ahead: NotRequired[str | None]
-    """How far ahead of sequential reads it fetches: whole stripes, for each stream of reads. Default: nothing."""
+    """Read-ahead per sequential stream, in whole stripes. Default: none."""
     stripes_at_once: NotRequired[int]
-    """How many stripes go to the disks at once, and how many are read ahead at once. Default: 8, an estimate."""
+    """Number of stripes destaged in parallel, and read ahead in parallel. Default: 8, an estimate."""
     run: NotRequired[str]
-    """How much of one stream it moves before it turns to another, both ways: disks then seek less. Default: 8 MiB, an estimate."""
+    """Amount of one stream moved before it switches to another, in both directions; larger runs need fewer seeks. Default: 8 MiB, an estimate."""
     destage: NotRequired[DestageSpec]
-    """When written data goes to the disks. Whole stripes always go at once."""
+    """When dirty data is destaged. Full stripes are always destaged at once."""
 
 WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
-"""When a write to an array with a cache is answered."""
+"""When a write to an array with a cache completes."""
 
 class DestageSpec(TypedDict):
-    """When parts of stripes go from the cache to the disks."""
+    """When partial stripes are destaged."""
 
     high: NotRequired[str | float]
-    """They begin to go when they take this share of the cache. Default: 80 %, an estimate."""
+    """Destaging starts at this share of the cache. Default: 80 %, an estimate."""
     low: NotRequired[str | float]
-    """And then go until they take this share. Default: 60 %, an estimate."""
+    """Destaging stops at this share. Default: 60 %, an estimate."""
     idle: NotRequired[str]
-    """All of them go when no request came for so long. Default: 1 s, an estimate."""
+    """Everything is destaged after this time without requests. Default: 1 s, an estimate."""
     before_read_ahead: NotRequired[bool]
-    """Whether nothing is read ahead while something goes to the disks: writers then keep their rate, and readers starve. Off by default; it is one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
+    """Whether read-ahead stops during destaging: writers keep their rate, readers starve. Off by default; one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
 
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
-"""A wire by its name: its rate after line coding, and its frames."""
+"""A type of wire: its rate after line coding, and its frames."""
 
 FrameSpec: TypeAlias = "Protocol | Frame"
-"""How data is cut into frames: by a protocol, or by numbers."""
+"""Frame format: a protocol, or payload and overhead."""
 
 Protocol: TypeAlias = "Literal['fibre_channel'] | Literal['tcp'] | Literal['tcp_jumbo'] | Literal['infiniband']"
-"""A protocol, by what its frames carry and add. All data goes in full frames but for the last."""
+"""A protocol: payload and overhead of its frames. All frames but the last are full."""
 
 class Frame(TypedDict):
-    """What a frame carries and what it adds."""
+    """Payload and overhead of a frame."""
 
     payload: str
-    """Data in a full frame."""
+    """Payload of a full frame."""
     overhead: str
-    """Bytes of a frame besides, and of the gap to the next."""
+    """Overhead per frame, including the gap to the next."""
 
 Duplex: TypeAlias = "Literal['half'] | Literal['full']"
-"""Whether the two directions of a link are one wire."""
+"""Whether the two directions of a link share one wire."""
 
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
-"""Which port of a loop sends next."""
+"""Access policy of a loop."""
 
 Connection: TypeAlias = "str | Linked"
 """A neighbour of a switch."""
 
 class Linked(TypedDict):
-    """A neighbour, and the wires to it."""
+    """A neighbour and the wires to it."""
 
     to: str
     """The neighbour, by its name in `system`."""
     links: NotRequired[int]
     """Number of wires, each with a port at this end."""
     preset: NotRequired[Preset | None]
-    """What each wire is called. Default: as the switch says."""
+    """Type of each wire. Default: that of the switch."""
     rate: NotRequired[str | None]
-    """Rate of each wire in each direction. Default: as the switch says."""
+    """Rate of each wire per direction. Default: that of the switch."""
     metres: NotRequired[int]
-    """Length of each wire in metres, of 5 ns each."""
+    """Length of each wire in metres (5 ns each)."""
 
 Forwarding: TypeAlias = "Literal['cut_through'] | Literal['store_and_forward']"
-"""Whether a frame goes on before it is there whole."""
+"""Whether a frame is forwarded before it has fully arrived."""
 
 Form: TypeAlias = "Literal['queued'] | Literal['direct']"
-"""What is between the neighbours of a switch."""
+"""Internal structure of a switch."""
 
 class AdapterSpec(TypedDict):
     """A host bus adapter."""
 
     command: NotRequired[str]
-    """Time its processor takes for each command."""
+    """Processor time per command."""
     queue_depth: NotRequired[int | None]
-    """Maximum number of commands outstanding at each target; others wait. Default: no limit."""
+    """Maximum number of commands outstanding per target; others wait. Default: no limit."""
     coalescing: NotRequired[Coalescing | None]
-    """Completions reported together. Default: an interrupt for each."""
+    """Interrupt coalescing. Default: one interrupt per completion."""
 
 class Coalescing(TypedDict):
-    """When an adapter that holds completions back interrupts its server."""
+    """Interrupt coalescing: when the adapter interrupts its server."""
 
     most: int
-    """Once it holds this number of completions …"""
+    """After this number of completions …"""
     after: str
     """… or this time after the first of them."""
+    above: NotRequired[str | None]
+    """Only while the last 64 completions came faster than this. Default: always."""
 
 Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
-"""Which way a request takes where there are several."""
+"""Multipath policy."""
 
 class PortClass(TypedDict):
-    """Ports that take files of some sizes."""
+    """A class of ports for files of certain sizes."""
 
     number: int
     """Number of ports."""
     above: NotRequired[str]
-    """Files must be larger than this."""
+    """Minimum file size (exclusive)."""
     up_to: NotRequired[str | None]
-    """Files must not be larger than this. Default: no limit."""
+    """Maximum file size (inclusive). Default: no limit."""
 
 PortQueue: TypeAlias = "Literal['first_that_fits'] | Literal['head_blocks'] | Literal['joint']"
-"""Who is next when a port is free."""
+"""Queueing discipline for ports."""
 
 Allocate: TypeAlias = "Literal['chain_by_chain'] | Literal['across_chains']"
-"""Which volume the next file goes to."""
+"""Allocation policy for volumes."""
 
 class DriveGroup(TypedDict):
-    """Drives on one path."""
+    """Drives that share one path."""
 
     drives: int
     """Number of drives."""
     rate: str
-    """What they transfer together: the rate of their chain or network."""
+    """Their total transfer rate: that of their chain or network."""
     silos: NotRequired[int]
-    """Number of silos whose cartridges they take."""
+    """Number of silos whose cartridges they mount."""
     arms: NotRequired[int]
     """Number of robot arms."""
 
 Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge']"
-"""Which recall is next when a drive is free."""
+"""Order of recalls when a drive becomes free."""
 
 class MigrateSpec(TypedDict):
-    """Storing to tape: one process, which sleeps, lists files, and copies one after another."""
+    """Migration to tape: one process that sleeps, lists files, and copies them one by one."""
 
     every: str
-    """How long it sleeps after a list is done."""
+    """Sleep time after a list is finished."""
     min_age: NotRequired[str]
-    """Files must have been in the pool for this long."""
+    """Minimum time in the pool."""
     order: NotRequired[MigrateOrder]
-    """In which order a list is copied."""
+    """Order in which a list is copied."""
 
 MigrateOrder: TypeAlias = "Literal['by_volume'] | Literal['oldest'] | Literal['smallest'] | Literal['largest']"
-"""In which order files are stored to tape."""
+"""Order in which files are copied to tape."""
 
 class PurgeSpec(TypedDict):
-    """Making room in the pool, of files that are on tape."""
+    """Purge: freeing pool space of files that are on tape."""
 
     weight: str
-    """Files with the largest weight go first; among equals the one unused longest. An expression of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
+    """Files with the largest weight are purged first; among equals, the least recently used. An expression of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
     high: str | float
-    """A purge begins when this share of the pool is taken."""
+    """A purge starts when this share of the pool is in use."""
     low: str | float
-    """It ends when less than this share is taken."""
+    """It stops when less than this share is in use."""
     min_age: NotRequired[str]
-    """Files must not have been used for this long."""
+    """Minimum time since the last access."""
 
 SizeSpec: TypeAlias = "str | DrawnSize"
 """A size, either fixed (`64 KiB`) or drawn for each request."""
 
 class DrawnSizeMix(TypedDict):
-    """One of several sizes, each with its weight."""
+    """One of several sizes with weights."""
 
     mix: list[Share]
 
@@ -989,18 +1165,18 @@ DrawnSizeUniformUniform = TypedDict(
         "from": "str",
         # The largest size.
         "to": "str",
-        # From one size to the next.
+        # Distance between sizes.
         "step": "str",
     },
 )
 
 class DrawnSizeUniform(TypedDict):
-    """Equally likely any of `from`, `from` + `step`, … up to `to`."""
+    """Uniform over `from`, `from` + `step`, …, `to`."""
 
     uniform: DrawnSizeUniformUniform
 
 DrawnSize: TypeAlias = "DrawnSizeMix | DrawnSizeUniform"
-"""A law of size."""
+"""A distribution of sizes."""
 
 class Share(TypedDict):
     """One size of a mix."""
@@ -1008,7 +1184,7 @@ class Share(TypedDict):
     size: str
     """The size."""
     weight: float
-    """How often, relative to the others."""
+    """Relative frequency."""
 
 FullBuffer: TypeAlias = "Literal['wait'] | Literal['drop']"
 """What happens to a trigger while a buffer has no room for its sub-event."""
@@ -1049,48 +1225,48 @@ Affinity: TypeAlias = "Literal['stream'] | Literal['none']"
 StreamSpec = TypedDict(
     "StreamSpec",
     {
-        # The server that the requests come from, by its name in `system`: they find their way to `to` through switches. Default: they are at `to` at once.
+        # Server that sends the requests, by its name in `system`; they reach `to` through switches. Default: requests arrive at `to` directly.
         "from": "NotRequired[str | None]",
-        # The component the requests go to, by its name in `system`.
+        # Target component, by its name in `system`.
         "to": "str",
-        # When requests come.
+        # Arrival process.
         "arrivals": "ArrivalSpec",
         # Reads, writes, or both. A replayed trace has its own.
         "op": "NotRequired[OpSpec]",
-        # How large each request is. A replayed trace has its own.
+        # Request size. A replayed trace has its own.
         "size": "NotRequired[SizeSpec]",
-        # Which addresses they go to. A replayed trace has its own.
+        # Address pattern. A replayed trace has its own.
         "pattern": "NotRequired[PatternSpec]",
-        # Addresses are multiples of this. Default: the smallest size that occurs.
+        # Alignment of addresses. Default: the smallest request size.
         "align": "NotRequired[str | None]",
-        # Only this number of bytes at the beginning is addressed. Default: the whole component.
+        # Number of bytes addressed, from the start of the component. Default: the whole component.
         "footprint": "NotRequired[str | None]",
-        # Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for a region that begins at 0.
+        # Range of addresses, for streams that share a component but not data. `footprint` is short for a region that starts at 0.
         "region": "NotRequired[Region | None]",
-        # Requests go to files of this size: each from its beginning to its end, one after another and around again. A request that does not fit at the end of a file begins the next. Streams with files of one size to one component have files of their own.
+        # Requests go to files of this size, each accessed sequentially, one file after another, repeatedly. A request that does not fit at the end of a file goes to the start of the next. Streams with files of the same size on one component use separate files.
         "file": "NotRequired[str | None]",
         # Number of files. Default: one.
         "files": "NotRequired[int | None]",
-        # Where the files lie: `contiguous` from the beginning of what is addressed, which is the default, or `spread` over it.
+        # Placement of the files: `contiguous` from the start of the addressed range (default), or `spread` over it.
         "placement": "NotRequired[Placement | None]",
         # Maximum number of its requests in flight, for an open stream. Default: no limit.
         "outstanding": "NotRequired[int | None]",
-        # What happens to a request that comes while `outstanding` are in flight.
+        # What happens to a request that arrives while `outstanding` are in flight.
         "when_full": "NotRequired[WhenFull]",
-        # A request not answered within this time is given up by its host and counted as expired; the system still finishes it. Default: hosts wait.
+        # A request not answered within this time counts as expired; the system still finishes it, while a closed client goes on to its next request. Default: hosts wait.
         "timeout": "NotRequired[str | None]",
-        # Smaller numbers are more urgent, where a component has priorities.
+        # Priority, for components with priorities. Smaller numbers are more urgent.
         "priority": "NotRequired[int]",
     },
 )
 
 class ArrivalSpecPoisson(TypedDict):
-    """At random at this rate, whatever happened before."""
+    """Poisson process with this rate."""
 
     poisson: str
 
 class ArrivalSpecEvery(TypedDict):
-    """One after each such time."""
+    """Periodic with this interval."""
 
     every: str
 
@@ -1098,16 +1274,16 @@ class ArrivalSpecBurstyBursty(TypedDict):
     """ArrivalSpecBurstyBursty"""
 
     calm: str
-    """The rate between bursts."""
+    """Rate between bursts."""
     burst: str
-    """The rate within a burst."""
+    """Rate within a burst."""
     calm_for: str
-    """The mean time between bursts."""
+    """Mean time between bursts."""
     burst_for: str
-    """The mean length of a burst."""
+    """Mean length of a burst."""
 
 class ArrivalSpecBursty(TypedDict):
-    """In bursts: a Poisson process whose rate switches between two values, each kept for an exponential time (a Markov-modulated Poisson process of two states)."""
+    """Bursts: a Poisson process whose rate alternates between two values for exponential times (two-state Markov-modulated Poisson process)."""
 
     bursty: ArrivalSpecBurstyBursty
 
@@ -1115,12 +1291,12 @@ class ArrivalSpecBatchesBatches(TypedDict):
     """ArrivalSpecBatchesBatches"""
 
     rate: str
-    """How many batches come, on average."""
+    """Rate of batches."""
     size: BatchSize
-    """How many requests come in each."""
+    """Requests per batch."""
 
 class ArrivalSpecBatches(TypedDict):
-    """Several at once, at random instants."""
+    """Batches at random instants (Poisson)."""
 
     batches: ArrivalSpecBatchesBatches
 
@@ -1128,12 +1304,14 @@ class ArrivalSpecClosedClosed(TypedDict):
     """ArrivalSpecClosedClosed"""
 
     depth: int
-    """How many clients: the queue depth."""
+    """Number of clients, which is the queue depth."""
     think: NotRequired[TimeSpec]
-    """What each waits from an answer to its next request."""
+    """Think time from an answer to the client's next request."""
+    threads: NotRequired[int | None]
+    """Number of threads that the clients belong to, each to one: fio's `numjobs`. A thread does one thing at a time, on one core of the server that the stream comes `from`. Default: clients do not share threads."""
 
 class ArrivalSpecClosed(TypedDict):
-    """From a fixed number of clients, each of which sends its next request when its last is answered and it has thought."""
+    """Closed loop: a fixed number of clients, each of which sends its next request a think time after the answer to the last."""
 
     closed: ArrivalSpecClosedClosed
 
@@ -1148,16 +1326,16 @@ class ArrivalSpecLog(TypedDict):
     log: FileLogSpec
 
 ArrivalSpec: TypeAlias = "ArrivalSpecPoisson | ArrivalSpecEvery | ArrivalSpecBursty | ArrivalSpecBatches | ArrivalSpecClosed | ArrivalSpecReplay | ArrivalSpecLog"
-"""When requests come."""
+"""Arrival process."""
 
 class BatchSizeGeometric(TypedDict):
-    """Geometrically distributed: 1, 2, 3 … with this mean."""
+    """Geometric with this mean: 1, 2, 3, …"""
 
     geometric: float
-    """The mean; at least one."""
+    """Mean, at least 1."""
 
 BatchSize: TypeAlias = "int | BatchSizeGeometric"
-"""How many requests come at once."""
+"""Requests per batch."""
 
 class ReplaySpec(TypedDict):
     """A trace to replay."""
@@ -1236,7 +1414,7 @@ class FileLogOptions(TypedDict):
     file: str
     """Path of the CSV file, relative to the scenario."""
     unseen: NotRequired[Unseen]
-    """Where a file lies when the run begins that the log reads before it writes it. A column `staged` says it line by line."""
+    """Initial location of files that the log reads before it writes them. A column `staged` overrides it line by line."""
     speed: NotRequired[float]
     """Replay speed relative to the recording: times between operations are divided by it."""
     first: NotRequired[int | None]
@@ -1245,10 +1423,10 @@ class FileLogOptions(TypedDict):
     """Skip and count bad lines instead of refusing the file."""
 
 Unseen: TypeAlias = "Literal['tape'] | Literal['disk']"
-"""Where a file lies that is older than the log."""
+"""Initial location of files older than the log."""
 
 class OpSpecReads(TypedDict):
-    """This share of reads, the rest writes; drawn for each request."""
+    """Share of reads; the rest are writes. Drawn for each request."""
 
     reads: str | float
 
@@ -1261,10 +1439,10 @@ class PatternSpecHotSpotHotSpot(TypedDict):
     skew: NotRequired[float]
     """Zipf's exponent; 0 is uniform, 1 the classic law."""
     spots: NotRequired[int]
-    """How many regions."""
+    """Number of regions."""
 
 class PatternSpecHotSpot(TypedDict):
-    """Some regions more than others: the r-th most popular of `spots` regions of equal size is asked for in proportion to r^−`skew` (Zipf's law). Popular regions lie scattered."""
+    """Skewed by Zipf's law: the r-th most popular of `spots` equal regions has a frequency proportional to r^−`skew`. Popular regions are scattered."""
 
     hot_spot: PatternSpecHotSpotHotSpot
 
@@ -1272,32 +1450,32 @@ class PatternSpecRunsRuns(TypedDict):
     """PatternSpecRunsRuns"""
 
     length: float
-    """The mean number of requests in a run; at least one."""
+    """Mean number of requests per run, at least 1."""
 
 class PatternSpecRuns(TypedDict):
-    """Sequential runs from random places; the number of requests in a run is geometric."""
+    """Sequential runs from random positions, with a geometric number of requests."""
 
     runs: PatternSpecRunsRuns
 
 PatternSpec: TypeAlias = "Literal['uniform'] | Literal['sequential'] | PatternSpecHotSpot | PatternSpecRuns"
-"""Which addresses are asked for."""
+"""Address pattern."""
 
-# A part of a component.
+# A range of addresses of a component.
 Region = TypedDict(
     "Region",
     {
-        # Where it begins. Requests are aligned from there on, so a drive wants a multiple of its sectors (512 B).
+        # Start address. Alignment counts from here, so use a multiple of the drive's sector size (512 B).
         "from": "str",
-        # How much it holds.
+        # Length.
         "size": "str",
     },
 )
 
 Placement: TypeAlias = "Literal['contiguous'] | Literal['spread']"
-"""Where a stream's files lie."""
+"""Placement of a stream's files."""
 
 WhenFull: TypeAlias = "Literal['wait'] | Literal['drop']"
-"""What happens to a request that comes while as many as may be are in flight."""
+"""What happens to a request that arrives at the limit."""
 
 class FaultSpec(TypedDict):
     """A component that fails during the run."""
@@ -1305,50 +1483,50 @@ class FaultSpec(TypedDict):
     component: str
     """The component, by its path in results: `volume/spindle[2]`, or the name of a link."""
     fails: Moment
-    """When it fails: from then on it answers nothing, and what it was asked before is lost."""
+    """When it fails. It stops answering, and requests in it are lost."""
     returns: NotRequired[Moment | None]
-    """When it works again, with what it held. An array then writes what it missed."""
+    """When it works again with its data intact. An array then writes what it missed."""
     replaced: NotRequired[Moment | None]
-    """When another one, which is empty, takes its place. An array then rebuilds what it held."""
+    """When an empty replacement takes its place. An array then rebuilds its data."""
 
 Moment: TypeAlias = "str | AfterSpec"
 """When something happens."""
 
 class AfterSpec(TypedDict):
-    """After so many requests."""
+    """A moment counted in requests."""
 
     after: int
     """Number of requests answered, dropped, expired or failed, of all streams together."""
 
 class RunSpec(TypedDict):
-    """How long to run, and from which seed."""
+    """Length of the run, seed, and warm-up."""
 
     seed: NotRequired[int]
-    """The root of all random streams. Same scenario, same seed: same results, bit for bit."""
+    """Seed of all random streams. The same scenario and seed give bit-identical results."""
     requests: NotRequired[int]
-    """How many requests are answered, dropped, expired or failed before the run ends. A replayed trace ends with its last request."""
+    """Number of requests answered, dropped, expired or failed before the run ends. A replayed trace ends with its last request."""
     time: NotRequired[str | None]
     """End after this simulated time, if that comes first."""
     replications: NotRequired[int]
-    """How many independent runs, each with random streams of its own."""
+    """Number of independent runs, each with its own random streams."""
     warm_up: NotRequired[WarmUp]
-    """How much of the beginning is left out."""
+    """Warm-up: what is discarded at the beginning."""
     engine: NotRequired[Engine]
-    """How the run is computed."""
+    """Simulation engine."""
     limits: NotRequired[Limits]
-    """What ends a run before its time."""
+    """Limits that stop a run early."""
 
 WarmUp: TypeAlias = "Literal['auto'] | Literal['none']"
-"""How much of the beginning is left out."""
+"""Warm-up: what is discarded at the beginning."""
 
 Engine: TypeAlias = "Literal['auto'] | Literal['events'] | Literal['recursion']"
 """How a run is computed."""
 
 class Limits(TypedDict):
-    """What ends a run before its time; what was found until then is kept and marked."""
+    """Limits that stop a run early; results up to then are kept and marked."""
 
     in_flight: NotRequired[int]
-    """Maximum number of requests in flight: beyond it the system does not keep up. A run by recursion has none in flight."""
+    """Maximum number of requests in flight, beyond which the system is overloaded. Not applicable to the recursion."""
     events: NotRequired[int]
     """Maximum number of events."""
     wall_time: NotRequired[str]

@@ -13,8 +13,13 @@ def printable(text: str) -> str:
     return "".join(sign if sign in "\n\t" or sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
-def read_text(path: str | Path) -> str:
-    """Read a file's text; say in words what is wrong with the file where it cannot be read."""
+def is_path(device: str) -> bool:
+    """Whether a device is named by the path of its file: what ends in `.yaml`, or has a `/`."""
+    return device.endswith(".yaml") or "/" in device
+
+
+def read_text(path: str | Path, kind: str = "a scenario is a YAML document") -> str:
+    """Read a file's text; say in words what is wrong where it cannot be read; `kind` says what it should be."""
     try:
         with open(path, "rb") as file:
             raw = file.read(MOST + 1)
@@ -23,13 +28,13 @@ def read_text(path: str | Path) -> str:
                 path, f"{path} is too large for a document: it has more than {MOST >> 20} MiB", "name the scenario file"
             )
         # Lines end as Python's text files have them.
-        return raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except IsADirectoryError:
-        raise refusal(path, f"{path} is a directory", "name the scenario file in it") from None
+        raise refusal(path, f"{path} is a directory", "name a file in it") from None
     except FileNotFoundError:
         raise refusal(path, f"{path} does not exist", _neighbours(Path(path))) from None
     except UnicodeDecodeError:
-        raise refusal(path, f"{path} is not text (UTF-8)", "a scenario is a YAML document") from None
+        raise refusal(path, f"{path} is not text (UTF-8)", kind) from None
     except OSError as error:
         raise refusal(path, f"{path} cannot be read: {error.strerror}", "check its permissions") from None
 
@@ -37,7 +42,7 @@ def read_text(path: str | Path) -> str:
 def refuse_endless(file: Path) -> None:
     """Refuse what is there, but no plain file: reading it may never end (`/dev/zero`), or wait for someone."""
     if file.exists() and not file.is_file():
-        raise refusal(file, f"{file} cannot be read: it is not a plain file", "write a file of this name, or remove it")
+        raise refusal(file, f"{file} cannot be read: it is not a plain file", "name a plain file")
 
 
 def _neighbours(path: Path) -> str:

@@ -48,6 +48,15 @@ class Results:
         """Whether the run did all that was asked."""
         return bool(self.data["complete"])
 
+    @property
+    def bottleneck(self) -> Json | None:
+        """The busiest component: `component`, `utilisation`, `saturates_at`, … (see `docs/results.md`).
+
+        None where no component has a queue.
+        """
+        found: Json | None = self.data["bottleneck"]
+        return found
+
     @cached_property
     def streams(self) -> "polars.DataFrame":
         """One row a stream: requests made, answered and lost, rates (1/s, B/s), response times (ms).

@@ -2,16 +2,16 @@
 
 import json
 import os
-import re
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core, solution, trace
 from headrace.files import NotKept, keep_apart
-from headrace.mistakes import read_text, refuse_endless
+from headrace.mistakes import is_path, read_text, refuse_endless
 from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.timeline import write as write_timeline
@@ -30,17 +30,36 @@ def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:
 
 
 def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    return [(path, value if isinstance(value, str) else json.dumps(value)) for path, value in (changes or {}).items()]
+    put = (changes or {}).items()
+    return [(path, value if isinstance(value, str) else json.dumps(value, default=_plain)) for path, value in put]
 
 
-TRACE = re.compile(r"""\btrace["']?\s*:\s*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'{\[][^,}\n#]*))""")
+def _plain(value: Any) -> object:
+    """Return the plain number that a number of numpy's stands for, or the list that its array does."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a value of a scenario is text, a number, a list or a mapping, not a {type(value).__name__}")
 
 
-def _traces(text: str, changes: Mapping[str, object]) -> list[str]:
-    """Return the traces that a scenario names, and those that are put in their place."""
-    put = [str(value) for path, value in changes.items() if path.endswith(".trace")]
-    told = "\n".join([text, *(value for _, value in _sets(changes))])
-    return [*put, *("".join(found).strip() for found in TRACE.findall(told))]
+def _named(fields: Collection[str], text: str, changes: Mapping[str, object]) -> list[str]:
+    """Return the texts that stand under some fields of a scenario, and those that changes put there."""
+    import yaml  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
+
+    found = [str(value) for path, value in changes.items() if path.rpartition(".")[2] in fields]
+    left: list[Any] = []
+    for document in (text, *(value for _, value in _sets(changes))):
+        with suppress(yaml.YAMLError, RecursionError):  # What cannot be read is refused elsewhere.
+            left.append(yaml.load(document, yaml.BaseLoader))
+    seen = set[int]()  # Aliases can name what contains them.
+    while left:
+        node = left.pop()
+        if id(node) in seen or not isinstance(node, dict | list):
+            continue
+        seen.add(id(node))
+        left += node.values() if isinstance(node, dict) else node
+        if isinstance(node, dict):
+            found += [value for field, value in node.items() if field in fields and isinstance(value, str)]
+    return found
 
 
 def schema(of: str = "scenario") -> Json:
@@ -55,7 +74,7 @@ def check(
 
     `changes` put values in the place of what the document has: `{"run.seed": 7}`.
 
-    Raises `ScenarioError` with every mistake found, as a user reads them and as JSON.
+    Raises `ScenarioError` with all errors, as text and as JSON.
     """
     return Scenario(*_source(path, text), changes).check()
 
@@ -123,17 +142,23 @@ class Scenario:
         """Return the files that it is read from: its own, the traces that it names, the devices beside it."""
         folder = Path(self.file).parent
         own = [] if self.file == "<text>" else [Path(self.file)]
-        traces = [folder / name for name in _traces(self.text, self.changes)]
-        return [*own, *traces, *sorted((folder / "devices").glob("*.yaml"))]
+        traces = [folder / name for name in _named({"trace"}, self.text, self.changes)]
+        return [*own, *traces, *self._devices()]
+
+    def _devices(self) -> list[Path]:
+        """Return the files of the devices beside it, and of those that it names by their paths."""
+        folder = Path(self.file).parent
+        named = _named({"device", "like"}, self.text, self.changes)
+        return [*sorted((folder / "devices").glob("*.yaml")), *(folder / name for name in named if is_path(name))]
 
     def _refuse_endless_devices(self) -> None:
         """Refuse device files that are not plain files: reading one may never end."""
-        for device in (Path(self.file).parent / "devices").glob("*.yaml"):
-            if device.stem in self.text:
+        for device in self._devices():
+            if device.stem in self.text or device.parent.name != "devices":
                 refuse_endless(device)
 
     def check(self) -> Json:
-        """Return the scenario with its defaults filled in; raise `ScenarioError` with every mistake found."""
+        """Return the scenario with its defaults filled in; raise `ScenarioError` with all errors."""
         self._refuse_endless_devices()
         return dict(json.loads(_core.check(self.text, self.file, _sets(self.changes))))
 

@@ -6,6 +6,7 @@ and yields what it got for each claim. The verdict follows from the two by `judg
 """
 
 import importlib.util
+import itertools
 import json
 import math
 import sys
@@ -280,11 +281,24 @@ class Study:
             run = Run(self, run.file, run.changes, run.requests * 4, run.replications).go()
         yield from judged
 
-    def run(self, *, small: bool = False, tell: Callable[[str], object] | None = None) -> Report:
-        """Run the study; with `small`, with fewer requests."""
+    def run(
+        self,
+        *,
+        small: bool = False,
+        tell: Callable[[str], object] | None = None,
+        show: Callable[[Report], object] | None = None,
+    ) -> Report:
+        """Run the study; with `small`, with fewer requests.
+
+        `tell` hears which case is being run, `show` of the claims and figures so far, after each claim.
+        """
         self.small, self._told, self._figures = small, tell, []
-        claims = [*load_module(self.folder / "study.py").obtain(self), *self._given()]
-        return Report(study=self.name, title=self.title, claims=claims, figures=self._figures)
+        report = Report(study=self.name, title=self.title, claims=[], figures=self._figures)
+        for claim in itertools.chain(load_module(self.folder / "study.py").obtain(self), self._given()):
+            report["claims"].append(claim)
+            if show:
+                show(report)
+        return report
 
     def _given(self) -> Iterator[Judged]:
         """Yield the claims that no run can decide."""

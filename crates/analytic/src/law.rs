@@ -7,7 +7,7 @@ use crate::grid::Grid;
 /// The law of a time that is never negative.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
-    /// Always this.
+    /// Constant.
     Fixed(f64),
     /// The sum of `stages` exponential times; their mean is `mean` together. One stage: the exponential law.
     Erlang {
@@ -16,7 +16,7 @@ pub enum Law {
         /// The mean of the sum.
         mean: f64,
     },
-    /// Equally likely anywhere in between.
+    /// Uniform between two times.
     Uniform {
         /// The least value.
         from: f64,

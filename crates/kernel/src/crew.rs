@@ -190,6 +190,11 @@ impl<J, T> Future for Join<'_, J, T> {
 }
 
 impl<J, T> Join<'_, J, T> {
+    /// Stops waiting: unfinished jobs continue on their own. A join that is dropped ends them.
+    pub fn leave(self) {
+        self.crew.desk.joins.borrow_mut().want_no_more(self.join);
+    }
+
     /// Ends the jobs, the newest first: those that wait then leave before others give them a server.
     #[cold]
     fn cancel(&self) {

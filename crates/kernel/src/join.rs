@@ -65,6 +65,11 @@ impl<T> Joins<T> {
         state.wanted = state.pending;
     }
 
+    /// Has the join wait for no more jobs.
+    pub fn want_no_more(&mut self, join: u32) {
+        self.joins[join as usize].wanted = 0;
+    }
+
     /// Counts a job as done. Gives the parent if its wait is over, and an output that nobody wants.
     #[inline]
     pub fn job_done(&mut self, join: u32, output: T) -> (Option<TaskId>, Option<T>) {

@@ -40,7 +40,7 @@ type Hirer<'m> = Box<dyn Fn() -> Process<'m> + 'm>;
 /// Why [`Sim::run`] came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// Nothing is left to happen.
+    /// No events are left.
     Idle,
     /// A process called [`Sim::stop`].
     Stopped,

@@ -13,7 +13,7 @@ type Job = (u64, u64, Vec<usize>, f64);
 
 const MB: f64 = 1e6;
 
-/// Runs until nothing is left to happen; gives when that is.
+/// Runs until no events are left; returns the time.
 fn run(sim: &Sim) -> Nanos {
     sim.run(Nanos::MAX, u64::MAX);
     sim.now()

@@ -87,7 +87,7 @@ mod _core {
     #[pyfunction]
     fn quantity(kind: &str, text: &str) -> PyResult<f64> {
         let read = headrace_units::document::read(kind, text)
-            .ok_or_else(|| PyValueError::new_err(format!("there is no kind of quantity `{kind}`")))?;
+            .ok_or_else(|| PyValueError::new_err(format!("unknown quantity `{kind}`")))?;
         read.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
@@ -181,8 +181,12 @@ mod _core {
     /// The numbers of a device as they stand in its file, as JSON; `None` where there is no such device.
     #[pyfunction]
     fn device_numbers(name: &str, beside: &str) -> PyResult<Option<String>> {
-        let numbers =
-            catalog::disk(name, Path::new(beside)).transpose().map_err(|problems| refused(&problems))?;
+        let beside = Path::new(beside);
+        if catalog::is_ssd(name, beside) {
+            let numbers = catalog::ssd(name, beside).transpose().map_err(|problems| refused(&problems))?;
+            return Ok(numbers.map(|numbers| json(&numbers)));
+        }
+        let numbers = catalog::disk(name, beside).transpose().map_err(|problems| refused(&problems))?;
         Ok(numbers.map(|numbers| json(&numbers)))
     }
 

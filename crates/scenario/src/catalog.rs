@@ -1,21 +1,27 @@
 //! The devices that come with headrace.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use headrace_storage::disk::DiskNumbers;
+use headrace_storage::ssd::SsdNumbers;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use crate::document::{self, Problems, Tree};
 use crate::variation;
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 15] = [
     ("hp-c2247a", include_str!("../../../catalog/hp-c2247a.yaml")),
     ("hp-c3323a", include_str!("../../../catalog/hp-c3323a.yaml")),
+    ("intel-s4610-480gb", include_str!("../../../catalog/intel-s4610-480gb.yaml")),
     ("maxtor-7y250p0", include_str!("../../../catalog/maxtor-7y250p0.yaml")),
     ("maxtor-7y250p0-2mb", include_str!("../../../catalog/maxtor-7y250p0-2mb.yaml")),
+    ("micron-7450-pro-1920gb", include_str!("../../../catalog/micron-7450-pro-1920gb.yaml")),
     ("quantum-atlas-10k", include_str!("../../../catalog/quantum-atlas-10k.yaml")),
     ("quantum-qm39100td", include_str!("../../../catalog/quantum-qm39100td.yaml")),
     ("samsung-hd103uj", include_str!("../../../catalog/samsung-hd103uj.yaml")),
+    ("samsung-pm883-480gb", include_str!("../../../catalog/samsung-pm883-480gb.yaml")),
     ("seagate-st18000nm000j", include_str!("../../../catalog/seagate-st18000nm000j.yaml")),
     ("seagate-st32171w", include_str!("../../../catalog/seagate-st32171w.yaml")),
     ("seagate-st336752fc", include_str!("../../../catalog/seagate-st336752fc.yaml")),
@@ -28,10 +34,17 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// The text of the device of this name, and the file it came from: from the user's own folder `devices/` beside the scenario
-/// where it is there, else from what comes with headrace.
+/// The file of one's own of this name: a path from the folder `beside`, where it ends in `.yaml` or has a `/`, else one in
+/// `devices/` there.
+fn own_file(name: &str, beside: &Path) -> PathBuf {
+    let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|end| end == "yaml");
+    if is_path { beside.join(name) } else { beside.join("devices").join(format!("{name}.yaml")) }
+}
+
+/// The text of the device of this name, and the file it came from: one's own beside the scenario where it is there, else what
+/// comes with headrace.
 fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>> {
-    let own = beside.join("devices").join(format!("{name}.yaml"));
+    let own = own_file(name, beside);
     let file = own.display().to_string();
     match std::fs::read_to_string(&own) {
         Ok(text) => Some(Ok((text, file))),
@@ -46,15 +59,38 @@ fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>>
     }
 }
 
-/// The drive of this name, for a scenario in the folder `beside`. `None` where there is no such device.
+/// The disk of this name, for a scenario in the folder `beside`. `None` where there is no such device.
 ///
 /// # Errors
 /// What is wrong with its file.
 pub fn disk(name: &str, beside: &Path) -> Option<Result<DiskNumbers, Problems>> {
+    device(name, beside)
+}
+
+/// The solid-state drive of this name, for a scenario in the folder `beside`. `None` where there is no such device.
+///
+/// # Errors
+/// What is wrong with its file.
+pub fn ssd(name: &str, beside: &Path) -> Option<Result<SsdNumbers, Problems>> {
+    device(name, beside)
+}
+
+/// Whether the device of this name is a solid-state drive: its file has `flash`.
+pub fn is_ssd(name: &str, beside: &Path) -> bool {
+    let tree = written(name, beside).and_then(Result::ok);
+    tree.is_some_and(|tree| !tree.root.to_json()["flash"].is_null() || like_ssd(&tree, beside))
+}
+
+fn like_ssd(tree: &Tree, beside: &Path) -> bool {
+    tree.root.to_json()["like"].as_str().is_some_and(|like| is_ssd(like, beside))
+}
+
+/// The parameters of a device, read as those of a disk or of a solid-state drive.
+fn device<N: DeserializeOwned + JsonSchema>(name: &str, beside: &Path) -> Option<Result<N, Problems>> {
     Some(written(name, beside)?.and_then(|mut tree| {
         variation::device(&mut tree.root, &document::Path::default(), beside)
             .map_err(|problem| vec![problem])
-            .and_then(|()| document::read_as(&tree, &document::schema_of::<DiskNumbers>()))
+            .and_then(|()| document::read_as(&tree, &document::schema_of::<N>()))
             .map_err(|problems| Problems::of(&tree, problems))
     }))
 }
@@ -74,8 +110,22 @@ pub fn written(name: &str, beside: &Path) -> Option<Result<Tree, Problems>> {
 /// # Errors
 /// All that is wrong with them, for the reader of `file`.
 pub fn sound(numbers: DiskNumbers, file: &str) -> Result<DiskNumbers, Problems> {
+    let problems = numbers.problems();
+    without(&problems, numbers, file)
+}
+
+/// The same of a solid-state drive.
+///
+/// # Errors
+/// All that is wrong with them, for the reader of `file`.
+pub fn sound_ssd(numbers: SsdNumbers, file: &str) -> Result<SsdNumbers, Problems> {
+    let problems = numbers.problems();
+    without(&problems, numbers, file)
+}
+
+fn without<N>(problems: &[(&'static str, String)], numbers: N, file: &str) -> Result<N, Problems> {
     let wrong: Vec<String> =
-        numbers.problems().iter().map(|(field, problem)| format!("`{field}`: {problem}")).collect();
+        problems.iter().map(|(field, problem)| format!("`{field}`: {problem}")).collect();
     if wrong.is_empty() {
         return Ok(numbers);
     }
@@ -117,10 +167,17 @@ mod tests {
 
     #[test]
     fn every_number_has_an_origin_and_makes_sense() {
+        let here = Path::new("");
         for name in names() {
-            let numbers = disk(name, Path::new("")).unwrap().unwrap();
-            assert_eq!(numbers.problems(), [], "{name}");
-            for (field, origin) in numbers.origins() {
+            let (problems, origins) = if is_ssd(name, here) {
+                let numbers = ssd(name, here).unwrap().unwrap();
+                (numbers.problems(), numbers.origins())
+            } else {
+                let numbers = disk(name, here).unwrap().unwrap();
+                (numbers.problems(), numbers.origins())
+            };
+            assert_eq!(problems, [], "{name}");
+            for (field, origin) in origins {
                 assert!(origin.is_some(), "{name}: {field} has neither source nor estimate");
             }
         }

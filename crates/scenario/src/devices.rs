@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use headrace_storage::disk::{DiskNumbers, Mechanism, Positioning};
+use headrace_storage::ssd::SsdNumbers;
 use headrace_work::Op;
 use serde::Serialize;
 
@@ -20,9 +21,9 @@ const SMALL: u64 = 4096;
 pub struct Device {
     /// Its name in the catalogue.
     pub name: String,
-    /// Maker, model, size.
+    /// Manufacturer, model, size.
     pub title: String,
-    /// Against which measurements it was validated, and how well; or `not validated`.
+    /// The measurements it was validated against, and the result; or `not validated`.
     pub validation: String,
     /// Every number, with where it comes from.
     pub numbers: Vec<Number>,
@@ -54,6 +55,10 @@ pub struct Number {
 /// # Errors
 /// What is wrong with its file.
 pub fn device(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
+    if catalog::is_ssd(name, beside) {
+        let sound = catalog::ssd(name, beside)?.and_then(|numbers| catalog::sound_ssd(numbers, name));
+        return Some(sound.map(|numbers| of_ssd(name, &numbers)));
+    }
     let sound = catalog::disk(name, beside)?.and_then(|numbers| catalog::sound(numbers, name));
     Some(sound.map(|numbers| of(name, &numbers)))
 }
@@ -69,7 +74,7 @@ fn of(name: &str, numbers: &DiskNumbers) -> Device {
         name: name.to_owned(),
         title: numbers.name.clone().unwrap_or_else(|| name.to_owned()),
         validation: numbers.validation.clone(),
-        numbers: told(numbers),
+        numbers: told(&serde_json::to_value(numbers).expect("numbers and strings"), numbers.origins()),
         zone_rates: shares().map(|u| (u, mechanism.media_rate(u) / 1e6)).collect(),
         seek_read: seek(Op::Read),
         seek_write: seek(Op::Write),
@@ -78,11 +83,26 @@ fn of(name: &str, numbers: &DiskNumbers) -> Device {
     }
 }
 
-/// The numbers as text, beside their origins.
-fn told(numbers: &DiskNumbers) -> Vec<Number> {
+/// A solid-state drive has neither zones nor seeks.
+fn of_ssd(name: &str, numbers: &SsdNumbers) -> Device {
     let document = serde_json::to_value(numbers).expect("numbers and strings");
-    let numbers = numbers.origins().into_iter().map(|(field, origin)| {
-        let node = field.split('.').fold(&document, |node, step| &node[step]);
+    Device {
+        name: name.to_owned(),
+        title: numbers.name.clone().unwrap_or_else(|| name.to_owned()),
+        validation: numbers.validation.clone(),
+        numbers: told(&document, numbers.origins()),
+        zone_rates: Vec::new(),
+        seek_read: Vec::new(),
+        seek_write: Vec::new(),
+        random_read_ms: numbers.alone(Op::Read, SMALL).ms(),
+        random_write_ms: numbers.alone(Op::Write, SMALL).ms(),
+    }
+}
+
+/// The numbers as text, beside their origins.
+fn told(document: &serde_json::Value, origins: Vec<(String, Option<String>)>) -> Vec<Number> {
+    let numbers = origins.into_iter().map(|(field, origin)| {
+        let node = field.split('.').fold(document, |node, step| &node[step]);
         let value = if node.is_object() { &node["value"] } else { node };
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         Number { field, value, origin: origin.unwrap_or_else(|| "not told".to_owned()) }

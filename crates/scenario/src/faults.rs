@@ -14,12 +14,12 @@ use crate::document::{Path, Problem};
 pub struct FaultSpec {
     /// The component, by its path in results: `volume/spindle[2]`, or the name of a link.
     pub component: String,
-    /// When it fails: from then on it answers nothing, and what it was asked before is lost.
+    /// When it fails. It stops answering, and requests in it are lost.
     pub fails: Moment,
-    /// When it works again, with what it held. An array then writes what it missed.
+    /// When it works again with its data intact. An array then writes what it missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returns: Option<Moment>,
-    /// When another one, which is empty, takes its place. An array then rebuilds what it held.
+    /// When an empty replacement takes its place. An array then rebuilds its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Moment>,
 }
@@ -30,11 +30,11 @@ pub struct FaultSpec {
 pub enum Moment {
     /// At this instant.
     At(Nanos),
-    /// After so many requests.
+    /// After a number of requests.
     After(AfterSpec),
 }
 
-/// After so many requests.
+/// A moment counted in requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AfterSpec {
@@ -82,24 +82,24 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
     })?;
     if !graph.nodes[node.index()].plan.known().serves_blocks() {
         let message = format!("`{}` serves no blocks; only components that do can fail yet", spec.component);
-        return Err(Problem::at(path.key("component"), message).help("leave it out: it would change nothing"));
+        return Err(Problem::at(path.key("component"), message).help("remove it: it would change nothing"));
     }
     let end = match (spec.returns, spec.replaced) {
         (Some(_), Some(_)) => {
-            let problem = Problem::at(path.key("replaced"), "what is replaced does not return");
-            return Err(problem.help("leave `returns` or `replaced` out"));
+            let problem = Problem::at(path.key("replaced"), "a replaced component does not return");
+            return Err(problem.help("remove `returns` or `replaced`"));
         }
         (Some(when), None) => Some(("returns", when, Change::Returns)),
         (None, when) => when.map(|when| ("replaced", when, Change::Replaced)),
     };
     if spec.replaced.is_some() && graph.view(node).capacity().0 == 0 {
-        let message = format!("`{}` holds no data that could be lost with it", spec.component);
+        let message = format!("`{}` holds no data, so it cannot be `replaced`", spec.component);
         return Err(Problem::at(path.key("replaced"), message).help("write `returns` instead"));
     }
     if let Some((field, when, _)) = end.filter(|(_, when, _)| !when.is_not_before(spec.fails)) {
-        let message = format!("`{}` would be back before it fails", spec.component);
+        let message = format!("`{}` would return before it fails", spec.component);
         _ = when;
-        return Err(Problem::at(path.key(field), message).help("give a later moment than that of `fails`"));
+        return Err(Problem::at(path.key(field), message).help("use a later time than `fails`"));
     }
     let fails = Fault { when: spec.fails, node, change: Change::Fails };
     let end = end.map(|(_, when, change)| Fault { when, node, change });

@@ -1,6 +1,6 @@
 //! A scenario from its text to its results.
 //!
-//! [`prepare`] reads a document and refuses what cannot work, every mistake at once; [`run::engine`] chooses how it is
+//! [`prepare`] reads a document and reports all errors together; [`run::engine`] chooses how it is
 //! computed; [`run::run`] runs its replications; [`results::of`] draws up what they say. Or all of it:
 //!
 //! ```
@@ -137,7 +137,7 @@ pub fn run_plan(
     progress: &Progress,
 ) -> Result<Found, Problems> {
     let engine = run::engine(plan).map_err(|why| {
-        let help = "leave `run.engine` out, or choose `events`";
+        let help = "remove `run.engine`, or use `events`";
         Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
     })?;
     let (outcomes, journeys) = run::run(plan, engine, options, progress);

@@ -6,11 +6,13 @@ mod streams;
 
 use std::path::{Path as FilePath, PathBuf};
 
+use headrace_storage::disk::DiskNumbers;
+use headrace_storage::ssd::SsdNumbers;
 use headrace_storage::{Catalogue, Graph, Lookup, Mistake, Wanted, lower};
 use headrace_work::NodeId;
 
 use crate::catalog;
-use crate::document::{Path, Problem};
+use crate::document::{Path, Problem, Problems};
 use crate::faults::{self, Fault};
 use crate::progress::Progress;
 use crate::spec::{RunSpec, ScenarioSpec};
@@ -31,7 +33,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// How long to run, and from which seed.
+    /// Length of the run, seed, and warm-up.
     pub fn run(&self) -> &RunSpec {
         &self.spec.run
     }
@@ -58,7 +60,7 @@ impl Plan {
     }
 }
 
-/// Plans a scenario that came from `file`; every mistake in it where it makes any.
+/// Plans a scenario that came from `file`, or returns all its errors.
 pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Plan, Vec<Problem>> {
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut problems = names(&spec);
@@ -90,8 +92,18 @@ struct Devices {
 }
 
 impl Catalogue for Devices {
-    fn disk(&self, name: &str) -> Lookup {
-        match catalog::disk(name, &self.folder) {
+    fn disk(&self, name: &str) -> Lookup<DiskNumbers> {
+        self.found(catalog::disk(name, &self.folder))
+    }
+
+    fn ssd(&self, name: &str) -> Lookup<SsdNumbers> {
+        self.found(catalog::ssd(name, &self.folder))
+    }
+}
+
+impl Devices {
+    fn found<N>(&self, found: Option<Result<N, Problems>>) -> Lookup<N> {
+        match found {
             Some(Ok(numbers)) => Lookup::Found(Box::new(numbers)),
             Some(Err(problems)) => Lookup::Broken(problems.rendered()),
             None => Lookup::Unknown(catalog::all_names(&self.folder)),
@@ -117,12 +129,10 @@ fn names(spec: &ScenarioSpec) -> Vec<Problem> {
         parts.chain(system).chain(workload).filter(|(_, name)| !is_plain(name)).map(|(within, name)| {
             let message = format!("`{}` is an invalid name", name.escape_debug());
             Problem::at(Path::of(&[within, name]), message)
-                .help("a name has letters, digits, `_`, `-` and spaces")
+                .help("names consist of letters, digits, `_`, `-` and spaces")
         });
-    let none = spec
-        .workload
-        .is_empty()
-        .then(|| Problem::at(Path::of(&["workload"]), "there is no stream: nothing would happen"));
+    let none =
+        spec.workload.is_empty().then(|| Problem::at(Path::of(&["workload"]), "no streams are defined"));
     none.into_iter().chain(wrong).collect()
 }
 

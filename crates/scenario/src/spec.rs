@@ -9,45 +9,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::faults::FaultSpec;
 
-/// A storage system, a load, and how long to watch them.
+/// A storage system, its load, and the length of the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioSpec {
-    /// Templates, each under a name of its own: arrays are made of copies of them.
+    /// Templates by name. Arrays consist of copies of them.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub parts: IndexMap<String, ComponentSpec>,
-    /// The components, each under a name of its own. Each exists once; whoever names it shares it.
+    /// Components by name. Each exists once and is shared by everything that names it.
     pub system: IndexMap<String, ComponentSpec>,
-    /// The streams of requests, each under a name of its own.
+    /// Streams of requests by name.
     pub workload: IndexMap<String, StreamSpec>,
     /// Components that fail during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultSpec>,
-    /// How long to run, and from which seed.
+    /// Length of the run, seed, and warm-up.
     #[serde(default)]
     pub run: RunSpec,
 }
 
-/// How long to run, and from which seed.
+/// Length of the run, seed, and warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunSpec {
-    /// The root of all random streams. Same scenario, same seed: same results, bit for bit.
+    /// Seed of all random streams. The same scenario and seed give bit-identical results.
     pub seed: u64,
-    /// How many requests are answered, dropped, expired or failed before the run ends. A replayed trace ends with its last request.
+    /// Number of requests answered, dropped, expired or failed before the run ends. A replayed trace ends
+    /// with its last request.
     #[schemars(range(min = 1))]
     pub requests: u64,
     /// End after this simulated time, if that comes first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Nanos>,
-    /// How many independent runs, each with random streams of its own.
+    /// Number of independent runs, each with its own random streams.
     #[schemars(range(min = 1, max = 100_000))]
     pub replications: u32,
-    /// How much of the beginning is left out.
+    /// Warm-up: what is discarded at the beginning.
     pub warm_up: WarmUp,
-    /// How the run is computed.
+    /// Simulation engine.
     pub engine: Engine,
-    /// What ends a run before its time.
+    /// Limits that stop a run early.
     pub limits: Limits,
 }
 
@@ -65,11 +66,12 @@ impl Default for RunSpec {
     }
 }
 
-/// How much of the beginning is left out.
+/// Warm-up: what is discarded at the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WarmUp {
-    /// As much as MSER-5 finds in one run; of replications, the first eleventh or, while their averages still move, more.
+    /// Single runs: as determined by MSER-5. Replications: the first eleventh, or more while their averages
+    /// still change.
     Auto,
     /// Nothing.
     None,
@@ -79,19 +81,20 @@ pub enum WarmUp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
-    /// By recursion where it gives the same answer, else by events.
+    /// Recursion where it gives the same result, otherwise events.
     Auto,
-    /// Event by event.
+    /// Event simulation.
     Events,
-    /// By Lindley's recursion: one open stream to devices that serve first come, first served.
+    /// Lindley's recursion: one open stream to devices that serve first come, first served.
     Recursion,
 }
 
-/// What ends a run before its time; what was found until then is kept and marked.
+/// Limits that stop a run early; results up to then are kept and marked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Maximum number of requests in flight: beyond it the system does not keep up. A run by recursion has none in flight.
+    /// Maximum number of requests in flight, beyond which the system is overloaded. Not applicable to the
+    /// recursion.
     #[schemars(range(min = 1))]
     pub in_flight: u64,
     /// Maximum number of events.

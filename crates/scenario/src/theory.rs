@@ -124,7 +124,7 @@ fn overload(plan: &Plan, target: NodeId, utilisation: f64) -> Option<Problem> {
         utilisation * 100.0
     );
     let sustained = rate * 1e3 / utilisation;
-    let help = format!("lower the rate below {sustained:.2} /s, or give `{name}` more to work with");
+    let help = format!("lower the rate below {sustained:.2} /s, or add capacity to `{name}`");
     Some(Problem { overload: true, ..Problem::at(path, message).help(help) })
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn not_poisson(stream: &StreamPlan) -> Option<String> {
     }
 }
 
-const MANY_SIZES: &str = "every size is taken into account: here 64 of more stand for all";
+const MANY_SIZES: &str = "all sizes are considered: here 64 represent all";
 
 fn pollaczek_khinchine(
     plan: &Plan,
@@ -268,7 +268,7 @@ pub(crate) fn approximation(disk: &Mg1, branches: u32, exponential: bool) -> (&'
     }
     let mean = fork_join::extreme_value(branches, disk.mean_response(), disk.sd_response());
     let fails = format!(
-        "queues are independent and responses of the extreme-value kind: {alike} (its error is not known in general)"
+        "queues are independent and responses of the extreme-value kind: {alike} (error unknown in general)"
     );
     ("fork-join by the extreme-value approximation", mean, fails)
 }
@@ -282,7 +282,7 @@ fn error_of(factor: f64, branches: u32, utilisation: f64) -> String {
             let percent = format!("{:+.1}", (factor / measured - 1.0) * 100.0).replace('-', "−");
             format!("measured error for {here}: {percent} %")
         }
-        None => format!("its error for {here} was not measured"),
+        None => format!("its error for {here} has not been measured"),
     }
 }
 
@@ -293,5 +293,5 @@ pub(crate) fn independent(branches: u32, exponential: bool) -> &'static str {
                 (exact for 2 disks; measured errors for 3 to 32 disks at 10 to 90 % utilisation: −3.9 to +0.4 %)";
     }
     "queues are independent and responses of the extreme-value kind: all see the same arrivals \
-     (its error is not known in general)"
+     (error unknown in general)"
 }

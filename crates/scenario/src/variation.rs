@@ -44,8 +44,7 @@ pub fn device(node: &mut Node, path: &Path, beside: &FilePath) -> Result<(), Pro
         let message = format!("there is no device `{name}`");
         Problem::at(at.clone(), message).nearest(&name, known.iter().map(String::as_str))
     };
-    let broken =
-        |why: String| Problem::at(at.clone(), format!("the file of `{name}` has mistakes")).help(why);
+    let broken = |why: String| Problem::at(at.clone(), format!("the file of `{name}` has errors")).help(why);
     let tree = catalog::written(&name, beside).ok_or_else(unknown)?;
     let mut base = tree.map_err(|problems| broken(problems.rendered()))?.root;
     if let Some(first) = base.child(LIKE) {
@@ -97,7 +96,7 @@ fn vary(base: &mut Node, varied: &Node, name: &str) {
     }
 }
 
-/// What stands in the place of `base`: a number alone is told to be changed, where the other device tells where its is from.
+/// The value that replaces `base`: a bare number is marked as changed if the other device gives a source.
 fn changed(base: &Node, varied: &Node, name: &str) -> Node {
     let was = base.child("value").filter(|_| matches!(varied.value, Value::Scalar(_)));
     let Some(was) = was else { return varied.clone() };

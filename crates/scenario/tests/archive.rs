@@ -1,4 +1,4 @@
-//! Archives against what can be worked out by hand, and any archive against the laws.
+//! Archives against calculations by hand, and any archive against the invariants.
 
 use std::path::PathBuf;
 
@@ -310,7 +310,7 @@ fn what_cannot_work_is_refused() {
     };
     refused(
         &(pool.clone() + &archive("")),
-        "1 file(s) are on tape when the log begins, and the archive has no library",
+        "1 file(s) are on tape when the log starts, but the archive has no library",
     );
     refused(
         &(pool.clone() + &archive(", library: disks")),
@@ -328,7 +328,7 @@ fn what_cannot_work_is_refused() {
     );
     let front = "  front: {type: front, ports: [{number: 1, up_to: 4 MB}, {number: 1, above: 5 MB}]}\n";
     refused(&(pool.clone() + front + &archive(", front: front")), "no port takes a file of");
-    refused("  archive: {type: station, service: 1 s}", "a log of file operations goes to an archive");
+    refused("  archive: {type: station, service: 1 s}", "a log of file operations needs an archive");
     refused(
         &(pool.clone()
             + &pool.replace("disks", "more")

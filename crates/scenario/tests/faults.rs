@@ -74,8 +74,11 @@ fn faults_that_cannot_be_are_refused_in_words() {
     let cases = [
         ("{component: 'volume/spindle[7]', fails: 1 s}", "there is no component `volume/spindle[7]`"),
         ("{component: volum, fails: 1 s}", "did you mean `volume`?"),
-        ("{component: volume, fails: 5 s, returns: 4 s}", "`volume` would be back before it fails"),
-        ("{component: volume, fails: 5 s, returns: 6 s, replaced: 7 s}", "what is replaced does not return"),
+        ("{component: volume, fails: 5 s, returns: 4 s}", "`volume` would return before it fails"),
+        (
+            "{component: volume, fails: 5 s, returns: 6 s, replaced: 7 s}",
+            "a replaced component does not return",
+        ),
         ("{component: volume}", "fails"),
     ];
     for (fault, says) in cases {
@@ -89,7 +92,7 @@ system:
 workload: {users: {to: volume, arrivals: {poisson: 20 /s}}}
 faults: [{component: wire, fails: 1 s, replaced: 2 s}]
 ";
-    assert!(refused(link).contains("`wire` holds no data that could be lost with it"), "{}", refused(link));
+    assert!(refused(link).contains("`wire` holds no data, so it cannot be `replaced`"), "{}", refused(link));
 }
 
 /// Where waiting for parity is what limits an array, the array is the bottleneck: its disks wait while data crosses the wire. Writes

@@ -373,7 +373,7 @@ fn a_short_run_keeps_its_answers() {
         let sets = [("run.requests", "105"), ("run.replications", "1"), ("run.seed", &seed.to_string())];
         let results = with(&station("{poisson: 50 /s}", "{exponential: 10 ms}"), &sets, 1);
         assert_eq!(results.streams[0].response.count, 105);
-        assert!(results.notes.iter().any(|note| note.contains("too short to find its warm-up")));
+        assert!(results.notes.iter().any(|note| note.contains("too short to determine its warm-up")));
     }
 }
 

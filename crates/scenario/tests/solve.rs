@@ -153,7 +153,7 @@ workload: {{users: {{to: volume, arrivals: {{closed: {{depth: 8}}}}, size: 64 Ki
     let before = solved(&text(8.0), None);
     assert_eq!(before.stations[0].component, "volume/station");
     assert!(
-        before.answer.contains("Made 2.00× as fast, the bottleneck moves to loop, at 1,000/s."),
+        before.answer.contains("If it were 2.00× as fast, loop would be the bottleneck, at 1,000/s."),
         "{}",
         before.answer
     );

@@ -34,7 +34,7 @@ fn a_full_system_drops_what_erlang_says() {
         close(stream.dropped as f64 / stream.made as f64, expected, 2.0, "share dropped");
         assert_eq!(stream.made, stream.answered + stream.in_flight + stream.dropped);
         assert!(
-            results.notes.iter().any(|note| note.contains("found no room and were dropped")),
+            results.notes.iter().any(|note| note.contains("were dropped at the limit")),
             "{:?}",
             results.notes
         );
@@ -75,6 +75,32 @@ fn impatient_hosts_give_up_as_often_as_the_response_law_says() {
     // The server does the work of those too.
     close(results.components[0].utilisation.unwrap(), 0.7, 1.0, "utilisation");
     assert!(results.notes.iter().any(|note| note.contains("expired")), "{:?}", results.notes);
+}
+
+/// A lone client of a server that takes 10 ms asks every 4 ms: it gives up each time, and what it abandons goes on.
+#[test]
+fn a_closed_client_that_gives_up_asks_again_at_once() {
+    let slow = CLERK.replace("{exponential: 10 ms}", "10 ms").replace("400000", "100");
+    let users = "{to: clerk, arrivals: {closed: {depth: 1}}, timeout: 4 ms}";
+    let stream = &run(&format!("{slow}workload: {{users: {users}}}")).streams[0];
+    assert_eq!((stream.expired, stream.answered), (100, 0));
+    let whole = slow.replace("{requests: 100}", "{requests: 100, warm_up: none}");
+    let results = run(&format!("{whole}workload: {{users: {users}}}"));
+    assert!((results.simulated_s - 0.4).abs() < 1e-9, "100 requests of 4 ms each: {}", results.simulated_s);
+    let patient = users.replace("4 ms", "10 ms");
+    let stream = &run(&format!("{slow}workload: {{users: {patient}}}")).streams[0];
+    assert_eq!((stream.expired, stream.answered), (0, 100), "an answer at the deadline is in time");
+}
+
+/// Many closed clients who think are like an open stream. Of those requests that are answered
+/// within t the mean response is 1/θ − t·e^−θt / (1 − e^−θt), with θ = μ − λ.
+#[test]
+fn many_closed_clients_that_give_up_are_like_an_open_stream() {
+    let arrivals = "{closed: {depth: 10000, think: {exponential: 142.857 s}}}";
+    let results =
+        run(&format!("{CLERK}workload: {{users: {{to: clerk, arrivals: {arrivals}, timeout: 50 ms}}}}"));
+    let late = libm::exp(-30.0 * 0.050);
+    close(results.streams[0].response.mean_ms, 1000.0 / 30.0 - 50.0 * late / (1.0 - late), 2.0, "response");
 }
 
 /// Cobham: the waits of a non-preemptive queue with two classes are W₀/(1 − ρ₁) and W₀/((1 − ρ₁)(1 − ρ)).
@@ -234,7 +260,7 @@ fn headroom_of_a_replay_is_from_the_load_it_offers() {
     }
 }
 
-/// Options that play no part are named, and notes are true of the device.
+/// Options without effect are named, and notes are true of the device.
 #[test]
 fn notes_say_what_plays_no_part() {
     let text = |disk: &str, users: &str| {
@@ -245,7 +271,7 @@ fn notes_say_what_plays_no_part() {
     let notes = |disk: &str, users: &str| run(&text(disk, users)).notes.join(" ");
     let sequential = "arrivals: {poisson: 10 /s}, pattern: sequential";
     let coupled = notes("seagate-st3500630ns, positioning: coupled", sequential);
-    assert!(coupled.contains("the addresses of `users` play no part"), "{coupled}");
+    assert!(coupled.contains("the addresses of `users` are ignored"), "{coupled}");
     let bare = notes("seagate-st3500630ns", sequential);
     assert!(bare.contains("the device file gives none") && !bare.contains("has one"), "{bare}");
     let cached = notes("hp-c2247a", sequential);
@@ -277,7 +303,7 @@ run: {{requests: 200000}}
     assert!(refused.unwrap_err().rendered().contains("`volume` is overloaded"));
 }
 
-/// The headroom of a component is of the streams that reach it: what a host elsewhere waits for plays no part.
+/// The headroom of a component is of the streams that reach it: what a host elsewhere waits for does not count.
 #[test]
 fn headroom_is_of_the_streams_that_reach_the_bottleneck() {
     let results = run("

@@ -2,6 +2,8 @@
 //! two. Every response of a run is recorded here, so recording is a shift, an addition and two comparisons; the crate
 //! `hdrhistogram` takes five times as many instructions, and is the oracle of the tests.
 
+use crate::packed::Packed;
+
 /// Values below this have a bucket each; above, 1024 buckets lie between a power of two and the next.
 const EXACT: u64 = 1 << 11;
 
@@ -44,6 +46,16 @@ impl Buckets {
         self.reach(bucket(value), times);
     }
 
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, packed: &Packed) {
+        packed.counts().for_each(|(at, times)| self.reach(at, times));
+    }
+
+    /// What it holds, in few bytes.
+    pub fn packed(&self) -> Packed {
+        Packed::new(self.held())
+    }
+
     #[cold]
     fn reach(&mut self, at: usize, times: u64) {
         if at >= self.counts.len() {
@@ -56,8 +68,12 @@ impl Buckets {
 
     /// What it holds: the middle of each bucket and its count, in order.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.held().map(|(at, count)| (middle(at), count))
+    }
+
+    fn held(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let held = (self.first..self.end).map(|at| (at, self.counts[at]));
-        held.filter(|(_, count)| *count > 0).map(|(at, count)| (middle(at), count))
+        held.filter(|(_, count)| *count > 0)
     }
 
     /// Empties it.

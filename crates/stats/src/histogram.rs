@@ -3,6 +3,7 @@
 use headrace_units::Nanos;
 
 use crate::buckets::Buckets;
+use crate::packed::Packed;
 
 /// A run's histograms are kept in at most this many segments.
 pub const SEGMENTS: usize = 64;
@@ -16,7 +17,7 @@ type Counts = Vec<(u64, u64)>;
 /// Response times in successive segments. The one being filled is a histogram; those closed keep only what they hold.
 #[derive(Clone, Debug, Default)]
 pub struct Segments {
-    closed: Vec<Counts>,
+    closed: Vec<Packed>,
     filling: Buckets,
 }
 
@@ -29,20 +30,28 @@ impl Segments {
 
     /// Ends the segment being filled and begins the next.
     pub fn close(&mut self) {
-        self.closed.push(self.filling.counts().collect());
+        self.closed.push(self.filling.packed());
         self.filling.clear();
     }
 
     /// Merges neighbouring closed segments, two into one.
     pub fn merge_neighbours(&mut self) {
-        self.closed = self.closed.chunks(2).map(|pair| merged(pair.iter().flatten().copied())).collect();
+        self.closed = self.closed.chunks(2).map(|pair| together(pair).packed()).collect();
     }
 
     /// What was recorded from segment `first` on.
     pub fn from(&self, first: usize) -> Distribution {
-        let closed = self.closed.iter().skip(first).flatten().copied();
-        Distribution { counts: merged(closed.chain(self.filling.counts())) }
+        let mut all = together(&self.closed[first.min(self.closed.len())..]);
+        self.filling.counts().for_each(|(value, count)| all.record_times(value, count));
+        Distribution { counts: all.counts().collect() }
     }
+}
+
+/// The counts of several segments.
+fn together(segments: &[Packed]) -> Buckets {
+    let mut all = Buckets::default();
+    segments.iter().for_each(|segment| all.add(segment));
+    all
 }
 
 /// All of them together: counts of one value become one.

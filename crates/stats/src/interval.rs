@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::independence::independent_groups;
+
 /// How an interval was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,32 +30,27 @@ pub struct Interval {
 
 /// How many batches an interval is computed from: more would be correlated sooner, fewer make wide intervals
 /// (Schmeiser 1982 finds little to gain beyond 30).
-const GROUPS: usize = 32;
+pub(crate) const GROUPS: usize = 32;
 
-/// In how many parts a group is divided to see how much varies within it.
-const QUARTERS: usize = 4;
-
-/// Groups are taken for independent where the small batches count for as many as this in each: shorter groups share so much with
-/// their neighbours that intervals are too narrow (of M/M/1 at a utilisation of 0.95, 90 % and fewer contain the mean).
-const EFFECTIVE_PER_GROUP: f64 = 15.0;
-
-/// Where a group has fewer than that at all, this share of them must count.
-const EFFECTIVE_SHARE: f64 = 0.6;
+/// The fewest groups of independent batches that make an interval trusted: below five, Student's law widens it by half and more.
+const FEWEST_INDEPENDENT: usize = 5;
 
 impl Interval {
     /// From the means of successive small batches of one run, warm-up left out. `None` below four batches.
     ///
-    /// They are merged into 32 groups, whose means are taken for independent where the small batches of a group count for fifteen
-    /// independent values or more (or, of fewer, for three in five). For how many they count is told by how much the quarters
-    /// *within* groups vary, at the upper 95 % limit: told by the groups themselves, the runs that are trusted would be those
-    /// whose groups, and so whose interval, came out narrow by chance. Groups that drift apart are not trusted either.
+    /// They are merged into 32 groups. The variance is that of the groups; Student's law has the degrees of freedom of as many
+    /// groups as hold 80 independent batches each ([`independent_groups`]), so that short runs have wider intervals. Below five
+    /// such groups the interval is not trusted.
     pub fn by_batch_means(batch_means: &[f64]) -> Option<Self> {
         if batch_means.len() < 4 {
             return None;
         }
         let groups = merged(batch_means, GROUPS);
-        let trusted = is_independent(batch_means, &groups);
-        Some(Self { trusted, ..Self::of_independent(&groups, Method::BatchMeans) })
+        let independent = independent_groups(batch_means, &groups);
+        let freedom = independent.max(FEWEST_INDEPENDENT).min(groups.len()) - 1;
+        let half_width = student_975(freedom) * standard_error(&groups);
+        let trusted = independent >= FEWEST_INDEPENDENT;
+        Some(Self { mean: mean(&groups), half_width, method: Method::BatchMeans, trusted })
     }
 
     /// From the means of independent replications, which have settled or not: see [`settling::is_settled`]. `None` for fewer than
@@ -61,17 +58,12 @@ impl Interval {
     ///
     /// [`settling::is_settled`]: crate::settling::is_settled
     pub fn by_replications(means: &[f64], settled: bool) -> Option<Self> {
-        (means.len() >= 2)
-            .then(|| Self { trusted: settled, ..Self::of_independent(means, Method::Replications) })
-    }
-
-    fn of_independent(values: &[f64], method: Method) -> Self {
-        Self {
-            mean: mean(values),
-            half_width: student_975(values.len() - 1) * standard_error(values),
-            method,
-            trusted: true,
-        }
+        (means.len() >= 2).then(|| Self {
+            mean: mean(means),
+            half_width: student_975(means.len() - 1) * standard_error(means),
+            method: Method::Replications,
+            trusted: settled,
+        })
     }
 }
 
@@ -105,28 +97,8 @@ pub(crate) fn standard_error(values: &[f64]) -> f64 {
     (variance(values) / values.len() as f64).sqrt()
 }
 
-/// Whether the means of groups can be taken for independent, by the small batches that they are made of.
-fn is_independent(batch_means: &[f64], groups: &[f64]) -> bool {
-    let size = batch_means.len() / GROUPS;
-    if size < QUARTERS {
-        return false;
-    }
-    let effective = EFFECTIVE_PER_GROUP.min(EFFECTIVE_SHARE * size as f64);
-    let (single, quarters) = (variance(batch_means), within_groups(batch_means, size));
-    let by_quarters = quarters / QUARTERS as f64 * variance_limit(GROUPS * (QUARTERS - 1));
-    let by_groups = variance(groups) / variance_limit(GROUPS - 1);
-    single >= effective * by_quarters.max(by_groups)
-}
-
-/// The variance of the quarters of groups of `size` batches about the mean of their group.
-fn within_groups(batch_means: &[f64], size: usize) -> f64 {
-    let rest = batch_means.len() - size * GROUPS;
-    let groups = batch_means[rest..].chunks_exact(size);
-    groups.map(|group| variance(&merged(group, QUARTERS))).sum::<f64>() / GROUPS as f64
-}
-
 /// `groups` means of equally many successive values each; the oldest are left out where the division leaves a rest.
-fn merged(values: &[f64], groups: usize) -> Vec<f64> {
+pub(crate) fn merged(values: &[f64], groups: usize) -> Vec<f64> {
     let size = (values.len() / groups).max(1);
     let rest = values.len().saturating_sub(size * groups);
     values[rest..].chunks_exact(size).map(|chunk| chunk.iter().sum::<f64>() / size as f64).collect()

@@ -14,8 +14,10 @@
 pub mod batches;
 mod buckets;
 pub mod histogram;
+mod independence;
 mod interval;
 mod level;
+mod packed;
 mod pairs;
 pub mod quantile;
 mod series;

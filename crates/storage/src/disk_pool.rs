@@ -23,23 +23,23 @@ pub struct DiskPoolSpec {
     /// Number of volumes on each chain.
     #[schemars(range(min = 1, max = 100_000))]
     pub volumes: u32,
-    /// Capacity of a volume. A larger file is stored on several successive ones.
+    /// Capacity of a volume. Larger files span successive volumes.
     pub volume: Bytes,
     /// Rate of a chain.
     pub rate: BytesPerSecond,
-    /// Which volume the next file goes to.
+    /// Allocation policy for volumes.
     #[serde(default)]
     pub allocate: Allocate,
 }
 
-/// Which volume the next file goes to.
+/// Allocation policy for volumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Allocate {
-    /// The next one: all volumes of the first chain, then those of the second.
+    /// The next volume: all volumes of the first chain, then those of the second.
     #[default]
     ChainByChain,
-    /// One of the next chain: successive files go to different chains.
+    /// The next chain: successive files go to different chains.
     AcrossChains,
 }
 
@@ -52,7 +52,7 @@ impl Spec for DiskPoolSpec {
         if self.volume.0 == 0 || self.rate.get() <= 0.0 {
             return at.refuse(
                 "volume",
-                "a volume holds at least one byte, and a chain carries something",
+                "the capacity of a volume and the rate of a chain must be above zero",
                 None,
             );
         }

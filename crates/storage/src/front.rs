@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::Lowering;
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, Meter, by_hosts};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 
@@ -20,57 +20,59 @@ use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FrontSpec {
-    /// Maximum number of transfers of a user. Default: no limit.
+    /// Maximum number of transfers per user. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub per_user: Option<u32>,
-    /// Maximum number of transfers of a host. Default: no limit.
+    /// Maximum number of transfers per host. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub per_host: Option<u32>,
-    /// The ports, class by class; a transfer takes the first that is free and suits the size of its file. Default: no ports are needed.
+    /// Classes of ports; a transfer takes the first free port that accepts the size of its file. Default: no
+    /// ports needed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<PortClass>,
-    /// Who is next when a port is free.
+    /// Queueing discipline for ports.
     #[serde(default)]
     pub queue: PortQueue,
-    /// Delay before the data of a put moves, the port being held.
+    /// Delay before the data of a put is sent. The port is held.
     #[serde(default)]
     pub put_latency: Nanos,
-    /// Delay before the data of a get moves, the port being held.
+    /// Delay before the data of a get is sent. The port is held.
     #[serde(default)]
     pub get_latency: Nanos,
-    /// The most that one client sends or receives. Default: no limit.
+    /// Maximum rate of one client. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_rate: Option<BytesPerSecond>,
 }
 
-/// Ports that take files of some sizes.
+/// A class of ports for files of certain sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortClass {
     /// Number of ports.
     #[schemars(range(min = 1, max = 100_000))]
     pub number: u32,
-    /// Files must be larger than this.
+    /// Minimum file size (exclusive).
     #[serde(default)]
     pub above: Bytes,
-    /// Files must not be larger than this. Default: no limit.
+    /// Maximum file size (inclusive). Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up_to: Option<Bytes>,
 }
 
-/// Who is next when a port is free.
+/// Queueing discipline for ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PortQueue {
-    /// The first in the queue whose file the port takes.
+    /// The first in the queue whose file fits the port.
     #[default]
     FirstThatFits,
-    /// The head of the queue: while no port suits it, nobody behind it gets one.
+    /// The head of the queue; it blocks those behind it until a port fits.
     HeadBlocks,
-    /// One queue for limits and ports: the first whose user and host may have another and whose file a free port takes. Nobody holds a
-    /// place of a user while waiting for a port. All time in it counts as waiting.
+    /// One queue for limits and ports: the first transfer within the limits of its user and host whose file
+    /// fits a free port. No transfer counts against a limit while it waits for a port. All time in this queue
+    /// counts as waiting.
     Joint,
 }
 
@@ -86,7 +88,7 @@ impl Spec for FrontSpec {
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
         let empty = self.ports.iter().any(|class| class.up_to.is_some_and(|most| most <= class.above));
         if empty {
-            return at.refuse("ports", "a class takes no file: `up_to` must be larger than `above`", None);
+            return at.refuse("ports", "a class accepts no file: `up_to` must be larger than `above`", None);
         }
         if !self.ports.is_empty()
             && let Some(size) = self.size_without_port()
@@ -95,7 +97,7 @@ impl Spec for FrontSpec {
             return at.refuse(
                 "ports",
                 message,
-                Some("leave out `above` of the smallest class and `up_to` of the largest, and leave no gap"),
+                Some("omit `above` of the smallest class and `up_to` of the largest, and leave no gap"),
             );
         }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
@@ -297,7 +299,7 @@ impl Metered for Front<'_> {
         let ports = self.ports.borrow().len() as u64;
         (ports > 0).then(|| Activity {
             servers: ports,
-            busy: [self.busy.borrow().area(now), 0, 0, 0],
+            busy: by_hosts(self.busy.borrow().area(now)),
             queue: queue.area(now),
             waiting: queue.value() + self.limited.len() as u64,
             visits: waits.count(),

@@ -43,7 +43,7 @@ pub enum Event {
     RebuildBegins,
     /// All that could be rebuilt is.
     RebuildEnds,
-    /// An array has lost so many stripes for good.
+    /// An array has lost this number of stripes for good.
     LosesData(u64),
 }
 

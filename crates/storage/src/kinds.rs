@@ -94,15 +94,10 @@ macro_rules! rooms {
                 ask: &'s Ask<Block>,
                 spent: &'s mut Spent,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                let (up, failures) = (place.health.is_up(), place.health.failures());
-                if up {
-                    place.receive(ask.work.bytes);
-                }
+                let failures = place.admit(ask.work.bytes);
                 let before = spent.legs().len();
                 async move {
-                    if !up {
-                        return spent.fail();
-                    }
+                    let Some(failures) = failures else { return spent.fail() };
                     match self {
                         $(Self::$kind(room) => room.serve(ask, spent).await,)+
                         $(Self::$made(room) => room.serve(ask, spent).await,)+
@@ -136,15 +131,10 @@ macro_rules! rooms {
                 disk: usize,
                 spent: &'s mut Spent,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                let (up, failures) = (place.health.is_up(), place.health.failures());
-                if up {
-                    place.receive(ask.work.bytes);
-                }
+                let failures = place.admit(ask.work.bytes);
                 let before = spent.legs().len();
                 async move {
-                    if !up {
-                        return spent.fail();
-                    }
+                    let Some(failures) = failures else { return spent.fail() };
                     match self {
                         $(Self::$kind(room) => room.serve_over(ask, way, disk, spent).await,)+
                         $(Self::$made(room) => room.serve_over(ask, way, disk, spent).await,)+
@@ -167,16 +157,13 @@ macro_rules! rooms {
                 ask: &'s Ask<Crossing>,
                 spent: &'s mut Spent,
             ) -> impl Future<Output = headrace_units::Nanos> + use<'m, 's> {
-                let (up, failures) = (place.health.is_up(), place.health.failures());
-                if up {
-                    place.receive(ask.work.data().bytes);
-                }
+                let failures = place.admit(ask.work.data().bytes);
                 let before = spent.legs().len();
                 async move {
-                    if !up {
+                    let Some(failures) = failures else {
                         spent.fail();
                         return spent.until();
-                    }
+                    };
                     let tail = match self {
                         $(Self::$kind(room) => room.carry(ask, spent).await,)+
                         $(Self::$made(room) => room.carry(ask, spent).await,)+

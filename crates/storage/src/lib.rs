@@ -7,6 +7,7 @@
 //! formulas, whether it keeps order), and what it does ([`Room`]). What a room does not say of itself is the cautious answer.
 
 mod arena;
+mod bookings;
 mod crossing;
 pub mod expression;
 pub mod graph;
@@ -37,29 +38,33 @@ use headrace_work::{Ask, Block, DaqEvent, FileOp, Spent};
 kinds::rooms! {
     /// A disk drive.
     Disk = disk::{DiskSpec, DiskPlan, Disk},
-    /// Servers with a service time by law.
+    /// A solid-state drive.
+    Ssd = ssd::{SsdSpec, SsdPlan, Ssd},
+    /// A file system on a volume, with its page cache.
+    FileSystem = file_system::{FileSystemSpec, FileSystemPlan, FileSystem},
+    /// Servers with a given service time distribution.
     Station = station::{StationSpec, StationSpec, Station},
-    /// What arrays share: processors, a bus, memory for caches.
+    /// An array controller: processors, a bus, and memory for caches.
     Controller = controller::{ControllerSpec, ControllerSpec, Controller},
-    /// Several devices that answer as one.
+    /// Several devices that act as one.
     Array = array::{ArraySpec, ArrayPlan, Array},
     /// A link that carries one transfer at a time.
     Link = link::{LinkSpec, LinkPlan, Link},
     /// A Fibre Channel arbitrated loop.
     FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
-    /// A switch between servers, other switches and what holds data.
+    /// A switch that connects servers, storage and other switches.
     Switch = switch::{SwitchSpec, SwitchPlan, Switch},
     /// A server that streams come from.
     Server = server::{ServerSpec, ServerPlan, Server},
-    /// Limits of users and ports, before an archive.
+    /// Limits per user and per host, and ports, in front of an archive.
     Front = front::{FrontSpec, FrontSpec, Front},
-    /// A network that transfers share, each way.
+    /// A network shared by transfers.
     Network = network::{NetworkSpec, NetworkSpec, Network},
-    /// Volumes on chains, which hold files.
+    /// A disk pool: volumes on chains.
     DiskPool = disk_pool::{DiskPoolSpec, DiskPoolSpec, DiskPool},
     /// Cartridges, drives and robots.
     TapeLibrary = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
-    /// Files in a disk pool before a tape library.
+    /// An archive: files in a disk pool in front of a tape library.
     Archive = archive::{ArchiveSpec, ArchivePlan, Archive},
     /// Local data concentrators: what triggers read out.
     Readout = readout::{ReadoutSpec, ReadoutPlan, Readout},

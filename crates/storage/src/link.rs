@@ -21,23 +21,23 @@ use crate::wire::{FrameSpec, Line, Preset, Wire};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// What the wire is called: its rate and its frames. Default: `rate` and `frame` say them.
+    /// Type of wire, which sets rate and frame. Default: as given by `rate` and `frame`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
-    /// Transfer rate. With `frame`, the rate at which frames are sent: after line coding, before the overhead of frames. Default: that of
+    /// Data rate; with `frame`, the rate after line coding and before frame overhead. Default: that of
     /// `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// What frames add to data. Default: that of `preset`; without one nothing, and `rate` is that of data.
+    /// Frame overhead. Default: that of `preset`; without a preset none, and `rate` is the data rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameSpec>,
-    /// Whether reads and writes share the wire. Default: a `preset` is `full`, a bare `rate` is `half`.
+    /// Whether reads and writes share the wire. Default: `full` with a `preset`, otherwise `half`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplex: Option<Duplex>,
-    /// Delay from the last byte sent to the last byte received; the next transfer may begin in the meantime.
+    /// Propagation delay. The next transfer can start meanwhile.
     #[serde(default)]
     pub latency: Nanos,
-    /// Length of the wire in metres, of 5 ns each.
+    /// Length in metres (5 ns each).
     #[serde(default)]
     #[schemars(range(min = 0, max = 20_000_000))]
     pub metres: u32,
@@ -47,13 +47,13 @@ pub struct LinkSpec {
     pub credit: Option<u32>,
 }
 
-/// Whether the two directions of a link are one wire.
+/// Whether the two directions of a link share one wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Duplex {
-    /// One transfer at a time, whichever way it goes.
+    /// One transfer at a time, in either direction.
     Half,
-    /// Reads come on one wire, writes go on another.
+    /// A wire for reads and another for writes.
     Full,
 }
 
@@ -90,7 +90,11 @@ impl Spec for LinkSpec {
         let wire = Line { preset, rate, frame, metres, credit }.wire(at)?;
         let usual = if self.preset.is_some() { Duplex::Full } else { Duplex::Half };
         let duplex = self.duplex.unwrap_or(usual);
-        let port = || AnyPlan::Port(PortPlan { wire, messages: false, passes: Passes::Whole }.into());
+        let port = || {
+            AnyPlan::Port(
+                PortPlan { wire, messages: false, passes: Passes::Whole, commands: [Nanos::ZERO; 2] }.into(),
+            )
+        };
         let uses = match duplex {
             Duplex::Half => Vec::new(),
             Duplex::Full => DIRECTIONS.iter().map(|(_, name)| at.part(name, port())).collect(),
@@ -135,7 +139,7 @@ impl Known for LinkPlan {
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         let both = load.writes() && load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
         if self.duplex == Duplex::Full && both {
-            return Err(format!("`{}` may answer a later request first", view.path()));
+            return Err(format!("`{}` may answer requests out of order", view.path()));
         }
         Ok(())
     }

@@ -15,9 +15,9 @@ use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSpec {
-    /// What data achieves, each way.
+    /// Data rate in each direction.
     pub rate: BytesPerSecond,
-    /// Whether both ways share `rate`.
+    /// Whether both directions share `rate`.
     #[serde(default)]
     pub half_duplex: bool,
 }

@@ -12,6 +12,7 @@ use crate::controller::Controller;
 use crate::crossing::Crossing;
 use crate::graph::Graph;
 use crate::health::{Change, Event, Happening, Health};
+use crate::switch::Switch;
 use crate::timeline::Timeline;
 use crate::witness::{Fact, Witness};
 
@@ -23,6 +24,8 @@ pub struct Site<'m> {
     pub timeline: Timeline,
     /// Links that transfers use several of at once, whichever rooms they belong to.
     pub fluid: Fluid<'m>,
+    /// Number of threads of all servers.
+    pub threads: u32,
     witness: Option<Box<dyn Witness>>,
     seed: u64,
     /// The components that were asked something since this list was last taken.
@@ -34,7 +37,7 @@ impl<'m> Site<'m> {
     /// An empty site, whose random streams come from `seed`.
     pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
         let (touched, happenings) = (RefCell::default(), RefCell::default());
-        Self { sim, timeline, fluid: Fluid::new(sim), witness: None, seed, touched, happenings }
+        Self { sim, timeline, fluid: Fluid::new(sim), threads: 0, witness: None, seed, touched, happenings }
     }
 
     /// Notes what happens to a component.
@@ -51,6 +54,12 @@ impl<'m> Site<'m> {
     #[must_use]
     pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {
         Self { witness: Some(witness), ..self }
+    }
+
+    /// Has streams with this number of threads in all.
+    #[must_use]
+    pub fn with_threads(self, threads: u32) -> Self {
+        Self { threads, ..self }
     }
 
     /// Tells what happened to a file of the archive `of`.
@@ -132,6 +141,14 @@ impl<'m> Place<'m> {
     /// Has the next request noted in the list of touched components again.
     pub fn untouch(&self) {
         self.touched.set(false);
+    }
+
+    /// A request comes: it is received if the component works. Gives how often that has failed so far.
+    #[inline]
+    pub(crate) fn admit(&self, bytes: u64) -> Option<u32> {
+        let failures = self.health.is_up().then(|| self.health.failures())?;
+        self.receive(bytes);
+        Some(failures)
     }
 
     #[inline]
@@ -254,6 +271,14 @@ impl<'m> Edge<'m> {
         self.to.serve_over(self.place, ask, way, disk, spent)
     }
 
+    /// The switch that it leads to, if it leads to one.
+    pub(crate) fn switch(&self) -> Option<&'m Switch<'m>> {
+        match self.to {
+            Component::Switch(switch) => Some(switch),
+            _ => None,
+        }
+    }
+
     /// The controller that it leads to, if it leads to one.
     pub(crate) fn controller(&self) -> Option<&'m Controller<'m>> {
         match self.to {
@@ -292,7 +317,7 @@ impl<'m> Edge<'m> {
         self.to
     }
 
-    /// Work begins that is done by more than one call: so many bytes are sent, and received.
+    /// Work begins that is done by more than one call: `bytes` are sent, and received.
     pub(crate) fn begin(&self, bytes: u64) {
         self.sent.set(self.sent.get().with(bytes));
         self.place.receive(bytes);

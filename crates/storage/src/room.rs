@@ -69,7 +69,11 @@ pub trait Known {
     /// It is not known: which assumption fails.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         _ = load;
-        Err(format!("what a request asks of a {} is known: `{}` has no formula", view.kind(), view.path()))
+        Err(format!(
+            "the demand of a request on a {} is known: `{}` has no formula",
+            view.kind(),
+            view.path()
+        ))
     }
 
     /// What it asks of this node and of those it uses to carry one phase of a request of a load, from the port of who asks to that of
@@ -79,7 +83,7 @@ pub trait Known {
     /// It is not known: which assumption fails.
     fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
         _ = (load, crossing);
-        Err(format!("how long a {} is held is known: `{}` has no formula", view.kind(), view.path()))
+        Err(format!("the holding time of a {} is known: `{}` has no formula", view.kind(), view.path()))
     }
 
     /// Whether requests are answered in the order in which they come, so that they can be passed through without events.
@@ -88,7 +92,7 @@ pub trait Known {
     /// They may not be: why.
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
         _ = load;
-        Err(format!("`{}` may answer a later request first", view.path()))
+        Err(format!("`{}` may answer requests out of order", view.path()))
     }
 
     /// Whether the time a request takes depends on its address.
@@ -228,11 +232,11 @@ pub trait Room<'m>: Metered {
         async { unreachable!("a room that takes no events is asked to") }
     }
 
-    /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Only rooms
-    /// that take files are told.
+    /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Called only
+    /// for rooms that take files.
     fn begin_with(&self, file: &FileOp) {
         _ = file;
-        unreachable!("a room that takes no files is told of one");
+        unreachable!("a room that takes no files is given one");
     }
 }
 

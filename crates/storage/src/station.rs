@@ -18,13 +18,13 @@ use crate::theory::{Demand, Load, Model, Server};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationSpec {
-    /// Number of requests served at once.
+    /// Number of requests served in parallel.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub servers: u32,
-    /// Service time of each.
+    /// Service time of a request.
     pub service: TimeSpec,
-    /// Which of the waiting requests is served next.
+    /// Order of service.
     #[serde(default)]
     pub order: Order,
     /// Addressable bytes.
@@ -32,14 +32,15 @@ pub struct StationSpec {
     pub capacity: Bytes,
 }
 
-/// Which of the waiting requests is served next.
+/// Order of service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// The one that came first.
+    /// First come, first served.
     #[default]
     FirstCome,
-    /// The one whose stream has the smallest `priority`, without preemption; among equals the one that came first.
+    /// The stream with the smallest `priority` first, without preemption; equal priorities in order of
+    /// arrival.
     Priority,
 }
 
@@ -85,7 +86,7 @@ impl Known for StationSpec {
         let busy = |fails| Model::Busy { work_ms: self.work_ms(), fails };
         if self.order == Order::Priority {
             return Ok(busy(format!(
-                "requests are served in the order in which they come: `{}` has priorities",
+                "requests are served in order of arrival: `{}` has priorities",
                 view.path()
             )));
         }
@@ -104,7 +105,7 @@ impl Known for StationSpec {
         if self.order == Order::FirstCome && (self.servers == 1 || load.alone) {
             return Ok(());
         }
-        Err(format!("`{}` may answer a later request first", view.path()))
+        Err(format!("`{}` may answer requests out of order", view.path()))
     }
 
     fn addressed(&self, _: View) -> bool {

@@ -23,6 +23,8 @@ pub struct Load {
     pub traced: bool,
     /// Whether each comes only when the one before it is answered.
     pub alone: bool,
+    /// How many clients send them, of a closed stream; 0 of an open one.
+    pub clients: u32,
 }
 
 impl Load {

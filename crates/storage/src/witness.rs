@@ -3,7 +3,7 @@
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
-/// Something that happened to a file of an archive. Files are told apart by the archive's own numbers, in the order in which they came
+/// Something that happened to a file of an archive. Files are known by the archive's own numbers, in the order in which they came
 /// into being: a file that is put again is another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
@@ -42,7 +42,7 @@ pub enum Fact {
     },
 }
 
-/// Whoever is told.
+/// Whoever is informed.
 pub trait Witness {
     /// Something happened in the archive `of`.
     fn saw(&self, of: NodeId, fact: Fact, now: Nanos);

@@ -2,13 +2,11 @@
 
 mod common;
 
-use common::{by_events, drive, graph};
+use common::{by_events, drive, graph, slow_disk};
 use headrace_storage::ComponentSpec;
 use headrace_storage::array::{ArraySpec, Level, Queueing};
-use headrace_storage::graph::Copies;
-use headrace_storage::station::{Order, StationSpec};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Op, TimeSpec};
+use headrace_work::{Block, Op};
 
 const UNIT: u64 = 65536;
 
@@ -17,13 +15,7 @@ const fn ms(ms: u64) -> Nanos {
 }
 
 fn spec(level: Level, disks: u32) -> ArraySpec {
-    let station = StationSpec {
-        servers: 1,
-        service: TimeSpec::Fixed(ms(10)),
-        order: Order::FirstCome,
-        capacity: Bytes(1 << 30),
-    };
-    let of = Copies::Written(Box::new(ComponentSpec::Station(station)));
+    let of = slow_disk(Bytes(1 << 30));
     ArraySpec::new(level, of, Some(disks), Bytes(UNIT))
 }
 

@@ -55,7 +55,7 @@ fn responses(spec: ArraySpec, requests: &[(Nanos, Op, u64, u64)]) -> Vec<Nanos> 
     by_events(&system(spec), &["tds"], &coming).iter().map(|spent| spent.total()).collect()
 }
 
-/// How long the bus takes for so many bytes.
+/// How long the bus takes for `bytes`.
 fn bus(bytes: u64) -> Nanos {
     Nanos(bytes * 10)
 }
@@ -162,7 +162,7 @@ fn what_cannot_work_is_refused() {
     let low = r#"{"size": "1 GiB", "destage": {"high": 0.2, "low": 0.5}}"#;
     assert!(told(cached(low), "1 GiB").contains("`low` is at most `high`"));
     assert!(told(run_by(&["a", "a"], array(Level::Raid5)), "1 GiB").contains("listed twice"));
-    assert!(told(run_by(&["tds"], array(Level::Raid5)), "1 GiB").contains("circle"));
+    assert!(told(run_by(&["tds"], array(Level::Raid5)), "1 GiB").contains("circular"));
     let active = ArraySpec { access: Access::ActiveActive, ..run_by(&["a"], array(Level::Raid5)) };
     assert!(told(active, "1 GiB").contains("there are not two"));
     let other = graph(&[("a", controller("{}"))], &drive());

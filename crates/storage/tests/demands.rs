@@ -36,6 +36,7 @@ fn reads(units: u64) -> Load {
         uniform: true,
         traced: false,
         alone: false,
+        clients: 0,
     }
 }
 

@@ -4,17 +4,16 @@ mod common;
 
 use std::cell::RefCell;
 
-use common::{drive, graph};
+use common::{drive, graph, routed, slow_disk};
 use headrace_kernel::{Sim, Stream};
 use headrace_storage::array::{ArraySpec, DeclusteredSpec, Level, Precedence, RebuildSpec, Via};
 use headrace_storage::graph::Copies;
 use headrace_storage::link::LinkSpec;
-use headrace_storage::station::{Order, StationSpec};
 use headrace_storage::{
     Arena, Change, ComponentSpec, Event, Graph, Happening, Meter, Place, Site, Slots, Timeline,
 };
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Ask, Block, Op, Spent, TimeSpec};
+use headrace_work::{Ask, Block, Op, Spent};
 use proptest::prelude::*;
 
 const UNIT: u64 = 4096;
@@ -26,13 +25,7 @@ const fn ms(ms: u64) -> Nanos {
 }
 
 fn spec(level: Level, disks: u32) -> ArraySpec {
-    let station = StationSpec {
-        servers: 1,
-        service: TimeSpec::Fixed(ms(10)),
-        order: Order::FirstCome,
-        capacity: Bytes(UNIT * ROWS),
-    };
-    let of = Copies::Written(Box::new(ComponentSpec::Station(station)));
+    let of = slow_disk(Bytes(UNIT * ROWS));
     let rebuild = Some(RebuildSpec { chunk: Bytes(2 * UNIT), ..RebuildSpec::default() });
     ArraySpec { rebuild, ..ArraySpec::new(level, of, Some(disks), Bytes(UNIT)) }
 }
@@ -71,11 +64,21 @@ impl Run {
 /// Sends requests (when, op, address, bytes) to `volume` while components change; checks that every request ends once, that what is sent
 /// on an edge arrives, and that nobody waits for ever.
 fn run(graph: &Graph, requests: &[(Nanos, Op, u64, u64)], changes: &[(Nanos, &str, Change)]) -> Run {
+    run_at("volume", graph, requests, changes)
+}
+
+/// The same with requests to `target`.
+fn run_at(
+    target: &str,
+    graph: &Graph,
+    requests: &[(Nanos, Op, u64, u64)],
+    changes: &[(Nanos, &str, Change)],
+) -> Run {
     let sim = Sim::new();
     let site = Site::new(&sim, 1, Timeline::default());
     let (places, slots) = (Place::of_all(graph, &site), Slots::of(graph));
     let arena = Arena::build(graph, &site, &places, &slots);
-    let volume = graph.named("volume").unwrap();
+    let volume = graph.named(target).unwrap();
     let edge = arena.edge_to(volume);
     let accounts = RefCell::new(vec![None; requests.len()]);
     let (s, e, a) = (&sim, &edge, &accounts);
@@ -264,6 +267,60 @@ fn a_path_that_fails_is_gone_round() {
     assert_eq!(found.state, None, "no disk has missed anything");
 }
 
+/// A server with two ways to a disk, over switches of which the left one has a slow wire to it, at `rate`.
+fn two_ways(server: &str, rate: &str) -> Graph {
+    let component = |text: &str| serde_json::from_str::<ComponentSpec>(text).unwrap();
+    let Copies::Written(disk) = slow_disk(Bytes(UNIT * ROWS)) else { unreachable!("it is written") };
+    let left = format!(
+        r#"{{"type": "switch", "rate": "100 MB/s", "connects": ["host", {{"to": "tds", "rate": "{rate}"}}]}}"#
+    );
+    let right = r#"{"type": "switch", "rate": "100 MB/s", "connects": ["host", "tds"]}"#;
+    let server = format!(r#"{{"type": "server"{server}}}"#);
+    let system = [
+        ("host", component(&server)),
+        ("tds", *disk),
+        ("left", component(&left)),
+        ("right", component(right)),
+    ];
+    routed(&system, &[("host", "tds")], &drive()).unwrap()
+}
+
+/// A port fails by its name, whichever direction, and what crosses it is lost with it; the other switch takes over, until the port of
+/// that one fails too.
+#[test]
+fn a_port_that_fails_is_gone_round() {
+    let graph = two_ways(r#", "paths": "first""#, "100 MB/s");
+    let writes: Vec<_> = (0..6).map(|n| (ms(n * 100), Op::Write, 0, UNIT)).collect();
+    let wire = Nanos(UNIT * 10);
+    for port in ["left/tds out", "left/tds in", "left/host in", "left/host out"] {
+        let changes = [
+            (Nanos(wire.0 / 2), port, Change::Fails),
+            (ms(250), "right/tds out", Change::Fails),
+            (ms(350), port, Change::Returns),
+        ];
+        let found = run_at("host→tds", &graph, &writes, &changes);
+        assert_eq!(found.failed(), [false, false, false, true, false, false], "{port}");
+        // The first was crossing the left switch, and goes a second time.
+        assert_eq!(found.spent[0].total(), ms(10) + wire + wire, "{port}");
+        assert_eq!(found.spent[1].total(), ms(10) + wire, "{port}");
+    }
+}
+
+/// A request that gets no answer in time goes another way, once; the last way is waited for, however slow.
+#[test]
+fn a_request_without_an_answer_goes_another_way() {
+    let patient = two_ways(r#", "paths": "first", "path_timeout": "50 ms""#, "4096 B/s");
+    let write = [(Nanos::ZERO, Op::Write, 0, UNIT)];
+    let (quick, slow) = (ms(10) + Nanos(UNIT * 10), ms(1010));
+    let found = run_at("host→tds", &patient, &write, &[]);
+    assert_eq!((found.spent[0].total(), found.meter("sent_again")), (ms(50) + quick, 1));
+    let found = run_at("host→tds", &patient, &write, &[(Nanos::ZERO, "right", Change::Fails)]);
+    assert_eq!((found.spent[0].total(), found.meter("sent_again")), (slow, 0));
+    // The right way fails once the left one was given up: what is left is tried again, and waited for.
+    let found = run_at("host→tds", &patient, &write, &[(ms(51), "right", Change::Fails)]);
+    assert!(!found.spent[0].has_failed() && found.spent[0].total() > slow);
+}
+
 /// Foreground first: while hosts keep the array busy the rebuild goes on at its minimum rate only.
 #[test]
 fn a_rebuild_lets_hosts_go_first() {
@@ -366,6 +423,40 @@ proptest! {
         let found = run(&graph, &requests, &changes);
         if faults.iter().all(|(.., what)| *what == 1) {
             prop_assert!(!found.failed().contains(&true));
+        }
+    }
+
+    /// Switches and single ports fail and return while requests cross them, with hosts that wait for ever or not: every request ends once,
+    /// each that is answered was done by the disk, and none fails while one switch works all the time.
+    #[test]
+    fn paths_that_fail_in_the_middle_lose_and_double_nothing(
+        requests in prop::collection::vec((0u64..60_000, any::<bool>(), 1u64..20 * UNIT), 1..60),
+        faults in prop::collection::vec((0u64..60_000, 0usize..9, any::<bool>()), 0..16),
+        timeout in prop::sample::select(vec!["", r#", "path_timeout": "12 ms""#, r#", "path_timeout": "1 ms""#]),
+        policy in prop::sample::select(vec!["first", "round_robin", "shortest_queue"]),
+    ) {
+        let graph = two_ways(&format!(r#", "paths": "{policy}"{timeout}"#), "1 MB/s");
+        let requests: Vec<_> = requests.into_iter().map(|(us, write, bytes)| {
+            (Nanos(us * 1000), if write { Op::Write } else { Op::Read }, 0, bytes)
+        }).collect();
+        let places = [
+            "left", "left/tds out", "left/tds in", "left/host in", "left/host out",
+            "right", "right/tds out", "right/tds in", "right/host out",
+        ];
+        let changes: Vec<_> = faults.iter().map(|&(us, which, fails)| {
+            (Nanos(us * 1000), places[which], if fails { Change::Fails } else { Change::Returns })
+        }).collect();
+        let found = run_at("host→tds", &graph, &requests, &changes);
+        let answered = found.failed().iter().filter(|failed| !**failed).count() as u64;
+        let disk = graph.named("tds").unwrap().index();
+        prop_assert!(found.given[disk] >= answered, "{} of {answered} came to the disk", found.given[disk]);
+        for side in ["left", "right"] {
+            if faults.iter().all(|(_, which, fails)| !fails || !places[*which].starts_with(side)) {
+                prop_assert!(!found.failed().contains(&true), "{side} works all the time");
+            }
+        }
+        if changes.is_empty() && timeout.is_empty() {
+            prop_assert_eq!(found.given[disk], requests.len() as u64);
         }
     }
 

@@ -74,6 +74,7 @@ fn law(graph: &Graph, op: Op, blocks: u64) -> Law {
         uniform: true,
         traced: false,
         alone: false,
+        clients: 0,
     };
     match graph.view(graph.named("tds").unwrap()).model(&load) {
         Ok(Model::Single { law, .. }) => law,

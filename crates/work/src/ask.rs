@@ -17,11 +17,14 @@ pub enum Cause {
     Rebuild,
     /// Data moves between tiers.
     Migration,
+    /// A solid-state drive moves data to erase blocks.
+    GarbageCollection,
 }
 
 impl Cause {
     /// All causes, in the order in which tables show them.
-    pub const ALL: [Self; 4] = [Self::Host, Self::Destage, Self::Rebuild, Self::Migration];
+    pub const ALL: [Self; 5] =
+        [Self::Host, Self::Destage, Self::Rebuild, Self::Migration, Self::GarbageCollection];
 
     /// Its name in results.
     pub const fn name(self) -> &'static str {
@@ -30,6 +33,7 @@ impl Cause {
             Self::Destage => "destage",
             Self::Rebuild => "rebuild",
             Self::Migration => "migration",
+            Self::GarbageCollection => "garbage_collection",
         }
     }
 }
@@ -48,6 +52,8 @@ pub struct Ask<W> {
     pub cause: Cause,
     /// Smaller numbers are more urgent. Components whose queue has no priorities ignore it.
     pub priority: u8,
+    /// The thread of its server that it belongs to, counted from 1; 0 where it belongs to none.
+    pub thread: u32,
     /// What is to be done.
     pub work: W,
 }
@@ -60,6 +66,7 @@ impl Ask<Block> {
         deadline: Nanos::MAX,
         cause: Cause::Host,
         priority: 0,
+        thread: 0,
         work: Block { op: Op::Read, address: 0, bytes: 0 },
     };
 }
@@ -68,14 +75,14 @@ impl<W> Ask<W> {
     /// A host's request, with the key of its stream's draw.
     #[inline]
     pub fn new(key: u64, work: W) -> Self {
-        Self { root: key, key, deadline: Nanos::MAX, cause: Cause::Host, priority: 0, work }
+        Self { root: key, key, deadline: Nanos::MAX, cause: Cause::Host, priority: 0, thread: 0, work }
     }
 
     /// The same request handed on as other work: at most one such goes to any one component, so it keeps its key.
     #[inline]
     pub fn with<V>(&self, work: V) -> Ask<V> {
-        let Self { root, key, deadline, cause, priority, .. } = *self;
-        Ask { root, key, deadline, cause, priority, work }
+        let Self { root, key, deadline, cause, priority, thread, .. } = *self;
+        Ask { root, key, deadline, cause, priority, thread, work }
     }
 
     /// The `n`-th piece of work done for this request, with a key of its own: a component that is asked twice for one

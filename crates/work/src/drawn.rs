@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum TimeSpec {
-    /// Always this.
+    /// Constant.
     Fixed(Nanos),
-    /// Drawn anew each time.
+    /// Drawn for each request.
     Drawn(DrawnTime),
 }
 
-/// A law of time.
+/// A distribution of times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DrawnTime {
@@ -24,17 +24,17 @@ pub enum DrawnTime {
     Exponential(Nanos),
     /// The sum of several exponential stages.
     Erlang {
-        /// How many stages.
+        /// Number of stages.
         #[schemars(range(min = 1, max = 1000))]
         stages: u32,
-        /// The mean of their sum.
+        /// Mean of the sum.
         mean: Nanos,
     },
-    /// Equally likely anywhere in between.
+    /// Uniform between two times.
     Uniform {
-        /// The least time.
+        /// Minimum.
         from: Nanos,
-        /// The longest time.
+        /// Maximum.
         to: Nanos,
     },
 }
@@ -91,25 +91,25 @@ fn nanos(ns: f64) -> Nanos {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SizeSpec {
-    /// Always this.
+    /// Constant.
     Fixed(Bytes),
-    /// Drawn anew for each request.
+    /// Drawn for each request.
     Drawn(DrawnSize),
 }
 
-/// A law of size.
+/// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DrawnSize {
-    /// One of several sizes, each with its weight.
+    /// One of several sizes with weights.
     Mix(#[schemars(length(min = 1))] Vec<Share>),
-    /// Equally likely any of `from`, `from` + `step`, … up to `to`.
+    /// Uniform over `from`, `from` + `step`, …, `to`.
     Uniform {
         /// The smallest size.
         from: Bytes,
         /// The largest size.
         to: Bytes,
-        /// From one size to the next.
+        /// Distance between sizes.
         step: Bytes,
     },
 }
@@ -120,7 +120,7 @@ pub enum DrawnSize {
 pub struct Share {
     /// The size.
     pub size: Bytes,
-    /// How often, relative to the others.
+    /// Relative frequency.
     #[schemars(range(min = 0.0, max = 1e12))]
     pub weight: f64,
 }
@@ -180,17 +180,17 @@ impl SizeSpec {
     /// What is wrong with it, if anything.
     pub fn problem(&self) -> Option<String> {
         match self {
-            Self::Fixed(Bytes(0)) => Some("a request has at least one byte".to_owned()),
+            Self::Fixed(Bytes(0)) => Some("a request needs at least one byte".to_owned()),
             Self::Drawn(DrawnSize::Mix(shares)) => {
                 let positive = shares.iter().any(|share| share.weight > 0.0);
                 if shares.iter().any(|share| share.size.0 == 0) {
-                    Some("a request has at least one byte".to_owned())
+                    Some("a request needs at least one byte".to_owned())
                 } else if positive
                     && shares.iter().all(|share| share.weight >= 0.0 && share.weight.is_finite())
                 {
                     None
                 } else {
-                    Some("weights must be zero or more, and one of them more than zero".to_owned())
+                    Some("weights must be at least zero, and one of them above zero".to_owned())
                 }
             }
             Self::Drawn(DrawnSize::Uniform { from, to, step }) if from > to || step.0 == 0 || from.0 == 0 => {

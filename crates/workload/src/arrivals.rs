@@ -111,14 +111,14 @@ impl ArrivalSpec {
     /// What is wrong with them, if anything.
     pub fn problem(&self) -> Option<&'static str> {
         match self {
-            Self::Every(gap) if gap.0 == 0 => Some("with no time between requests there are infinitely many"),
+            Self::Every(gap) if gap.0 == 0 => Some("an interval of zero would send infinitely many requests"),
             Self::Bursty { calm, burst, calm_for, burst_for } => {
                 let a_cycle = calm.get() * calm_for.secs() + burst.get() * burst_for.secs();
                 if calm_for.0 == 0 || burst_for.0 == 0 {
-                    Some("a burst and the calm between bursts each need a time above zero")
+                    Some("`burst_for` and `calm_for` must be above zero")
                 } else if a_cycle < 1e-4 {
                     Some(
-                        "calm and burst together bring fewer than one request in 10,000 times: make them longer",
+                        "fewer than one request arrives in 10,000 cycles of calm and burst: make them longer",
                     )
                 } else {
                     None

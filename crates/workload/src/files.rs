@@ -4,21 +4,21 @@ use headrace_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a stream's files lie.
+/// Placement of a stream's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// One behind the other.
+    /// Adjacent.
     #[default]
     Contiguous,
-    /// Spread evenly, from the beginning to the end: from the fast zones of disks to the slow ones.
+    /// Spread evenly from start to end: from the fast zones of disks to the slow ones.
     Spread,
 }
 
 /// Files begin on multiples of this, as partitions do.
 const MIB: u64 = 1 << 20;
 
-/// The files of one stream: so many of the same size.
+/// The files of one stream, all of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extents {
     first: u64,
@@ -65,7 +65,7 @@ impl InFiles {
         Self { extents, file: 0, next: 0 }
     }
 
-    /// The address of the next request of so many bytes. What does not fit at the end of a file begins the next.
+    /// The address of the next request of `bytes`. A request that does not fit at the end of a file goes to the start of the next.
     pub fn address(&mut self, bytes: u64) -> u64 {
         let Extents { first, stride, size, files } = self.extents;
         if self.next + bytes > size {

@@ -12,56 +12,58 @@ use crate::files::Placement;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamSpec {
-    /// The server that the requests come from, by its name in `system`: they find their way to `to` through switches. Default: they are at
-    /// `to` at once.
+    /// Server that sends the requests, by its name in `system`; they reach `to` through switches. Default:
+    /// requests arrive at `to` directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The component the requests go to, by its name in `system`.
+    /// Target component, by its name in `system`.
     pub to: String,
-    /// When requests come.
+    /// Arrival process.
     pub arrivals: ArrivalSpec,
     /// Reads, writes, or both. A replayed trace has its own.
     #[serde(default)]
     pub op: OpSpec,
-    /// How large each request is. A replayed trace has its own.
+    /// Request size. A replayed trace has its own.
     #[serde(default = "four_kib")]
     pub size: SizeSpec,
-    /// Which addresses they go to. A replayed trace has its own.
+    /// Address pattern. A replayed trace has its own.
     #[serde(default)]
     pub pattern: PatternSpec,
-    /// Addresses are multiples of this. Default: the smallest size that occurs.
+    /// Alignment of addresses. Default: the smallest request size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
-    /// Only this number of bytes at the beginning is addressed. Default: the whole component.
+    /// Number of bytes addressed, from the start of the component. Default: the whole component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Bytes>,
-    /// Only these bytes are addressed, for streams that share a component without touching the same data. `footprint` is short for
-    /// a region that begins at 0.
+    /// Range of addresses, for streams that share a component but not data. `footprint` is short for a region
+    /// that starts at 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Region>,
-    /// Requests go to files of this size: each from its beginning to its end, one after another and around again. A request that
-    /// does not fit at the end of a file begins the next. Streams with files of one size to one component have files of their own.
+    /// Requests go to files of this size, each accessed sequentially, one file after another, repeatedly. A
+    /// request that does not fit at the end of a file goes to the start of the next. Streams with files of
+    /// the same size on one component use separate files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Bytes>,
     /// Number of files. Default: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub files: Option<u32>,
-    /// Where the files lie: `contiguous` from the beginning of what is addressed, which is the default, or `spread` over it.
+    /// Placement of the files: `contiguous` from the start of the addressed range (default), or `spread` over
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// Maximum number of its requests in flight, for an open stream. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub outstanding: Option<u32>,
-    /// What happens to a request that comes while `outstanding` are in flight.
+    /// What happens to a request that arrives while `outstanding` are in flight.
     #[serde(default)]
     pub when_full: WhenFull,
-    /// A request not answered within this time is given up by its host and counted as expired; the system still finishes
-    /// it. Default: hosts wait.
+    /// A request not answered within this time counts as expired; the system still finishes it, while a closed
+    /// client goes on to its next request. Default: hosts wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Nanos>,
-    /// Smaller numbers are more urgent, where a component has priorities.
+    /// Priority, for components with priorities. Smaller numbers are more urgent.
     #[serde(default)]
     pub priority: u8,
 }
@@ -94,6 +96,14 @@ impl StreamSpec {
             || self.pattern != PatternSpec::default()
     }
 
+    /// How many threads its clients belong to; none where they do not share any.
+    pub fn threads(&self) -> u32 {
+        match self.arrivals {
+            ArrivalSpec::Closed { threads, .. } => threads.unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// Whether every address of the component is equally likely.
     pub fn is_everywhere(&self) -> bool {
         let all = self.footprint.is_none() && self.region.is_none() && self.file.is_none();
@@ -101,24 +111,24 @@ impl StreamSpec {
     }
 }
 
-/// A part of a component.
+/// A range of addresses of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// Where it begins. Requests are aligned from there on, so a drive wants a multiple of its sectors (512 B).
+    /// Start address. Alignment counts from here, so use a multiple of the drive's sector size (512 B).
     pub from: Bytes,
-    /// How much it holds.
+    /// Length.
     pub size: Bytes,
 }
 
-/// What happens to a request that comes while as many as may be are in flight.
+/// What happens to a request that arrives at the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenFull {
-    /// The source is blocked until one is answered, and makes no others in the meantime.
+    /// The source is blocked until a request is answered.
     #[default]
     Wait,
-    /// It is dropped, and counted.
+    /// It is dropped and counted.
     Drop,
 }
 
@@ -135,7 +145,7 @@ pub enum OpSpec {
     Read,
     /// Writes only.
     Write,
-    /// This share of reads, the rest writes; drawn for each request.
+    /// Share of reads; the rest are writes. Drawn for each request.
     Reads(Fraction),
 }
 
@@ -150,41 +160,47 @@ impl OpSpec {
     }
 }
 
-/// When requests come.
+/// Arrival process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ArrivalSpec {
-    /// At random at this rate, whatever happened before.
+    /// Poisson process with this rate.
     Poisson(PerSecond),
-    /// One after each such time.
+    /// Periodic with this interval.
     Every(Nanos),
-    /// In bursts: a Poisson process whose rate switches between two values, each kept for an exponential time
-    /// (a Markov-modulated Poisson process of two states).
+    /// Bursts: a Poisson process whose rate alternates between two values for exponential times (two-state
+    /// Markov-modulated Poisson process).
     Bursty {
-        /// The rate between bursts.
+        /// Rate between bursts.
         calm: PerSecond,
-        /// The rate within a burst.
+        /// Rate within a burst.
         burst: PerSecond,
-        /// The mean time between bursts.
+        /// Mean time between bursts.
         calm_for: Nanos,
-        /// The mean length of a burst.
+        /// Mean length of a burst.
         burst_for: Nanos,
     },
-    /// Several at once, at random instants.
+    /// Batches at random instants (Poisson).
     Batches {
-        /// How many batches come, on average.
+        /// Rate of batches.
         rate: PerSecond,
-        /// How many requests come in each.
+        /// Requests per batch.
         size: BatchSize,
     },
-    /// From a fixed number of clients, each of which sends its next request when its last is answered and it has thought.
+    /// Closed loop: a fixed number of clients, each of which sends its next request a think time after the
+    /// answer to the last.
     Closed {
-        /// How many clients: the queue depth.
+        /// Number of clients, which is the queue depth.
         #[schemars(range(min = 1, max = 1_000_000))]
         depth: u32,
-        /// What each waits from an answer to its next request.
+        /// Think time from an answer to the client's next request.
         #[serde(default)]
         think: TimeSpec,
+        /// Number of threads that the clients belong to, each to one: fio's `numjobs`. A thread does one thing at a time, on one core of
+        /// the server that the stream comes `from`. Default: clients do not share threads.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 65536))]
+        threads: Option<u32>,
     },
     /// From a trace of requests recorded on a real system.
     Replay(Box<ReplaySpec>),
@@ -192,44 +208,44 @@ pub enum ArrivalSpec {
     Log(FileLogSpec),
 }
 
-/// How many requests come at once.
+/// Requests per batch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum BatchSize {
-    /// Always this number.
+    /// Constant.
     Fixed(#[schemars(range(min = 1, max = 1_000_000))] u32),
-    /// Geometrically distributed: 1, 2, 3 … with this mean.
+    /// Geometric with this mean: 1, 2, 3, …
     Geometric {
-        /// The mean; at least one.
+        /// Mean, at least 1.
         #[schemars(range(min = 1.0, max = 1_000_000.0))]
         geometric: f64,
     },
 }
 
-/// Which addresses are asked for.
+/// Address pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PatternSpec {
-    /// Every address equally likely.
+    /// Uniform over all addresses.
     #[default]
     Uniform,
-    /// One after another, from the beginning, and around again.
+    /// Sequential from the start, repeatedly.
     Sequential,
-    /// Some regions more than others: the r-th most popular of `spots` regions of equal size is asked for in proportion
-    /// to r^−`skew` (Zipf's law). Popular regions lie scattered.
+    /// Skewed by Zipf's law: the r-th most popular of `spots` equal regions has a frequency proportional to
+    /// r^−`skew`. Popular regions are scattered.
     HotSpot {
         /// Zipf's exponent; 0 is uniform, 1 the classic law.
         #[serde(default = "one")]
         #[schemars(range(min = 0.0, max = 10.0))]
         skew: f64,
-        /// How many regions.
+        /// Number of regions.
         #[serde(default = "thousand")]
         #[schemars(range(min = 1, max = 1_000_000))]
         spots: u32,
     },
-    /// Sequential runs from random places; the number of requests in a run is geometric.
+    /// Sequential runs from random positions, with a geometric number of requests.
     Runs {
-        /// The mean number of requests in a run; at least one.
+        /// Mean number of requests per run, at least 1.
         #[schemars(range(min = 1.0, max = 1e9))]
         length: f64,
     },

@@ -12,7 +12,19 @@ import typer
 
 from headrace import reports
 from headrace._core import __version__
-from headrace.cli import decisions, devices, logs, measurements, scenarios, solve, studies, sweeps, traces
+from headrace.cli import (
+    decisions,
+    devices,
+    explore,
+    logs,
+    measurements,
+    scenarios,
+    solve,
+    starting,
+    studies,
+    sweeps,
+    traces,
+)
 from headrace.cli.options import INTERRUPTED, MISTAKE
 
 app = typer.Typer(
@@ -20,14 +32,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
-    help="""Simulate a storage system described in one file, and see what theory says of it.
+    help="""Simulate and solve storage systems described in one file.
 
-    Exit codes: 0 done; 1 a study's claim fails or stays undecided; 2 a mistake in what was given; 3 a limit ended
-    the run early; 130 interrupted. What a run found until then is printed in both cases, and marked.""",
+    Exit codes: 0 success; 1 a claim of a study fails or is undecided; 2 invalid input; 3 a limit ended the run early;
+    130 interrupted. After 3 and 130, partial results are printed and marked.""",
 )
-for command in (scenarios.run, solve.solve, scenarios.check, scenarios.schema, devices.devices, devices.validate):
+for command in (starting.init, scenarios.run, solve.solve, scenarios.check, scenarios.schema, devices.devices):
     app.command()(command)
+app.command()(devices.validate)
 app.command()(measurements.measure)
+app.command()(explore.explore)
 app.add_typer(studies.commands, name="study")
 devices.imports.command("fio")(measurements.import_fio)
 devices.calibrate.command("scenario")(measurements.calibrate)

@@ -2,15 +2,21 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 
 import typer
 
+from headrace import reports
 from headrace._core import ScenarioError
-from headrace.cli.options import INTERRUPTED, exit_where_lost, refuse, telling_losses
+from headrace.cli.options import INTERRUPTED, exit_where_lost, refuse, telling_losses, write
 from headrace.experiment import design, engines, precision, rounds
+from headrace.experiment.task import Record
+
+if TYPE_CHECKING:
+    from headrace.view.live import Live
 
 Json = dict[str, Any]
 Found = TypeVar("Found")
@@ -93,35 +99,91 @@ class How(TypedDict):
 def answered(
     ask: Callable[[How], Found],
     tell: Callable[[Found], None],
+    draw: Callable[[Found, Path], object],
     *,
     as_json: bool,
     kept: Path | None,
     workers: int | None = None,
     page: Path | None = None,
+    live: bool = False,
 ) -> Found:
-    """Ask, showing progress, and print the answer, or the error.
+    """Ask, showing progress, print the answer, or the error, and `draw` its page where one is asked for.
 
     On Ctrl-C print what was found until then, and what is kept.
     """
     from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
 
+    _refuse_no_file(page)
+    with following(live, draw) as (follow, end):
+        try:
+            with telling_losses() as lost, progress.of_tasks(quiet=as_json) as watch:
+                found = ask({"engine": engines.Local(workers), "store": kept, "watch": follow(watch)})
+        except ScenarioError as error:
+            refuse(error, as_json)
+        except KeyboardInterrupt as stopped:
+            partial = stopped.found if isinstance(stopped, rounds.Interrupted) else None
+            if partial is not None:
+                _tell(partial, tell, draw, page)
+            going_on = f"what is done is kept in {kept}: the same command goes on from there"
+            print(f"interrupted; {going_on if kept else 'nothing was kept: see --store'}", file=sys.stderr)
+            end(partial, "interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        _tell(found, tell, draw, page)
+        end(found, "done")
+    exit_where_lost(lost)
+    return found
+
+
+def _tell(
+    found: Found, tell: Callable[[Found], None], draw: Callable[[Found, Path], object], page: Path | None
+) -> None:
+    tell(found)
+    if page:
+        write(lambda file: draw(found, file), page)
+
+
+def _refuse_no_file(page: Path | None) -> None:
+    """Refuse a page that cannot be written, before anything runs."""
     if page is not None and (page.is_dir() or not page.parent.is_dir()):
         why = "is a folder" if page.is_dir() else f"cannot be written: there is no folder {page.parent}"
         raise typer.BadParameter(f"{page} {why}", param_hint="--report")
-    try:
-        with telling_losses() as lost, progress.of_tasks(quiet=as_json) as watch:
-            found = ask({"engine": engines.Local(workers), "store": kept, "watch": watch})
-    except ScenarioError as error:
-        refuse(error, as_json)
-    except KeyboardInterrupt as stopped:
-        if isinstance(stopped, rounds.Interrupted) and stopped.found is not None:
-            tell(stopped.found)
-        going_on = f"what is done is kept in {kept}: the same command goes on from there"
-        print(f"interrupted; {going_on if kept else 'nothing was kept: see --store'}", file=sys.stderr)
-        raise typer.Exit(INTERRUPTED) from None
-    tell(found)
-    exit_where_lost(lost)
-    return found
+
+
+Follow = Callable[[rounds.Watch | None], rounds.Watch | None]
+End = Callable[[Any, str], None]
+
+
+@contextmanager
+def following(live: bool, draw: Callable[[Found, Path], object]) -> Iterator[tuple[Follow, End]]:
+    """Give what makes a watch show a live page too, and what shows the last one; without `live`, what does nothing."""
+    if not live:
+        yield lambda watch: watch, lambda found, doing: None
+        return
+    with served() as page:
+
+        def follow(watch: rounds.Watch | None) -> rounds.Watch:
+            def both(record: Record, standing: rounds.Standing) -> None:
+                if watch:
+                    watch(record, standing)
+                page.offer(_writes(draw, standing.found()), f"{standing.done} of {standing.wanted} runs")
+
+            return both
+
+        yield follow, lambda found, doing: page.finish(_writes(draw, found), doing)
+
+
+def _writes(draw: Callable[[Found, Path], object], found: Found | None) -> Callable[[Path], object] | None:
+    return None if found is None else lambda file: draw(found, file)
+
+
+@contextmanager
+def served() -> Iterator["Live"]:
+    """Serve a live page meanwhile, and print its address."""
+    from headrace.view import live  # noqa: PLC0415 - a server and pages take longer to load than --help may
+
+    page = live.Live(reports.command() or "headrace")
+    with live.serving(page, lambda address: print(f"live at {address}", file=sys.stderr, flush=True)):
+        yield page
 
 
 def print_rows(as_json: bool, told: Json, columns: list[str], cells: list[list[str]]) -> None:

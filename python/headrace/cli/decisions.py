@@ -7,7 +7,7 @@ import typer
 
 from headrace import reports
 from headrace.cli.asking import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
-from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, write
+from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes
 from headrace.experiment import design, precision, stored
 from headrace.files import keep_apart
 from headrace.scenario import load
@@ -33,6 +33,7 @@ def compare_command(
     as_json: AsJson = False,
     sets: Sets = None,
     report: ReportFile = None,
+    live: LivePage = False,
 ) -> None:
     """Run two scenarios under the same luck, and say what differs and how surely."""
     from headrace.experiment import compare  # noqa: PLC0415
@@ -49,10 +50,18 @@ def compare_command(
 
     def tell(found: compare.Comparison) -> None:
         print_rows(as_json, compare.as_json(found), *tables.differences(found, every=every))
-        if report:
-            write(lambda page: reports.pages().write_comparison(found, page), report)
 
-    answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
+    def draw(found: compare.Comparison, page: Path) -> None:
+        reports.pages().write_comparison(found, page)
+
+    answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
+
+
+def _share(text: str, option: str) -> float:
+    try:
+        return precision.share(text)
+    except ValueError:
+        raise typer.BadParameter(f"`{text}` is invalid: write a share such as 2%", param_hint=option) from None
 
 
 @commands.command("capacity")
@@ -84,16 +93,14 @@ def capacity_command(
     as_json: AsJson = False,
     sets: Sets = None,
     report: ReportFile = None,
+    live: LivePage = False,
 ) -> None:
     """Find the largest load that meets objectives, or the smallest design: how much load, how few disks."""
     from headrace.experiment import capacity  # noqa: PLC0415
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     ends = [None if one is None else design.scalar(one) for one in (least, most)]
-    try:
-        share = precision.share(within)
-    except ValueError:
-        raise typer.BadParameter(f"`{within}` is invalid: write a share such as 2%", param_hint="--within") from None
+    share = _share(within, "--within")
 
     def ask(how: How) -> capacity.Capacity:
         loaded = load(file).with_(changes(sets))
@@ -112,10 +119,11 @@ def capacity_command(
 
     def tell(found: capacity.Capacity) -> None:
         print_rows(as_json, capacity.as_json(found), *tables.loads(found))
-        if report:
-            write(lambda page: reports.pages().write_capacity(found, page, title=file.stem), report)
 
-    found = answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
+    def draw(found: capacity.Capacity, page: Path) -> None:
+        reports.pages().write_capacity(found, page, title=file.stem)
+
+    found = answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
     if found.meets is None or found.fails is None:
         raise typer.Exit(CUT_SHORT)
 
@@ -145,6 +153,7 @@ def optimise_command(
     as_json: AsJson = False,
     sets: Sets = None,
     report: ReportFile = None,
+    live: LivePage = False,
 ) -> None:
     """Find the best design within constraints; with several goals, the Pareto-optimal ones."""
     from headrace.experiment import optimise  # noqa: PLC0415
@@ -169,10 +178,11 @@ def optimise_command(
 
     def tell(found: optimise.Optimum) -> None:
         print_rows(as_json, optimise.as_json(found), *tables.front(found))
-        if report:
-            write(lambda page: reports.pages().write_optimum(found, page, title=file.stem), report)
 
-    found = answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
+    def draw(found: optimise.Optimum, page: Path) -> None:
+        reports.pages().write_optimum(found, page, title=file.stem)
+
+    found = answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
     if not found.front:
         raise typer.Exit(CUT_SHORT)
 
@@ -191,6 +201,7 @@ def sensitivity_command(
     as_json: AsJson = False,
     sets: Sets = None,
     report: ReportFile = None,
+    live: LivePage = False,
 ) -> None:
     """Say which of several ranges matters for a metric, and how much."""
     from headrace.experiment import sensitivity  # noqa: PLC0415
@@ -212,10 +223,11 @@ def sensitivity_command(
 
     def tell(found: sensitivity.Sensitivity) -> None:
         print_rows(as_json, sensitivity.as_json(found), *tables.effects(found))
-        if report:
-            write(lambda page: reports.pages().write_sensitivity(found, page, title=file.stem), report)
 
-    answered(ask, tell, as_json=as_json, kept=store, workers=workers, page=report)
+    def draw(found: sensitivity.Sensitivity, page: Path) -> None:
+        reports.pages().write_sensitivity(found, page, title=file.stem)
+
+    answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
 
 
 def _wanted(vary: list[str] | None) -> dict[str, Any]:

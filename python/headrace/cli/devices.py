@@ -12,13 +12,13 @@ import typer
 from headrace._core import ScenarioError
 from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, write
 from headrace.files import keep_apart, write_whole
-from headrace.mistakes import printable
+from headrace.mistakes import is_path, printable
 
 Json = dict[str, Any]
 
-calibrate = typer.Typer(no_args_is_help=True, help="Fit devices and scenarios to what was measured.")
+calibrate = typer.Typer(no_args_is_help=True, help="Fit devices and scenarios to measurements.")
 imports = typer.Typer(
-    no_args_is_help=True, help="Devices, measurements, traces and scenarios from other programs' files."
+    no_args_is_help=True, help="Import devices, measurements, traces and scenarios from files of other programs."
 )
 
 
@@ -43,13 +43,14 @@ def _print(found: Json, show: Callable[[Json], None], as_json: bool) -> None:
 
 def devices(
     name: Annotated[
-        str | None, typer.Argument(help="A device; without it, all are listed.", show_default=False)
+        str | None,
+        typer.Argument(help="A device, or the path of its file; without it, all are listed.", show_default=False),
     ] = None,
     as_json: AsJson = False,
     beside: Beside = Path(),
     report: ReportFile = None,
 ) -> None:
-    """Show the devices that scenarios can name: each number with its source, zone rates, seek curve."""
+    """Show the devices of the catalogue: each parameter with its source, zone rates, and the seek curve."""
     from headrace.devices import catalogue  # noqa: PLC0415
     from headrace.view.terminal import devices as terminal  # noqa: PLC0415
 
@@ -59,7 +60,7 @@ def devices(
         _list(beside, as_json)
         return
     try:
-        keep_apart({"--report": report}, _own(beside))
+        keep_apart({"--report": report}, [*_own(beside), *([Path(name)] if is_path(name) else [])])
         found = catalogue.device(name, beside)
     except ScenarioError as error:
         refuse(error, as_json)
@@ -120,7 +121,7 @@ def validate(
     beside: Beside = Path(),
     report: ReportFile = None,
 ) -> None:
-    """Say how far off a scenario is of a measurement, load by load, or a device of a trace, request by request."""
+    """Compare a scenario with a measurement, load by load, or a device with a trace, request by request."""
     if scenario and measurement and not (device or trace):
         _validate_scenario(scenario, measurement, stream, requests, as_json, report)
     elif device and trace and not scenario:

@@ -138,7 +138,6 @@ def measure(
     already are never written to.
     """
     from headrace.measurement import taking  # noqa: PLC0415
-    from headrace.view.terminal import measurement as terminal  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
 
     plan = taking.Plan(
@@ -155,12 +154,7 @@ def measure(
             found = taking.measure(target, plan, fio=fio, transfers=transfers, tell=tell)
     except ScenarioError as error:
         refuse(error, as_json)
-    if to:
-        write(found.save, to)
-    if as_json:
-        print(json.dumps(found.as_json(), indent=2))
-    else:
-        terminal.show(found)
+    _measurement(found, to, as_json)
 
 
 def _parts(text: str) -> list[str]:

@@ -19,6 +19,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/result
 ReportFile = Annotated[
     Path | None, typer.Option("--report", metavar="FILE.html", help="Write it all as one page, for a browser.")
 ]
+LivePage = Annotated[
+    bool, typer.Option("--live", help="Serve the report while it grows, on this machine; print its address.")
+]
 Beside = Annotated[Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")]
 Sets = Annotated[
     list[str] | None,
@@ -88,7 +91,7 @@ def exit_where_lost(lost: list[str]) -> None:
         raise typer.Exit(MISTAKE)
 
 
-def write(how: Callable[[Path], None], file: Path) -> None:
+def write(how: Callable[[Path], object], file: Path) -> None:
     """Write a file; exit where that cannot be."""
     try:
         how(file)

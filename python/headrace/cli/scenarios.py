@@ -1,13 +1,14 @@
 """`headrace run`, `check` and `schema`."""
 
 import json
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from headrace import scenario
+from headrace import _core, scenario
 from headrace._core import ScenarioError
 from headrace.cli.asking import Budget, PrecisionOption, precision_of
 from headrace.cli.options import (
@@ -24,8 +25,10 @@ from headrace.cli.options import (
     telling_losses,
     write,
 )
+from headrace.experiment import design
 from headrace.experiment.precision import run_until_precise
 from headrace.files import keep_apart
+from headrace.mistakes import read_text
 from headrace.view import words
 
 
@@ -52,7 +55,7 @@ def run(
     first: Annotated[int, typer.Option(min=1, metavar="N", help="How many requests the timeline shows.")] = 100,
     report: ReportFile = None,
 ) -> None:
-    """Simulate the system in FILE and print what it does, beside what theory says."""
+    """Simulate the system in FILE and print response times, utilisation and the bottleneck, with theory beside them."""
     wanted = precision_of(precision, budget)
     if wanted and replications is not None:
         raise typer.BadParameter("`--precision` sets how many replications there are", param_hint="--replications")
@@ -94,20 +97,6 @@ def _exit_unless_complete(results: dict[str, Any]) -> None:
         raise typer.Exit(INTERRUPTED if results["ended"] == "cancelled" else CUT_SHORT)
 
 
-def check(file: File, as_json: AsJson = False, sets: Sets = None) -> None:
-    """Check FILE without running it. All errors are reported together, with location, cause and fix."""
-    try:
-        checking = scenario.load(file).with_(changes(sets) or {})
-        checked = checking.check()
-    except ScenarioError as error:
-        refuse(error, as_json)
-    if as_json:
-        print(json.dumps({"ok": True, "scenario": checked}, indent=2))
-    else:
-        streams, components = len(checked["workload"]), len(checking.graph()["components"])
-        print(f"{file} is valid: {words.counted(streams, 'stream')}, {words.counted(components, 'component')}")
-
-
 class Document(StrEnum):
     """A document that headrace reads."""
 
@@ -116,9 +105,67 @@ class Document(StrEnum):
     device = "device"
 
 
+Checked = tuple[Document, dict[str, Any], str]
+
+
+def _scenario(file: Path, put: dict[str, str]) -> Checked:
+    checking = scenario.load(file).with_(put)
+    checked = checking.check()
+    streams, components = len(checked["workload"]), len(checking.graph()["components"])
+    return Document.scenario, checked, f"{words.counted(streams, 'stream')}, {words.counted(components, 'component')}"
+
+
+def _experiment(file: Path, put: dict[str, str]) -> Checked:
+    """Check an experiment and its scenario, at the first of its points."""
+    found = design.read(file, put)
+    found.scenario.with_(found.points[0].values).filled()
+    said = (
+        f"{words.counted(len(found.points), 'point')} of {found.scenario.file}, {found.replications} replications each"
+    )
+    return Document.experiment, json.loads(_core.experiment(read_text(file), str(file))), said
+
+
+def _device(file: Path, put: dict[str, str]) -> Checked:
+    if put:
+        raise typer.BadParameter(
+            "a device file has no fields to set: name it in a scenario with `like`", param_hint="--set"
+        )
+    found = dict(json.loads(_core.read_device(read_text(file), str(file))))
+    return Document.device, found, str(found["name"])
+
+
+CHECKS = {Document.scenario: _scenario, Document.experiment: _experiment, Document.device: _device}
+
+
+def _kind(file: Path) -> Document:
+    """Tell the kind of a document by its fields at the left margin; what has none of them is read as a scenario."""
+    fields = set(re.findall(r"^(\w+):", read_text(file), re.MULTILINE))
+    if fields & {"system", "parts", "workload"}:
+        return Document.scenario
+    if "experiment" in fields:
+        return Document.experiment
+    return Document.device if fields & {"rotation", "cylinders", "media_rate_outer"} else Document.scenario
+
+
+def check(file: File, as_json: AsJson = False, sets: Sets = None) -> None:
+    """Check FILE (a scenario, an experiment or a device) without running it.
+
+    All errors are reported together, with location, cause and fix.
+    """
+    try:
+        kind, found, said = CHECKS[_kind(file)](file, changes(sets) or {})
+    except ScenarioError as error:
+        refuse(error, as_json)
+    if as_json:
+        print(json.dumps({"ok": True, "kind": kind.value, kind.value: found}, indent=2))
+    else:
+        print(f"{file} is a valid {kind.value}: {said}")
+
+
 def schema(
-    document: Annotated[Document, typer.Argument(help="Of what.")] = Document.scenario, as_json: AsJson = True
+    document: Annotated[Document, typer.Argument(help="The kind of document.")] = Document.scenario,
+    as_json: AsJson = True,
 ) -> None:
-    """Print the JSON Schema of a document, for editors that complete and check as you type."""
+    """Print the JSON Schema of a document, for completion and validation in editors."""
     del as_json  # A schema is JSON either way.
     print(json.dumps(scenario.schema(document.value), indent=2))

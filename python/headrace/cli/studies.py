@@ -1,13 +1,19 @@
 """`headrace study`."""
 
 import json
-from typing import Annotated
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headrace import reports
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, ReportFile, refuse, write
+from headrace.cli.asking import served
+from headrace.cli.options import AsJson, LivePage, ReportFile, refuse, write
+
+if TYPE_CHECKING:
+    from headrace.study import Report
 
 commands = typer.Typer(no_args_is_help=True, help="Published systems, claim by claim.")
 
@@ -31,22 +37,26 @@ def study_run(
     as_json: AsJson = False,
     small: Annotated[bool, typer.Option(help="Fewer requests: quick, and less sure of its verdicts.")] = False,
     report: ReportFile = None,
+    live: LivePage = False,
 ) -> None:
     """Run a study and give a verdict on each of its claims."""
     from headrace import study  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
     from headrace.view.terminal import studies as terminal  # noqa: PLC0415
 
-    if report and name == "all":
-        raise typer.BadParameter("a page is of one study: name it instead of `all`", param_hint="--report")
+    if (report or live) and name == "all":
+        option = "--report" if report else "--live"
+        raise typer.BadParameter("a page is of one study: name it instead of `all`", param_hint=option)
     try:
         studies = study.all_studies() if name == "all" else [study.find(name)]
     except ScenarioError as error:
         refuse(error, as_json)
     found: list[study.Report] = []
-    for one in studies:
-        with progress.of_study(one, quiet=as_json) as tell:
-            found.append(one.run(small=small, tell=tell))
+    with showing(live) as (show, end):
+        for one in studies:
+            with progress.of_study(one, quiet=as_json) as tell:
+                found.append(one.run(small=small, tell=tell, show=show))
+        end(found[-1])
     if as_json:
         print(json.dumps(found if name == "all" else found[0], indent=2))
     else:
@@ -56,3 +66,23 @@ def study_run(
         write(lambda page: reports.pages().write_study(found[0], page), report)
     if not all(map(study.stands, found)):
         raise typer.Exit(1)
+
+
+Show = Callable[["Report"], None]
+
+
+@contextmanager
+def showing(live: bool) -> Iterator[tuple[Show | None, Show]]:
+    """Give what shows the claims so far on a live page, and what shows all; without `live`, nothing."""
+    if not live:
+        yield None, lambda report: None
+        return
+    with served() as page:
+        yield (
+            lambda report: page.offer(lambda file: reports.pages().write_study(report, file), _so_far(report)),
+            lambda report: page.finish(lambda file: reports.pages().write_study(report, file), "done"),
+        )
+
+
+def _so_far(report: "Report") -> str:
+    return f"{len(report['claims'])} claims so far"

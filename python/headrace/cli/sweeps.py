@@ -23,7 +23,7 @@ from headrace.cli.asking import (
     axes_of,
     precision_of,
 )
-from headrace.cli.options import CUT_SHORT, AsJson, File, ReportFile, Sets, changes, refuse, write
+from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes, refuse, write
 from headrace.experiment import design, engines, rounds, stored
 from headrace.experiment.query import Rows, asked, plain
 from headrace.experiment.table import Table
@@ -105,6 +105,7 @@ def sweep_command(
     as_json: AsJson = False,
     sets: Sets = None,
     report: ReportFile = None,
+    live: LivePage = False,
 ) -> None:
     """Run FILE (a scenario, or an experiment) at every combination of values, and print what differs."""
     wanted, axes, shard = precision_of(precision, budget), axes_of(vary), _shard(array_index)
@@ -115,7 +116,15 @@ def sweep_command(
         with _engine(engine, workers, scheduler, jobs) as chosen:
             return rounds.run(experiment, store=store, engine=chosen, watch=how["watch"], shard=shard)
 
-    found = answered(ask, lambda found: _print_table(found, as_json, report), as_json=as_json, kept=store, page=report)
+    found = answered(
+        ask,
+        lambda found: _print_table(found, as_json),
+        Table.report,
+        as_json=as_json,
+        kept=store,
+        page=report,
+        live=live,
+    )
     if not found.complete:
         raise typer.Exit(CUT_SHORT)
 
@@ -131,15 +140,13 @@ def _experiment(file: Path, axes: dict[str, Any], sets: list[str] | None) -> des
     return design.varied(load(file).with_(changes(sets)), axes)
 
 
-def _print_table(found: Table, as_json: bool, report: Path | None = None) -> None:
+def _print_table(found: Table, as_json: bool) -> None:
     from headrace.view.terminal import experiments as terminal  # noqa: PLC0415
 
     if as_json:
         print(json.dumps(as_json_table(found), indent=2))
     else:
         terminal.show(found)
-    if report:
-        write(found.report, report)
 
 
 def as_json_table(found: Table) -> Json:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import _core, reports
-from headrace.mistakes import read_text, refusal, refuse_endless
+from headrace.mistakes import is_path, read_text, refusal, refuse_endless
 
 Json = dict[str, Any]
 
@@ -25,7 +25,7 @@ def numbers(name: str, beside: str | Path = ".") -> Json:
 
     `name` may be the path of a device file too: what ends in `.yaml`, or has a `/`.
     """
-    if name.endswith(".yaml") or "/" in name:
+    if is_path(name):
         refuse_endless(Path(name))
         return dict(json.loads(_core.read_device(read_text(name), name)))
     refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
@@ -36,8 +36,12 @@ def numbers(name: str, beside: str | Path = ".") -> Json:
 def device(name: str, beside: str | Path = ".") -> Json:
     """Return a device: its numbers with origins, zone rates (share of capacity, MB/s), seek curves (cylinders, ms).
 
-    Raises `ScenarioError` where there is none of this name, or its file has mistakes.
+    `name` may be the path of a device file too. Raises `ScenarioError` where there is none, or its file has mistakes.
     """
+    if is_path(name):
+        refuse_endless(Path(name))
+        read_text(name, "a device is a YAML document")
+        beside = Path()
     refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
     found = _core.device(name, str(beside))
     if found is None:

@@ -12,7 +12,7 @@ from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, objective
-from headrace.experiment.rounds import Interrupted, Watch, run
+from headrace.experiment.rounds import Interrupted, Watch, run, telling
 from headrace.experiment.table import Table, interval
 from headrace.mistakes import is_overload, refusal
 from headrace.scenario import Scenario, load
@@ -196,7 +196,7 @@ def capacity(
         search.climb(within)
         search.narrow(within)
     except KeyboardInterrupt:
-        raise Interrupted(search.capacity(interrupted=True) if search.probes else None) from None
+        raise Interrupted(search.so_far()) from None
     return search.capacity()
 
 
@@ -217,6 +217,10 @@ class _Search:
     def capacity(self, *, interrupted: bool = False) -> Capacity:
         upper = next(iter(self.brackets()[1:]), None)
         return Capacity(self.path, self.asked, *self.ends(), upper, self.probes, interrupted)
+
+    def so_far(self) -> Capacity | None:
+        """Return the bracket so far; nothing before the first value was tried."""
+        return self.capacity(interrupted=True) if self.probes else None
 
     def present(self) -> Value:
         """Return the scenario's value of what is increased."""
@@ -367,7 +371,8 @@ class _Search:
 
     def _judged(self, value: Value, number: float, point: Point, many: int) -> Probe:
         experiment = Experiment(self.scenario, (point,), max(many, 2), places=(self.path,))
-        table = run(experiment, engine=self.engine, store=self.store, watch=self.watch)
+        watch = telling(self.watch, lambda _: self.so_far())
+        table = run(experiment, engine=self.engine, store=self.store, watch=watch)
         for record in table.of(point):
             if record["overloaded"]:
                 return Probe(value, number, False, {}, record["reason"])

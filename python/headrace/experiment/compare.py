@@ -7,7 +7,7 @@ from typing import Any
 
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
-from headrace.experiment.rounds import Interrupted, Watch, run
+from headrace.experiment.rounds import Interrupted, Watch, run, telling
 from headrace.experiment.table import Table, interval
 from headrace.experiment.task import Record
 from headrace.mistakes import refusal
@@ -104,11 +104,12 @@ def compare(
     seed = first.check()["run"]["seed"]
     names = _name(first, "A", second.changes), _name(second, "B", first.changes)
     tables: list[Table] = []
+    told = telling(watch, lambda table: _compared(names, [*tables, table]))
     try:
         for name, scenario in (("a", first), ("b", second.with_({"run.seed": seed}))):
             experiment = Experiment(scenario, (Point({}),), max(replications, 2))
             folder = Path(store) / name if store is not None else None
-            tables.append(_whole(run(experiment, engine=engine, store=folder, watch=watch)))
+            tables.append(_whole(run(experiment, engine=engine, store=folder, watch=told)))
     except Interrupted as stopped:
         raise Interrupted(_compared(names, [*tables, stopped.found])) from None
     found = _compared(names, tables)

@@ -16,7 +16,7 @@ from headrace.experiment import design, search
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import Objective, objective
-from headrace.experiment.rounds import Interrupted, Watch, run
+from headrace.experiment.rounds import Interrupted, Watch, run, telling
 from headrace.experiment.store import Store
 from headrace.experiment.table import Table, interval
 from headrace.mistakes import refusal
@@ -174,7 +174,7 @@ def optimise(
     constraints = tuple(objective(text, bounded=True, fields=True) for text in subject_to)
     levels = design.levels(loaded.file, vary)
     designs = math.prod(map(len, levels.values()))
-    bench = _Bench(loaded, tuple(vary), goals, constraints, replications, budget, engine, store, watch)
+    bench = _Bench(loaded, tuple(vary), goals, constraints, designs, replications, budget, engine, store, watch)
     try:
         if designs <= trials:
             for row in itertools.product(*levels.values()):
@@ -185,11 +185,11 @@ def optimise(
             question = bench.question(levels)
             search.search(levels, more, trials, bench.answer, question=question, store=store)
     except KeyboardInterrupt:
-        raise Interrupted(bench.optimum(designs) if bench.tried else None) from None
+        raise Interrupted(bench.so_far()) from None
     failures = [trial.error for trial in bench.tried.values() if trial.error is not None]
     if len(failures) == len(bench.tried):
         raise failures[0]
-    return bench.optimum(designs)
+    return bench.optimum()
 
 
 @dataclass
@@ -200,6 +200,8 @@ class _Bench:
     places: tuple[str, ...]
     goals: tuple[tuple[Objective, bool], ...]
     constraints: tuple[Objective, ...]
+    designs: int
+    """How many there are."""
     replications: int
     budget: int
     engine: Engine | None
@@ -207,8 +209,12 @@ class _Bench:
     watch: Watch | None
     tried: dict[str, Trial] = field(default_factory=dict)
 
-    def optimum(self, designs: int) -> Optimum:
-        return Optimum(self.goals, self.constraints, tuple(self.tried.values()), designs)
+    def optimum(self) -> Optimum:
+        return Optimum(self.goals, self.constraints, tuple(self.tried.values()), self.designs)
+
+    def so_far(self) -> Optimum | None:
+        """Return the best of the designs tried so far; nothing before the first."""
+        return self.optimum() if self.tried else None
 
     def prepare(self) -> None:
         """Make the store, and refuse one that holds something else, before a study is kept there."""
@@ -240,7 +246,8 @@ class _Bench:
     def _trial(self, point: Point, many: int) -> Trial:
         experiment = Experiment(self.scenario, (point,), many, places=self.places)
         try:
-            table = run(experiment, engine=self.engine, store=self.store, watch=self.watch)
+            watch = telling(self.watch, lambda _: self.so_far())
+            table = run(experiment, engine=self.engine, store=self.store, watch=watch)
             return self._judged(table, point)
         except ScenarioError as error:
             if any(trial.values for trial in self.tried.values()) or not _is_of(error, self.goals, self.constraints):

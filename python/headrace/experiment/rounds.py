@@ -24,9 +24,18 @@ class Standing:
     done: int
     running: int
     wanted: int
+    found: Callable[[], Any] = lambda: None
+    """What is found of the whole experiment by now, if anything can be said: as its own function returns it."""
 
 
 Watch = Callable[[Record, Standing], object]
+
+
+def telling(watch: Watch | None, found: Callable[[Table], Any]) -> Watch | None:
+    """Return a watch for a part of a larger experiment: it says what the whole makes of the part's table."""
+    if watch is None:
+        return None
+    return lambda record, standing: watch(record, replace(standing, found=lambda: found(standing.found())))
 
 
 class Interrupted(KeyboardInterrupt):
@@ -94,7 +103,7 @@ def run(
             for record, standing in _followed(wanted, records, engine):
                 records.add(record)
                 if watch:
-                    watch(record, standing)
+                    watch(record, replace(standing, found=lambda: Table(mine, records.records.values(), counts)))
     except KeyboardInterrupt:
         raise Interrupted(Table(mine, records.records.values(), counts)) from None
     finally:

@@ -9,7 +9,7 @@ from headrace.experiment import design
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import objective
-from headrace.experiment.rounds import Interrupted, Watch, run
+from headrace.experiment.rounds import Interrupted, Watch, run, telling
 from headrace.experiment.table import half_width, interval
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
@@ -90,9 +90,11 @@ def sensitivity(
     points = [Point({place: values[i] for place, values, i in zip(vary, levels, row, strict=True)}) for row in at]
     unique = tuple({point.key: point for point in points}.values())
     try:
-        table = run(Experiment(loaded, unique, 1, places=tuple(vary)), engine=engine, store=store, watch=watch)
+        # Effects follow from all points together: of some of them there is nothing to say.
+        told = telling(watch, lambda _: None)
+        table = run(Experiment(loaded, unique, 1, places=tuple(vary)), engine=engine, store=store, watch=told)
     except Interrupted:
-        raise Interrupted(None) from None  # Effects are reckoned from all points together.
+        raise Interrupted(None) from None
     for point, reason in table.failed:
         raise refusal(loaded.file, f"at {point}: {reason}", "narrow the ranges: every point must run")
     name = asked.metric(table.metrics)

@@ -9,7 +9,6 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import secrets
 import socket
 import warnings
@@ -25,6 +24,7 @@ from headrace.experiment.design import Experiment
 from headrace.experiment.task import Record
 from headrace.files import NotKept, is_free, keep_apart, tidy
 from headrace.mistakes import refusal
+from headrace.scenario import Scenario
 
 Json = dict[str, Any]
 Key = tuple[str, int]
@@ -180,7 +180,7 @@ def _identity(experiment: Experiment) -> Json:
         "headrace": __version__,
         "scenario": scenario.text,
         "changes": scenario.changes,
-        "beside": _beside(Path(scenario.file).parent, scenario.text),
+        "beside": _beside(scenario),
     }
 
 
@@ -194,13 +194,12 @@ def _resolved(experiment: Experiment) -> Json | None:
     return None
 
 
-def _beside(folder: Path, text: str) -> str:
-    """Return a digest of the files that a scenario may name: one's own devices, and traces by their size and time."""
+def _beside(scenario: Scenario) -> str:
+    """Return a digest of the files that a scenario names: devices by what is in them, traces by their size and time."""
     found = hashlib.sha256()
-    for device in sorted((folder / "devices").glob("*.yaml")):
-        found.update(device.name.encode() + device.read_bytes())
-    for name in sorted(set(re.findall(r"trace:\s*[\"']?([^\"'\s,}]+)", text))):
-        file = folder / name
-        if file.is_file():
-            found.update(f"{name} {file.stat().st_size} {file.stat().st_mtime_ns}".encode())
+    for file in sorted(set(scenario.inputs()) - {Path(scenario.file)}):
+        if file.suffix == ".yaml" and file.is_file():
+            found.update(file.name.encode() + file.read_bytes())
+        elif file.is_file():
+            found.update(f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}".encode())
     return found.hexdigest()

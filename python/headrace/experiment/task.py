@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 from headrace import devices
 from headrace._core import ScenarioError
 from headrace.experiment.design import Point, Value
-from headrace.mistakes import is_overload
+from headrace.mistakes import is_overload, is_path
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]
@@ -194,7 +194,7 @@ def _numbers(device: str | Json, beside: Path) -> Json:
 
 @functools.cache
 def _catalogue(name: str, beside: Path) -> Json:
-    return devices.numbers(name, beside)
+    return devices.numbers(str(beside / name) if is_path(name) else name, beside)
 
 
 def _plain(sourced: Any) -> float:

@@ -47,7 +47,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Scaled:
-    """A class of sizes that is scaled until all files of an operation have so many bytes together."""
+    """A class of sizes, scaled so that all files of an operation have the given total."""
 
     sizes: str
     op: str
@@ -64,8 +64,8 @@ class Transfers:
     shared: Rate  # Of one chain.
     jitter: Time = 0  # Mean of an exponential time added to each latency.
     chains: int = 1  # Each shares its `shared` among what goes over it.
-    in_turn: int = 1  # So many files in succession go to one chain before the next has its turn.
-    user_limit: int = 1_000_000  # So many transfers of a user go on at once; the rest waits.
+    in_turn: int = 1  # Number of successive files on one chain before the next chain.
+    user_limit: int = 1_000_000  # Maximum number of concurrent transfers of a user.
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _check_kind(found: Description, name: str, kind: Kind) -> None:
     if not abs(sum(kind.sizes.values()) - 1) < 1e-9:
         raise ValueError(f"{place}: the shares in `sizes` add up to {sum(kind.sizes.values()):g}, not 1")
     if unknown := [one for one in kind.companions if one not in found.kinds or found.kinds[one].op != kind.op]:
-        raise ValueError(f"{place}: `companions` names `{unknown[0]}`, which is no kind of {kind.op}")
+        raise ValueError(f"{place}: `companions` names `{unknown[0]}`, which is unknown for {kind.op}")
     for one in kind.sizes:
         if found.sizes[one].least >= min(kind.largest, found.largest):
             raise ValueError(f"{place}: the smallest file of `{one}` is not below the largest allowed")

@@ -9,7 +9,7 @@ from headrace.mistakes import printable
 
 Json = dict[str, object]
 
-SHOWN = 5  # So many bad lines are shown in full; the rest is counted.
+SHOWN = 5  # Number of bad lines shown in full; the rest are counted.
 WIDEST = 100
 SKIP = "`--skip-bad` passes over such lines and counts them"
 

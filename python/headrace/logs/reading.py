@@ -15,7 +15,7 @@ from headrace.logs.formats import BY_NAME, Format, named
 from headrace.logs.merge import merge
 from headrace.mistakes import refusal
 
-LOOKED_AT = 200  # So many lines decide what format a log is in.
+LOOKED_AT = 200  # Number of lines from which the format is detected.
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _backwards(found: pl.DataFrame, form: Format) -> list[Odd]:
         logged = pl.col("time") + pl.duration(microseconds=(pl.col("total_s") * 1e6).cast(pl.Int64))
     steps = found.with_columns(step=logged.diff().dt.total_microseconds() / 1e6).filter(pl.col("step") < -0.001)
     most = f"by up to {-steps['step'].min():,.3f} s" if len(steps) else ""  # type: ignore[operator]
-    return _odd(steps, "the clock runs backwards", f"{most}; concurrency around these lines is not to be trusted")
+    return _odd(steps, "the clock runs backwards", f"{most}; concurrency around these lines is unreliable")
 
 
 def _sizes(found: pl.DataFrame, largest: int | None) -> list[Odd]:

@@ -76,7 +76,7 @@ def _lent(described: Description, name: str) -> int:
 
 
 def _sessions(described: Description, kind: Kind, files: int, dice: np.random.Generator) -> Sessions:
-    """Draw sessions until they have so many files together; the last is cut to fit."""
+    """Draw sessions until they have the given number of files; the last is cut to fit."""
     mu = np.log(kind.session) - described.burst**2 / 2
     counts = np.zeros(0, dtype=np.int64)
     while counts.sum() < files:

@@ -128,6 +128,7 @@ class _Problem:
     parameters: list[Parameter]
     of: list[Load]
     requests: int
+    measures: tuple[str, ...] = FITTED
     known: dict[tuple[float, ...], list[dict[str, Json]]] = field(default_factory=dict)
 
     def with_values(self, places: "Array") -> Scenario:
@@ -150,7 +151,7 @@ class _Problem:
             math.log(ran[at][op][name] / measured[name])
             for at in chosen
             for op, measured in self.of[at].measured.items()
-            for name in FITTED
+            for name in self.measures
         ])  # fmt: skip
 
     def jacobian(self, places: "Array", chosen: list[int]) -> "Array":
@@ -184,10 +185,13 @@ def fit(
     *,
     stream: str | None = None,
     requests: int = loads.REQUESTS,
+    measures: tuple[str, ...] = FITTED,
+    cross_validate: bool = True,
     tell: Tell | None = None,
 ) -> Json:
     """Fit fields of a scenario, each `PATH=LOW..HIGH`, to a measurement; return them as docs/results.md describes it.
 
+    `measures` are those of `iops` and `mean_ms` that are fitted. Without `cross_validate` that part is null.
     The search begins at what the scenario has, or halfway between the bounds. Raises `ScenarioError` where a field does
     not exist, or there are fewer loads than fields.
     """
@@ -196,14 +200,16 @@ def fit(
     of, remarks = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
     _refuse_too_few(parameters, of)
-    problem = _Problem(scenario, name, parameters, of, requests)
+    problem = _Problem(scenario, name, parameters, of, requests, measures)
     every = list(range(len(of)))
     tell("fitting")
     best = problem.fitted(_start(parameters), every)
     told, warnings = _known(problem, best, every)
-    tell("cross-validating")
-    judged = _cross_validated(problem, best)
-    if judged is None:
+    judged = None
+    if cross_validate:
+        tell("cross-validating")
+        judged = _cross_validated(problem, best)
+    if judged is None and cross_validate:
         warnings.append("too few loads to fit some and judge on the others: how it predicts is not known")
     fitted = problem.with_values(best)
     return {
@@ -213,6 +219,21 @@ def fit(
         "cross_validated": judged,
         "scenario": fitted.filled(),
     }
+
+
+def told_apart(
+    scenario: Scenario,
+    found: Measurement,
+    vary: list[str],
+    *,
+    requests: int = loads.REQUESTS,
+    measures: tuple[str, ...] = FITTED,
+) -> list[str]:
+    """Return which fields, each `PATH=LOW..HIGH`, a measurement does not tell where the scenario stands: nothing is fitted."""
+    of, _ = loads.loads_of(found)
+    parameters = [parameter(given, scenario) for given in vary]
+    problem = _Problem(scenario, loads.stream_of(scenario, None), parameters, of, requests, measures)
+    return _known(problem, _start(parameters), list(range(len(of))))[1]
 
 
 def _refuse_too_few(parameters: list[Parameter], of: list[Load]) -> None:

@@ -114,7 +114,9 @@ def under(document: Json, stream: str, load: Load, requests: int = REQUESTS) -> 
 
 def _stream(base: Json, load: Load, at: int, *, apart: bool) -> Json:
     jobs = 1 if apart else load.numjobs
-    stream = base | {"arrivals": {"closed": {"depth": load.iodepth * jobs}}}
+    # Jobs share nothing but cores; without a server there are none, and threads would mean nothing.
+    threads = {"threads": jobs} if base.get("from") else {}
+    stream = base | {"arrivals": {"closed": {"depth": load.iodepth * jobs} | threads}}
     if load.file_bytes is None:
         return stream
     from_ = f"{at * load.file_bytes} B"

@@ -95,7 +95,7 @@ impl<'m> Fluid<'m> {
         self.state.borrow_mut().usage(link, self.sim.now())
     }
 
-    /// Number of transfers under way.
+    /// Number of transfers in progress.
     pub fn transfers(&self) -> usize {
         self.state.borrow().transfers()
     }

@@ -10,7 +10,7 @@ use super::{LinkId, Moved};
 use crate::queue::TaskId;
 
 /// Number of labels under which the use of links is counted.
-pub const LABELS: usize = 4;
+pub const LABELS: usize = 5;
 
 /// What a link recorded so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -8,7 +8,7 @@ pub const fn ms(ms: u64) -> Nanos {
     Nanos(ms * 1_000_000)
 }
 
-/// Runs until nothing is left to happen; gives when that is.
+/// Runs until no events are left; returns the time.
 pub fn run(sim: &Sim) -> Nanos {
     sim.run(Nanos::MAX, u64::MAX);
     sim.now()

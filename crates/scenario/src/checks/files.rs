@@ -1,7 +1,7 @@
 //! No file is lost: from the end of its put to its deletion, it is on disk, on tape or both. A purge takes no file that is not on tape or is
 //! being read. Files never take more space than there is.
 //!
-//! The books are kept from what is told to have happened ([`Fact`]), while it happens, and know nothing of policies.
+//! The books are kept from reported facts ([`Fact`]), while they happen, and know nothing of policies.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,7 +9,7 @@ use headrace_storage::{Fact, Graph, Witness};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
-/// What is told of the files of all archives, and what was wrong with it.
+/// What was reported of the files of all archives, and what was wrong with it.
 pub struct FileBooks {
     /// Of each component.
     files: RefCell<Vec<Vec<File>>>,

@@ -1,7 +1,7 @@
 //! The document: text → tree → checked tree → [`ScenarioSpec`].
 //!
 //! The text is parsed to a [`Tree`] that knows where everything stands, held against the schema (which comes from the
-//! Rust types) with every mistake collected, and only then read into the types.
+//! Rust types) with all errors collected, and only then read into the types.
 
 mod path;
 mod problem;
@@ -27,7 +27,7 @@ pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
     schemars::schema_for!(T).to_value()
 }
 
-/// Reads a scenario from `tree`; every mistake it makes against the schema, where it makes any.
+/// Reads a scenario from `tree`, or returns all its violations of the schema.
 pub fn read(tree: &Tree) -> Result<ScenarioSpec, Vec<Problem>> {
     read_as(tree, &json_schema())
 }

@@ -1,4 +1,4 @@
-//! Holding a tree against a JSON Schema, every mistake told in words.
+//! Validation of a tree against a JSON Schema, with readable messages for all errors.
 //!
 //! Only what schemars makes of our types is understood: objects, lists, scalars with bounds, quantities (`x-unit`), and
 //! choices of three kinds: by a field `type`, by the name of the one key or the bare word, and by shape.

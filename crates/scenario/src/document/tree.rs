@@ -104,9 +104,7 @@ impl Tree {
                 return Err(wrong(format!("`{path}`: there is no `{step}`; did you mean `{near}`?")));
             }
             node = node.child_to_set(step).ok_or_else(|| {
-                wrong(format!(
-                    "`{path}`: `{step}` cannot be set, for what should contain it has no such place"
-                ))
+                wrong(format!("`{path}`: `{step}` cannot be set: its parent has no such field"))
             })?;
         }
         *node = value;

@@ -52,14 +52,14 @@ fn no_files(path: &Path, spec: &StreamSpec) -> Option<Problem> {
     };
     Some(
         Problem::at(path.key(field), "a stream without `file` has no files")
-            .help("say how large each is: `file: 2 GB`"),
+            .help("set their size: `file: 2 GB`"),
     )
 }
 
 fn contradiction(path: &Path, spec: &StreamSpec, size: Bytes) -> Option<Problem> {
     if !matches!(spec.pattern, PatternSpec::Uniform | PatternSpec::Sequential) {
-        let message = "files are read and written from beginning to end";
-        return Some(Problem::at(path.key("pattern"), message).help("leave `pattern` out, or `file`"));
+        let message = "files are accessed sequentially";
+        return Some(Problem::at(path.key("pattern"), message).help("remove `pattern` or `file`"));
     }
     let (_, largest) = spec.size.bounds();
     (largest > size).then(|| {

@@ -23,7 +23,7 @@ impl Planner<'_> {
         if matches!(stream.arrivals, ArrivalSpec::Log(_)) && stream.from.is_some() {
             let problem =
                 Problem::at(path.key("from"), "file operations do not go through servers and switches");
-            self.say(problem.help("leave `from` out; the archive's `network` and `front` limit its clients"));
+            self.say(problem.help("remove `from`; the archive's `network` and `front` limit its clients"));
             return None;
         }
         match &stream.arrivals {
@@ -40,13 +40,13 @@ impl Planner<'_> {
             }
             ArrivalSpec::Log(_) => {
                 let message =
-                    format!("a log of file operations goes to an archive, and `{}` is none", stream.to);
+                    format!("a log of file operations needs an archive; `{}` is not one", stream.to);
                 self.say(Problem::at(path.key("to"), message));
                 None
             }
             _ if known.takes_events() => None,
             _ if !known.serves_blocks() => {
-                let message = format!("`{}` takes file operations, not requests to blocks", stream.to);
+                let message = format!("`{}` takes file operations, not block requests", stream.to);
                 self.say(
                     Problem::at(at, message).help("replay a log: `arrivals: {log: jobs.csv}`, to an archive"),
                 );
@@ -90,7 +90,7 @@ impl Planner<'_> {
         let on_tape = survey.older.iter().filter(|file| file.on_tape).count();
         if on_tape > 0 && !older[1] {
             let message =
-                format!("{on_tape} file(s) are on tape when the log begins, and the archive has no library");
+                format!("{on_tape} file(s) are on tape when the log starts, but the archive has no library");
             let help = "set `library` of the archive, or `unseen: disk` where the log has no column `staged`";
             self.say(Problem::at(path.clone(), message).help(help));
         }

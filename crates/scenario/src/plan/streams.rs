@@ -85,7 +85,7 @@ impl Planner<'_> {
         let target = stream.from.as_deref().map_or_else(direct, routed);
         let capacity = graph.view(target).capacity();
         if capacity.0 == 0 && !graph.view(target).takes_events() {
-            let message = format!("`{}` holds no data: a stream goes to a component that does", stream.to);
+            let message = format!("`{}` holds no data; a stream needs a component that does", stream.to);
             self.say(Problem::at(path.key("to"), message));
             return None;
         }
@@ -94,8 +94,8 @@ impl Planner<'_> {
 
     fn unknown_target(&mut self, path: &Path, name: &str) {
         if self.spec.parts.contains_key(name) {
-            let message = format!("`{name}` is a part: there is none of it until something is made of it");
-            let help = format!("write `{name}` under `system:` for a component of its own");
+            let message = format!("`{name}` is a part, which exists only as a copy in an array");
+            let help = format!("define `{name}` under `system:` to make it a component");
             return self.say(Problem::at(path.key("to"), message).help(help));
         }
         let problem = Problem::at(path.key("to"), format!("there is no component `{name}`"));
@@ -112,7 +112,7 @@ impl Planner<'_> {
                     && spec.outstanding.is_some()
                 {
                     let message = "a trace replayed by think times has one request in flight";
-                    let help = "leave `outstanding` out, or replay it with `timing: timestamps`";
+                    let help = "remove `outstanding`, or use `timing: timestamps`";
                     self.say(Problem::at(path.key("outstanding"), message).help(help));
                 }
                 trace
@@ -155,14 +155,15 @@ impl Planner<'_> {
         if closed && (spec.outstanding.is_some() || spec.when_full != WhenFull::Wait) {
             let problem =
                 Problem::at(path.key("outstanding"), "a closed stream has `depth` requests in flight");
-            self.say(problem.help("leave `outstanding` out, and set `arrivals.closed.depth`"));
+            self.say(problem.help("remove `outstanding`; set `arrivals.closed.depth` instead"));
         }
         if !closed && spec.outstanding.is_none() && spec.when_full != WhenFull::Wait {
-            let problem = Problem::at(path.key("when_full"), "a stream without `outstanding` is never full");
-            self.say(problem.help("say how many requests may be in flight: `outstanding: 32`"));
+            let problem =
+                Problem::at(path.key("when_full"), "`when_full` has no effect without `outstanding`");
+            self.say(problem.help("set a limit on requests in flight: `outstanding: 32`"));
         }
         if spec.timeout.is_some_and(|timeout| timeout.0 == 0) {
-            self.say(Problem::at(path.key("timeout"), "a timeout of zero would answer nothing"));
+            self.say(Problem::at(path.key("timeout"), "with a timeout of zero every request expires"));
         }
     }
 
@@ -206,6 +207,9 @@ impl Planner<'_> {
         if let Some(problem) = spec.arrivals.problem() {
             self.say(Problem::at(path.key("arrivals"), problem));
         }
+        if let Some(problem) = threads_problem(path, spec) {
+            self.say(problem);
+        }
         if let ArrivalSpec::Closed { think, .. } = &spec.arrivals
             && let Some(problem) = think.problem()
         {
@@ -214,25 +218,35 @@ impl Planner<'_> {
     }
 }
 
+/// What is wrong with the threads of a stream's clients.
+fn threads_problem(path: &Path, spec: &StreamSpec) -> Option<Problem> {
+    let ArrivalSpec::Closed { threads: Some(threads), depth, .. } = spec.arrivals else { return None };
+    let problem = |message: String| Problem::at(path.key("arrivals").key("closed").key("threads"), message);
+    if spec.from.is_none() {
+        let message = "threads run on the cores of a server, and the stream comes from none".to_owned();
+        return Some(problem(message).help("say which with `from`, or leave `threads` out"));
+    }
+    (threads > depth)
+        .then(|| problem(format!("{threads} threads cannot share {depth} clients; each needs one")))
+}
+
 /// What is wrong with the region of a stream to a component that holds `capacity`.
 fn region_problem(path: &Path, spec: &StreamSpec, capacity: Bytes) -> Option<Problem> {
     let region = spec.region?;
     let path = path.key("region");
     if spec.footprint.is_some() {
-        let help = "leave one of them out: `footprint` is a `region` from 0";
-        return Some(
-            Problem::at(path, "`region` and `footprint` both say which bytes are addressed").help(help),
-        );
+        let help = "remove one: `footprint` is a `region` that starts at 0";
+        return Some(Problem::at(path, "`region` and `footprint` both set the addressed bytes").help(help));
     }
     if region.size.0 == 0 {
         return Some(
-            Problem::at(path.key("size"), "a region of 0 B has no address").help("give at least one request"),
+            Problem::at(path.key("size"), "a region of 0 B is empty").help("give at least one request"),
         );
     }
     let end = region.from.0.saturating_add(region.size.0);
     if end > capacity.0 {
         let Region { from, size } = region;
-        let message = format!("{size} from {from} on do not lie within the {capacity} of `{}`", spec.to);
+        let message = format!("{size} from {from} exceed the capacity of `{}`, {capacity}", spec.to);
         let help = "give at most the bytes from `from` to the end of the component";
         return Some(Problem::at(path, message).help(help));
     }
@@ -298,6 +312,10 @@ impl StreamPlan {
             uniform: self.spec.is_everywhere(),
             traced: self.is_recorded(),
             alone: false,
+            clients: match self.spec.arrivals {
+                ArrivalSpec::Closed { depth, .. } => depth,
+                _ => 0,
+            },
         }
     }
 

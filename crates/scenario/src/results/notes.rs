@@ -6,7 +6,7 @@ use headrace_trace::Replay;
 use super::{Bottleneck, StreamResults, is_complete};
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome};
-use crate::spec::Limits;
+use crate::spec::{Limits, WarmUp};
 
 /// Bytes of a sector of a disk.
 const SECTOR: u64 = 512;
@@ -21,6 +21,7 @@ pub(super) fn of(
     let mut notes = Vec::new();
     notes.extend(endings(plan, outcomes));
     notes.extend(steadiness(outcomes));
+    notes.extend(beginning(plan));
     notes.extend(streams.iter().filter_map(untrusted));
     notes.extend(limits(bottleneck));
     notes.extend(of_components(plan));
@@ -47,11 +48,10 @@ fn endings(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
 fn ending(end: End, limits: &Limits) -> Option<String> {
     Some(match end {
         End::Done | End::TimeUp => return None,
-        End::Idle => "the run ended early: nothing was left to happen".to_owned(),
+        End::Idle => "the run ended early: no more events".to_owned(),
         End::TooFar => "the run ended early, after 146 simulated years".to_owned(),
         End::TooManyInFlight => format!(
-            "the system does not keep up: more than {} requests were in flight (limits.in_flight); what follows is \
-             its beginning only",
+            "overloaded: more than {} requests were in flight (limits.in_flight); the results cover only the beginning",
             limits.in_flight
         ),
         End::TooManyEvents => format!("cut short after {} events (limits.events)", limits.events),
@@ -59,7 +59,7 @@ fn ending(end: End, limits: &Limits) -> Option<String> {
         End::TraceLost => {
             "cut short because a trace could no longer be read as before the run: did it change?".to_owned()
         }
-        End::Cancelled => "cut short because it was cancelled".to_owned(),
+        End::Cancelled => "cancelled".to_owned(),
     })
 }
 
@@ -68,8 +68,8 @@ fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
     let drifting = outcomes.iter().filter(|outcome| !outcome.steady).count();
     let drifts = match outcomes.len() {
         _ if drifting == 0 => None,
-        1 => Some("response times still drift in the middle of the run, and nothing was left out as warm-up"),
-        _ => Some("the averages of all replications still drift in the second half, which is what was kept"),
+        1 => Some("response times still drift in the middle of the run, and no warm-up was discarded"),
+        _ => Some("the averages of all replications still drift in the second half, the part that was kept"),
     };
     let drifts = drifts.map(|found| {
         format!(
@@ -77,9 +77,19 @@ fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
         )
     });
     let too_short = outcomes.iter().any(|outcome| outcome.too_short);
-    let short =
-        too_short.then(|| "the run is too short to find its warm-up, so nothing was left out".to_owned());
+    let short = too_short
+        .then(|| "the run is too short to determine its warm-up, so nothing was discarded".to_owned());
     drifts.into_iter().chain(short).collect()
+}
+
+/// Whose beginning is kept, and what intervals then cover.
+fn beginning(plan: &Plan) -> Option<String> {
+    let kept = plan.run().warm_up == WarmUp::None && plan.streams.iter().any(|stream| !stream.is_recorded());
+    kept.then(|| {
+        "`warm_up: none` keeps the beginning, when the system is empty: means and intervals are those of runs of this length, \
+         not of the steady state"
+            .to_owned()
+    })
 }
 
 fn untrusted(stream: &StreamResults) -> Option<String> {
@@ -88,11 +98,9 @@ fn untrusted(stream: &StreamResults) -> Option<String> {
         Method::BatchMeans => {
             "successive batches are still correlated, or too few; run longer or use replications"
         }
-        Method::Replications => {
-            "each replication is too short to outweigh its beginning, when the system was empty; make them longer"
-        }
+        Method::Replications => "each replication is too short to outweigh its empty start; make them longer",
     };
-    Some(format!("{}: the interval is not to be trusted: {why}", stream.name))
+    Some(format!("{}: the interval cannot be trusted: {why}", stream.name))
 }
 
 /// What a reader must know of the headroom.
@@ -104,8 +112,8 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
             of.component
         )),
         (false, Some(_)) if of.estimate => Some(format!(
-            "headroom is an estimate: the utilisation of {} does not grow in proportion to the load; `headrace capacity` finds the \
-             load that it sustains",
+            "headroom is an estimate: the utilisation of {} is not proportional to the load; \
+             `headrace capacity` finds the sustainable load",
             of.component
         )),
         _ => None,
@@ -128,7 +136,9 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     };
     let mut notes = Vec::new();
     if plan.has_phases() {
-        notes.push("health changes during the run: its totals mix what `phases` tells apart, and nothing is left out as warm-up".to_owned());
+        notes.push(
+            "health changes during the run: totals mix all `phases`, and no warm-up is discarded".to_owned(),
+        );
     }
     for (state, says) in [
         ("failed", "failed at the end of the run"),
@@ -136,7 +146,7 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
         ("rebuilding", "not yet rebuilt at the end of the run"),
         (
             "lost data",
-            "more disks are gone than the level makes good: data is lost, and requests for it fail",
+            "more disks have failed than the level tolerates: data is lost, and requests for it fail",
         ),
     ] {
         let found = in_state(state);
@@ -147,7 +157,7 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     notes
 }
 
-/// Priorities that play no part.
+/// Priorities that have no effect.
 fn priorities(plan: &Plan) -> Vec<String> {
     let heeded = |stream: &StreamPlan| {
         let reached = plan.graph.reached(stream.target);
@@ -155,7 +165,7 @@ fn priorities(plan: &Plan) -> Vec<String> {
     };
     let idle = plan.streams.iter().filter(|stream| stream.spec.priority > 0 && !heeded(stream));
     idle.map(|stream| {
-        format!("{}: its `priority` plays no part: no component on its way has priorities", stream.name)
+        format!("{}: `priority` has no effect: no component on its path has priorities", stream.name)
     })
     .collect()
 }
@@ -166,7 +176,7 @@ fn within_a_sector(stream: &StreamPlan) -> Option<String> {
     let before = from.0 % SECTOR;
     (before > 0).then(|| {
         format!(
-            "{}: its `region` begins {before} B into a sector of a disk, so each request touches a sector more; begin at {} B",
+            "{}: `region` starts {before} B into a disk sector, so each request touches an extra sector; start at {} B",
             stream.name,
             from.0 - before
         )
@@ -180,8 +190,7 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
         let share = |n: u64| n as f64 / stream.made.max(1) as f64 * 100.0;
         if stream.dropped > 0 {
             let (n, share) = (stream.dropped, share(stream.dropped));
-            notes
-                .push(format!("{}: {n} requests ({share:.2} %) found no room and were dropped", stream.name));
+            notes.push(format!("{}: {n} requests ({share:.2} %) were dropped at the limit", stream.name));
         }
         if let Some(blocked) = stream.blocked.filter(|blocked| *blocked >= 0.001) {
             let share = blocked * 100.0;
@@ -223,11 +232,11 @@ fn of_traces(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Ve
         let mut say = |note: String| notes.push(format!("{}: {note}", stream.name));
         Replay::notes(trace).into_iter().for_each(&mut say);
         if plan.spec.draws_requests() {
-            say("a trace has its own operations, sizes and addresses; those of the scenario play no part"
+            say("a trace has its own operations, sizes and addresses; those of the scenario are ignored"
                 .to_owned());
         }
         if outcomes.len() > 1 {
-            say("replications replay the same requests: intervals cover the chance within the components alone".to_owned());
+            say("replications replay the same requests: intervals cover only the randomness within components".to_owned());
         }
         let (made, all) = (stream.made, trace.survey.requests * outcomes.len() as u64);
         if whole && made < all {

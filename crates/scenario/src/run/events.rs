@@ -13,8 +13,9 @@ use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
 use crate::operation::Request;
 use crate::plan::StreamPlan;
 
-/// Each request of an open stream is a job of this crew: the next that its stream has.
-pub type Hosts<'m> = Crew<'m, usize>;
+/// A request that nobody waits for, or whose client can give up, is a job of this crew: the next of a stream, sent by a thread of
+/// its server (0 for none). Returns whether it did not fail.
+pub type Hosts<'m> = Crew<'m, (usize, u32), bool>;
 
 /// A client whose request fails at once asks again after this time, a rule of ours: it would otherwise fail for ever at one instant.
 const RETRY: Nanos = Nanos(1_000_000_000);
@@ -49,9 +50,9 @@ fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream
     }
     match (&stream.spec.arrivals, &stream.trace) {
         (_, Some(trace)) => sim.spawn(replay(of, hosts, index, trace)),
-        (ArrivalSpec::Closed { depth, think }, _) => {
+        (ArrivalSpec::Closed { depth, think, .. }, _) => {
             for number in 0..*depth {
-                sim.spawn(client(of, index, *think, number));
+                sim.spawn(client(of, hosts, index, *think, number));
             }
         }
         _ => sim.spawn(open(of, hosts, index, stream)),
@@ -74,18 +75,24 @@ async fn open<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, s
             if limited || !sim.is_settled() {
                 of.send(hosts, index).await;
             } else {
-                hosts.start(index);
+                hosts.start((index, 0));
             }
         }
     }
 }
 
 /// Asks, waits for the answer, thinks, and asks again.
-async fn client<'m>(of: &'m Replication<'m>, index: usize, think: TimeSpec, number: u32) {
+async fn client<'m>(
+    of: &'m Replication<'m>,
+    hosts: &'m Hosts<'m>,
+    index: usize,
+    think: TimeSpec,
+    number: u32,
+) {
     let thoughts = of.stream(&of.plan.streams[index], &format!("thoughts of client {number}"));
-    let mut draws = thoughts.draws();
+    let (mut draws, thread) = (thoughts.draws(), of.sources[index].thread(number));
     loop {
-        let (asked, failed) = (of.site.sim.now(), !of.host(index).await);
+        let (asked, failed) = (of.site.sim.now(), !of.ask(hosts, index, thread).await);
         of.site.sim.delay(think.draw(&mut draws)).await;
         if failed && of.site.sim.now() == asked {
             of.site.sim.delay(RETRY).await;
@@ -112,7 +119,7 @@ async fn replay<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize,
             }
             Start::After(think) => {
                 sim.delay(think).await;
-                of.host(index).await;
+                of.ask(hosts, index, 0).await;
             }
         }
     }
@@ -152,11 +159,22 @@ impl<'m> Replication<'m> {
         if !self.site.sim.is_settled() {
             self.site.sim.settled().await;
         }
-        hosts.start(index);
+        hosts.start((index, 0));
     }
 
-    /// The next request of a stream, from its birth to its end. Gives whether it did not fail.
-    pub async fn host(&'m self, stream: usize) -> bool {
+    /// The next request of a client, who waits until it is answered or gives up. Gives whether it did not fail.
+    async fn ask(&'m self, hosts: &'m Hosts<'m>, index: usize, thread: u32) -> bool {
+        let Some(timeout) = self.sources[index].timeout else { return self.host(index, thread).await };
+        let deadline = self.site.sim.now() + timeout;
+        let mut request = hosts.all([(index, thread)]);
+        let answer = self.site.sim.within(deadline, &mut request).await;
+        request.leave();
+        answer.flatten().unwrap_or(true)
+    }
+
+    /// The next request of a stream, from its birth to its end, sent by a thread of its server; 0 for none. Returns whether it did
+    /// not fail.
+    pub async fn host(&'m self, stream: usize, thread: u32) -> bool {
         let (source, mut ask) = (&self.sources[stream], Ask::BLANK);
         if self.plan.streams[stream].log.is_some() {
             Box::pin(self.client_of_files(stream)).await;
@@ -166,6 +184,7 @@ impl<'m> Replication<'m> {
             return Box::pin(self.trigger(stream)).await;
         }
         let measured = source.next(&mut ask);
+        ask.thread = thread;
         let mut spent = Spent::from(self.begin(stream, &ask));
         if source.timeout.is_none() {
             source.edge.serve(&ask, &mut spent).await;

@@ -32,7 +32,7 @@ impl Counted {
         self.next.set(self.left.borrow().front().map_or(u64::MAX, |(after, _)| *after));
     }
 
-    /// The next that is due after so many requests.
+    /// The next fault that is due once `finished` requests have ended.
     fn take(&self, finished: u64) -> Option<Fault> {
         if finished < self.next.get() {
             return None;
@@ -57,7 +57,7 @@ pub fn start<'m>(of: &'m Replication<'m>) {
 }
 
 impl Replication<'_> {
-    /// Has the faults happen that are due after so many requests.
+    /// Applies the faults that are due once `finished` requests have ended.
     #[inline]
     pub fn faults_after(&self, finished: u64) {
         while let Some(fault) = self.counted.take(finished) {

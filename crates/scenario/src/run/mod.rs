@@ -59,7 +59,7 @@ pub enum End {
     Done,
     /// Its time was up before its requests were.
     TimeUp,
-    /// Nothing was left to happen.
+    /// No events were left.
     Idle,
     /// It reached the end of simulated time.
     TooFar,

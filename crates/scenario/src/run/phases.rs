@@ -43,7 +43,7 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// The first phase, of so many streams.
+    /// The first phase, of this number of streams.
     pub fn new(streams: usize) -> Self {
         let first =
             Phase { from: Nanos::ZERO, after: Vec::new(), streams: vec![PhaseStream::default(); streams] };

@@ -28,6 +28,11 @@ pub const STRIDE: u64 = 1 << 14;
 /// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
 pub const END_OF_TIME: Nanos = Nanos(1 << 62);
 
+/// How many threads streams have in all.
+fn threads(streams: &[StreamPlan]) -> u32 {
+    streams.iter().map(|stream| stream.spec.threads()).sum()
+}
+
 /// Runs one replication, the `number`-th of those asked for; gives what it found at each place where it may be cut.
 pub fn run(
     plan: &Plan,
@@ -40,14 +45,15 @@ pub fn run(
     let seed = seed(plan, replication);
     let sim = Sim::new();
     let first = if number == 0 { options.first } else { 0 };
-    let site =
-        Site::new(&sim, seed, Timeline::of_first(first)).watched_by(Box::new(FileBooks::new(&plan.graph)));
+    let site = Site::new(&sim, seed, Timeline::of_first(first))
+        .watched_by(Box::new(FileBooks::new(&plan.graph)))
+        .with_threads(threads(&plan.streams));
     let (places, slots) = (Place::of_all(&plan.graph, &site), Slots::of(&plan.graph));
     let arena = Arena::build(&plan.graph, &site, &places, &slots);
     let log = options.requests.as_ref().map(|sink| Log::new(replication, &plan.graph, sink));
     let record = RefCell::new(Record::new(plan, arena, wanted(plan), log));
     let sources: Vec<Source> =
-        plan.streams.iter().map(|stream| Source::new(plan, stream, seed, arena, &sim)).collect();
+        (0..plan.streams.len()).map(|index| Source::new(plan, index, seed, arena, &sim)).collect();
     plan.streams.iter().zip(&sources).for_each(|(stream, source)| begin_with_older_files(stream, source));
     let replication = Replication {
         plan,
@@ -61,9 +67,7 @@ pub fn run(
     };
     let watch = Watch::new(plan, progress);
     let of = &replication;
-    let hosts = events::Hosts::new(&sim, move |job| async move {
-        of.host(job).await;
-    });
+    let hosts = events::Hosts::new(&sim, move |(stream, thread)| of.host(stream, thread));
     let (end, now) = match engine {
         Engine::Recursion => of.by_recursion(watch),
         _ => events::run(of, &hosts, watch),
@@ -116,12 +120,16 @@ pub struct Source<'m> {
     /// How long its hosts wait for an answer.
     pub timeout: Option<Nanos>,
     pub priority: u8,
+    /// The threads that its clients belong to: how many come before its own, and its own.
+    threads: (u32, u32),
     /// Whether its requests are triggers, which become events.
     pub is_trigger: bool,
 }
 
 impl<'m> Source<'m> {
-    fn new(plan: &Plan, stream: &StreamPlan, seed: u64, arena: Arena<'m>, sim: &'m Sim<'m>) -> Self {
+    fn new(plan: &Plan, index: usize, seed: u64, arena: Arena<'m>, sim: &'m Sim<'m>) -> Self {
+        let stream = &plan.streams[index];
+        let threads_before = threads(&plan.streams[..index]);
         let capacity = plan.graph.view(stream.target).capacity().0;
         let draws = Stream::named(seed, &stream.name, "requests");
         let requests = RefCell::new(Requests::new(&stream.spec, capacity, draws).in_files(stream.extents));
@@ -136,8 +144,15 @@ impl<'m> Source<'m> {
             when_full: stream.spec.when_full,
             timeout: stream.spec.timeout,
             priority: stream.spec.priority,
+            threads: (threads_before, stream.spec.threads()),
             is_trigger: plan.graph.nodes[stream.target.index()].plan.known().takes_events(),
         }
+    }
+
+    /// The thread that a client belongs to, counted from 1 over all streams; 0 for none.
+    pub fn thread(&self, client: u32) -> u32 {
+        let (before, own) = self.threads;
+        if own == 0 { 0 } else { before + client % own + 1 }
     }
 
     /// Writes its next request to `ask`; gives the response that was measured, where one was.

@@ -13,14 +13,17 @@ pub fn that_fail(network: &Network) -> Vec<String> {
         network.streams.iter().flat_map(|(_, demands)| demands.iter().filter_map(|d| d.fails.clone()));
     let mut fails: Vec<String> = rooms.collect();
     let streams: Vec<&StreamPlan> = network.streams.iter().map(|(stream, _)| *stream).collect();
-    fails.extend(streams.iter().filter(|stream| stream.has_many_kinds()).map(|stream| {
-        format!("every size is taken into account: 64 sizes of `{}` stand for all", stream.name)
-    }));
+    fails.extend(
+        streams
+            .iter()
+            .filter(|stream| stream.has_many_kinds())
+            .map(|stream| format!("all sizes are considered: `{}` is represented by 64 sizes", stream.name)),
+    );
     fails.extend(network.queues.iter().filter_map(|queue| of_queue(network, queue)));
     fails.extend((0..streams.len()).flat_map(|stream| of_stream(network, stream)));
     if !network.is_open() && !closed::is_small(network) {
         fails.push(
-            "the exact recursion is short enough: linearizer takes its place (usually within 1 %)".to_owned(),
+            "the exact recursion is feasible: linearizer is used instead (usually within 1 %)".to_owned(),
         );
     }
     let mut told: Vec<String> = Vec::new();
@@ -51,11 +54,11 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
     }
     match () {
         () if queue.urgent_first && queue.asked.iter().flatten().count() > 1 => {
-            Some(format!("requests are served in the order in which they come: `{name}` has priorities"))
+            Some(format!("requests are served in order of arrival: `{name}` has priorities"))
         }
         () if queue.servers > 1 && (queue.is_split() || !closed::is_small(network)) => Some(format!(
-            "a station has one server: `{name}` has {} (taken for a fast one and a delay, after Seidmann; the \
-             response was up to 26 % longer than simulated, most where clients are as many as servers)",
+            "a station has one server: `{name}` has {} (approximated by a fast server and a delay, \
+             after Seidmann; up to 26 % longer than simulated, most where clients equal servers)",
             queue.servers
         )),
         () if !exponential => Some(format!(
@@ -94,7 +97,7 @@ fn join(network: &Network, stream: usize, name: &str) -> Option<String> {
         (true, ..=4) => "the response was up to 2 % longer than simulated",
         (true, ..=8) => "the response was up to 4.3 % longer than simulated",
         (true, ..=16) => "the response was up to 6.4 % longer than simulated",
-        (true, _) => "its error is not known for more than 16 parts",
+        (true, _) => "its error is unknown for more than 16 parts",
     };
     Some(format!(
         "a request is at one queue at a time: those of `{name}` are split over {branches} (Varki's approximation; {known})"

@@ -61,12 +61,12 @@ fn next(solved: &Solved) -> Option<String> {
     }
     let Limit { component, saturates_at_per_s, .. } = second;
     Some(format!(
-        "Made {times:.2}× as fast, the bottleneck moves to {component}, at {}/s.",
+        "If it were {times:.2}× as fast, {component} would be the bottleneck, at {}/s.",
         rate(*saturates_at_per_s)
     ))
 }
 
 fn knee(solved: &Solved) -> Option<String> {
     let knee = solved.knee_clients?;
-    Some(format!("Beyond {knee:.1} clients requests mostly wait."))
+    Some(format!("Beyond {knee:.1} clients, requests mostly queue."))
 }

@@ -85,7 +85,7 @@ impl<'m> Archive<'m> {
         self.pool.1.give(bytes);
     }
 
-    /// Purges the pool where its level is high, or where there is no room for so many bytes.
+    /// Purges the pool where its level is high, or where there is no room for the `wanted` bytes.
     pub(super) fn purge_if_full(&self, wanted: u64) {
         let Some((spec, _)) = &self.plan.purge else { return };
         let (pool, now) = (self.pool.1, self.now());

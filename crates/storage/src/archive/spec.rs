@@ -13,66 +13,67 @@ use crate::room::{Known, Lowered, Spec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArchiveSpec {
-    /// The front that transfers pass, by its name in `system`. Default: clients and ports limit nothing.
+    /// Name of the front. Default: no limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<String>,
-    /// The network between clients, pool and tape, by its name in `system`. Default: it limits nothing.
+    /// Name of the network between clients, pool and tape. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
-    /// The disk pool, by its name in `system`.
+    /// Name of the disk pool.
     pub pool: String,
-    /// The tape library, by its name in `system`. Default: files are in the pool only.
+    /// Name of the tape library. Default: none; files are kept only in the pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
-    /// When files are stored to tape. Default: never.
+    /// Migration to tape. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrate: Option<MigrateSpec>,
-    /// When and which files are purged from the pool. Default: never.
+    /// When, and which, files are purged from the pool. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<PurgeSpec>,
 }
 
-/// Storing to tape: one process, which sleeps, lists files, and copies one after another.
+/// Migration to tape: one process that sleeps, lists files, and copies them one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MigrateSpec {
-    /// How long it sleeps after a list is done.
+    /// Sleep time after a list is finished.
     pub every: Nanos,
-    /// Files must have been in the pool for this long.
+    /// Minimum time in the pool.
     #[serde(default)]
     pub min_age: Nanos,
-    /// In which order a list is copied.
+    /// Order in which a list is copied.
     #[serde(default)]
     pub order: MigrateOrder,
 }
 
-/// In which order files are stored to tape.
+/// Order in which files are copied to tape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MigrateOrder {
-    /// By volume, from the first on.
+    /// By volume.
     #[default]
     ByVolume,
-    /// Those that have been in the pool longest first.
+    /// Longest time in the pool first.
     Oldest,
-    /// The smallest first.
+    /// Smallest first.
     Smallest,
-    /// The largest first.
+    /// Largest first.
     Largest,
 }
 
-/// Making room in the pool, of files that are on tape.
+/// Purge: freeing pool space of files that are on tape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PurgeSpec {
-    /// Files with the largest weight go first; among equals the one unused longest. An expression of `size_mb` (10⁶ B), `hours_since_access`,
-    /// `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`.
+    /// Files with the largest weight are purged first; among equals, the least recently used. An expression
+    /// of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) *
+    /// ceil(hours_since_access) ** 1.5`.
     pub weight: String,
-    /// A purge begins when this share of the pool is taken.
+    /// A purge starts when this share of the pool is in use.
     pub high: Fraction,
-    /// It ends when less than this share is taken.
+    /// It stops when less than this share is in use.
     pub low: Fraction,
-    /// Files must not have been used for this long.
+    /// Minimum time since the last access.
     #[serde(default)]
     pub min_age: Nanos,
 }

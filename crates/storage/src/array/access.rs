@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use super::ArraySpec;
 use crate::graph::Lowering;
 
-/// Which of two controllers the requests to an array come to.
+/// How two controllers share the requests to an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
-    /// The first; the second stands by, and holds a copy of what is written back.
+    /// Active/passive: the first serves all; the second stands by and mirrors dirty data.
     #[default]
     ActivePassive,
-    /// Both, each half of them.
+    /// Active/active: each serves half.
     ActiveActive,
 }
 
 impl Access {
-    /// How many of so many controllers requests come to while all work.
+    /// The number of controllers that get requests while all of them work.
     pub(super) fn active(self, controllers: usize) -> usize {
         match self {
             Self::ActivePassive => controllers.min(1),

@@ -39,10 +39,18 @@ impl ArraySpec {
         if each.0 == 0 {
             return at.refuse("of", "an array is made of components that hold data", None);
         }
-        if self.stripe_unit.0 == 0 || self.stripe_unit > each {
+        if self.stripe_unit.is_none() && self.level != Level::Raid1 {
+            let help = "`stripe_unit`: bytes that lie on one disk before the next has its turn";
+            return at.refuse(
+                "stripe_unit",
+                format!("{} needs a field `stripe_unit`", self.level.name()),
+                Some(help),
+            );
+        }
+        let unit = self.unit();
+        if unit.0 == 0 || unit > each {
             let message = format!(
-                "a stripe unit of {} does not fit on a disk of {each}; give at least 1 B and at most that",
-                self.stripe_unit
+                "a stripe unit of {unit} does not fit on a disk of {each}; give at least 1 B and at most that"
             );
             return at.refuse("stripe_unit", message, None);
         }

@@ -160,7 +160,7 @@ impl<'m> Array<'m> {
             spent
         });
         let slowest = passes.max_by_key(Spent::until);
-        spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
+        spent.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
     }
 }
 
@@ -244,7 +244,7 @@ impl<'m> Array<'m> {
         let ticket = self.tickets.replace(self.tickets.get() + 1);
         let jobs = self.split(stripes, ask).map(|(device, ask)| Job { device, ask, ticket });
         let slowest = self.parts.all(jobs).await;
-        spent.follow(&slowest.expect("a request has at least one byte, so at least one part"));
+        spent.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
         if !self.bay.take_lost(ticket).is_empty() {
             spent.fail();
         }

@@ -3,7 +3,7 @@
 use headrace_analytic::Law;
 use headrace_work::Op;
 
-use super::{ArrayPlan, FirstUnit, Layout, Queueing, Stripes};
+use super::{ArrayPlan, FirstUnit, Layout, Queueing, ReadFrom, Stripes};
 use crate::graph::View;
 use crate::room::Known;
 use crate::theory::{Demand, Load, Model};
@@ -177,7 +177,7 @@ impl Known for ArrayPlan {
     }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
-        let no = Err(format!("`{}` may answer a later request first", view.path()));
+        let no = Err(format!("`{}` may answer requests out of order", view.path()));
         if self.paths > 0 || !self.copies || self.striped(view).is_err() {
             return no;
         }
@@ -209,6 +209,14 @@ impl Known for ArrayPlan {
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {
-        view.uses().find_map(|disk| disk.note(load))
+        if self.read_from == ReadFrom::Nearest && !view.uses().any(View::addressed) {
+            return Some(format!(
+                "`read_from: nearest` of `{}` plays no part: its devices have no places, or draw them (`positioning: coupled` or \
+                 `independent`)",
+                view.path()
+            ));
+        }
+        // How many of its clients wait at one disk is not known here.
+        view.uses().find_map(|disk| disk.note(&Load { clients: 1, ..load.clone() }))
     }
 }

@@ -26,7 +26,7 @@ struct Path<'m> {
 }
 
 impl<'m> Way<'m> {
-    /// Connects an array with so many disks to what it names in `via` and `controllers`.
+    /// Connects an array with this number of disks to what it names in `via` and `controllers`.
     pub(super) fn of(
         path: Option<&'m Edge<'m>>,
         controllers: &'m [Edge<'m>],

@@ -12,60 +12,67 @@ use super::{Access, ArrayPlan};
 use crate::graph::{Copies, Lowering, MAX_BYTES};
 use crate::room::{Lowered, Spec};
 
+/// The grain of RAID 1 where none is given.
+const MIRROR_UNIT: Bytes = Bytes(64 * 1024);
+
 /// Several devices that answer as one: striped, mirrored, or protected by parity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArraySpec {
-    /// How data is laid out over the disks.
+    /// RAID level: how data is distributed over the disks.
     pub level: Level,
-    /// What it is made of: copies of a part, named or written out, or a list of components of `system`.
+    /// Its disks: copies of a part, by name or written in place, or a list of components of `system`.
     pub of: Copies,
-    /// Number of copies.
+    /// Number of disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10_000))]
     pub disks: Option<u32>,
-    /// Bytes that lie on one disk before the next has its turn.
-    pub stripe_unit: Bytes,
-    /// Whether requests overlap.
+    /// Number of consecutive bytes on one disk before the next disk follows. Required except for RAID 1, which does not stripe:
+    /// there it is the granularity in which copies are tracked and rebuilt, 64 KiB by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe_unit: Option<Bytes>,
+    /// Whether consecutive requests overlap.
     #[serde(default)]
     pub queueing: Queueing,
-    /// On which disk a request begins. Only of RAID 0.
+    /// Disk on which a request starts. RAID 0 only.
     #[serde(default)]
     pub first_unit: FirstUnit,
-    /// On which disks the parity of a stripe lies. Only of levels with parity that moves from stripe to stripe.
+    /// Placement of parity. Only for levels that rotate parity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation: Option<Rotation>,
-    /// Which copy a read is taken from. Only of mirrors; there the default is `round_robin`.
+    /// Policy that selects the copy to read. Mirrors only. Default: `round_robin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_from: Option<ReadFrom>,
-    /// Disks that have failed, by number from 0: the array runs degraded.
+    /// Failed disks, numbered from 0: the array runs degraded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u32>,
-    /// The server that it belongs to, for an array of listed components: requests to each go from there through the fabric. A server of
-    /// others that switches connect makes it a virtualisation engine. Default: what it lists is at hand.
+    /// Server that an array of listed components belongs to; it sends requests to each component through the
+    /// fabric. A server other than that of the stream acts as a virtualisation engine. Default: the
+    /// components are attached directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Number of hot spares: further copies of the part, or the last of the components listed, which stand in for disks that fail.
+    /// Number of hot spares: additional copies of the part, or the last of the listed components.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(max = 1_000))]
     pub spares: u32,
-    /// Stripes of fewer units than there are disks, over all disks by permutations. Only of RAID 5, 6 and erasure codes.
+    /// Declustering: stripes narrower than the array, spread over all disks. RAID 5, 6 and erasure codes
+    /// only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declustered: Option<DeclusteredSpec>,
-    /// How what a disk has lost or missed is rebuilt.
+    /// How lost or outdated data of a disk is rebuilt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildSpec>,
-    /// A `link` or `fc_loop` of `system` between the array and its disks, or several, which take turns while they work. Default: data
-    /// takes no time on the way.
+    /// Path between the array and its disks: a `link`, `fc_loop` or other path of `system`, or several, used
+    /// in turn. Default: transfers take no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
-    /// The controllers of `system` that run it: one, or two. Default: none, and what controllers do takes no time.
+    /// One or two controllers of `system` that run the array. Default: none; controller work takes no time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controllers: Vec<String>,
-    /// Which of two controllers requests come to.
+    /// How two controllers share requests.
     #[serde(default)]
     pub access: Access,
-    /// A cache between hosts and disks, in the memory of each of its controllers. Default: none.
+    /// Cache in the memory of each of its controllers. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<ArrayCacheSpec>,
 }
@@ -75,11 +82,11 @@ const fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What an array sends its requests and data by.
+/// The path from an array to its disks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Via {
-    /// One path, by its name in `system`.
+    /// One path by its name in `system`.
     One(String),
     /// Several paths to all disks.
     Several(Vec<String>),
@@ -94,64 +101,64 @@ impl Via {
     }
 }
 
-/// How data is laid out over the disks.
+/// RAID level: how data is distributed over the disks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Striped, without redundancy.
     Raid0,
-    /// Every disk holds the same.
+    /// Mirrored: every disk holds the same data.
     Raid1,
-    /// Stripes over pairs of disks that hold the same.
+    /// Striped over mirrored pairs.
     Raid10,
-    /// Two striped sides that hold the same; a side with a failed disk is out of use.
+    /// Two mirrored striped sides; a side with a failed disk is out of use.
     Raid01,
-    /// One disk of parity.
+    /// One dedicated parity disk.
     Raid4,
-    /// One unit of parity in each stripe, on each disk in turn.
+    /// One parity unit per stripe, rotated over the disks.
     Raid5,
-    /// Two units of parity in each stripe, on each disk in turn.
+    /// Two parity units per stripe, rotated over the disks.
     Raid6,
-    /// Any number of units of parity in each stripe, on each disk in turn.
+    /// Any number of parity units per stripe, rotated over the disks.
     Erasure {
-        /// How many: as many disks may fail.
+        /// Number of parity units, which is the number of disks that can fail without loss.
         #[schemars(range(min = 1, max = 255))]
         parity: u32,
     },
 }
 
-/// Whether requests overlap.
+/// Whether consecutive requests overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Queueing {
-    /// A queue for each disk: a disk goes on to the next request while others are busy with this one.
+    /// A queue per disk: a disk proceeds to the next request while others still work on this one.
     #[default]
     ForkJoin,
-    /// One queue before the array: the next request begins when every part of this one is done.
+    /// One queue in front of the array: the next request starts when every part of this one has finished.
     SplitMerge,
 }
 
-/// On which disk a request begins.
+/// Disk on which a request starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FirstUnit {
-    /// Where its address lies.
+    /// The disk that holds its address.
     #[default]
     Addressed,
-    /// On the first disk, whatever its address, as in the split-merge paper: its Eq. 1 gives block j to disk j mod n.
+    /// The first disk, whatever the address, as in the split-merge paper (Eq. 1: block j is on disk j mod n).
     FirstDisk,
 }
 
-/// Which copy a read is taken from.
+/// Policy that selects the copy to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadFrom {
     /// Each in turn.
     #[default]
     RoundRobin,
-    /// The disk with the fewest accesses of this array in flight.
+    /// The disk with the fewest accesses in flight.
     ShortestQueue,
-    /// The disk whose last access of this array ended nearest.
+    /// The disk whose last access ended nearest.
     Nearest,
 }
 
@@ -258,7 +265,7 @@ impl ArraySpec {
             level,
             of,
             disks,
-            stripe_unit,
+            stripe_unit: Some(stripe_unit),
             queueing: Queueing::default(),
             first_unit: FirstUnit::default(),
             rotation: None,
@@ -287,8 +294,13 @@ impl ArraySpec {
         names.iter().map(|name| at.route(("from", from), ("of", name))).collect()
     }
 
+    /// Its stripe unit, or the default of RAID 1.
+    pub(super) fn unit(&self) -> Bytes {
+        self.stripe_unit.unwrap_or(MIRROR_UNIT)
+    }
+
     fn layout(&self, disks: u64) -> Layout {
-        let unit = self.stripe_unit.0;
+        let unit = self.unit().0;
         let stripes = |disks| Stripes { disks, unit, first_unit: self.first_unit };
         let mirror =
             |copies, pairing| Layout::Mirrored(Mirror { columns: stripes(disks / copies), copies, pairing });

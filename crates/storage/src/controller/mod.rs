@@ -46,14 +46,14 @@ impl<'m> Controller<'m> {
         self.process(self.spec.disk_command.unwrap_or(self.spec.command), ask, spent).await;
     }
 
-    /// A processor computes the parity of so many bytes of data.
+    /// A processor computes the parity of `bytes` of data.
     pub async fn parity<W>(&'m self, bytes: u64, ask: &Ask<W>, spent: &mut Spent) {
         let time =
             self.spec.parity_rate.map_or(Nanos::ZERO, |rate| rate.time_for(headrace_units::Bytes(bytes)));
         self.process(time, ask, spent).await;
     }
 
-    /// So many bytes cross the bus, a piece at a time: others cross in between.
+    /// Moves `bytes` across the bus, a piece at a time: others cross in between.
     pub async fn cross<W>(&'m self, bytes: u64, ask: &Ask<W>, spent: &mut Spent) {
         let Some(bus) = self.bus else { return };
         let mut left = bytes;

@@ -13,29 +13,30 @@ use crate::room::{Lowered, Spec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerSpec {
-    /// Number of commands processed at once.
+    /// Number of commands processed in parallel.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1024))]
     pub processors: u32,
-    /// Processor time of a command: one that comes from a host, or one that goes to a disk.
+    /// Processor time per command, from a host or to a disk.
     #[serde(default)]
     pub command: Nanos,
-    /// Processor time of a command that goes to a disk, where it differs. Default: that of `command`.
+    /// Processor time per command to a disk. Default: that of `command`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_command: Option<Nanos>,
-    /// Rate at which a processor handles the data of a host's command, in addition to `command`. Default: in no time.
+    /// Rate at which a processor handles the data of host commands, in addition to `command`. Default: no
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_rate: Option<BytesPerSecond>,
-    /// Rate at which a processor computes parity, in bytes of data that go into it. Default: in no time.
+    /// Rate at which a processor computes parity, in bytes of input data. Default: no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity_rate: Option<BytesPerSecond>,
-    /// Rate of the bus that all data crosses: that of hosts once, that to and from disks once, parity once. Default: in no time.
+    /// Rate of the bus. Host data, back-end data and parity each cross it once. Default: no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus: Option<BytesPerSecond>,
-    /// Most data that crosses the bus at once. Others cross in between.
+    /// Largest transfer on the bus; larger ones are split and interleave with others.
     #[serde(default = "kib_128")]
     pub transfer: Bytes,
-    /// Memory for the caches of its arrays: together they must fit. Default: as much as they ask for.
+    /// Memory for the caches of its arrays, which must fit in it. Default: the sum of their sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
 }

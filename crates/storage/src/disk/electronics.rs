@@ -7,59 +7,61 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{Apart, SECTOR};
 
-/// The interface of a drive, and what its electronics take.
+/// The interface of a drive and its overheads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InterfaceSpec {
-    /// Where these numbers were read.
+    /// Source of these values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// How fast data goes to the host. Default: in no time.
+    /// Transfer rate to the host. Default: no transfer time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_rate: Option<BytesPerSecond>,
-    /// How fast data comes from the host. Default: in no time.
+    /// Transfer rate from the host. Default: no transfer time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_rate: Option<BytesPerSecond>,
-    /// How much of a read must be in the cache before its transfer begins.
+    /// Amount of a read that must be in the cache before its transfer starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_watermark: Option<f64>,
-    /// Before a read that is answered from the cache. Default of this and the next three: the drive's `overhead`.
+    /// Overhead of a read that hits the cache. Default of this and the next three: the drive's `overhead`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_hit: Option<Command>,
-    /// Before any other read.
+    /// Overhead of any other read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_miss: Option<Command>,
-    /// Before a write that follows the one before it.
+    /// Overhead of a write that continues the previous one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_hit: Option<Command>,
-    /// Before any other write.
+    /// Overhead of any other write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_miss: Option<Command>,
-    /// By how much longer a command takes, unless the cache answers it or it follows the one before it, whose data is elsewhere:
-    /// its place is worked out anew.
+    /// Repositioning overhead: additional time of a command whose data is elsewhere, unless the cache answers
+    /// it or it continues the previous command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
-    /// Before the data of every command, once the drive has the bus.
+    /// Time before the data of every command, once the drive has the bus.
     pub data_preparation: Nanos,
-    /// What a write to the platter takes that comes right after a write and does not continue it, where the drive then lets go of
-    /// the bus before it takes the data; instead of `write_miss` and `reselect`. Default: what any other write takes.
+    /// Overhead of a write to the platter that follows a write without continuing it, if the drive
+    /// disconnects before it accepts the data; replaces `write_miss` and `reselect`. Default: as for any
+    /// other write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reconnected_write: Option<ReconnectedWrite>,
-    /// How much of a write must be in the cache before its data goes to the platter; always enough for the rest to keep up with
-    /// the platter.
+    /// Amount of a write that must be in the cache before it is written to the platter; always enough for the
+    /// rest to keep up with the platter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_watermark: Option<f64>,
-    /// How much of a write, or all of a shorter one, must be in the cache before its data goes to the platter.
+    /// Amount of a write (all of a shorter one) that must be in the cache before it is written to the
+    /// platter.
     pub write_start: Bytes,
-    /// To take up again what was laid aside while the platter was waited for: before the data of a read, after that of a write.
+    /// Reselection overhead: before the data of a read, after the data of a write.
     pub reselect: Nanos,
-    /// After the data of a read.
+    /// Time after the data of a read.
     pub read_completion: Nanos,
-    /// After the data of a write.
+    /// Time after the data of a write.
     pub write_completion: Nanos,
 }
 
-/// What a command takes, by the one before it.
+/// Overhead of a command by the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
@@ -69,19 +71,20 @@ pub struct Command {
     pub after_write: Nanos,
 }
 
-/// A write before whose data the drive lets go of the bus.
+/// A write for which the drive disconnects before the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReconnectedWrite {
-    /// From the command until the arm sets out.
+    /// Time from the command until the arm starts to move.
     pub seek_after: Nanos,
-    /// From the command until the drive has the bus again, for the data.
+    /// Time from the command until the drive has the bus again for the data.
     pub data_after: Nanos,
-    /// To take the bus once more when the data is on the platter.
+    /// Time to reselect when the data is on the platter.
     pub reselect: Nanos,
 }
 
-/// What a command takes longer whose first sector is not where the last one of the command before was. What applies adds up.
+/// Additional time of a command by the distance between its first sector and the last sector of the previous
+/// command. All that apply are added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Elsewhere {

@@ -79,7 +79,7 @@ impl Known for DiskPlan {
         if self.queue().keeps_order() {
             return Ok(());
         }
-        Err(format!("`{}` may answer a later request first", view.path()))
+        Err(format!("`{}` may answer requests out of order", view.path()))
     }
 
     fn addressed(&self, _: View) -> bool {
@@ -91,11 +91,18 @@ impl Known for DiskPlan {
         self.queue().keeps_order() && !self.caches()
     }
 
-    fn note(&self, _: View, load: &Load) -> Option<String> {
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        if load.clients > 1 && self.queue().keeps_order() && load.uniform {
+            return Some(format!(
+                "`{}` serves commands in the order in which they come, so more of them in flight make it no faster; to have it choose, \
+                 give `positioning: mechanical`, `queue_depth: 32` and `scheduling: sptf`",
+                view.path()
+            ));
+        }
         let sampled = matches!(self.spec.positioning, Positioning::Coupled | Positioning::Independent);
         if sampled && !load.uniform && !load.traced {
             return Some(format!(
-                "places are drawn here (`positioning: coupled` or `independent`): the addresses of `{}` play no part",
+                "positions are random (`positioning: coupled` or `independent`): the addresses of `{}` are ignored",
                 load.stream
             ));
         }

@@ -11,26 +11,26 @@ use super::platter::{Mechanics, MechanicsSpec};
 use super::schedule::QueueSpec;
 use super::zones::means;
 
-/// A number, and where it comes from.
+/// A value and its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Sourced<T> {
-    /// The number alone.
+    /// The value alone.
     Plain(T),
-    /// The number with its source, or with the reason why it is only estimated.
+    /// The value with its source, or with the reason for an estimate.
     Told(Told<T>),
 }
 
-/// A number with its source.
+/// A value with its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Told<T> {
-    /// The number.
+    /// The value.
     pub value: T,
-    /// Where it was read.
+    /// Where the value was published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Where no source gives it: how it was estimated.
+    /// How the value was estimated, if no source gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<String>,
 }
@@ -55,70 +55,70 @@ impl<T: Copy> Sourced<T> {
     }
 }
 
-/// The numbers of a drive, as a data sheet gives them.
+/// The parameters of a drive, as in a data sheet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskNumbers {
-    /// Maker, model, size.
+    /// Manufacturer, model, size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Against which measurements it was validated, and how well; or `not validated`.
+    /// The measurements it was validated against, and the result; or `not validated`.
     #[serde(default = "not_validated")]
     pub validation: String,
-    /// How many bytes it holds.
+    /// Capacity in bytes.
     pub capacity: Sourced<Bytes>,
-    /// How many cylinders: what the arm moves over.
+    /// Number of cylinders.
     #[schemars(with = "Sourced<u32>")]
     pub cylinders: Sourced<u32>,
-    /// How fast it turns.
+    /// Rotational speed.
     pub rotation: Sourced<PerSecond>,
-    /// How fast data passes under the head on the outermost track.
+    /// Media rate of the outermost track.
     pub media_rate_outer: Sourced<BytesPerSecond>,
-    /// How fast data passes under the head on the innermost track.
+    /// Media rate of the innermost track.
     pub media_rate_inner: Sourced<BytesPerSecond>,
-    /// How long the arm takes to where it reads.
+    /// Seek times for reads.
     pub seek_read: SeekTimes,
-    /// How long the arm takes to where it writes.
+    /// Seek times for writes.
     pub seek_write: SeekTimes,
-    /// What every request takes beside: command, controller, interface.
+    /// Overhead per request: command, controller, interface.
     #[serde(default = "no_overhead")]
     pub overhead: Sourced<Nanos>,
-    /// What one costs, in any currency: `optimise` adds them up.
+    /// Price of one drive in any currency; `optimise` adds them up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Sourced<f64>>")]
     pub price: Option<Sourced<f64>>,
-    /// What it draws when it is busy, in watts.
+    /// Power draw when busy, in watts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Sourced<f64>>")]
     pub power: Option<Sourced<f64>>,
-    /// How many rack units it takes, its share of an enclosure.
+    /// Rack units it occupies: its share of an enclosure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Sourced<f64>>")]
     pub rack_units: Option<Sourced<f64>>,
-    /// Its mechanics, for `positioning: mechanical`. Default: what follows from the numbers above.
+    /// Mechanics, for `positioning: mechanical`. Default: derived from the fields above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mechanics: Option<MechanicsSpec>,
-    /// Its cache, for `positioning: mechanical`. Default: none.
+    /// Cache, for `positioning: mechanical`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheSpec>,
-    /// Its interface, for `positioning: mechanical`. Default: `overhead` before each command, and data in no time.
+    /// Interface, for `positioning: mechanical`. Default: `overhead` per command, and no transfer time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<InterfaceSpec>,
-    /// What it makes of the commands that wait in it, for `positioning: mechanical`. Default: one after another.
+    /// Command queue, for `positioning: mechanical`. Default: one command at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueSpec>,
 }
 
-/// A seek curve, as a data sheet gives it: a + b dᵖ over a distance d.
+/// A seek curve from data-sheet values: a + b dᵖ for a distance d.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeekTimes {
-    /// To the next cylinder.
+    /// Seek to the next cylinder.
     pub track_to_track: Sourced<Nanos>,
-    /// The mean between random cylinders. Default: as it follows from the other two with p = 1/2.
+    /// Mean seek between random cylinders. Default: follows from the other two with p = 1/2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average: Option<Sourced<Nanos>>,
-    /// From the first cylinder to the last.
+    /// Seek from the first cylinder to the last.
     pub full_stroke: Sourced<Nanos>,
 }
 

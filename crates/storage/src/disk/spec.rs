@@ -11,21 +11,23 @@ use super::schedule::{QueueSpec, Scheduling};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskSpec {
-    /// A drive of the catalogue by name, a variation of one, or its numbers written out.
+    /// A drive from the catalogue by name, the path of a device file relative to the scenario (`./mine.yaml`), a
+    /// variation of either, or its parameters in full.
     #[schemars(with = "DeviceField")]
     pub device: DeviceRef,
-    /// How the places on the platter are sampled.
+    /// How positions on the platter are modelled.
     #[serde(default)]
     pub positioning: Positioning,
-    /// Which of the waiting requests is served next, for `positioning: mechanical`. Default: what the drive does.
+    /// Scheduling policy, for `positioning: mechanical`. Default: the drive's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<Scheduling>,
-    /// Maximum number of commands it holds and reorders; the rest queue in the host. With more than one it takes the next while data of the
-    /// one before still goes to the host. Default: what the drive does.
+    /// Maximum number of commands it holds and reorders; the rest queue in the host. With more than one it
+    /// starts the next command while data of the previous one is still being sent. Default: the drive's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub queue_depth: Option<u32>,
-    /// Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn.
+    /// Initial angle of the platter as a fraction of a revolution, for `positioning: mechanical`. Default:
+    /// random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Fraction>,
 }
@@ -47,8 +49,8 @@ impl DiskSpec {
     /// What does not go together: (field, what is wrong, the fix).
     pub fn problem(&self) -> Option<(&'static str, &'static str, &'static str)> {
         let mechanical = self.positioning == Positioning::Mechanical;
-        let only = "it has a meaning only where the platter turns";
-        let help = "say `positioning: mechanical`, or leave it out";
+        let only = "it applies only to `positioning: mechanical`";
+        let help = "set `positioning: mechanical`, or remove it";
         match (mechanical, self.scheduling, self.queue_depth, self.phase) {
             (false, Some(_), ..) => Some(("scheduling", only, help)),
             (false, _, Some(_), _) => Some(("queue_depth", only, help)),
@@ -58,25 +60,25 @@ impl DiskSpec {
     }
 }
 
-/// What a document has in the place of a [`DeviceRef`]: variations are completed before it is read.
+/// The document's form of a [`DeviceRef`]; variations are completed before it is read.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "for the schema only")]
 enum DeviceField {
-    /// By its name in the catalogue.
+    /// Its name in the catalogue.
     Named(String),
-    /// Another one with some numbers changed.
+    /// A variation of another device.
     Varied(VariedDevice),
-    /// Written out.
+    /// All parameters.
     Numbers(Box<DiskNumbers>),
 }
 
-/// A drive that is like another one, but for the fields given beside `like`.
+/// A drive equal to another except for the fields given beside `like`.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 #[allow(dead_code, reason = "for the schema only")]
 struct VariedDevice {
-    /// The device from which all that is not given here is taken, each number as an estimate.
+    /// The device that supplies all fields not given here, each marked as an estimate.
     like: String,
 }
 
@@ -84,24 +86,25 @@ struct VariedDevice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum DeviceRef {
-    /// By its name in the catalogue.
+    /// Its name in the catalogue.
     Named(String),
-    /// Written out.
+    /// All parameters.
     Numbers(Box<DiskNumbers>),
 }
 
-/// How the places on the platter are sampled.
+/// How positions on the platter are modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Positioning {
     /// The arm moves from where the last request left it to where this one's address lies.
     #[default]
     Addressed,
-    /// From one random place to another, the second of which decides the transfer rate too. Addresses play no part.
+    /// From one random position to another; the second also determines the transfer rate. Addresses are
+    /// ignored.
     Coupled,
-    /// As in the paper: seek and transfer rate each from random places of their own. Addresses play no part.
+    /// As in the paper: seek and transfer rate from separate random positions. Addresses are ignored.
     Independent,
-    /// Exactly: the platter turns in virtual time, sectors lie where the layout has them, the cache and the interface do what
-    /// they do. Where the platter stands at the beginning is drawn.
+    /// Exact: the platter rotates in virtual time, sectors lie where the layout puts them, and cache and
+    /// interface are modelled. The initial angle is random.
     Mechanical,
 }

@@ -10,7 +10,7 @@ use headrace_stats::Level;
 use headrace_units::Nanos;
 use headrace_work::{Ask, DaqEvent, Spent, What};
 
-use crate::meter::{Activity, EventBooks, Meter};
+use crate::meter::{Activity, EventBooks, Meter, by_hosts};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
 
@@ -211,7 +211,7 @@ impl Metered for EventBuilder<'_> {
         let (counts, waiting) = (&self.counts, self.counts.waiting.borrow());
         Some(Activity {
             servers: u64::from(self.plan.spec.builders),
-            busy: [counts.busy.get(), 0, 0, 0],
+            busy: by_hosts(counts.busy.get()),
             queue: waiting.area(now),
             waiting: waiting.value(),
             visits: counts.received.get(),

@@ -57,7 +57,7 @@ impl Plan for FcLoopSpec {
 }
 
 impl FcLoopSpec {
-    /// Once round a loop of so many ports, in ns.
+    /// Once round a loop with this number of ports, in ns.
     fn round_ns(&self, ports: u32) -> f64 {
         let word = WORD * self.ns_per_byte();
         f64::from(ports * self.per_node_delay) * word + f64::from(self.metres) * NS_PER_METRE

@@ -29,8 +29,7 @@ impl FcLoopSpec {
             Policy::ReadCommandFirst | Policy::FlPortFirst | Policy::CommandsFirst => "lets some pass others",
         };
         format!(
-            "who comes first is served first: `{}` {rule} (by a prototype, waits on a loop that is half busy were 3 % longer than \
-             here, on one that is nine tenths busy 1.5 to 2.4 times as long)",
+            "requests are served in order of arrival: `{}` {rule} (in a prototype, waits were 3 % longer than here at 50 % utilisation, and 1.5 to 2.4 times as long at 90 %)",
             view.path()
         )
     }
@@ -53,7 +52,7 @@ impl Known for FcLoopSpec {
 
     fn note(&self, view: View, _: &Load) -> Option<String> {
         Some(format!(
-            "`{}` carries messages whole: a disk sends when all it read is there, and begins to write when it has all data",
+            "`{}` carries whole messages: a disk sends after it has read everything, and starts to write when it has all data",
             view.path()
         ))
     }

@@ -17,36 +17,37 @@ pub struct FcLoopSpec {
     /// Which port sends next.
     #[serde(default)]
     pub policy: Policy,
-    /// Delay of a word in each port, in transmission words of 40 bits: 6 is typical (estimate); FC-AL-2 allows 12.
+    /// Delay in each port, in transmission words of 40 bits. 6 is typical (estimate); FC-AL-2 allows 12.
     #[serde(default = "six")]
     #[schemars(range(min = 0, max = 12))]
     pub per_node_delay: u32,
-    /// Length of cable round the loop, in metres, of 5 ns each.
+    /// Length of cable around the loop in metres (5 ns each).
     #[serde(default)]
     #[schemars(range(min = 0, max = 100_000))]
     pub metres: u32,
-    /// Data in a full frame: a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors.
+    /// Payload of a full frame, a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four
+    /// sectors.
     #[serde(default = "four_sectors")]
     pub frame_payload: Bytes,
-    /// Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate; it stalls no loop
-    /// without long cables.
+    /// Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate and
+    /// stalls only loops with long cables.
     #[serde(default = "four")]
     #[schemars(range(min = 1, max = 255))]
     pub credit: u32,
 }
 
-/// Which port of a loop sends next.
+/// Access policy of a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// A port that has sent waits until no other port that has yet to send is waiting: the access window.
+    /// A port that has sent waits until all other waiting ports have sent: the access window.
     #[default]
     Fairness,
-    /// The same, but an array's controller ignores the window with the command of a read.
+    /// The same, but array controllers ignore the window for read commands.
     ReadCommandFirst,
-    /// The same, but an array's controller, at the place of the FL port, ignores the window.
+    /// The same, but array controllers, in the place of the FL port, ignore the window.
     FlPortFirst,
-    /// The same, but an array's controller ignores the window with any command.
+    /// The same, but array controllers ignore the window for all commands.
     CommandsFirst,
 }
 
@@ -87,13 +88,13 @@ impl Spec for FcLoopSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
         if self.generation().is_none() {
-            let message = format!("there is no Fibre Channel loop of {}", self.rate);
-            return at.refuse("rate", message, Some("give `1 Gb/s`, `2 Gb/s` or `4 Gb/s`"));
+            let message = format!("no Fibre Channel loop has a rate of {}", self.rate);
+            return at.refuse("rate", message, Some("use `1 Gb/s`, `2 Gb/s` or `4 Gb/s`"));
         }
         let payload = self.frame_payload.0;
         if !payload.is_multiple_of(4) || !(128..=2112).contains(&payload) {
-            let message = format!("a frame has no payload of {}", self.frame_payload);
-            return at.refuse("frame_payload", message, Some("give a multiple of 4 B from 128 B to 2112 B"));
+            let message = format!("invalid payload: {}", self.frame_payload);
+            return at.refuse("frame_payload", message, Some("use a multiple of 4 B from 128 B to 2112 B"));
         }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }

@@ -5,16 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::ComponentSpec;
 use crate::disk::DiskNumbers;
+use crate::ssd::SsdNumbers;
 
-/// What a component is made of.
+/// The elements of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Copies {
-    /// A part, by its name in `parts`. Each copy is a component of its own.
+    /// A part by its name in `parts`. Each copy is a separate component.
     Part(String),
-    /// Components of `system`, by their names. They exist once, and may be used by others too.
+    /// Components of `system` by name. They exist once and can be shared.
     Shared(Vec<String>),
-    /// A part, written out.
+    /// A part written in place.
     Written(Box<ComponentSpec>),
 }
 
@@ -44,14 +45,16 @@ pub struct Mistake {
 
 /// The devices that documents can name.
 pub trait Catalogue {
-    /// The drive of this name.
-    fn disk(&self, name: &str) -> Lookup;
+    /// The disk of this name.
+    fn disk(&self, name: &str) -> Lookup<DiskNumbers>;
+    /// The solid-state drive of this name.
+    fn ssd(&self, name: &str) -> Lookup<SsdNumbers>;
 }
 
 /// What a catalogue knows of a name.
-pub enum Lookup {
+pub enum Lookup<N> {
     /// The drive.
-    Found(Box<DiskNumbers>),
+    Found(Box<N>),
     /// Its file has mistakes: these.
     Broken(String),
     /// There is no such device; there are these.

@@ -14,7 +14,7 @@ use headrace_work::{Ask, DaqEvent, Spent, What};
 
 use crate::Component;
 use crate::event_builder::{EventBuilder, Received, SubEvent};
-use crate::meter::{Activity, EventBooks, Meter};
+use crate::meter::{Activity, EventBooks, Meter, by_hosts};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
 
@@ -233,7 +233,7 @@ impl Metered for Readout<'_> {
         let busy = counts.reading.get().max(counts.sending.get());
         Some(Activity {
             servers,
-            busy: [busy, 0, 0, 0],
+            busy: by_hosts(busy),
             queue: blocked.area(now),
             waiting: blocked.value(),
             visits: done,

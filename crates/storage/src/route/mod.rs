@@ -13,6 +13,7 @@ use headrace_units::Nanos;
 use headrace_work::{Ask, Block, NodeId, Spent, What};
 
 use crate::crossing::{Crossing, Phase};
+use crate::meter::Meter;
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
 use crate::server::Paths;
@@ -27,6 +28,8 @@ pub struct RoutePlan {
     pub(crate) policy: Paths,
     /// How many requests may be outstanding at once.
     pub(crate) depth: Option<u32>,
+    /// How long an answer is waited for while there is another way.
+    pub(crate) timeout: Option<Nanos>,
 }
 
 /// A switch on a way.
@@ -38,6 +41,20 @@ pub struct Hop {
     pub(crate) enter: u32,
     /// The port by which it leaves.
     pub(crate) leave: u32,
+}
+
+/// The ways on which no answer to a request came in time: there are at most 64.
+#[derive(Clone, Copy, Default)]
+struct Slow(u64);
+
+impl Slow {
+    const fn has(self, way: usize) -> bool {
+        self.0 >> way & 1 == 1
+    }
+
+    const fn add(&mut self, way: usize) {
+        self.0 |= 1 << way;
+    }
 }
 
 /// The numbers of the server and of the target among the nodes that a route uses.
@@ -57,6 +74,8 @@ pub struct Route<'m> {
     in_flight: Rc<[Cell<u64>]>,
     /// The way that the next choice may begin with.
     turn: Cell<usize>,
+    /// Requests that were sent another way because no answer came in time.
+    sent_again: Cell<u64>,
     journeys: Crew<'m, (usize, Ask<Block>), Spent>,
 }
 
@@ -151,24 +170,38 @@ impl Plan for RoutePlan {
             room,
             in_flight,
             turn: Cell::new(0),
+            sent_again: Cell::new(0),
             journeys,
         }
     }
 }
 
 impl Route<'_> {
-    /// Whether all switches of a way work.
+    /// Whether all switches of a way work, and their ports.
     fn is_up(&self, way: usize) -> bool {
-        self.plan.ways[way].iter().all(|hop| self.nodes[hop.edge].is_up())
+        self.plan.ways[way].iter().all(|hop| {
+            let edge = &self.nodes[hop.edge];
+            edge.is_up() && edge.switch().is_none_or(|switch| switch.connects(hop.enter, hop.leave))
+        })
     }
 
-    /// How often switches of a way failed.
+    /// How often switches of a way or their ports failed.
     fn failures(&self, way: usize) -> u32 {
-        self.plan.ways[way].iter().map(|hop| self.nodes[hop.edge].failures()).sum()
+        let of = |hop: &Hop| {
+            let edge = &self.nodes[hop.edge];
+            edge.failures() + edge.switch().map_or(0, |switch| switch.failures(hop.enter, hop.leave))
+        };
+        self.plan.ways[way].iter().map(of).sum()
     }
 
-    /// The way that the next request takes, of those that work; among equals the next in turn.
-    fn choose(&self) -> Option<usize> {
+    /// How long an answer is waited for that was sent a way: without end where no other is left to be tried.
+    fn patience(&self, way: usize, slow: Slow) -> Option<Nanos> {
+        let is_left = |other: usize| other != way && !slow.has(other) && self.is_up(other);
+        self.plan.timeout.filter(|_| (0..self.in_flight.len()).any(is_left))
+    }
+
+    /// The way that the next request takes, of those that work: one that was not too slow for it; among equals the next in turn.
+    fn choose(&self, slow: Slow) -> Option<usize> {
         let ways = self.in_flight.len();
         let in_turn = |way: usize| (way + ways - self.turn.get()) % ways;
         let cost = |way: usize| match self.plan.policy {
@@ -177,22 +210,38 @@ impl Route<'_> {
             Paths::First => way as u64,
         };
         let usable = (0..ways).filter(|way| self.is_up(*way));
-        let way = usable.min_by_key(|way| (cost(*way), in_turn(*way)))?;
+        let way = usable.min_by_key(|way| (slow.has(*way), cost(*way), in_turn(*way)))?;
         self.turn.set((way + 1) % ways);
         Some(way)
     }
 }
 
 impl<'m> Route<'m> {
-    /// Sends a request one of the ways. Gives whether it has to go another one, for that one failed meanwhile.
-    async fn goes_again(&'m self, ask: &Ask<Block>, spent: &mut Spent) -> bool {
-        let Some(way) = self.choose() else {
+    /// The account of a request that goes a way and back; `None` where no answer comes in time.
+    async fn journey(&'m self, way: usize, ask: &Ask<Block>, patience: Option<Nanos>) -> Option<Spent> {
+        self.in_flight[way].set(self.in_flight[way].get() + 1);
+        let mut journey = self.journeys.all([(way, *ask)]);
+        let Some(patience) = patience else { return journey.await };
+        let found = self.sim.within(self.sim.now() + patience, &mut journey).await;
+        if found.is_none() {
+            journey.leave();
+        }
+        found.flatten()
+    }
+
+    /// Sends a request one of the ways. Gives whether it has to go another one, for that one failed meanwhile or is too slow.
+    async fn goes_again(&'m self, ask: &Ask<Block>, slow: &mut Slow, spent: &mut Spent) -> bool {
+        let Some(way) = self.choose(*slow) else {
             spent.fail();
             return false;
         };
         let failures = self.failures(way);
-        self.in_flight[way].set(self.in_flight[way].get() + 1);
-        let Some(journey) = self.journeys.all([(way, *ask)]).await else { return false };
+        let Some(journey) = self.journey(way, ask, self.patience(way, *slow)).await else {
+            slow.add(way);
+            self.sent_again.set(self.sent_again.get() + 1);
+            spent.charge(self.server, What::Blocked, self.sim.now());
+            return true;
+        };
         spent.follow(&journey);
         let again = journey.has_failed() && self.failures(way) != failures;
         if journey.has_failed() && !again {
@@ -202,7 +251,13 @@ impl<'m> Route<'m> {
     }
 }
 
-impl Metered for Route<'_> {}
+impl Metered for Route<'_> {
+    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        if self.plan.timeout.is_some() {
+            put("sent_again", Meter::Count(self.sent_again.get()));
+        }
+    }
+}
 
 impl<'m> Room<'m> for Route<'m> {
     async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
@@ -210,7 +265,8 @@ impl<'m> Room<'m> for Route<'m> {
             room.take(1).await;
             spent.charge(self.server, What::Blocked, self.sim.now());
         }
-        while self.goes_again(ask, spent).await {}
+        let mut slow = Slow::default();
+        while self.goes_again(ask, &mut slow, spent).await {}
         if let Some(room) = &self.room {
             room.put(1);
         }

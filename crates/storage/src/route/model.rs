@@ -10,6 +10,21 @@ use crate::server::Paths;
 use crate::theory::{Demand, Load, Model, Server};
 
 impl RoutePlan {
+    /// Which assumption fails where there are several ways.
+    fn fails(&self, view: View) -> Option<String> {
+        let path = view.path();
+        match (self.policy, self.timeout) {
+            _ if self.ways.len() == 1 => None,
+            (Paths::ShortestQueue, _) => {
+                Some(format!("each path gets an equal share: `{path}` takes the shortest queue"))
+            }
+            (_, Some(timeout)) => {
+                Some(format!("a request is sent once: `{path}` retries it on another path after {timeout}"))
+            }
+            _ => None,
+        }
+    }
+
     /// The ways that requests take, and the share of each.
     fn shares(&self) -> Vec<(f64, &[Hop])> {
         match self.policy {
@@ -62,8 +77,7 @@ impl RoutePlan {
 
 impl Known for RoutePlan {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let fails =
-            format!("requests come to one component: those through `{}` come to several", view.path());
+        let fails = format!("requests reach one component: those through `{}` reach several", view.path());
         Ok(Model::Busy { work_ms: Self::busiest_ms(&self.demands(view, load)?), fails })
     }
 
@@ -79,11 +93,8 @@ impl Known for RoutePlan {
         if let Some(engine) = self.engine {
             demands.extend(Self::both_phases(nodes[engine], load, Journey::end(engine))?);
         }
-        if self.policy == Paths::ShortestQueue && self.ways.len() > 1 {
-            let fails = format!("each way gets the same share: `{}` takes the shortest queue", view.path());
-            if let Some(first) = demands.first_mut() {
-                first.fails.get_or_insert(fails);
-            }
+        if let (Some(fails), Some(first)) = (self.fails(view), demands.first_mut()) {
+            first.fails.get_or_insert(fails);
         }
         demands.extend(nodes[TARGET].demands(load)?);
         Ok(demands)

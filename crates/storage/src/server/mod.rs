@@ -1,12 +1,14 @@
 //! A server: cores that submit commands and finish them, and an adapter. What may be outstanding at each target its routes know.
 
 mod spec;
+mod threads;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 
 use headrace_analytic::Law;
 use headrace_kernel::{Resource, Round, Sim};
-use headrace_units::{Bytes, Nanos};
+use headrace_units::{Bytes, Nanos, PerSecond};
 use headrace_work::{Ask, Block, Op, Spent, What};
 
 use crate::crossing::{Crossing, Phase};
@@ -17,6 +19,7 @@ use crate::room::{Known, Metered, Plan, Room};
 use crate::theory::{self, Demand, Load};
 
 pub use spec::{AdapterSpec, Coalescing, Paths, ServerSpec};
+use threads::Threads;
 
 /// A server in which nothing is left to go wrong. Where its adapter takes a time for each command, that is a station that it uses.
 #[derive(Clone, Debug)]
@@ -32,7 +35,10 @@ impl ServerPlan {
             Phase::Answer => self.spec.complete,
         };
         let copied = if phase.has_data(op) { bytes } else { 0 };
-        command + self.spec.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(copied)))
+        let filled = if (phase, op) == (Phase::Request, Op::Write) { bytes } else { 0 };
+        command
+            + self.spec.fill.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(filled)))
+            + self.spec.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(copied)))
     }
 
     const fn coalescing(&self) -> Option<Coalescing> {
@@ -42,14 +48,17 @@ impl ServerPlan {
     /// What of a server no formula knows.
     fn fails(&self, view: View) -> Option<String> {
         if self.coalescing().is_some() {
+            return Some(format!("completions are reported one by one: `{}` coalesces them", view.path()));
+        }
+        if self.spec.wake > Nanos::ZERO || self.spec.contention > 1.0 {
             return Some(format!(
-                "answers are told one by one: `{}` holds them back for each other",
+                "work takes the same time under any load: `{}` sleeps, or its cores share",
                 view.path()
             ));
         }
         let depth = self.spec.adapter.queue_depth?;
         Some(format!(
-            "no request waits outside: `{}` has at most {depth} outstanding at each target",
+            "no request waits in the host: `{}` has at most {depth} outstanding per target",
             view.path()
         ))
     }
@@ -80,6 +89,9 @@ impl Known for ServerPlan {
     }
 }
 
+/// Completions whose rate says whether an adapter holds them back.
+const COUNTED: usize = 64;
+
 /// A server in a simulation.
 pub struct Server<'m> {
     place: &'m Place<'m>,
@@ -91,6 +103,9 @@ pub struct Server<'m> {
     held: Cell<u32>,
     told: Round<'m>,
     interrupts: Cell<u64>,
+    /// When the last completions came, for an adapter that holds them back only while they come fast.
+    recent: RefCell<VecDeque<Nanos>>,
+    threads: Threads<'m>,
 }
 
 impl Plan for ServerPlan {
@@ -107,23 +122,38 @@ impl Plan for ServerPlan {
             held: Cell::new(0),
             told: Round::new(sim),
             interrupts: Cell::new(0),
+            recent: RefCell::default(),
+            threads: Threads::new(sim, place.site.threads),
         }
     }
 }
 
 impl<'m> Server<'m> {
-    /// A core works for a while, if at all.
-    async fn work(&'m self, time: Nanos, spent: &mut Spent) {
+    /// A core works for a while, if at all: for no thread, or for one that may have to be woken.
+    async fn work(&'m self, thread: u32, time: Nanos, spent: &mut Spent) {
         if time == Nanos::ZERO {
             return;
         }
+        if let Some(thread) = self.threads.get(thread) {
+            return self.work_of(thread, time, spent).await;
+        }
+        let time = self.contended(time);
         self.cores.serve(time).await;
         spent.charge(self.place.id, What::Waiting, self.sim.now() - time);
         spent.charge(self.place.id, What::Service, self.sim.now());
     }
 
+    /// What a time becomes while all cores work; that it may change before it is over is left out.
+    fn contended(&self, time: Nanos) -> Nanos {
+        let shares = self.cores.usage().busy.value() >= self.cores.servers();
+        if shares { Nanos((time.0 as f64 * self.plan.spec.contention) as u64) } else { time }
+    }
+
     /// Waits until the adapter tells of this completion; gives whether this one makes it do so.
-    async fn held_back(&'m self, Coalescing { most, after }: Coalescing) -> bool {
+    async fn held_back(&'m self, Coalescing { most, after, above }: Coalescing) -> bool {
+        if above.is_some_and(|above| !self.come_faster_than(above)) {
+            return true;
+        }
         let number = self.held.get() + 1;
         self.held.set(number);
         if number >= most {
@@ -137,6 +167,17 @@ impl<'m> Server<'m> {
         told.is_none() && self.tell()
     }
 
+    /// Notes that a completion came; gives whether the last ones came faster than this.
+    fn come_faster_than(&self, rate: PerSecond) -> bool {
+        let (mut recent, now) = (self.recent.borrow_mut(), self.sim.now());
+        recent.push_back(now);
+        if recent.len() <= COUNTED {
+            return false;
+        }
+        let first = recent.pop_front().unwrap_or_default();
+        (now - first).secs() * rate.get() < COUNTED as f64
+    }
+
     fn tell(&self) -> bool {
         self.held.set(0);
         self.told.end();
@@ -145,7 +186,8 @@ impl<'m> Server<'m> {
 
     async fn send(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) {
         let Crossing { request, phase, .. } = ask.work;
-        self.work(self.plan.time_for(phase, request.op, request.bytes), spent).await;
+        let time = self.plan.time_for(phase, request.op, request.bytes);
+        self.work(ask.thread, time, spent).await;
         if let Some(adapter) = self.adapter {
             adapter.serve(&ask.with(ask.work.data()), spent).await;
         }
@@ -163,7 +205,10 @@ impl<'m> Server<'m> {
             self.interrupts.set(self.interrupts.get() + 1);
             time += self.plan.spec.interrupt;
         }
-        self.work(time, spent).await;
+        if ask.thread == 0 {
+            time += self.plan.spec.wake;
+        }
+        self.work(ask.thread, time, spent).await;
     }
 }
 
@@ -178,6 +223,10 @@ impl Metered for Server<'_> {
 }
 
 impl<'m> Room<'m> for Server<'m> {
+    fn begin(&'m self) {
+        self.threads.begin(self);
+    }
+
     async fn serve(&'m self, _: &Ask<Block>, _: &mut Spent) {
         unreachable!("a server holds no data: requests go through it")
     }

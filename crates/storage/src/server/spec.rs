@@ -1,6 +1,6 @@
 //! What a user may write of a server.
 
-use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_units::{Bytes, BytesPerSecond, Nanos, PerSecond};
 use headrace_work::TimeSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,68 +15,92 @@ use crate::station::{Order, StationSpec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSpec {
+    /// What is attached to it without a switch, by the names in `system`: drives, volumes behind its adapter, file systems.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<String>,
     /// Number of cores.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
     pub cores: u32,
-    /// Time a core works to submit a command.
+    /// Core time to submit a command.
     #[serde(default)]
     pub submit: Nanos,
-    /// Time a core works to finish a command that is answered.
+    /// Core time to complete a command.
     #[serde(default)]
     pub complete: Nanos,
-    /// Time a core works for each interrupt besides.
+    /// Additional core time per interrupt.
     #[serde(default)]
     pub interrupt: Nanos,
-    /// Rate at which a core moves data between adapter and application: copies, and checksums where protocols run in software.
-    /// Default: it does not.
+    /// Rate at which a core copies data between adapter and application, checksums included. Default: no
+    /// copying.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<BytesPerSecond>,
-    /// The host bus adapter, one for all ports.
+    /// Rate at which a core generates the data of writes before it submits them, as with fio's `refill_buffers`. Default: no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fill: Option<BytesPerSecond>,
+    /// Core time to wake a thread that sleeps until a command completes. Commands that complete before it runs need no
+    /// further wake-up.
+    #[serde(default)]
+    pub wake: Nanos,
+    /// Additional wake-up time for each other thread of the server.
+    #[serde(default)]
+    pub wake_per_thread: Nanos,
+    /// Factor by which work takes longer while all cores are busy. Default: 1, no contention.
+    #[serde(default = "alone")]
+    #[schemars(range(min = 1.0, max = 100.0))]
+    pub contention: f64,
+    /// The host bus adapter, shared by all ports.
     #[serde(default)]
     pub adapter: AdapterSpec,
-    /// Which way a request takes where there are several.
+    /// Multipath policy.
     #[serde(default)]
     pub paths: Paths,
+    /// Time after which a request without an answer is sent another way, once each; the last way is waited for. What is still under
+    /// way is finished, and its answer ignored. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_timeout: Option<Nanos>,
 }
 
 /// A host bus adapter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdapterSpec {
-    /// Time its processor takes for each command.
+    /// Processor time per command.
     #[serde(default)]
     pub command: Nanos,
-    /// Maximum number of commands outstanding at each target; others wait. Default: no limit.
+    /// Maximum number of commands outstanding per target; others wait. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub queue_depth: Option<u32>,
-    /// Completions reported together. Default: an interrupt for each.
+    /// Interrupt coalescing. Default: one interrupt per completion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coalescing: Option<Coalescing>,
 }
 
-/// When an adapter that holds completions back interrupts its server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Interrupt coalescing: when the adapter interrupts its server.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Coalescing {
-    /// Once it holds this number of completions …
+    /// After this number of completions …
     #[schemars(range(min = 2, max = 65535))]
     pub most: u32,
     /// … or this time after the first of them.
     pub after: Nanos,
+    /// Only while the last 64 completions came faster than this. Default: always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<PerSecond>,
 }
 
-/// Which way a request takes where there are several.
+/// Multipath policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Paths {
     /// Each in turn.
     #[default]
     RoundRobin,
-    /// The one with the fewest requests of this server to this target in flight.
+    /// The path with the fewest requests from this server to this target in flight.
     ShortestQueue,
-    /// The first, as the switches list it.
+    /// The first path in the order of the switches.
     First,
 }
 
@@ -84,17 +108,36 @@ const fn one() -> u32 {
     1
 }
 
+const fn alone() -> f64 {
+    1.0
+}
+
 impl Spec for ServerSpec {
     type Plan = ServerPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<ServerPlan>> {
         if self.adapter.coalescing.is_some_and(|coalescing| coalescing.after == Nanos::ZERO) {
-            let message = "completions held back for no time are reported one by one";
+            let message = "coalescing needs a time above zero";
             return at.refuse(
                 "adapter.coalescing.after",
                 message,
-                Some("give a time, or leave `coalescing` out"),
+                Some("set a time, or remove `coalescing`"),
             );
+        }
+        if let Some(name) = self.attached.iter().find(|name| at.named_in_system(name).is_none()) {
+            let message = format!("there is no component `{name}` in `system`");
+            return at.refuse("attached", message, Some("name a drive, an array or a file system"));
+        }
+        if !(1.0..=100.0).contains(&self.contention) {
+            return at.refuse(
+                "contention",
+                "must be from 1 to 100: a factor by which work takes longer",
+                None,
+            );
+        }
+        if self.path_timeout == Some(Nanos::ZERO) {
+            let message = "a path timeout of zero leaves no time for an answer";
+            return at.refuse("path_timeout", message, Some("give a time, or leave `path_timeout` out"));
         }
         let station = |service| StationSpec {
             servers: 1,

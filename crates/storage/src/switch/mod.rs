@@ -113,7 +113,27 @@ impl Plan for SwitchPlan {
 
 impl Metered for Switch<'_> {}
 
-impl Switch<'_> {
+impl<'m> Switch<'m> {
+    /// Whether the ports of two neighbours work in both directions: an answer takes the other one.
+    pub(crate) fn connects(&self, initiator: u32, target: u32) -> bool {
+        self.ports_of(initiator, target).all(Edge::is_up)
+    }
+
+    /// How often ports of two neighbours failed.
+    pub(crate) fn failures(&self, initiator: u32, target: u32) -> u32 {
+        self.ports_of(initiator, target).map(Edge::failures).sum()
+    }
+
+    fn ports_of(&self, initiator: u32, target: u32) -> impl Iterator<Item = &Edge<'m>> {
+        let ports = match &self.plan.inside {
+            Inside::Queued(ports) => &ports[..],
+            Inside::Direct(_) => &[],
+        };
+        let two = [initiator, target].into_iter().filter_map(|port| ports.get(port as usize));
+        let nodes = two.flat_map(|ends| ends.into.iter().chain([&ends.out]));
+        nodes.map(move |(node, _)| &self.nodes[*node])
+    }
+
     /// Has the head of a message come in; gives when the whole of it has.
     fn enters(&self, ends: &Ends, ask: &Ask<Crossing>, data: &Ask<Block>, spent: &mut Spent) -> Nanos {
         let Some((into, port)) = &ends.into else { return ask.work.tail };
@@ -151,12 +171,20 @@ impl<'m> Room<'m> for Switch<'m> {
             }
             Inside::Queued(ports) => ports,
         };
+        let failures = self.failures(initiator, target);
+        if !self.connects(initiator, target) {
+            spent.fail();
+            return spent.until();
+        }
         let (enter, leave) = phase.through(initiator, target);
         let whole = self.enters(&ports[enter], ask, &data, spent);
         spent.charge(id, What::Service, spent.until() + latency);
         sim.until(spent.until()).await;
         let arrived = self.leaves(&ports[leave], whole + latency, &data, spent);
         sim.until(spent.until()).await;
+        if self.failures(initiator, target) != failures {
+            spent.fail();
+        }
         arrived
     }
 }

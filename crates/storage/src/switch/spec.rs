@@ -16,21 +16,23 @@ use crate::wire::{FrameSpec, Line, Preset, Wire};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchSpec {
-    /// Its neighbours: servers, other switches, and what holds data. A link between two switches is listed by either.
+    /// Its neighbours: servers, storage and other switches. Either of two switches lists the link between
+    /// them.
     pub connects: Vec<Connection>,
-    /// What the wires of its ports are called: their rate and frames. Default: `rate` and `frame` say them.
+    /// Type of its ports, which sets rate and frame. Default: as given by `rate` and `frame`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
-    /// Rate of each port in each direction: that of data, or with `frame` of frames. Default: that of `preset`.
+    /// Rate of each port per direction: the data rate, or with `frame` that of frames. Default: that of
+    /// `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// How data is cut into frames. Default: that of `preset`; without one not at all.
+    /// Frame format. Default: that of `preset`; without a preset none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameSpec>,
-    /// Time from the arrival of a frame at a port to its place in the queue of another. Data sheets say 0.3 µs to 2 µs.
+    /// Delay from a frame's arrival at one port to the queue of another. Data sheets give 0.3 µs to 2 µs.
     #[serde(default)]
     pub latency: Nanos,
-    /// Whether a frame goes on before it is there whole.
+    /// Whether a frame is forwarded before it has fully arrived.
     #[serde(default)]
     pub forwarding: Forwarding,
     /// Whether ports have queues.
@@ -40,7 +42,7 @@ pub struct SwitchSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub credit: Option<u32>,
-    /// Number of ports. Default: as many as neighbours need.
+    /// Number of ports. Default: the number that its neighbours need.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000))]
     pub ports: Option<u32>,
@@ -50,13 +52,13 @@ pub struct SwitchSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Connection {
-    /// By its name in `system`, over one wire like all of this switch.
+    /// Its name in `system`; one wire as given for the switch.
     Name(String),
-    /// The same with a wire of its own.
+    /// The same with wires of its own.
     Written(Linked),
 }
 
-/// A neighbour, and the wires to it.
+/// A neighbour and the wires to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Linked {
@@ -66,13 +68,13 @@ pub struct Linked {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 64))]
     pub links: u32,
-    /// What each wire is called. Default: as the switch says.
+    /// Type of each wire. Default: that of the switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
-    /// Rate of each wire in each direction. Default: as the switch says.
+    /// Rate of each wire per direction. Default: that of the switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// Length of each wire in metres, of 5 ns each.
+    /// Length of each wire in metres (5 ns each).
     #[serde(default)]
     #[schemars(range(min = 0, max = 20_000_000))]
     pub metres: u32,
@@ -82,26 +84,26 @@ const fn one() -> u32 {
     1
 }
 
-/// Whether a frame goes on before it is there whole.
+/// Whether a frame is forwarded before it has fully arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Forwarding {
-    /// It goes on as soon as its head says where, as Fibre Channel and InfiniBand switches do.
+    /// As soon as its header has arrived, as in Fibre Channel and InfiniBand switches.
     #[default]
     CutThrough,
-    /// It is stored whole first, as many Ethernet switches do: one frame's time longer.
+    /// After it has fully arrived, as in many Ethernet switches: one frame time later.
     StoreAndForward,
 }
 
-/// What is between the neighbours of a switch.
+/// Internal structure of a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// A queue at each port, in and out.
+    /// A queue at each input and output port.
     #[default]
     Queued,
-    /// A connection of their own for each two: nobody waits. `rate` or `preset` can be left out; then messages take no time but
-    /// `latency`.
+    /// A separate connection for each pair, without queues. `rate` or `preset` can be omitted; then messages
+    /// take only `latency`.
     Direct,
 }
 
@@ -141,8 +143,8 @@ impl SwitchSpec {
 
     fn check(&self, at: &mut Lowering) -> Option<()> {
         if self.connects.is_empty() {
-            let help = "list servers, switches and what holds data: `connects: [recorder, tds]`";
-            return at.refuse("connects", "a switch that connects nothing carries nothing", Some(help));
+            let help = "list servers, storage and other switches: `connects: [recorder, tds]`";
+            return at.refuse("connects", "a switch needs at least one neighbour", Some(help));
         }
         let neighbours: Option<Vec<()>> =
             self.connects.iter().map(|connection| at.neighbour("connects", connection)).collect();
@@ -166,8 +168,8 @@ impl Spec for SwitchSpec {
         let sockets = at.sockets()?;
         if let Some(ports) = self.ports.filter(|ports| (*ports as usize) < sockets.len()) {
             let message =
-                format!("`{}` has {ports} ports, and its neighbours need {}", at.path(), sockets.len());
-            return at.refuse("ports", message, Some("give it fewer neighbours, or another switch"));
+                format!("`{}` has {ports} ports, but its neighbours need {}", at.path(), sockets.len());
+            return at.refuse("ports", message, Some("use fewer neighbours, or another switch"));
         }
         let (latency, mut uses, mut ports) = (self.latency, Vec::new(), Vec::new());
         if self.form == Form::Direct {
@@ -181,7 +183,7 @@ impl Spec for SwitchSpec {
         for socket in sockets {
             let wire = socket.line.wire(at)?;
             let mut port = |direction: &str, passes| {
-                let plan = PortPlan { wire, messages: true, passes };
+                let plan = PortPlan { wire, messages: true, passes, commands: [Nanos::ZERO; 2] };
                 uses.push(
                     at.part(&format!("{} {direction}", socket.name), AnyPlan::Port(plan.clone().into())),
                 );

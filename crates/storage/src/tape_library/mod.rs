@@ -91,7 +91,7 @@ impl Plan for TapeLibrarySpec {
 }
 
 impl<'m> TapeLibrary<'m> {
-    /// Where a file lies that is older than the log.
+    /// Initial location of files older than the log.
     pub(crate) fn spot_of(&self, file: u64) -> Spot {
         let mut draws = self.spots.of(file);
         let cartridge = (draws.uniform() * f64::from(self.spec.cartridges)) as u32;
@@ -111,7 +111,7 @@ impl<'m> TapeLibrary<'m> {
         })
     }
 
-    /// Where the next bytes are written, at most so many: and how many fit there.
+    /// Where the next `bytes` are written, and how many of them fit there.
     pub(crate) fn next_part(&self, bytes: u64) -> (Spot, u64) {
         let (mut cartridge, mut offset) = self.filling.get();
         if offset == self.spec.cartridge.0 {

@@ -15,48 +15,50 @@ pub struct TapeLibrarySpec {
     /// The groups of drives.
     #[schemars(length(min = 1))]
     pub groups: Vec<DriveGroup>,
-    /// Capacity of a cartridge. Files are written one after another; one that does not fit continues on the next.
+    /// Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge.
     pub cartridge: Bytes,
-    /// Number of cartridges with files that are older than a log; each of these files lies on one at random, anywhere.
+    /// Number of cartridges that hold the files older than the log, each at a random position of a random
+    /// cartridge.
     #[serde(default = "thousand")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub cartridges: u32,
-    /// The most that one drive reads or writes. Default: what its group carries.
+    /// Maximum rate of one drive. Default: the rate of its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive_rate: Option<BytesPerSecond>,
-    /// From the cartridge's arrival in a drive until it is ready.
+    /// Time from insertion of a cartridge until the drive is ready.
     #[serde(default)]
     pub load: Nanos,
-    /// From one end of the tape to the other. Going anywhere takes time in proportion to the way.
+    /// Locate time from one end of the tape to the other; shorter distances take proportionally less.
     #[serde(default)]
     pub locate: Nanos,
-    /// From the end of the tape to its beginning, before unloading; in proportion.
+    /// Rewind time from the end of the tape; shorter distances take proportionally less.
     #[serde(default)]
     pub rewind: Nanos,
-    /// From rewound until the robot can take the cartridge.
+    /// Time from rewound until the robot can remove the cartridge.
     #[serde(default)]
     pub unload: Nanos,
-    /// What a robot takes to bring a cartridge to a drive, or to put it back.
+    /// Robot time to move a cartridge to or from a drive.
     #[serde(default, rename = "move")]
     pub robot_move: Nanos,
-    /// How long an unused cartridge stays in its drive; it leaves earlier where a drive is needed for another. Default: it leaves at once.
+    /// Deferred dismount: how long an unused cartridge stays mounted. It is dismounted earlier if another
+    /// needs the drive. Default: dismounted at once.
     #[serde(default)]
     pub hold: Nanos,
-    /// Which recall is next when a drive is free.
+    /// Order of recalls when a drive becomes free.
     #[serde(default)]
     pub recall: Recall,
 }
 
-/// Drives on one path.
+/// Drives that share one path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveGroup {
     /// Number of drives.
     #[schemars(range(min = 1, max = 100_000))]
     pub drives: u32,
-    /// What they transfer together: the rate of their chain or network.
+    /// Their total transfer rate: that of their chain or network.
     pub rate: BytesPerSecond,
-    /// Number of silos whose cartridges they take.
+    /// Number of silos whose cartridges they mount.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub silos: u32,
@@ -66,14 +68,14 @@ pub struct DriveGroup {
     pub arms: u32,
 }
 
-/// Which recall is next when a drive is free.
+/// Order of recalls when a drive becomes free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recall {
-    /// The one that has waited longest.
+    /// The longest-waiting recall.
     #[default]
     Arrival,
-    /// One for the cartridge that is in the drive, if there is any: recalls are batched by cartridge.
+    /// A recall for the mounted cartridge, if any: recalls are batched by cartridge.
     ByCartridge,
 }
 
@@ -92,10 +94,10 @@ impl Spec for TapeLibrarySpec {
         if self.groups.iter().any(|group| group.rate.get() <= 0.0)
             || self.drive_rate.is_some_and(|rate| rate.get() <= 0.0)
         {
-            return at.refuse("groups", "a group of drives transfers something", None);
+            return at.refuse("groups", "the rate of a group of drives must be above zero", None);
         }
         if self.cartridge.0 == 0 {
-            return at.refuse("cartridge", "a cartridge holds at least one byte", None);
+            return at.refuse("cartridge", "the capacity of a cartridge must be above zero", None);
         }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }

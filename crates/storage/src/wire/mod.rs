@@ -13,17 +13,17 @@ pub use preset::Preset;
 /// Delay of a metre of cable, in ns: light in glass at two thirds of its speed in a vacuum.
 pub(crate) const NS_PER_METRE: f64 = 5.0;
 
-/// How data is cut into frames: by a protocol, or by numbers.
+/// Frame format: a protocol, or payload and overhead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FrameSpec {
-    /// Those of a protocol.
+    /// The frames of a protocol.
     Of(Protocol),
-    /// Those of these numbers.
+    /// Frames with this payload and overhead.
     Written(Frame),
 }
 
-/// A protocol, by what its frames carry and add. All data goes in full frames but for the last.
+/// A protocol: payload and overhead of its frames. All frames but the last are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
@@ -41,13 +41,13 @@ pub enum Protocol {
     Infiniband,
 }
 
-/// What a frame carries and what it adds.
+/// Payload and overhead of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
-    /// Data in a full frame.
+    /// Payload of a full frame.
     pub payload: Bytes,
-    /// Bytes of a frame besides, and of the gap to the next.
+    /// Overhead per frame, including the gap to the next.
     pub overhead: Bytes,
 }
 
@@ -88,12 +88,12 @@ impl Line {
     /// The wire; refused without a rate, or with frames that carry nothing.
     pub fn wire(self, at: &mut Lowering) -> Option<Wire> {
         let Some(rate) = self.rate.or(self.preset.map(Preset::rate)) else {
-            let help = "give a `preset`, such as `fc_8g` or `ethernet_10g`, or a `rate`";
+            let help = "set a `preset`, such as `fc_8g` or `ethernet_10g`, or a `rate`";
             return at.refuse("rate", "a wire needs a rate", Some(help));
         };
         let frame = self.frame.or(self.preset.map(Preset::frame));
         if frame.is_some_and(|frame| frame.frame().payload.0 == 0) {
-            return at.refuse("frame.payload", "a frame carries at least one byte", None);
+            return at.refuse("frame.payload", "the payload of a frame must be at least one byte", None);
         }
         Some(Wire { rate, frame, metres: self.metres, credit: self.credit })
     }
@@ -110,7 +110,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// How long the wire is busy with so many bytes of data.
+    /// How long `bytes` of data keep the wire busy.
     #[inline]
     pub fn time_for(&self, bytes: u64) -> Nanos {
         let Some(Frame { payload, overhead }) = self.frame.map(FrameSpec::frame) else {
@@ -121,7 +121,7 @@ impl Wire {
         sent.max(self.by_credit(frames, payload.0 + overhead.0))
     }
 
-    /// How long so many frames take where each waits for its credit: it comes back with the acknowledgement of an earlier frame,
+    /// How long the frames take where each waits for its credit: it comes back with the acknowledgement of an earlier frame,
     /// once to the other end and back after that was sent.
     fn by_credit(&self, frames: u64, bytes: u64) -> Nanos {
         let Some(credit) = self.credit.filter(|credit| frames > u64::from(*credit)) else {

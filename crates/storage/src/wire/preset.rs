@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FrameSpec, Protocol};
 
-/// A wire by its name: its rate after line coding, and its frames.
+/// A type of wire: its rate after line coding, and its frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Preset {
     /// Fibre Channel of 1.0625 Gbaud, 8b/10b: 106.25 MB/s in frames (FC-PI).
@@ -62,7 +62,7 @@ pub enum Preset {
     Edr,
 }
 
-/// Bytes per second of so many Gbaud where each byte is sent as ten bits, and where eight are sent as sixty-six.
+/// Bytes per second at this rate in Gbaud where each byte is sent as ten bits, and where eight are sent as sixty-six.
 const fn by_8b10b(gigabaud: f64) -> f64 {
     gigabaud * 1e9 / 10.0
 }

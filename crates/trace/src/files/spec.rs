@@ -21,7 +21,8 @@ pub enum FileLogSpec {
 pub struct FileLogOptions {
     /// Path of the CSV file, relative to the scenario.
     pub file: String,
-    /// Where a file lies when the run begins that the log reads before it writes it. A column `staged` says it line by line.
+    /// Initial location of files that the log reads before it writes them. A column `staged` overrides it
+    /// line by line.
     #[serde(default)]
     pub unseen: Unseen,
     /// Replay speed relative to the recording: times between operations are divided by it.
@@ -37,7 +38,7 @@ pub struct FileLogOptions {
     pub skip_bad: bool,
 }
 
-/// Where a file lies that is older than the log.
+/// Initial location of files older than the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unseen {

@@ -103,7 +103,7 @@ class Reader:
     def __init__(self, file: Path, within: tuple[Path, ...] = ()) -> None:
         self.file, self.within, self.files = file, (*within, file.resolve()), [file]
         refuse_endless(file)
-        text = read_text(file)
+        text = read_text(file, "a DiskSim parameter file is text")
         self.tokens = [
             (token.strip(), number)
             for number, line in enumerate(text.splitlines(), 1)

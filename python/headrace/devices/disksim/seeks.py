@@ -85,7 +85,7 @@ def _extracted(file: Path) -> Curve:
     """Return the points of a table: `cylinders, ms`, perhaps a deviation, below a line that counts them."""
     refuse_endless(file)
     points: Curve = []
-    for number, line in enumerate(read_text(file).splitlines(), 1):
+    for number, line in enumerate(read_text(file, "a table of seeks is text: `cylinders, ms`").splitlines(), 1):
         fields = line.replace(",", " ").split()
         if not fields or (number == 1 and not fields[0].isdigit()):
             continue

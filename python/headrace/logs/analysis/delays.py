@@ -8,9 +8,9 @@ Json = dict[str, Any]
 
 
 def delays(rows: pl.DataFrame, fit: Json, block: int) -> list[Json]:
-    """Return mean and 99th percentile of the delay for blocks of so many transfers of about one size.
+    """Return mean and 99th percentile of the delay for successive `block` transfers by size.
 
-    A last block counts if it is half full.
+    The last block counts if it is at least half full.
     """
     ideal = fit["latency_s"]["value"] + pl.col("bytes") * fit["slope_s_per_byte"]["value"]
     order = rows.with_columns(delay=pl.col("seconds") - ideal).sort("bytes", maintain_order=True)

@@ -15,7 +15,7 @@ FEWEST = 3  # A line through fewer points has no error.
 
 
 def envelope(rows: pl.DataFrame, stratum: int) -> pl.DataFrame:
-    """Return the fastest transfer of each stratum of so many, sorted by size; the last counts if it is half full."""
+    """Return the fastest transfer of each stratum, sorted by size; the last counts if at least half full."""
     order = rows.select("bytes", "seconds").sort("bytes", "seconds", maintain_order=True)
     parts = order.with_columns(part=pl.int_range(pl.len()) // stratum)
     whole = parts.filter(pl.len().over("part") * 2 >= stratum)

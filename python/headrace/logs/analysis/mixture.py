@@ -39,7 +39,7 @@ class Mixture:
 
 
 def fitted(x: Floats, floor: float, count: int, start: Mixture | None = None, steps: int = STEPS) -> Mixture:
-    """Return the most likely mixture of so many exponential times; `start` is where the search begins."""
+    """Return the maximum-likelihood mixture of exponential times with as many components as `start`."""
     beyond = np.maximum(x - floor, LEAST_MEAN_S / 2)
     found = start or _first(beyond, floor, count)
     before = -np.inf

@@ -11,9 +11,9 @@ from headrace.logs.analysis.mixture import STEPS, Mixture, fitted, truncated_mea
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
 
-FEWEST, MOST = 30, 20_000  # Fewer times are not fitted; of more, so many are drawn.
+FEWEST, MOST = 30, 20_000  # Fewer times are not fitted; a sample of MOST is drawn from more.
 RESAMPLES = 99
-BREAKS = 300  # At most so many breaks are tried.
+BREAKS = 300  # Maximum number of breaks tried.
 QUANTILES = (0.01, 0.05, 0.1, 0.5, 0.9, 0.95, 0.99)
 PAPERS = "2 branches, 1 exponential above"
 

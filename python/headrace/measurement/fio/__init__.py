@@ -23,11 +23,13 @@ job = jobs.scenario
 
 def kind(path: Path) -> str:
     """Return what a file is, from its beginning: `result`, `job file`, or one of `LOGS`; refuse anything else."""
+    if path.is_dir():
+        raise refusal(path, f"{path} is a directory", "name the files in it")
     if not path.is_file():
         raise refusal(path, f"{path} does not exist, or is not a file", "check the path")
     try:
         with path.open("rb") as file:
-            lines = [line.strip() for line in file.read(HEAD).decode("utf-8", "replace").splitlines()]
+            lines = [line.strip() for line in file.read(HEAD).decode("utf-8-sig", "replace").splitlines()]
     except OSError as error:
         raise refusal(path, f"{path} cannot be read: {error.strerror}", "check its permissions") from None
     if not any(lines):

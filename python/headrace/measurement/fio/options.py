@@ -12,7 +12,7 @@ ZONES = "zoned devices are not simulated"
 FAILURES = "it concerns what fio does about errors and limits, of which the simulation has none"
 REPLAY = "it concerns the replay of a log"
 TARGETS = "headrace runs the load as given; `headrace capacity` searches for a load that meets a limit"
-WARM_UP = "headrace finds by itself how much of the beginning to leave out"
+WARM_UP = "headrace determines the warm-up itself"
 RANDOM = "headrace has its own random numbers, from `run.seed`; addresses may repeat"
 
 _BY_REASON = {

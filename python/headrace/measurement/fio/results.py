@@ -63,7 +63,7 @@ class _Result:
 
     def _document(self) -> Json:
         """Return the JSON of the file; notes that fio prints above it are passed over, of several the last is taken."""
-        text = read_text(self.path)
+        text = read_text(self.path, "a result of fio is JSON")
         start = re.search(r"^\s*\{", text, re.MULTILINE)
         documents = []
         at = start.end() - 1 if start else len(text)
@@ -311,7 +311,7 @@ def _pooled(parts: list[_Part]) -> Json:
 
 
 def _of_bins(bins: dict[float, float], percent: float) -> float | None:
-    """Return a percentile in ms: the first bin at which so many requests are reached, as fio does."""
+    """Return a percentile in ms: the first bin at which that share of requests is reached, as in fio."""
     wanted, seen = sum(bins.values()) * percent / 100, 0.0
     for time, count in sorted(bins.items()):
         seen += count

@@ -21,6 +21,10 @@ SYSTEM = load_module(Path(__file__).parent / "system.py")
 Point = SYSTEM.Point
 RECORD_KIB = 32768
 
+# A server with its array on a wire, and two such pairs on one switch.
+WIRE: Json = {"fabric": "wire", "pairs": 1}
+SWITCH: Json = {"fabric": "switch", "pairs": 2}
+
 
 def obtain(study: Study) -> Iterator[Judged]:
     """Run all points, draw the figures, and judge the claims of both arrays."""
@@ -113,6 +117,7 @@ class Array:
                 yield from (self.at(op, stripe, streams=streams) for streams in document["streams"])
                 yield from (self.at(op, stripe, disks=disks) for disks in document["disks"])
         yield from (self.at("write", self.cache, streams=streams) for streams in document["streams"])
+        yield from (self.at(op, self.quarter, **fabric) for op in ("write", "read") for fabric in (WIRE, SWITCH))
         yield self.mixed()
 
     def draw(self) -> None:
@@ -259,6 +264,16 @@ def caution(array: Array) -> float:
     return ((1 - four / peak) - (1 - one[array.quarter // 4] / peak)) * 100
 
 
+def by_switch(array: Array) -> float:
+    """Return by how many percent a pair of server and array on a shared switch differs from one on a wire at most."""
+    differences = []
+    for op in ("write", "read"):
+        alone = array.runs.together(array.at(op, array.quarter, **WIRE))
+        both = array.runs.rates(array.at(op, array.quarter, **SWITCH)).values()
+        differences += [abs(rate / alone - 1) for rate in both]
+    return max(differences) * 100
+
+
 def _until_cache(array: Array) -> list[int]:
     return [*array.below, array.cache]
 
@@ -267,6 +282,7 @@ FOUND: dict[str, Callable[[Array], Any]] = {
     "T000-2 write": lambda array: gain(array, "write", 5, 13),
     "T000-2 read": lambda array: gain(array, "read", 5, 13),
     "T000-3": lambda array: drop(array, 1, array.stripes),
+    "T000-5": by_switch,
     "T000-4": lambda array: drop(array, 4, _until_cache(array)),
     "Q000-1 growth": lambda array: growth(array.curve("read", array.below)),
     "Q000-1 shape": lambda array: shape(array.curve("read", array.below)),

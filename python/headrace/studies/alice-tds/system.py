@@ -39,6 +39,10 @@ class Point:
     disks: int = 5
     beside: int = 0
     """Streams of the other operation."""
+    fabric: str = ""
+    """What servers and arrays are connected by: a `wire` or a `switch`. By default streams come to the array itself."""
+    pairs: int = 1
+    """Servers, each with an array of its own."""
     rules: tuple[str, ...] = RULES
     cache_kib: int = 0
     """The cache of each disk; by default the paper's."""
@@ -85,12 +89,28 @@ def scenario(point: Point) -> Json:
     other = "read" if point.op == "write" else "write"
     ops = {f"{point.op}-{n}": point.op for n in range(point.streams)}
     ops |= {f"beside-{n}": other for n in range(point.beside)}
+    system, workload = {"controller": controller, "tds": array}, {name: stream(op, point) for name, op in ops.items()}
+    if point.fabric:
+        system, workload = connected(point, controller, array)
     return {
         "parts": {"spindle": {"type": "disk", "device": drive(point), "positioning": "mechanical"}},
-        "system": {"controller": controller, "tds": array},
-        "workload": {name: stream(op, point) for name, op in ops.items()},
-        "run": {"seed": point.seed, "requests": point.requests, "warm_up": "none"},
+        "system": system,
+        "workload": workload,
+        "run": {"seed": point.seed, "requests": point.requests * point.pairs, "warm_up": "none"},
     }
+
+
+def connected(point: Point, controller: Json, array: Json) -> tuple[Json, Json]:
+    """Return pairs of a server and an array, and a stream for each, over ports of 2 Gb/s."""
+    system: Json = {}
+    for n in range(point.pairs):
+        system |= {f"server-{n}": {"type": "server"}, f"controller-{n}": controller}
+        system[f"tds-{n}"] = array | {"controllers": [f"controller-{n}"]}
+    ends = [name for name in system if not name.startswith("controller")]
+    how = {"form": "direct"} if point.fabric == "wire" else {"latency": "1 us"}
+    system["san"] = {"type": "switch", "preset": "fc_2g", "connects": ends} | how
+    each = {n: stream(point.op, point) | {"from": f"server-{n}", "to": f"tds-{n}"} for n in range(point.pairs)}
+    return system, {f"{point.op}-{n}": of for n, of in each.items()}
 
 
 def stream(op: str, point: Point) -> Json:

@@ -38,7 +38,7 @@ def claim(study: Study, which: Json, text: str, published: float | str, **more: 
 
 
 def outstanding(study: Study, disks: int) -> Changes:
-    """Return the changes for so many disks under random load."""
+    """Return the changes for a number of disks under random load."""
     depth = study.document["rules"]["outstanding"] * disks
     return {"system.tds.disks": disks, "workload.users.arrivals.closed.depth": depth}
 
@@ -172,7 +172,7 @@ def hda_share(study: Study) -> Iterator[Judged]:
 
 @cache
 def sustained(study: Study, kib: int) -> float:
-    """Return how many reads of so many KiB a second the loop sustains, by its tenancies."""
+    """Return the reads/s of a size in KiB that the loop sustains, by its tenancies."""
     changes: Changes = {"workload.users.size": f"{kib} KiB", "workload.users.arrivals": {"poisson": "1 /s"}}
     found = solved(study, "loop.yaml", changes)
     [loop] = [station for station in found["stations"] if station["component"] == "loop"]

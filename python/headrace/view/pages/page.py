@@ -1,5 +1,6 @@
 """Pages that need no network and no script: light and dark, wide and narrow, on screen and on paper."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,8 @@ def render(
     template: str, *, title: str, answer: str, notes: list[str], subtitle: str | None = None, **values: Any
 ) -> str:
     """Return the page made of a template in `templates/`: what it is about, then `answer`, `notes` and the rest."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("headrace.view.pages", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template(template).render(
+    return fragment(
+        template,
         title=title,
         subtitle=subtitle,
         answer=answer,
@@ -27,6 +24,20 @@ def render(
         command=reports.command(),
         version=__version__,
         **values,
+    )
+
+
+def fragment(template: str, **values: Any) -> str:
+    """Return what a template makes of these values: a page, or a part of one."""
+    return _templates().get_template(template).render(**values)
+
+
+@functools.cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("headrace.view.pages", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
     )
 
 

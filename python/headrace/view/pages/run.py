@@ -31,14 +31,13 @@ def write(results: Results, file: str | Path, *, title: str | None = None) -> No
         subtitle=_what_was_run(found),
         answer=results.answer,
         notes=results.notes,
-        tiles=_tiles(found),
-        streams=[_stream(found, at) for at, stream in enumerate(found["streams"]) if stream["response"]["count"]],
+        tiles=tiles(found),
+        streams=streams(found),
         drawing=system.draw(found),
         drawing_down=system.draw(found, down=True),
         utilisation=svg(pictures.utilisation_series(found)),
         response=svg(pictures.response_series(found)),
         phases=tables.phases(found) if found["phases"] else None,
-        headroom_meaning="the multiple of this load at which a component saturates",
         components=tables.saturation(found),
         measures=tables.measures_by_kind(found),
         scenario=json.dumps(found["scenario"], indent=2, ensure_ascii=False),
@@ -54,13 +53,13 @@ def _what_was_run(found: Json) -> str:
     )
 
 
-def _tiles(found: Json) -> list[Json]:
+def tiles(found: Json) -> list[Json]:
     """Return the numbers that one looks for first, each with its name and what stands beside it."""
-    streams = [stream for stream in found["streams"] if stream["response"]["count"]]
-    tiles = [_throughput(streams)]
-    if len(streams) <= MOST_TILES:
-        tiles += [tile for stream in streams for tile in _response(stream, found, alone=len(streams) == 1)]
-    return tiles + _bottleneck(found)
+    answered = [stream for stream in found["streams"] if stream["response"]["count"]]
+    shown = [_throughput(answered)]
+    if len(answered) <= MOST_TILES:
+        shown += [tile for stream in answered for tile in _response(stream, found, alone=len(answered) == 1)]
+    return shown + _bottleneck(found)
 
 
 def _throughput(streams: list[Json]) -> Json:
@@ -71,10 +70,11 @@ def _throughput(streams: list[Json]) -> Json:
 
 def _response(stream: Json, found: Json, *, alone: bool) -> list[Json]:
     response, of = stream["response"], "" if alone else f"{stream['name']}: "
-    theory = next(theory for theory in found["theory"] if theory["stream"] == stream["name"])
+    # A run that was done without theory has none.
+    theory = next((theory["mean_ms"] for theory in found["theory"] if theory["stream"] == stream["name"]), None)
     half = response["half_width_ms"]
     beside = [words.half_width(half, response["mean_ms"])] if half else []
-    beside += [f"theory: {words.milliseconds(theory['mean_ms'])}"] if theory["mean_ms"] is not None else []
+    beside += [f"theory: {words.milliseconds(theory)}"] if theory is not None else []
     late = next(quantile for quantile in response["quantiles_ms"] if quantile["share"] == 0.99)
     return [
         {"name": f"{of}mean", "value": words.milliseconds(response["mean_ms"]), "beside": ", ".join(beside)},
@@ -105,6 +105,11 @@ def _bottleneck(found: Json) -> list[Json]:
             }
         )
     return tiles
+
+
+def streams(found: Json) -> list[Json]:
+    """Return what is shown of each stream that was answered: its response times, and where the time went."""
+    return [_stream(found, at) for at, stream in enumerate(found["streams"]) if stream["response"]["count"]]
 
 
 def _stream(found: Json, at: int) -> Json:

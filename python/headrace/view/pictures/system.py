@@ -35,23 +35,27 @@ class Box:
     """The part of it that no host waited for."""
 
 
-def draw(found: Json, *, down: bool = False) -> str:
+def draw(found: Json, *, down: bool = False, choose: bool = False) -> str:
     """Draw the system from streams to spindles, from left to right or, for a narrow page, downwards.
 
     What is alike is one box, filled as far as the busiest of them is, hatched for work in the background. Lines are as
-    wide as what goes along them, where that is known.
+    wide as what goes along them, where that is known. With `choose` a box can be chosen, by mouse and by keyboard: its
+    `data-part` names the group of components.
     """
     boxes = _boxes(found)
     places = _places(boxes, down=down)
     flows = _flows(boxes)
     most = max((flow for flow in flows.values() if flow), default=0.0)
     drawn = [_line(places[a], places[b], flow, most, down=down) for (a, b), flow in flows.items()]
-    drawn += [_box(places[key], box) for key, box in boxes.items()]
+    drawn += [
+        _button(key, box, _box(places[key], box)) if choose else _box(places[key], box) for key, box in boxes.items()
+    ]
     width = max(x for x, _ in places.values()) + BOX_WIDTH + MARGIN
     height = max(y for _, y in places.values()) + BOX_HEIGHT + MARGIN
     words = "the system, from streams to spindles"
     size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}"'
-    return f'<svg {size} role="img" aria-label="{words}">{HATCHED}{"".join(drawn)}</svg>'
+    role = "group" if choose else "img"
+    return f'<svg {size} role="{role}" aria-label="{words}">{HATCHED}{"".join(drawn)}</svg>'
 
 
 HATCHED = (
@@ -155,6 +159,14 @@ def _line(a: Place, b: Place, flow: float | None, most: float, *, down: bool) ->
     anchor = "start" if down else "end"
     place = f'x="{x:g}" y="{y:.1f}" font-size="11" text-anchor="{anchor}"'
     return f'{line}<text {place} class="halo" fill="var(--dim)">{words.rate(flow)}</text>'
+
+
+def _button(key: str, box: Box, drawn: str) -> str:
+    """Make a box one that can be chosen; streams are no components."""
+    if box.depth == 0:
+        return drawn
+    said = html.escape(box.name + ("" if box.used is None else f", {box.used:.0%} busy"))
+    return f'<g data-part="{html.escape(key)}" role="button" tabindex="0" aria-label="{said}">{drawn}</g>'
 
 
 def _box(place: Place, box: Box) -> str:

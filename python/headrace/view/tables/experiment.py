@@ -8,7 +8,7 @@ MOST_REASONS = 10
 
 
 def notes(table: Table) -> list[str]:
-    """Return why points failed, and which intervals are not to be trusted."""
+    """Return why points failed, and which intervals cannot be trusted."""
     alone = [point for point in table.experiment.points if len(table.of(point)) == 1]
     untrusted = [
         point
@@ -20,7 +20,7 @@ def notes(table: Table) -> list[str]:
     said += [f"{len(failed) - MOST_REASONS} more failed."] if len(failed) > MOST_REASONS else []
     full = [point for point in table.experiment.points if any(record["saturated"] for record in table.of(point))]
     said += [f"At {len(full)} points a component was never idle: response times grow with run length."] if full else []
-    said += [f"At {len(untrusted)} points the interval of the one run is not to be trusted."] if untrusted else []
+    said += [f"At {len(untrusted)} points the interval of the single run cannot be trusted."] if untrusted else []
     short = [point for point in table.experiment.points if len(table.of(point)) > 1 and not table.is_trusted(point)]
     short = [point for point in short if point not in full and table.reason(point) is None]
     said += [f"At {len(short)} points runs are too short for their intervals to be trusted."] if short else []

@@ -22,9 +22,10 @@ def show(found: Json) -> None:
     console = parts.console()
     console.print(parts.bold(tables.in_a_sentence(found)))
     console.print(f"Validation: {found['validation']}")
-    parts.curve(console, "media rate by place, MB/s", [(f"{u:.0%} in", y) for u, y in found["zone_rates"][::20]])
-    seeks = found["seek_read"][10::10]
-    parts.curve(console, "seek time of reads by distance, ms", [(f"{round(x)} cylinders", y) for x, y in seeks])
+    if found["zone_rates"]:
+        parts.curve(console, "media rate by place, MB/s", [(f"{u:.0%} in", y) for u, y in found["zone_rates"][::20]])
+        seeks = found["seek_read"][10::10]
+        parts.curve(console, "seek time of reads by distance, ms", [(f"{round(x)} cylinders", y) for x, y in seeks])
     console.print()
     columns = ("number", "value", "from")
     rows = [(number["field"], number["value"], number["origin"]) for number in found["numbers"]]

@@ -28,7 +28,7 @@ struct Stripe {
 }
 
 impl Dirty {
-    /// Nothing, of an array with so many bytes in a stripe.
+    /// No dirty data yet, of an array with stripes of this size in bytes.
     pub fn of_stripes(stripe: u64) -> Self {
         Self { stripe, ..Self::default() }
     }

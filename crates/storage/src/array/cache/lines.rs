@@ -16,7 +16,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// No lines, of so many bytes each.
+    /// No lines yet; each will have this size in bytes.
     pub fn of(line: u64) -> Self {
         Self { line, ..Self::default() }
     }

@@ -129,7 +129,7 @@ impl<'m> Cache<'m> {
         self.place.site.sim.now()
     }
 
-    /// Takes so many of the free bytes; lines make room, and then it waits until something has gone to the disks.
+    /// Takes `bytes` of the free memory; lines make room, and then it waits until something has gone to the disks.
     async fn take(&'m self, bytes: u64) {
         self.evict(bytes);
         self.waiting.set(self.waiting.get() + 1);
@@ -138,7 +138,7 @@ impl<'m> Cache<'m> {
         add(&self.counts.reserved, bytes);
     }
 
-    /// Takes so many bytes if they are free, or are once lines have made room.
+    /// Takes `bytes` if they are free, or are once lines have made room.
     fn try_take(&self, bytes: u64) -> bool {
         if bytes > self.plan.at_most() || self.waiting.get() > 0 {
             return false;
@@ -149,7 +149,7 @@ impl<'m> Cache<'m> {
         taken
     }
 
-    /// Drops lines until so many bytes are free.
+    /// Drops lines until `bytes` are free.
     fn evict(&self, bytes: u64) {
         while self.free.held() < bytes {
             let evicted = self.contents.borrow_mut().lines.evict();

@@ -10,53 +10,55 @@ use crate::graph::Lowering;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayCacheSpec {
-    /// Bytes that it holds at most: written data that is not on the disks yet, and lines for reads.
+    /// Capacity: dirty data and lines for reads.
     pub size: Bytes,
-    /// When a write is answered.
+    /// When a write completes.
     #[serde(default)]
     pub writes: WritePolicy,
-    /// What is kept for reads is kept by lines of this size, and a read that misses fetches whole lines; the data of a stripe is a
-    /// multiple of it. Default: 64 KiB, or the largest power of two below that fits.
+    /// Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB,
+    /// or the largest smaller power of two that fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<Bytes>,
-    /// How far ahead of sequential reads it fetches: whole stripes, for each stream of reads. Default: nothing.
+    /// Read-ahead per sequential stream, in whole stripes. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<Bytes>,
-    /// How many stripes go to the disks at once, and how many are read ahead at once. Default: 8, an estimate.
+    /// Number of stripes destaged in parallel, and read ahead in parallel. Default: 8, an estimate.
     #[serde(default = "eight")]
     #[schemars(range(min = 1, max = 1024))]
     pub stripes_at_once: u32,
-    /// How much of one stream it moves before it turns to another, both ways: disks then seek less. Default: 8 MiB, an estimate.
+    /// Amount of one stream moved before it switches to another, in both directions; larger runs need fewer
+    /// seeks. Default: 8 MiB, an estimate.
     #[serde(default = "mib_8")]
     pub run: Bytes,
-    /// When written data goes to the disks. Whole stripes always go at once.
+    /// When dirty data is destaged. Full stripes are always destaged at once.
     #[serde(default)]
     pub destage: DestageSpec,
 }
 
-/// When a write to an array with a cache is answered.
+/// When a write to an array with a cache completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WritePolicy {
     /// When it is on the disks.
     #[default]
     Through,
-    /// When it is in the cache; in both, where there are two controllers.
+    /// When it is in the cache (in both, with two controllers).
     Back,
 }
 
-/// When parts of stripes go from the cache to the disks.
+/// When partial stripes are destaged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DestageSpec {
-    /// They begin to go when they take this share of the cache. Default: 80 %, an estimate.
+    /// Destaging starts at this share of the cache. Default: 80 %, an estimate.
     pub high: Fraction,
-    /// And then go until they take this share. Default: 60 %, an estimate.
+    /// Destaging stops at this share. Default: 60 %, an estimate.
     pub low: Fraction,
-    /// All of them go when no request came for so long. Default: 1 s, an estimate.
+    /// Everything is destaged after this time without requests. Default: 1 s, an estimate.
     pub idle: Nanos,
-    /// Whether nothing is read ahead while something goes to the disks: writers then keep their rate, and readers starve. Off by
-    /// default; it is one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half.
+    /// Whether read-ahead stops during destaging: writers keep their rate, readers starve. Off by default;
+    /// one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below
+    /// half.
     pub before_read_ahead: bool,
 }
 
@@ -92,7 +94,7 @@ pub struct CachePlan {
 }
 
 impl ArrayCacheSpec {
-    /// Checks it, for an array whose stripes hold so many bytes of data.
+    /// Checks it, for an array whose stripes hold `stripe` bytes of data.
     pub(in crate::array) fn plan(&self, at: &mut Lowering, stripe: u64) -> Option<CachePlan> {
         let line = self.line.map_or_else(|| largest_line(stripe), |line| line.0);
         if line == 0 || !stripe.is_multiple_of(line) {

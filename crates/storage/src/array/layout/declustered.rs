@@ -30,7 +30,7 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// A permutation of so many disks, drawn (Fisher and Yates).
+/// A random permutation of this number of disks (Fisher and Yates).
 fn permutation(disks: u64, number: u64) -> Vec<u16> {
     let mut draws = Stream::named(disks, "declustered", "permutations").of(number);
     let mut order: Vec<u16> = (0..disks as u16).collect();
@@ -99,7 +99,7 @@ impl Declustered {
         self.disk(row / self.slice().0, self.columns() + n)
     }
 
-    /// How many stripes lie on so many rows: whole slices only.
+    /// The number of stripes on this number of rows: whole slices only.
     pub fn stripes(&self, rows: u64) -> u64 {
         let (each, stripes) = self.slice();
         rows / each * stripes

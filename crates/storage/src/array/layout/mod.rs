@@ -1,6 +1,6 @@
 //! Layouts: which bytes lie on which disk, and what protects them. One file each.
 //!
-//! A layout is told by which disk has which unit of a stripe, and in which row of it: row `r` lies at address `r · unit`. All but
+//! A layout says which disk has which unit of a stripe, and in which row of it: row `r` lies at address `r · unit`. All but
 //! the declustered one put stripe `s` in row `s` of each of its disks.
 
 mod declustered;

@@ -30,18 +30,18 @@ pub enum Placement {
     Declustered(Declustered),
 }
 
-/// On which disks the parity of a stripe lies. The names are those of Linux md.
+/// Placement of parity, with the names of Linux md.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rotation {
-    /// On the last disk first, then on the one before; data begins behind the parity.
+    /// Parity moves from the last disk to the first; data starts after the parity.
     #[default]
     LeftSymmetric,
-    /// On the last disk first, then on the one before; data begins on the first disk.
+    /// Parity moves from the last disk to the first; data starts on the first disk.
     LeftAsymmetric,
-    /// On the first disk first, then on the next; data begins behind the parity.
+    /// Parity moves from the first disk to the last; data starts after the parity.
     RightSymmetric,
-    /// On the first disk first, then on the next; data begins on the first disk.
+    /// Parity moves from the first disk to the last; data starts on the first disk.
     RightAsymmetric,
     /// Always on the last disks.
     Fixed,

@@ -12,7 +12,7 @@ pub struct Stripes {
     pub disks: u64,
     /// Bytes in a stripe unit.
     pub unit: u64,
-    /// On which disk a request begins.
+    /// Disk on which a request starts.
     pub first_unit: FirstUnit,
 }
 

@@ -10,50 +10,52 @@ use crate::disk::schedule::Scheduling;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CacheSpec {
-    /// Where these numbers were read.
+    /// Source of these values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// How many places it holds data of at once.
+    /// Number of segments.
     #[schemars(range(min = 1, max = 100_000))]
     pub segments: u32,
-    /// How much each holds.
+    /// Size of a segment.
     pub segment_size: Bytes,
-    /// When it reads on behind what was asked for.
+    /// When it reads ahead.
     #[serde(default)]
     pub read_ahead: ReadAhead,
-    /// At most so far. Default: a segment.
+    /// Maximum read-ahead. Default: one segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_most: Option<Bytes>,
-    /// At least so far behind a read that continues a stream, whatever waits meanwhile, but no further than that stream has been
-    /// read (the minimum prefetch of SCSI's caching page). Default: 0 B, it stops as soon as its arm is wanted elsewhere.
+    /// Minimum read-ahead after a read that continues a stream, even if other commands wait, but never more
+    /// than the stream has read so far (the minimum prefetch of SCSI's caching page). Default: 0 B;
+    /// read-ahead stops as soon as another command needs the arm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_least: Option<Bytes>,
-    /// Whether a read that the cache answers sets a drive that reads nothing ahead reading on behind that segment.
+    /// Whether a cache hit restarts read-ahead behind that segment if the drive is not reading ahead.
     #[serde(default)]
     pub read_ahead_on_hit: bool,
-    /// Whether it keeps what passes under the head while the drive waits for the first sector of a read.
+    /// Whether it keeps sectors that pass under the head while the drive waits for the first sector of a
+    /// read.
     #[serde(default)]
     pub keeps_passing: bool,
-    /// When a write counts as done.
+    /// When a write completes.
     #[serde(default)]
     pub writes: Writes,
-    /// Whether reads find in the cache what was written. Default: with `writes: back`.
+    /// Whether reads hit written data in the cache. Default: yes with `writes: back`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keeps_written: Option<bool>,
-    /// With `writes: back`: how much may be here that is not yet on the platter. A write comes in a segment at a time, each of
-    /// which waits for room. Default: a segment.
+    /// With `writes: back`: maximum amount of dirty data. Write data arrives one segment at a time; each
+    /// segment waits for space. Default: one segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_room: Option<Bytes>,
-    /// With `writes: back`: how many writes may be here that are not yet on the platter, those that follow each other counted as
-    /// one. Default: as many as there is room for.
+    /// With `writes: back`: maximum number of dirty writes, contiguous ones counted as one. Default: limited
+    /// by space only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000))]
     pub writes_held: Option<u32>,
-    /// With `writes: back`: which of them goes to the platter next.
+    /// With `writes: back`: order in which dirty data is written.
     #[serde(default)]
     pub drain: Scheduling,
-    /// With `writes: back`: how the paper on the ALICE storage area network can be read to have its drives write. Default: as
-    /// above.
+    /// With `writes: back`: rules of a drive's write cache as read from the paper on the ALICE storage area
+    /// network. Default: off.
     #[serde(default, skip_serializing_if = "AliceReading::is_none")]
     pub alice_reading: AliceReading,
 }
@@ -65,17 +67,17 @@ pub struct CacheSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AliceReading {
-    /// No data of a write moves before there is room for all of it, or for a segment of a larger one. A manual of Maxtor says
-    /// otherwise: data is accepted until the buffer is full.
+    /// Write data is not transferred until there is space for all of it, or for a segment of a larger write.
+    /// A Maxtor manual says otherwise: data is accepted until the buffer is full.
     pub reserves_commands: bool,
-    /// The platter waits until all of a write has come, or a segment of a larger one. Weakly supported: manuals of IBM have drives
-    /// write to the platter "subsequently" to receiving all data.
+    /// The drive starts to write to the platter when all data has arrived, or a segment of a larger write.
+    /// Weakly supported: IBM manuals have drives write to the platter "subsequently" to receiving all data.
     pub starts_with_all: bool,
-    /// A write that is no smaller than its segment is reported when it is on the platter. A hypothesis: manuals of Seagate have a
-    /// drive return status once data is in the cache, without a word on larger commands.
+    /// A write at least as large as its segment completes when it is on the platter. A hypothesis: in Seagate
+    /// manuals a drive returns status once data is in the cache; larger commands are not mentioned.
     pub reports_large_late: bool,
-    /// Each stream of writes that is open keeps a segment as large as its writes, and the one that writes now has the rest. Partly
-    /// supported: Seagate's circular segments keep what was written.
+    /// Each open write stream keeps a segment as large as its writes; the active one has the rest. Partly
+    /// supported: Seagate's circular segments keep written data.
     pub keeps_stream_segments: bool,
 }
 
@@ -86,7 +88,7 @@ impl AliceReading {
     }
 }
 
-/// When a drive reads on behind what was asked for.
+/// When a drive reads ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadAhead {
@@ -95,22 +97,22 @@ pub enum ReadAhead {
     /// After every read.
     #[default]
     Always,
-    /// After a read that begins where the one before it ended.
+    /// After a read that starts where the previous one ended.
     Sequential,
     /// After every read, to the end of its track.
     Track,
-    /// After every read, to the end of the track on which the sector behind it lies, and a track further where the segment holds
-    /// data of an earlier track; however large the segment is, and whatever `read_ahead_most` says.
+    /// After every read, to the end of the track of the next sector, and one track further if the segment
+    /// holds data of an earlier track; regardless of segment size and `read_ahead_most`.
     NextTrack,
 }
 
-/// When a write counts as done.
+/// When a write completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Writes {
     /// When it is on the platter.
     #[default]
     Through,
-    /// When it is in the cache; the drive brings it to the platter when it has nothing else to do.
+    /// When it is in the cache; the drive writes it to the platter when idle.
     Back,
 }

@@ -2,7 +2,7 @@
 
 use crate::disk::layout::Span;
 
-/// A stream is open until others have written so many sectors (64 MiB): twice what an array of 32 MiB runs brings a disk between
+/// A stream is open until others have written this number of sectors (64 MiB): twice what an array of 32 MiB runs brings a disk between
 /// two runs of one stream, for four streams over four disks of data. An estimate.
 const OPEN_FOR: u64 = (64 << 20) / 512;
 

@@ -3,23 +3,23 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How sectors lie on the platters.
+/// Layout of sectors on the platters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayoutSpec {
-    /// How many surfaces hold data.
+    /// Number of surfaces that hold data.
     #[schemars(range(min = 1, max = 64))]
     pub surfaces: u32,
-    /// In which order the tracks of a cylinder follow each other.
+    /// Order of the tracks in a cylinder.
     #[serde(default)]
     pub order: TrackOrder,
-    /// Where spare sectors lie.
+    /// Location of spare sectors.
     #[serde(default)]
     pub spares: Spares,
-    /// Whether slipped sectors take the place of spares; else everything behind them in their zone moves on.
+    /// Whether slipped sectors use up spares; otherwise everything behind them in the zone shifts.
     #[serde(default = "yes")]
     pub slips_use_spares: bool,
-    /// Whether slipped sectors also move the beginnings of later tracks on.
+    /// Whether slipped sectors also shift the start of later tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slips_skew: Option<SlipsSkew>,
     /// The zones, from the outermost.
@@ -31,7 +31,7 @@ const fn yes() -> bool {
     true
 }
 
-/// Which slipped sectors of a zone move the beginning of a track on, by one sector each.
+/// Which slipped sectors of a zone shift the start of a track by one sector each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SlipsSkew {
@@ -41,7 +41,7 @@ pub enum SlipsSkew {
     Tracks,
 }
 
-/// In which order the tracks of a cylinder follow each other.
+/// Order of the tracks in a cylinder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrackOrder {
@@ -50,15 +50,15 @@ pub enum TrackOrder {
     Conventional,
     /// Back from the last to the first in every odd cylinder.
     Serpentine,
-    /// The same, cylinders counted anew in every zone.
+    /// The same, with cylinders counted from the start of each zone.
     ZoneSerpentine,
 }
 
-/// Where spare sectors lie. Each zone's `spares` says how many.
+/// Location of spare sectors. `spares` of each zone sets their number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spares {
-    /// Nowhere, or at the end of the disk, where nothing addresses them.
+    /// None, or at the end of the disk, where nothing addresses them.
     #[default]
     None,
     /// `spares` whole tracks at the end of the zone; `slips` then names tracks, counted in the zone.
@@ -75,7 +75,7 @@ pub enum Spares {
     ZoneEnd,
 }
 
-/// A zone: cylinders whose tracks hold equally much.
+/// A zone: cylinders with the same number of sectors per track.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneSpec {
@@ -84,28 +84,29 @@ pub struct ZoneSpec {
     /// Its last cylinder.
     #[schemars(range(max = 100_000_000))]
     pub last_cylinder: u32,
-    /// How many sectors a track has.
+    /// Sectors per track.
     #[schemars(range(min = 1, max = 16384))]
     pub sectors: u32,
-    /// At which sector of its track the first sector of the zone lies, seen from where all zones count.
+    /// Angle of the zone's first sector, in sectors, relative to the origin common to all zones.
     #[serde(default)]
     pub offset: f64,
-    /// By how many sectors a track begins later than the one before it in its cylinder.
+    /// Track skew: sectors by which a track starts later than the previous one in its cylinder.
     #[serde(default)]
     pub track_skew: f64,
-    /// By how many sectors the first track of a cylinder begins later than the last of the one before.
+    /// Cylinder skew: sectors by which the first track of a cylinder starts later than the last track of the
+    /// previous cylinder.
     #[serde(default)]
     pub cylinder_skew: f64,
-    /// Sectors at the front of the zone that hold no data.
+    /// Unused sectors at the start of the zone.
     #[serde(default)]
     pub reserved: u64,
-    /// Spare sectors, or tracks, in each region that `spares` names.
+    /// Number of spare sectors or tracks in each region named by `spares`.
     #[serde(default)]
     pub spares: u64,
-    /// Defective sectors, or tracks, that are passed over, counted in the zone, in order.
+    /// Slipped (skipped) defective sectors or tracks, numbered within the zone, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slips: Vec<u64>,
-    /// Defective sectors whose data lies elsewhere: (sector of the zone, sector of the zone where its data is).
+    /// Remapped defective sectors: (sector of the zone, sector of the zone that holds its data).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remaps: Vec<(u64, u64)>,
 }

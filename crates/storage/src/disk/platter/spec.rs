@@ -6,41 +6,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::layout::LayoutSpec;
 
-/// What is known of the mechanics beyond a data sheet.
+/// Mechanical parameters beyond a data sheet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MechanicsSpec {
-    /// Where these numbers were read.
+    /// Source of these values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// From one surface to another of the same cylinder. Default: as long as a seek to the next cylinder.
+    /// Head switch within a cylinder. Default: the seek time to the next cylinder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_switch: Option<Nanos>,
-    /// How much longer a seek or head switch takes before a write than before a read. Negative where it is shorter, as in some
-    /// DiskSim files; no move takes less than no time. Default: by how much `seek_write` is slower to the next cylinder than
-    /// `seek_read`.
+    /// Additional settle time of a seek or head switch before a write. Negative in some DiskSim files; no
+    /// move takes less than zero time. Default: the difference of `seek_write` and `seek_read` to the next
+    /// cylinder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_settle: Option<Shift>,
-    /// What share of writes lose a turn, as the head is not steady enough when their sector comes.
+    /// Share of writes that lose a revolution because the head has not settled when their sector arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_retries: Option<Fraction>,
-    /// Whether a read or write of a track begins at whichever of its sectors comes first, and not at the first.
+    /// Whether access to a track starts at whichever of its sectors comes first (zero-latency access).
     #[serde(default)]
     pub zero_latency: bool,
-    /// Whether a write does. Default: as `zero_latency`.
+    /// The same for writes. Default: as `zero_latency`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_latency_writes: Option<bool>,
-    /// By how much longer a seek inwards takes than `seek` says: what pushes the arm (the air, its cable) helps it one way only.
+    /// Additional time of inward seeks over `seek`: the force of air and cable on the arm helps one direction
+    /// only.
     #[serde(default)]
     pub inward_more: Nanos,
-    /// By how much longer a seek outwards takes.
+    /// Additional time of outward seeks over `seek`.
     #[serde(default)]
     pub outward_more: Nanos,
-    /// Seek times: (cylinders, time), distances rising; in between, and beyond the last, on straight lines. Default: the curve of `seek_read`.
+    /// Seek times as (cylinders, time) with increasing distances, interpolated and extrapolated linearly.
+    /// Default: the curve of `seek_read`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seek: Vec<(u32, Nanos)>,
-    /// Where sectors lie. Default: in sixteen zones, as many surfaces as the capacity takes, and skews just long enough to
-    /// switch to the next track and settle for a write.
+    /// Layout of sectors. Default: sixteen zones, as many surfaces as the capacity needs, and skews just
+    /// large enough to switch tracks and settle for a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<LayoutSpec>,
 }
@@ -76,7 +78,7 @@ pub struct Mechanics {
     pub zero_latency_writes: bool,
     /// By how much longer a seek inwards takes.
     pub inward_more: Nanos,
-    /// By how much longer a seek outwards takes.
+    /// Additional time of outward seeks over `seek`.
     pub outward_more: Nanos,
     /// Seek times as points; none where those of the data sheet hold.
     pub seek: Vec<(u32, Nanos)>,

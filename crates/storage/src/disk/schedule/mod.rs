@@ -13,54 +13,54 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::Track;
 
-/// Which of the waiting requests a drive serves next.
+/// Scheduling policy of a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Scheduling {
-    /// The one that came first.
+    /// First come, first served.
     #[default]
     Fcfs,
-    /// The one on the nearest cylinder (shortest seek time first).
+    /// The nearest cylinder (shortest seek time first).
     Sstf,
-    /// The nearest in the direction in which the arm moves; where there is none, it turns round.
+    /// The nearest in the direction of travel; if there is none, the arm reverses.
     Look,
-    /// The nearest further in; where there is none, the outermost (cyclic LOOK).
+    /// The nearest further in; if there is none, the outermost (circular LOOK).
     CLook,
-    /// The one whose data is under the head soonest (shortest positioning time first).
+    /// The one whose data reaches the head soonest (shortest positioning time first).
     Sptf,
-    /// The same, but what has waited long is preferred.
+    /// The same, with preference for requests that have waited long.
     AgedSptf {
-        /// By how much each unit of waiting time shortens the estimate of positioning time.
+        /// Reduction of the estimated positioning time per unit of waiting time.
         #[schemars(range(min = 0.0, max = 1000.0))]
         weight: f64,
     },
 }
 
-/// The commands that wait in a drive, and what it makes of them.
+/// The command queue of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueSpec {
-    /// Where these numbers were read.
+    /// Source of these values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Which of the waiting commands is served next.
+    /// Scheduling policy.
     #[serde(default)]
     pub scheduling: Scheduling,
-    /// The largest number among which it chooses; those behind them wait outside.
+    /// Commands it can hold and reorder; the rest queue in the host.
     #[serde(default = "many_commands")]
     #[schemars(range(min = 1, max = 256))]
     pub depth: u32,
-    /// The largest number that it serves before it completes all of them together; it completes fewer where nothing waits.
-    /// Default: it completes each alone.
+    /// Maximum number of completions reported together; fewer if no command waits. Default: each is reported
+    /// alone.
     #[serde(default = "each_alone")]
     #[schemars(range(min = 1, max = 256))]
     pub batch: u32,
-    /// By how much, as a share, a choice by positioning time overestimates a seek: a sector missed by a hair costs a turn, and long
-    /// seeks are less sure than short ones. Default: 0 %.
+    /// Margin added to estimated seeks when choosing by positioning time: a sector narrowly missed costs a
+    /// revolution, and long seeks are less certain than short ones. Default: 0 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<Fraction>,
-    /// A command that has waited longer is served first, whatever `scheduling` says. Without it a drive that chooses by nearness or by
-    /// positioning time can leave a command waiting for as long as there is something nearer. Default: no limit.
+    /// A command that has waited longer than this is served first, regardless of `scheduling`. Without a
+    /// limit, policies that prefer near commands can starve distant ones. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<Nanos>,
 }

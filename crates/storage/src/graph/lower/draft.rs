@@ -1,5 +1,7 @@
 //! Nodes on their way into a graph.
 
+use std::fmt::Display;
+
 use crate::AnyPlan;
 use crate::room::Lowered;
 
@@ -15,6 +17,20 @@ pub(super) struct Spot {
     pub(super) within: Option<usize>,
     /// The component of `system` that it belongs to, by its place there.
     pub(super) root: usize,
+}
+
+impl Spot {
+    /// The spot of a part within this one; `named` is its name in the path, with a number where there are several.
+    pub(super) fn part(&self, field: Vec<String>, name: impl Display, named: impl Display) -> Self {
+        Self {
+            field,
+            path: format!("{}/{named}", self.path),
+            group: format!("{}/{name}", self.group),
+            within: Some(self.id),
+            root: self.root,
+            ..Self::default()
+        }
+    }
 }
 
 /// A node that may not be finished.

@@ -193,7 +193,7 @@ impl Lowering<'_> {
         let found = self.fabric.sockets(self.path()).cloned();
         match found {
             Some(sockets) => Some(sockets),
-            None => self.refuse("type", "a switch stands in `system`: a part has no neighbours", None),
+            None => self.refuse("type", "a switch belongs in `system`: a part has no neighbours", None),
         }
     }
 
@@ -202,20 +202,17 @@ impl Lowering<'_> {
         let (name, own) = (to.name(), self.path().to_owned());
         let Some(spec) = self.system.get(name) else {
             if self.parts.contains_key(name) {
-                let message =
-                    format!("`{name}` is a part: there is none of it until something is made of it");
+                let message = format!("`{name}` is a part, which exists only as a copy in an array");
                 return self.refuse(field, message, Some("write it under `system:`"));
             }
             let known = self.system.keys().filter(|other| **other != own).cloned().collect();
             return self.unknown(field, format!("there is no component `{name}` in `system`"), name, known);
         };
         match spec {
-            _ if name == own => {
-                self.refuse(field, format!("`{own}` connects itself: that is a circle"), None)
-            }
+            _ if name == own => self.refuse(field, format!("`{own}` connects to itself"), None),
             ComponentSpec::Link(_) | ComponentSpec::FcLoop(_) => {
-                let message = format!("`{name}` is a {}: it has no place at a switch", spec.kind());
-                self.refuse(field, message, Some("a switch connects servers, switches and what holds data"))
+                let message = format!("`{name}` is a {}, which a switch cannot connect", spec.kind());
+                self.refuse(field, message, Some("a switch connects servers, storage and other switches"))
             }
             ComponentSpec::Switch(other) => {
                 let (here, there) = (self.listed(&own, name), lists(other, &own));

@@ -3,7 +3,7 @@
 use headrace_units::Bytes;
 use headrace_work::NodeId;
 
-use super::{Lowering, Spot};
+use super::Lowering;
 use crate::graph::document::Step;
 use crate::{AnyPlan, ComponentSpec};
 
@@ -13,14 +13,7 @@ impl Lowering<'_> {
         let outer = self.place.clone();
         let mut field = outer.field.clone();
         field.push(name.to_owned());
-        let spot = Spot {
-            field,
-            path: format!("{}/{name}", outer.path),
-            group: format!("{}/{name}", outer.group),
-            within: Some(outer.id),
-            root: outer.root,
-            ..Spot::default()
-        };
+        let spot = outer.part(field, name, name);
         let node = self.at(Step::Written(name), spot, spec);
         self.place = outer;
         node
@@ -61,7 +54,7 @@ impl Lowering<'_> {
                 "the caches of the arrays of `{}` take {wanted} together; it has {memory} of memory",
                 self.drafts[at].spot.path
             );
-            self.say_at(at, "memory", message, "give it more `memory`, or its arrays smaller caches");
+            self.say_at(at, "memory", message, "increase `memory`, or use smaller caches");
         }
     }
 

@@ -19,6 +19,7 @@ use super::{Graph, Node};
 use crate::ComponentSpec;
 use crate::disk::{DeviceRef, DiskNumbers};
 use crate::room::Lowered;
+use crate::ssd::{SsdNumbers, SsdRef};
 use draft::{Draft, Spot};
 use fabric::Fabric;
 
@@ -102,40 +103,50 @@ impl<'d> Lowering<'d> {
         self.system.get(name)
     }
 
-    /// The numbers of a drive that `field` names or writes out.
+    /// The numbers of a disk that `field` names or writes out.
     pub fn drive(&mut self, field: &str, device: &DeviceRef) -> Option<DiskNumbers> {
         let numbers = match device {
             DeviceRef::Numbers(numbers) => (**numbers).clone(),
-            DeviceRef::Named(name) => match self.catalogue.disk(name) {
-                Lookup::Found(numbers) => *numbers,
-                Lookup::Broken(why) => {
-                    return self.refuse(field, format!("the file of `{name}` has mistakes"), Some(&why));
-                }
-                Lookup::Unknown(known) => {
-                    return self.unknown(field, format!("there is no device `{name}`"), name, known);
-                }
-            },
+            DeviceRef::Named(name) => self.looked_up(field, name, self.catalogue.disk(name))?,
         };
         let problems = numbers.problems();
-        for (inner, problem) in &problems {
-            self.refuse::<()>(
-                &format!("{field}.{inner}"),
-                format!("invalid disk parameters: {problem}"),
-                None,
-            );
+        self.refuse_numbers(field, "disk", problems).then_some(numbers)
+    }
+
+    /// The numbers of a solid-state drive that `field` names or writes out.
+    pub fn ssd(&mut self, field: &str, device: &SsdRef) -> Option<SsdNumbers> {
+        let numbers = match device {
+            SsdRef::Numbers(numbers) => (**numbers).clone(),
+            SsdRef::Named(name) => self.looked_up(field, name, self.catalogue.ssd(name))?,
+        };
+        let problems = numbers.problems();
+        self.refuse_numbers(field, "drive", problems).then_some(numbers)
+    }
+
+    fn looked_up<N>(&mut self, field: &str, name: &str, found: Lookup<N>) -> Option<N> {
+        match found {
+            Lookup::Found(numbers) => Some(*numbers),
+            Lookup::Broken(why) => self.refuse(field, format!("the file of `{name}` has errors"), Some(&why)),
+            Lookup::Unknown(known) => {
+                self.unknown(field, format!("there is no device `{name}`"), name, known)
+            }
         }
-        problems.is_empty().then_some(numbers)
+    }
+
+    /// Refuses parameters of a device; gives whether there was nothing to refuse.
+    fn refuse_numbers(&mut self, field: &str, kind: &str, problems: Vec<(&'static str, String)>) -> bool {
+        for (inner, problem) in &problems {
+            let message = format!("invalid {kind} parameters: {problem}");
+            self.refuse::<()>(&format!("{field}.{inner}"), message, None);
+        }
+        problems.is_empty()
     }
 
     /// A component of `system` that `field` names.
     pub fn shared(&mut self, field: &str, name: &str) -> Option<NodeId> {
         if !self.system.contains_key(name) && self.parts.contains_key(name) {
-            let message = format!("`{name}` is a part: there is none of it until something is made of it");
-            return self.refuse(
-                field,
-                message,
-                Some("write it under `system:` for a component that others share"),
-            );
+            let message = format!("`{name}` is a part, which exists only as a copy in an array");
+            return self.refuse(field, message, Some("define it under `system:` to share it"));
         }
         if !self.system.contains_key(name) {
             let help = format!("there is no component `{name}` in `system`");
@@ -147,7 +158,7 @@ impl<'d> Lowering<'d> {
             return self.unknown(field, help, name, known);
         }
         if self.chain.contains(&Step::System(name.to_owned())) {
-            let circle = format!("a circle of references: {} → {name}", self.way());
+            let circle = format!("circular reference: {} → {name}", self.way());
             return self.refuse(
                 field,
                 circle,
@@ -180,7 +191,7 @@ impl<'d> Lowering<'d> {
     fn no_such_part<T>(&mut self, field: &str, name: &str) -> Option<T> {
         if self.system.contains_key(name) {
             let message = format!(
-                "`{name}` stands in `system`, where each component exists once; an array is made of copies of a part"
+                "`{name}` is defined in `system`, where each component exists once; an array consists of copies of a part"
             );
             let help = format!(
                 "move `{name}` from `system:` to `parts:`, or list components to share them: `{field}: [{name}]`"
@@ -200,14 +211,7 @@ impl<'d> Lowering<'d> {
     ) -> Option<Vec<NodeId>> {
         let count = count.unwrap_or(1) as usize;
         let (outer, begin) = (self.place.clone(), self.drafts.len());
-        let spot = Spot {
-            field,
-            path: format!("{}/{name}[0]", outer.path),
-            group: format!("{}/{name}", outer.group),
-            within: Some(outer.id),
-            root: outer.root,
-            ..Spot::default()
-        };
+        let spot = outer.part(field, &name, format!("{name}[0]"));
         let first = self.at(name, spot, spec);
         self.place = outer;
         let first = first?;

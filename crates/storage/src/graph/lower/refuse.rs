@@ -43,7 +43,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn too_deep<T>(&mut self) -> Option<T> {
-        self.refuse("of", format!("components within components, more than {MAX_DEPTH} deep"), None)
+        self.refuse("of", format!("components are nested more than {MAX_DEPTH} deep"), None)
     }
 
     pub(super) fn way(&self) -> String {

@@ -12,15 +12,8 @@ use crate::route::{Hop, RoutePlan};
 impl Lowering<'_> {
     /// Adds a node that nobody wrote, as a part of the component that is being lowered.
     pub fn part(&mut self, name: &str, plan: AnyPlan) -> NodeId {
-        let own = &self.place;
-        let spot = Spot {
-            field: own.field.iter().cloned().chain([name.to_owned()]).collect(),
-            path: format!("{}/{name}", own.path),
-            group: format!("{}/{name}", own.group),
-            within: Some(own.id),
-            root: own.root,
-            ..Spot::default()
-        };
+        let field = self.place.field.iter().cloned().chain([name.to_owned()]).collect();
+        let spot = self.place.part(field, name, name);
         self.made(spot, Lowered { plan, uses: Vec::new(), capacity: headrace_units::Bytes(0) })
     }
 
@@ -44,12 +37,15 @@ impl Lowering<'_> {
         let server = self.server(from_field, from)?;
         let target = self.shared(to_field, to)?;
         if self.capacity(target).0 == 0 {
-            let message = format!("`{to}` holds no data: a server asks what does");
+            let message = format!("`{to}` holds no data; servers send requests to components that do");
             return self.refuse(to_field, message, None);
         }
         let stands_at = self.stands_at(to).to_owned();
-        let ways =
-            if stands_at == from { vec![Way::new()] } else { self.ways(from_field, from, &stands_at)? };
+        let ways = if stands_at == from || self.is_attached(from, to) {
+            vec![Way::new()]
+        } else {
+            self.ways(from_field, from, &stands_at)?
+        };
         let engine = if stands_at == from || stands_at == to {
             None
         } else {
@@ -65,7 +61,7 @@ impl Lowering<'_> {
         match self.system.get(name) {
             Some(ComponentSpec::Server(_)) => self.component(name),
             Some(other) => {
-                let message = format!("`{name}` is a {}: requests come from a server", other.kind());
+                let message = format!("`{name}` is a {}; requests come from a server", other.kind());
                 self.refuse(field, message, Some("name a component of `type: server`"))
             }
             None => {
@@ -73,6 +69,14 @@ impl Lowering<'_> {
                 let known = servers.map(|(name, _)| name.clone()).collect();
                 self.unknown(field, format!("there is no server `{name}`"), name, known)
             }
+        }
+    }
+
+    /// Whether a component is attached to a server without a switch.
+    fn is_attached(&self, server: &str, to: &str) -> bool {
+        match self.system.get(server) {
+            Some(ComponentSpec::Server(spec)) => spec.attached.iter().any(|name| name == to),
+            _ => false,
         }
     }
 
@@ -87,8 +91,8 @@ impl Lowering<'_> {
     /// The ways through the fabric; refused where there are none, with those that were looked for.
     fn ways(&mut self, field: &str, from: &str, to: &str) -> Option<Vec<Way>> {
         let Some(ways) = self.fabric.ways(from, to) else {
-            let message = format!("there are more than 64 shortest ways from `{from}` to `{to}`");
-            return self.refuse(field, message, Some("list fewer wires between them"));
+            let message = format!("there are more than 64 shortest paths from `{from}` to `{to}`");
+            return self.refuse(field, message, Some("use fewer wires between them"));
         };
         if !ways.is_empty() {
             return Some(ways);
@@ -99,12 +103,12 @@ impl Lowering<'_> {
         };
         let (reached, at) = (listed(self.fabric.reached(from)), listed(self.fabric.switches_of(to)));
         let message = format!(
-            "`{from}` cannot reach `{to}`: from `{from}` one comes to {reached}; `{to}` is connected to {at}"
+            "`{from}` cannot reach `{to}`: from `{from}` only {reached} can be reached; `{to}` is connected to {at}"
         );
         self.refuse(
             field,
             message,
-            Some("add one of the two to the `connects` of a switch, or connect the switches"),
+            Some("add one of the two to the `connects` of a switch, connect the switches, or attach what the server has itself: `attached`"),
         )
     }
 
@@ -133,7 +137,13 @@ impl Lowering<'_> {
         }
         let Some(ComponentSpec::Server(spec)) = self.system.get(from) else { return None };
         let engine = engine.map(|_| 2);
-        let plan = RoutePlan { ways: hops, engine, policy: spec.paths, depth: spec.adapter.queue_depth };
+        let plan = RoutePlan {
+            ways: hops,
+            engine,
+            policy: spec.paths,
+            depth: spec.adapter.queue_depth,
+            timeout: spec.path_timeout,
+        };
         let path = format!("{from}→{to}");
         let field = vec!["system".to_owned(), from.to_owned()];
         let spot = Spot { field, group: path.clone(), path, root: self.system.len(), ..Spot::default() };

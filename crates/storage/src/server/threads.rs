@@ -1,0 +1,126 @@
+//! Threads of a server: each does one thing at a time, on one core at a time, and sleeps when nothing is left to do.
+
+use std::cell::{Cell, OnceCell};
+
+use headrace_kernel::{Crew, Resource, Round, Sim};
+use headrace_units::Nanos;
+use headrace_work::{Spent, What};
+
+use super::Server;
+
+/// The threads of a server. Each is made when it first has something to do.
+pub struct Threads<'m> {
+    sim: &'m Sim<'m>,
+    all: Vec<OnceCell<Box<Thread<'m>>>>,
+    /// Threads that had something to do.
+    number: Cell<u64>,
+    /// What runs on cores, each a thread by its number.
+    shifts: OnceCell<Crew<'m, usize>>,
+}
+
+/// A thread.
+pub struct Thread<'m> {
+    number: usize,
+    /// Whose turn it is.
+    turn: Resource<'m>,
+    state: Cell<State>,
+    /// It has a core and is awake.
+    awake: Round<'m>,
+    /// Something is done, perhaps the last there was to do.
+    done: Round<'m>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Asleep,
+    Waking,
+    Awake,
+}
+
+impl<'m> Threads<'m> {
+    /// Room for `most` threads.
+    pub fn new(sim: &'m Sim<'m>, most: u32) -> Self {
+        let all = (0..most).map(|_| OnceCell::new()).collect();
+        Self { sim, all, number: Cell::new(0), shifts: OnceCell::new() }
+    }
+
+    /// Has the threads of a server run on its cores.
+    pub fn begin(&'m self, server: &'m Server<'m>) {
+        if !self.all.is_empty() {
+            self.shifts.get_or_init(|| Crew::new(self.sim, move |number: usize| server.shift(number)));
+        }
+    }
+
+    /// A thread by its number, counted from 1; none for 0.
+    pub fn get(&'m self, number: u32) -> Option<&'m Thread<'m>> {
+        let number = (number as usize).checked_sub(1)?;
+        let thread = || {
+            self.number.set(self.number.get() + 1);
+            Box::new(Thread::new(self.sim, number))
+        };
+        self.all.get(number).map(|cell| &**cell.get_or_init(thread))
+    }
+
+    /// How many other threads there are.
+    fn others(&self) -> u64 {
+        self.number.get().saturating_sub(1)
+    }
+}
+
+impl<'m> Thread<'m> {
+    fn new(sim: &'m Sim<'m>, number: usize) -> Self {
+        let (awake, done) = (Round::new(sim), Round::new(sim));
+        Self { number, turn: Resource::fcfs(sim, 1), state: Cell::new(State::Asleep), awake, done }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.turn.usage().busy.value() == 0
+    }
+}
+
+impl<'m> Server<'m> {
+    /// A thread works for a while, when it is its turn and the thread is awake.
+    pub(super) async fn work_of(&'m self, thread: &'m Thread<'m>, time: Nanos, spent: &mut Spent) {
+        let turn = thread.turn.acquire(()).await;
+        self.rouse(thread).await;
+        spent.charge(self.place.id, What::Waiting, self.sim.now());
+        self.sim.delay(self.contended(time)).await;
+        spent.charge(self.place.id, What::Service, self.sim.now());
+        drop(turn);
+        thread.done.end();
+    }
+
+    /// Wakes a thread that sleeps.
+    async fn rouse(&'m self, thread: &'m Thread<'m>) {
+        if thread.state.get() == State::Asleep {
+            thread.state.set(State::Waking);
+            if let Some(shifts) = self.threads.shifts.get() {
+                shifts.start(thread.number);
+            }
+        }
+        if thread.state.get() == State::Waking {
+            thread.awake.wait().await;
+        }
+    }
+
+    /// A thread on a core: woken there, until nothing is left to do.
+    pub(super) async fn shift(&'m self, number: usize) {
+        let Some(thread) = self.threads.get(number as u32 + 1) else { return };
+        let core = self.cores.acquire(()).await;
+        let spec = &self.plan.spec;
+        let wake = Nanos(spec.wake.0 + spec.wake_per_thread.0 * self.threads.others());
+        self.sim.delay(self.contended(wake)).await;
+        thread.state.set(State::Awake);
+        thread.awake.end();
+        loop {
+            thread.done.wait().await;
+            // What follows from what was done comes at this instant: the next command.
+            self.sim.settled().await;
+            if thread.is_idle() {
+                break;
+            }
+        }
+        thread.state.set(State::Asleep);
+        drop(core);
+    }
+}

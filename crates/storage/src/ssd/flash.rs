@@ -1,0 +1,112 @@
+//! Dies and channels: who holds them when.
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_work::Cause;
+
+use super::ftl::Work;
+use super::geometry::PAGE;
+use super::numbers::SsdNumbers;
+use crate::bookings::Bookings;
+use crate::meter::Activity;
+
+/// What one read of a die gives, as far as it is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub die: u32,
+    /// Bytes that go over the channel.
+    pub bytes: u64,
+}
+
+/// The dies and channels of a drive. Both are held in the order in which they are asked.
+pub struct Flash {
+    dies: Vec<Bookings>,
+    channels: Vec<Bookings>,
+    read: Nanos,
+    program: Nanos,
+    erase: Nanos,
+    rate: BytesPerSecond,
+    /// Pages of 4 KiB of one program.
+    unit: u32,
+}
+
+impl Flash {
+    pub fn new(numbers: &SsdNumbers) -> Self {
+        let flash = &numbers.flash;
+        let free = |many: u32| (0..many).map(|_| Bookings::default()).collect();
+        Self {
+            dies: free(flash.dies.get()),
+            channels: free(flash.channels.get()),
+            read: flash.read.get(),
+            program: flash.program.get(),
+            erase: flash.erase.get(),
+            rate: flash.channel_rate.get(),
+            unit: numbers.geometry().unit,
+        }
+    }
+
+    /// How long a page takes that waits for nobody.
+    pub fn least(&self, page: Page) -> Nanos {
+        self.read + self.transfer(page.bytes)
+    }
+
+    /// How long bytes take over a channel that is free.
+    pub fn transfer(&self, bytes: u64) -> Nanos {
+        self.rate.time_for(Bytes(bytes))
+    }
+
+    /// Has a die read a page for a request that comes to it at `came`; gives when it is in the die's register.
+    #[inline]
+    pub fn read(&mut self, now: Nanos, came: Nanos, page: Page) -> Nanos {
+        self.dies[page.die as usize].book_from(now, came, self.read, Cause::Host) + self.read
+    }
+
+    /// Has a page carried over its channel; gives when it is in the drive's memory.
+    #[inline]
+    pub fn carry(&mut self, now: Nanos, page: Page) -> Nanos {
+        self.over_channel(now, page.die, page.bytes, Cause::Host)
+    }
+
+    #[inline]
+    fn over_channel(&mut self, now: Nanos, die: u32, bytes: u64, cause: Cause) -> Nanos {
+        let (time, channel) = (self.transfer(bytes), die as usize % self.channels.len());
+        self.channels[channel].book(now, time, cause) + time
+    }
+
+    /// Has a die busy for a time from when it is free; gives when that is over.
+    pub fn hold(&mut self, now: Nanos, die: u32, time: Nanos, cause: Cause) -> Nanos {
+        self.dies[die as usize].book(now, time, cause) + time
+    }
+
+    /// How long a die is busy with a program, whose data it gets over its channel.
+    pub fn program(&mut self, now: Nanos, die: u32, bytes: u64) -> Nanos {
+        self.over_channel(now, die, bytes, Cause::Destage) - now + self.program
+    }
+
+    /// For how long a die is busy with each step of moving pages and erasing blocks; others may have it in between. Data that moves
+    /// goes to the electronics and back, since errors are corrected there; that other dies of the channel wait for it is left out.
+    pub fn steps(&self, work: Work, into: &mut Vec<Nanos>) {
+        let (mut left, programs) = (work.moved, work.moved.div_ceil(self.unit));
+        for _ in 0..programs {
+            let pages = left.min(self.unit);
+            left -= pages;
+            let share = |time: Nanos, part: u32, of: u32| {
+                Nanos((u128::from(time.0) * u128::from(part) / u128::from(of)) as u64)
+            };
+            let reads = share(Nanos(self.read.0 * u64::from(work.reads)), pages, work.moved);
+            let moved = self.transfer(2 * u64::from(pages) * PAGE);
+            into.push(reads + moved + share(self.program, pages, self.unit));
+        }
+        into.extend((0..work.erases).map(|_| self.erase));
+    }
+
+    /// What the dies did.
+    pub fn activity(&self, now: Nanos) -> Activity {
+        let all = self.dies.iter().map(|die| die.activity(now));
+        all.fold(Activity::default(), Activity::and)
+    }
+
+    /// The time for which the busiest channel was held.
+    pub fn busiest_channel(&self, now: Nanos) -> u128 {
+        self.channels.iter().map(|channel| channel.activity(now).busy_in_all()).max().unwrap_or(0)
+    }
+}

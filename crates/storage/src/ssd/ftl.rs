@@ -1,0 +1,263 @@
+//! The flash translation layer: where written pages go, and which valid pages move so that a block can be erased. It knows no time.
+
+use std::collections::VecDeque;
+
+use headrace_kernel::Stream;
+
+use super::geometry::{Geometry, Spot};
+use super::mapping::{Mapping, Place};
+use super::victims::{Collection, Victims};
+
+/// What a die has to do before pages are where they go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Flash pages read, to move what is valid in them.
+    pub reads: u32,
+    /// Pages moved.
+    pub moved: u32,
+    /// Blocks erased.
+    pub erases: u32,
+}
+
+/// What was written so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Pages that hosts wrote and that went to flash.
+    pub host: u64,
+    /// Pages that garbage collection moved.
+    pub moved: u64,
+    /// Blocks erased.
+    pub erased: u64,
+}
+
+/// The blocks of one die.
+#[derive(Debug)]
+struct Die {
+    /// The block that is being written, and how many of its pages are.
+    open: u32,
+    used: u32,
+    /// Of each block, its valid pages.
+    valid: Vec<u32>,
+    /// Valid pages of all its blocks.
+    held: u32,
+    /// Blocks without data.
+    empty: VecDeque<u32>,
+    victims: Victims,
+}
+
+/// The translation layer of a drive.
+#[derive(Debug)]
+pub struct Ftl {
+    geometry: Geometry,
+    mapping: Mapping,
+    dies: Vec<Die>,
+    written: Written,
+}
+
+impl Ftl {
+    /// A drive of `logical` pages, of which the first `filled` hold data that was written in sequence.
+    pub fn new(
+        geometry: Geometry,
+        logical: u32,
+        filled: u32,
+        collection: Collection,
+        stream: Stream,
+    ) -> Self {
+        let die = |die| Die::new(&geometry, die, filled, collection, stream);
+        let dies = (0..geometry.dies).map(die).collect();
+        let mapping = Mapping::new(logical, geometry.pages() as u32, filled);
+        Self { geometry, mapping, dies, written: Written::default() }
+    }
+
+    /// Where a logical page is.
+    #[inline]
+    pub fn place(&self, logical: u32) -> Place {
+        self.mapping.place(logical)
+    }
+
+    /// On which die a flash page lies, and which of the units that are read at once it belongs to.
+    #[inline]
+    pub fn read_of(&self, flash: u32) -> (u32, u32) {
+        (self.geometry.spot(flash).die, flash / self.geometry.read)
+    }
+
+    /// A host has written a page that is now in the buffer; what lay on flash is no longer valid.
+    #[inline]
+    pub fn take(&mut self, logical: u32) {
+        if let Place::Flash(flash) = self.mapping.place(logical) {
+            let Spot { die, block, .. } = self.geometry.spot(flash);
+            self.dies[die as usize].invalidate(block);
+        }
+        self.mapping.buffer(logical);
+    }
+
+    /// A page of a host goes to a die; gives what the die has to do first.
+    #[inline]
+    pub fn write(&mut self, logical: u32, die: u32) -> Work {
+        // It must not move as a valid page while room is made for it.
+        self.take(logical);
+        let die = self.with_room(die);
+        let work = if self.dies[die as usize].used == self.geometry.block_pages() {
+            self.open_block(die)
+        } else {
+            Work::default()
+        };
+        self.append(logical, die);
+        self.dies[die as usize].held += 1;
+        self.written.host += 1;
+        work
+    }
+
+    /// The die, or where it is nearly full of valid pages the one with the fewest: on each a block must be left to erase.
+    #[inline]
+    fn with_room(&self, die: u32) -> u32 {
+        let most = (self.geometry.blocks - 2) * self.geometry.block_pages();
+        if self.dies[die as usize].held < most {
+            return die;
+        }
+        let least = (0..self.geometry.dies).min_by_key(|die| self.dies[*die as usize].held);
+        least.expect("a drive has dies")
+    }
+
+    /// Puts a page behind the last one of the open block of a die.
+    #[inline]
+    fn append(&mut self, logical: u32, die: u32) {
+        let at = &mut self.dies[die as usize];
+        let spot = Spot { die, block: at.open, page: at.used };
+        at.used += 1;
+        at.valid[at.open as usize] += 1;
+        self.mapping.put(logical, self.geometry.number(spot));
+    }
+
+    /// Closes the full block of a die and opens an empty one. Where that was the last, a victim's valid pages go there first.
+    fn open_block(&mut self, die: u32) -> Work {
+        let (pages, mut work) = (self.geometry.block_pages(), Work::default());
+        while self.dies[die as usize].used == pages {
+            let at = &mut self.dies[die as usize];
+            at.turn();
+            if at.empty.is_empty() {
+                let victim = at.victims.take(&at.valid).expect("a die has more blocks than data fills");
+                self.empty(die, victim, &mut work);
+            }
+        }
+        self.written.moved += u64::from(work.moved);
+        self.written.erased += u64::from(work.erases);
+        work
+    }
+
+    /// Moves what is valid in a block to the open one, and erases it.
+    fn empty(&mut self, die: u32, block: u32, work: &mut Work) {
+        let mut last = None;
+        for page in 0..self.geometry.block_pages() {
+            let flash = self.geometry.number(Spot { die, block, page });
+            if let Some(logical) = self.mapping.owner(flash) {
+                let unit = Some(page / self.geometry.read);
+                work.reads += u32::from(unit != last);
+                last = unit;
+                work.moved += 1;
+                self.append(logical, die);
+            }
+        }
+        let at = &mut self.dies[die as usize];
+        at.valid[block as usize] = 0;
+        at.empty.push_back(block);
+        work.erases += 1;
+    }
+
+    /// What was written so far.
+    pub fn written(&self) -> Written {
+        self.written
+    }
+
+    /// Forgets what was written so far: it belongs to the time before the run.
+    pub fn begin(&mut self) {
+        self.written = Written::default();
+    }
+
+    /// Number of pages that it maps.
+    pub fn logical(&self) -> u32 {
+        self.mapping.logical()
+    }
+
+    /// The shape of its flash.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Every logical page with its flash page, for tests: data is nowhere twice, and counts agree.
+    #[cfg(test)]
+    pub fn audit(&self) -> Vec<(u32, u32)> {
+        let on_flash = |logical: u32| match self.mapping.place(logical) {
+            Place::Flash(flash) => Some((logical, flash)),
+            Place::Nowhere | Place::Buffer => None,
+        };
+        let all: Vec<(u32, u32)> = (0..self.mapping.logical()).filter_map(on_flash).collect();
+        let mut counts = vec![vec![0; self.geometry.blocks as usize]; self.geometry.dies as usize];
+        for &(logical, flash) in &all {
+            assert_eq!(self.mapping.owner(flash), Some(logical), "both ways agree");
+            let spot = self.geometry.spot(flash);
+            counts[spot.die as usize][spot.block as usize] += 1;
+        }
+        let valid: Vec<_> = self.dies.iter().map(|die| die.valid.clone()).collect();
+        assert!(self.dies.iter().all(|die| die.held == die.valid.iter().sum::<u32>()));
+        assert_eq!(counts, valid, "valid pages are counted");
+        all
+    }
+}
+
+impl Die {
+    fn new(geometry: &Geometry, die: u32, filled: u32, collection: Collection, stream: Stream) -> Self {
+        let pages = geometry.block_pages();
+        let draws = stream.of(u64::from(die));
+        let victims = Victims::new(collection, geometry.blocks, pages, draws);
+        let valid: Vec<u32> =
+            (0..geometry.blocks).map(|block| Self::filled(geometry, die, block, filled)).collect();
+        let empty = (0..geometry.blocks).filter(|block| valid[*block as usize] == 0).collect();
+        let held = valid.iter().sum();
+        let mut new = Self { open: 0, used: pages, valid, held, empty, victims };
+        // A block that was filled in part is closed: what is left of it waits for its erasure. The last one stands for the open block.
+        let full: Vec<u32> = (0..geometry.blocks).filter(|block| new.valid[*block as usize] > 0).collect();
+        match full.split_last() {
+            Some((last, others)) => {
+                others.iter().for_each(|block| new.victims.add(*block, new.valid[*block as usize]));
+                new.open = *last;
+            }
+            None => {
+                new.open = new.empty.pop_front().expect("a die has blocks");
+                new.used = 0;
+            }
+        }
+        new
+    }
+
+    /// How many of the first `filled` pages lie in a block.
+    fn filled(geometry: &Geometry, die: u32, block: u32, filled: u32) -> u32 {
+        let (unit, across) = (u64::from(geometry.unit), u64::from(geometry.unit * geometry.dies));
+        let first = u64::from(block * geometry.rows) * across + u64::from(die) * unit;
+        let rest = u64::from(filled).saturating_sub(first);
+        let (rows, more) = (rest / across, (rest % across).min(unit));
+        (rows * unit + more).min(u64::from(geometry.block_pages())) as u32
+    }
+
+    #[inline]
+    fn invalidate(&mut self, block: u32) {
+        let valid = &mut self.valid[block as usize];
+        *valid -= 1;
+        self.held -= 1;
+        if block != self.open {
+            let valid = *valid;
+            self.victims.lower(block, valid);
+        }
+    }
+
+    /// Closes the open block, and opens an empty one.
+    fn turn(&mut self) {
+        let valid = self.valid[self.open as usize];
+        self.victims.add(self.open, valid);
+        self.open = self.empty.pop_front().expect("a block is erased before the last empty one is full");
+        self.used = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests;

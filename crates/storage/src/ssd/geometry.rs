@@ -1,0 +1,57 @@
+//! Where flash pages lie: rows of pages across all dies, rows in blocks.
+
+/// The number of bytes that the drive maps as one.
+pub const PAGE: u64 = 4096;
+
+/// The shape of a drive's flash, in pages of 4 KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Number of dies.
+    pub dies: u32,
+    /// Pages that one program writes on a die: a row.
+    pub unit: u32,
+    /// Pages that one read of a die gives at once.
+    pub read: u32,
+    /// Rows in a block.
+    pub rows: u32,
+    /// Blocks on each die.
+    pub blocks: u32,
+}
+
+/// A place on flash. Its number grows along a row, then across dies, then along a block, so that data written in sequence uses all dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// On which die.
+    pub die: u32,
+    /// In which of its blocks.
+    pub block: u32,
+    /// Which page of that block.
+    pub page: u32,
+}
+
+impl Geometry {
+    /// Pages in a block.
+    pub const fn block_pages(&self) -> u32 {
+        self.rows * self.unit
+    }
+
+    /// All pages.
+    pub const fn pages(&self) -> u64 {
+        self.blocks as u64 * self.rows as u64 * self.dies as u64 * self.unit as u64
+    }
+
+    /// Where the page of this number lies.
+    #[inline]
+    pub const fn spot(&self, number: u32) -> Spot {
+        let (within, row) = (number % self.unit, number / self.unit);
+        let (die, row) = (row % self.dies, row / self.dies);
+        Spot { die, block: row / self.rows, page: row % self.rows * self.unit + within }
+    }
+
+    /// The number of the page at a place.
+    #[inline]
+    pub const fn number(&self, Spot { die, block, page }: Spot) -> u32 {
+        let row = block * self.rows + page / self.unit;
+        (row * self.dies + die) * self.unit + page % self.unit
+    }
+}

@@ -1,0 +1,327 @@
+//! A solid-state drive: a port, electronics, and dies behind channels; a mapping, a buffer for writes, and garbage collection.
+//!
+//! A read waits for its die and its channel where its data is on flash, and then crosses the port. A write is done when it is in the
+//! buffer; each die takes programs from there, and moves data to erase blocks when it runs out of empty ones.
+
+mod buffer;
+mod flash;
+mod ftl;
+mod geometry;
+mod interface;
+mod mapping;
+mod model;
+mod numbers;
+mod spec;
+mod steady;
+mod victims;
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{Pool, Sim};
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Cause, Op, Spent, What};
+
+use crate::meter::{Activity, Balance, Meter};
+use crate::place::{Edge, Place};
+use crate::room::{Metered, Plan, Room};
+use crate::wire::Wire;
+
+pub use interface::Interface;
+pub use numbers::{BufferNumbers, FlashNumbers, SsdNumbers};
+pub use spec::{SsdRef, SsdSpec};
+pub use victims::Collection;
+
+use buffer::Buffer;
+use flash::{Flash, Page};
+use ftl::Ftl;
+use geometry::PAGE;
+use mapping::Place as Where;
+
+/// A drive whose numbers are known.
+#[derive(Clone, Debug)]
+pub struct SsdPlan {
+    numbers: SsdNumbers,
+    /// Pages that hold data when the run begins.
+    filled: u32,
+    overwritten: f64,
+    wire: Wire,
+}
+
+impl SsdPlan {
+    fn new(numbers: SsdNumbers, spec: &SsdSpec, wire: Wire) -> Self {
+        let filled = (numbers.logical_pages() as f64 * spec.written.get()) as u32;
+        Self { numbers, filled, overwritten: spec.overwritten, wire }
+    }
+
+    fn latency(&self, op: Op) -> Nanos {
+        match op {
+            Op::Read => self.numbers.read_latency.get(),
+            Op::Write => self.numbers.write_latency.get(),
+        }
+    }
+
+    /// Its translation layer in the state in which a run begins.
+    fn ftl(&self, place: &Place) -> Ftl {
+        let numbers = &self.numbers;
+        let (geometry, logical) = (numbers.geometry(), numbers.logical_pages() as u32);
+        let stream = place.stream("collection");
+        let mut ftl = Ftl::new(geometry, logical, self.filled, numbers.flash.collection, stream);
+        steady::overwrite(&mut ftl, self.overwritten, place.stream("overwritten"));
+        ftl
+    }
+}
+
+/// A solid-state drive in a simulation.
+pub struct Ssd<'m> {
+    place: &'m Place<'m>,
+    sim: &'m Sim<'m>,
+    plan: &'m SsdPlan,
+    /// One wire, or one each way.
+    ports: &'m [Edge<'m>],
+    tags: Pool<'m>,
+    flash: RefCell<Flash>,
+    buffer: Buffer<'m>,
+    ftl: RefCell<Option<Box<Ftl>>>,
+    reads: Cell<u64>,
+    flash_reads: Cell<u64>,
+}
+
+impl Plan for SsdPlan {
+    type Room<'m> = Ssd<'m>;
+
+    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Ssd<'m> {
+        let (sim, numbers) = (place.site.sim, &self.numbers);
+        let (tags, geometry) = (u64::from(numbers.tags()), numbers.geometry());
+        let pages = numbers.buffer.size.get().0 / PAGE;
+        Ssd {
+            place,
+            sim,
+            plan: self,
+            ports: uses,
+            tags: Pool::new(sim, tags, tags),
+            flash: RefCell::new(Flash::new(numbers)),
+            buffer: Buffer::new(sim, pages, geometry.unit, numbers.buffer.halves),
+            ftl: RefCell::default(),
+            reads: Cell::default(),
+            flash_reads: Cell::default(),
+        }
+    }
+}
+
+impl<'m> Ssd<'m> {
+    fn port(&self, op: Op) -> &'m Edge<'m> {
+        &self.ports[if self.ports.len() > 1 { op as usize } else { 0 }]
+    }
+
+    /// Works with the translation layer, which is made when it is first needed.
+    #[inline]
+    fn with_ftl<T>(&self, work: impl FnOnce(&mut Ftl) -> T) -> T {
+        let mut ftl = self.ftl.borrow_mut();
+        work(ftl.get_or_insert_with(|| Box::new(self.plan.ftl(self.place))))
+    }
+
+    /// The pages that a request touches.
+    fn pages(block: Block) -> std::ops::Range<u32> {
+        (block.address / PAGE) as u32..block.end().div_ceil(PAGE) as u32
+    }
+
+    /// What a read finds on flash: each unit that a die reads at once, with how many pages of it are wanted.
+    fn found(&self, pages: std::ops::Range<u32>, into: &mut Vec<Page>) {
+        self.with_ftl(|ftl| {
+            let mut last = None;
+            for logical in pages {
+                let Where::Flash(flash) = ftl.place(logical) else { continue };
+                let (die, unit) = ftl.read_of(flash);
+                match into.last_mut() {
+                    Some(page) if last == Some(unit) => page.bytes += PAGE,
+                    _ => into.push(Page { die, bytes: PAGE }),
+                }
+                last = Some(unit);
+            }
+        });
+        self.flash_reads.set(self.flash_reads.get() + into.len() as u64);
+    }
+
+    /// Reads what is on flash, and has all data cross the port: as early as it can cross without a gap.
+    async fn read(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        let came = self.sim.now() + self.plan.latency(Op::Read);
+        let mut pages = Vec::new();
+        self.found(Self::pages(ask.work), &mut pages);
+        if pages.len() > 1 {
+            return self.read_all(&pages, came, ask, spent).await;
+        }
+        let mut from = came;
+        if let Some(page) = pages.first() {
+            let at = self.flash.borrow_mut().read(self.sim.now(), came, *page);
+            self.sim.until(at).await;
+            from = self.flash.borrow_mut().carry(self.sim.now(), *page);
+        }
+        self.sim.until(from).await;
+        self.charge_read(&pages, spent);
+        self.port(Op::Read).pass(ask, spent);
+        self.sim.until(spent.until()).await;
+    }
+
+    /// Reads pages side by side. Data begins to cross before all of it is here.
+    async fn read_all(&'m self, pages: &[Page], came: Nanos, ask: &Ask<Block>, spent: &mut Spent) {
+        let read = self.on_dies(pages, came);
+        let from = self.can_cross_from(&read, came, ask.work.bytes);
+        let (mut here, mut crosses) = (from, false);
+        for (at, page) in read {
+            if !crosses && from <= at {
+                self.sim.until(from).await;
+                self.charge_read(pages, spent);
+                self.port(Op::Read).pass(ask, spent);
+                crosses = true;
+            }
+            self.sim.until(at).await;
+            let last = self.flash.borrow_mut().carry(self.sim.now(), page);
+            here = here.max(last + self.plan.wire.time_for(page.bytes));
+        }
+        if !crosses {
+            self.sim.until(from).await;
+            self.charge_read(pages, spent);
+            self.port(Op::Read).pass(ask, spent);
+        }
+        self.sim.until(here.max(spent.until())).await;
+        spent.charge(self.place.id, What::Waiting, self.sim.now());
+    }
+
+    /// Has dies read pages for a request that comes to them at `came`; gives when each is in a register, in that order.
+    fn on_dies(&self, pages: &[Page], came: Nanos) -> Vec<(Nanos, Page)> {
+        let (mut flash, now) = (self.flash.borrow_mut(), self.sim.now());
+        let mut read: Vec<_> = pages.iter().map(|page| (flash.read(now, came, *page), *page)).collect();
+        read.sort_unstable_by_key(|(at, _)| *at);
+        read
+    }
+
+    /// From when `bytes`, of which these pages come from flash, cross the port without a gap, if nobody else has the channels.
+    fn can_cross_from(&self, read: &[(Nanos, Page)], came: Nanos, bytes: u64) -> Nanos {
+        let on_flash: u64 = read.iter().map(|(_, page)| page.bytes).sum();
+        let (mut before, mut from) = (bytes.saturating_sub(on_flash), came);
+        for (at, page) in read {
+            let here = *at + self.flash.borrow().transfer(page.bytes);
+            from = from.max(here - self.plan.wire.time_for(before).min(here));
+            before += page.bytes;
+        }
+        from
+    }
+
+    /// Charges the time until now: what a page takes that waits for nobody, and the rest as waiting.
+    fn charge_read(&self, pages: &[Page], spent: &mut Spent) {
+        let flash = pages.first().map_or(Nanos::ZERO, |page| self.flash.borrow().least(*page));
+        let (now, least) = (self.sim.now(), self.plan.latency(Op::Read) + flash);
+        let waited = (now - spent.until()).0.saturating_sub(least.0);
+        spent.charge(self.place.id, What::Waiting, spent.until() + Nanos(waited));
+        spent.charge(self.place.id, What::Service, now);
+    }
+
+    /// Takes data in, once there is room for it in the buffer.
+    async fn write(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        self.port(Op::Write).pass(ask, spent);
+        self.sim.until(spent.until()).await;
+        self.complete_pages(ask.work).await;
+        for logical in Self::pages(ask.work) {
+            self.buffer.reserve().await;
+            self.take(logical);
+        }
+        spent.charge(self.place.id, What::Waiting, self.sim.now());
+        self.sim.delay(self.plan.latency(Op::Write)).await;
+        spent.charge(self.place.id, What::Service, self.sim.now());
+    }
+
+    /// Reads the pages that a write covers in part, where they are on flash.
+    async fn complete_pages(&'m self, block: Block) {
+        let pages = Self::pages(block);
+        let (first, last) = (pages.start, pages.end - 1);
+        let whole = [block.address.is_multiple_of(PAGE), block.end().is_multiple_of(PAGE)];
+        let mut found = Vec::new();
+        if !whole[0] || (!whole[1] && first == last) {
+            self.found(first..first + 1, &mut found);
+        }
+        if !whole[1] && first != last {
+            self.found(last..last + 1, &mut found);
+        }
+        for (at, page) in self.on_dies(&found, self.sim.now()) {
+            self.sim.until(at).await;
+            let here = self.flash.borrow_mut().carry(self.sim.now(), page);
+            self.sim.until(here).await;
+        }
+    }
+
+    /// Puts a page into the buffer, for which there is room. One that is there already is overwritten.
+    fn take(&self, logical: u32) {
+        let there = self.with_ftl(|ftl| {
+            let there = ftl.place(logical) == Where::Buffer;
+            ftl.take(logical);
+            there
+        });
+        if there { self.buffer.give_back() } else { self.buffer.push(logical) }
+    }
+
+    /// What a die does by itself: it programs what is due, and erases a block before where it has to.
+    async fn drain(&'m self, die: u32) {
+        loop {
+            let pages = self.buffer.next().await;
+            let mut steps = Vec::new();
+            self.with_ftl(|ftl| {
+                for logical in &pages {
+                    let work = ftl.write(*logical, die);
+                    self.flash.borrow().steps(work, &mut steps);
+                }
+            });
+            for time in steps {
+                self.hold(die, time, Cause::GarbageCollection).await;
+            }
+            let time = self.flash.borrow_mut().program(self.sim.now(), die, pages.len() as u64 * PAGE);
+            self.hold(die, time, Cause::Destage).await;
+            self.buffer.done(pages.len());
+        }
+    }
+
+    /// Has a die work for a time, when its turn comes: reads that came before go first.
+    async fn hold(&'m self, die: u32, time: Nanos, cause: Cause) {
+        let done = self.flash.borrow_mut().hold(self.sim.now(), die, time, cause);
+        self.sim.until(done).await;
+    }
+}
+
+impl Metered for Ssd<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        Some(self.flash.borrow().activity(now))
+    }
+
+    fn balance(&self) -> Option<Balance> {
+        Some(self.buffer.balance())
+    }
+
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let written = self.ftl.borrow().as_ref().map_or_else(Default::default, |ftl| ftl.written());
+        put("write_amplification", Meter::Share(written.host + written.moved, written.host));
+        put("buffer", self.buffer.fill(now));
+        put("erases", Meter::Count(written.erased));
+        put("busiest_channel", Meter::Fill(self.flash.borrow().busiest_channel(now) as u64, now.0));
+        put("flash_reads_per_read", Meter::Share(self.flash_reads.get(), self.reads.get()));
+    }
+}
+
+impl<'m> Room<'m> for Ssd<'m> {
+    fn begin(&'m self) {
+        for die in 0..self.plan.numbers.flash.dies.get() {
+            self.sim.spawn(self.drain(die));
+        }
+    }
+
+    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        self.tags.take(1).await;
+        spent.charge(self.place.id, What::Waiting, self.sim.now());
+        match ask.work.op {
+            Op::Read => {
+                self.reads.set(self.reads.get() + 1);
+                self.read(ask, spent).await;
+            }
+            Op::Write => self.write(ask, spent).await,
+        }
+        self.tags.put(1);
+    }
+}

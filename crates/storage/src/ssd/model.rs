@@ -1,0 +1,91 @@
+//! What theory may know of a solid-state drive.
+
+use headrace_analytic::Law;
+use headrace_units::Bytes;
+use headrace_work::Op;
+
+use super::SsdPlan;
+use super::geometry::PAGE;
+use crate::graph::View;
+use crate::room::Known;
+use crate::theory::{Demand, Load, Model, Server};
+
+impl SsdPlan {
+    /// The work of a request on the dies, in ms of one die: of a write at least its share of a program, without garbage collection.
+    fn flash_ms(&self, op: Op, bytes: u64) -> f64 {
+        let (flash, geometry) = (&self.numbers.flash, self.numbers.geometry());
+        let pages = bytes.div_ceil(PAGE) as f64;
+        match op {
+            Op::Read => {
+                let reads = (pages / f64::from(geometry.read)).max(1.0);
+                let written = f64::from(self.filled) / self.numbers.logical_pages() as f64;
+                reads * written * flash.read.get().ms()
+            }
+            Op::Write => pages / f64::from(geometry.unit) * flash.program.get().ms(),
+        }
+    }
+
+    fn dies(&self) -> u32 {
+        self.numbers.flash.dies.get()
+    }
+
+    /// What a request asks of the ports, each by itself.
+    fn ports(view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let ports: Vec<View> = view.uses().collect();
+        let mut demands = Vec::new();
+        for (at, op) in [Op::Read, Op::Write].into_iter().enumerate() {
+            let here = load.kinds.iter().filter(|(_, its, _)| *its == op);
+            let share: f64 = here.clone().map(|(p, ..)| p).sum();
+            if share > 0.0 {
+                let kinds = here.map(|(p, op, bytes)| (p / share, *op, *bytes)).collect();
+                let found = ports[at.min(ports.len() - 1)].demands(&Load { kinds, ..load.clone() })?;
+                demands.extend(found.into_iter().map(|demand| demand.times(share, 1.0)));
+            }
+        }
+        Ok(demands)
+    }
+}
+
+impl Known for SsdPlan {
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        let flash: f64 = load.kinds.iter().map(|(p, op, bytes)| p * self.flash_ms(*op, *bytes)).sum();
+        let port = Self::ports(view, load)?.iter().map(Demand::work_ms).fold(0.0, f64::max);
+        let fails =
+            format!("requests come to one server: those of `{}` come to a port and to dies", view.path());
+        Ok(Model::Busy { work_ms: port.max(flash / f64::from(self.dies())), fails })
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let mut demands = Self::ports(view, load)?;
+        let (flash, dies) = (&self.numbers.flash, self.dies());
+        let kinds = load.kinds.iter().map(|(p, op, bytes)| (*p, Law::Fixed(self.flash_ms(*op, *bytes))));
+        let server = Server::Queue { servers: dies, urgent_first: false };
+        let mut held = Demand::one(view.id(), server, Law::mixed(kinds.collect()));
+        if load.writes() {
+            held.fails = Some(format!(
+                "writes wait for no flash: `{}` has a buffer and garbage collection",
+                view.path()
+            ));
+        }
+        let after = |(p, op, bytes): &(f64, Op, u64)| {
+            let channel = flash.channel_rate.get().time_for(Bytes(*bytes)).ms();
+            let channel = if *op == Op::Read {
+                channel * f64::from(self.filled) / self.numbers.logical_pages() as f64
+            } else {
+                0.0
+            };
+            (*p, Law::Fixed(self.latency(*op).ms() + channel))
+        };
+        let delay = Law::mixed(load.kinds.iter().map(after).collect());
+        demands.push(Demand::one(view.id(), Server::Delay, delay));
+        if held.work_ms() > 0.0 {
+            demands.push(held);
+        }
+        Ok(demands)
+    }
+
+    fn scales(&self, _: View) -> bool {
+        // Garbage collection follows from what is written, and the port from what is sent.
+        true
+    }
+}

@@ -1,0 +1,48 @@
+"""`headrace explore`."""
+
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from headrace._core import ScenarioError
+from headrace.cli.options import MISTAKE, File, Sets, changes, refuse
+from headrace.mistakes import read_text, refusal
+
+
+def explore(
+    file: File,
+    sets: Sets = None,
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65535, metavar="N", help="Port of the loopback. [default: a free one]", show_default=False
+        ),
+    ] = 0,
+    open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Explore FILE in a browser: a slider for each number, with the answer as it moves.
+
+    The page is served on this machine alone, at an address with a secret token in it. Ctrl-C ends it.
+    """
+    try:
+        read_text(file)
+        try:
+            from headrace.view.explore.server import serve  # noqa: PLC0415 - an extra, and slow to load
+        except ImportError as error:
+            if not (error.name or "").startswith(("nicegui", "fastapi", "uvicorn")):
+                raise
+            message = "the explorer needs NiceGUI, which is not installed"
+            raise refusal("explore", message, "pip install 'headrace[explore]'") from None
+        serve(file, dict(changes(sets)), port, lambda address: _tell(address, open_))
+    except ScenarioError as error:
+        refuse(error, as_json=False)
+    except OSError as error:
+        typer.echo(f"error: port {port} cannot be listened on: {error.strerror}", err=True)
+        raise typer.Exit(MISTAKE) from None
+
+
+def _tell(address: str, open_: bool) -> None:
+    print(f"Exploring at {address} (Ctrl-C to stop)", flush=True)
+    if open_:
+        webbrowser.open(address)

@@ -1,0 +1,59 @@
+"""Writing a design to a file: never over one that is there without asking, never over a trace or a device."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from headrace._core import ScenarioError
+from headrace.explore.document import edited
+from headrace.explore.fields import Value
+from headrace.files import keep_apart, write_whole
+from headrace.mistakes import read_text, refusal
+from headrace.scenario import Scenario
+
+
+class Asked(Exception):
+    """A file would be replaced: the text says which."""
+
+
+def save(scenario: Scenario, name: str, read: str, *, replaced: bool = False) -> Path:
+    """Write a design to a file beside its own, and return which. `read` is the text of its own as it was read.
+
+    Raises `Asked` where a file is there, unless `replaced` says that it may go; `ScenarioError` for a design that
+    cannot be read, and for a file that it is made from other than its own.
+    """
+    own = Path(scenario.file)
+    if not name.strip():
+        raise refusal("save", "the file has no name", "write one, such as mine.yaml")
+    to, text = own.parent / name.strip(), edited(scenario)
+    keep_apart({"save": to}, [one for one in scenario.inputs() if one != own])
+    if to.is_dir() or not to.parent.is_dir():
+        raise refusal(
+            to, f"{to} {'is a folder' if to.is_dir() else 'is in a folder that does not exist'}", "name a file"
+        )
+    if to.exists() and not replaced:
+        raise Asked(_question(to, own, read))
+    write_whole(to, text)
+    return to
+
+
+def _question(to: Path, own: Path, read: str) -> str:
+    if not to.samefile(own):
+        return f"{to} is there already."
+    newer = " It has changed since it was read: those changes would be lost." if text_of(own) != read else ""
+    return f"{to} is the file that you explore.{newer}"
+
+
+def text_of(file: Path) -> str | None:
+    """Return the text of a file; none where it cannot be read now."""
+    try:
+        return read_text(file)
+    except ScenarioError:
+        return None
+
+
+def sweep_command(scenario: Scenario, place: str, stops: Sequence[Value]) -> str:
+    """Return the command that sweeps a place over these values with the scenario's own length."""
+    sets = [part for path, value in scenario.changes.items() if path != place for part in ("--set", f"{path}={value}")]
+    values = ",".join(str(stop) for stop in stops)
+    return shlex.join(["headrace", "sweep", scenario.file, *sets, "--vary", f"{place}={values}"])

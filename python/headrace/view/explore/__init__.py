@@ -1,0 +1,1 @@
+"""The explorer's page: the only room that knows NiceGUI."""

@@ -1,0 +1,145 @@
+"""What the explorer shows of a design, as parts of a page: those of a report."""
+
+import html
+import json
+from pathlib import Path
+from typing import Any
+
+from headrace._core import ScenarioError
+from headrace.experiment.compare import Comparison
+from headrace.experiment.table import Table
+from headrace.explore.design import Json
+from headrace.explore.fields import Field
+from headrace.mistakes import printable
+from headrace.results import Results
+from headrace.scenario import Scenario
+from headrace.view.pages import run as pages
+from headrace.view.pages.page import fragment
+from headrace.view.pictures import decisions, experiment, system
+from headrace.view.pictures.chart import svg
+from headrace.view.tables import decisions as decision_tables
+from headrace.view.tables import experiment as experiment_tables
+from headrace.view.tables import run as tables
+
+# Metrics of a sweep that are drawn.
+DRAWN = (".mean_ms", ".p99_ms")
+SHORTENED = "INCOMPLETE. "
+
+
+def answer(results: Results) -> str:
+    """Return the answer of a run, without that a first look is short: the line below says so."""
+    return html.escape(results.answer.removeprefix(SHORTENED))
+
+
+def notes(results: Results, *, first: bool) -> str:
+    """Return what to know before trusting a run; of a first look only what longer runs would not clear up."""
+    shown = [note for note in results.notes if not first or not note.startswith(PASSING)]
+    return "".join(f'<p class="note">{html.escape(note)}</p>' for note in shown)
+
+
+# What is said of a run because it is short.
+PASSING = ("cut short after", "the run is too short to find")
+
+
+def problems(error: ScenarioError) -> str:
+    """Return what is wrong with a scenario, each with where and what would do."""
+    return "".join(map(_problem, json.loads(error.problems)))
+
+
+def _problem(one: Json) -> str:
+    place = one["path"] or (f"line {one['line']}" if one["line"] else "")
+    where = f" <small>({_plain(place)})</small>" if place else ""
+    what_to_do = f"<br>{_plain(one['help'])}" if one["help"] else ""
+    return f'<p class="note"><strong>{_plain(one["message"])}</strong>{where}{what_to_do}</p>'
+
+
+def _plain(text: str) -> str:
+    return html.escape(printable(text))
+
+
+def tiles(results: Results) -> str:
+    """Return the numbers that one looks for first."""
+    return fragment("tiles.html", tiles=pages.tiles(results.data))
+
+
+def diagram(results: Results) -> str:
+    """Return the system, each component a button."""
+    across, down = (system.draw(results.data, down=down, choose=True) for down in (False, True))
+    return f'<div class="across">{across}</div><div class="down">{down}</div>'
+
+
+def streams(results: Results) -> str:
+    """Return response times beside theory, and where the time went."""
+    return fragment("streams.html", streams=pages.streams(results.data))
+
+
+def headroom(results: Results) -> str:
+    """Return how far each component is from saturation."""
+    return fragment("headroom.html", components=tables.saturation(results.data))
+
+
+def part(results: Results, group: str) -> str:
+    """Return the numbers of a component, or of all that are alike; nothing where there is none of the name."""
+    members = [one for one in results.data["components"] if one["group"] == group]
+    if not members:
+        return ""
+    alone: Json = results.data | {"components": members}
+    told = {"": tables.components(alone)}
+    told |= {f"measures of {columns[0]}": (columns, rows) for columns, rows in tables.measures_by_kind(alone)}
+    kind = members[0]["kind"].replace("_", " ")
+    return fragment("explore_part.html", name=group, kind=kind, written=members[0]["written"], tables=told)
+
+
+def comparison(found: Comparison, doing: str) -> str:
+    """Return by how much the present design differs from A."""
+    drawn = svg(decisions.differences(found))
+    columns, rows = decision_tables.differences(found)
+    return fragment("explore_compared.html", answer=found.answer, doing=doing, drawn=drawn, columns=columns, rows=rows)
+
+
+def sweep(found: Table, place: str, command: str) -> str:
+    """Return what was found along a field."""
+    metrics = experiment_tables.shown_metrics(found)
+    drawn = {
+        experiment_tables.metric_title(metric): svg(experiment.of(found, metric))
+        for metric in metrics
+        if metric.endswith(DRAWN)
+    }
+    columns, rows = experiment_tables.as_rows(found, metrics)
+    return fragment(
+        "explore_sweep.html", place=place, answer=found.answer, drawn=drawn, columns=columns, rows=rows, command=command
+    )
+
+
+def group(name: str, of: list[Field], scenario: Json) -> str:
+    """Return the fields of a component, a stream or the run, to be changed."""
+    return fragment("explore_fields.html", name=_name_of(name, scenario), kind=_kind_of(name, scenario), fields=of)
+
+
+def _at(name: str, scenario: Json) -> Any:
+    of: Any = scenario
+    for step in name.split("."):
+        of = of[int(step)] if isinstance(of, list) else of.get(step, {})
+    return of
+
+
+def _name_of(name: str, scenario: Json) -> str:
+    of = _at(name, scenario)
+    return f"fault of {of['component']}" if name.startswith("faults.") else name.partition(".")[2] or name
+
+
+def _kind_of(name: str, scenario: Json) -> str:
+    if name.startswith("workload."):
+        return "stream"
+    kind = str(_at(name, scenario).get("type", "")).replace("_", " ")
+    return f"part: {kind}" if name.startswith("parts.") else kind
+
+
+def title(scenario: Scenario) -> str:
+    """Return what is explored."""
+    return html.escape(Path(scenario.file).stem)
+
+
+def style() -> str:
+    """Return the style sheet of reports."""
+    return fragment("style.css")

@@ -1,0 +1,129 @@
+"""The page of an experiment while it runs: the report of what is found so far, which the browser keeps up to date."""
+
+import json
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from headrace.loopback import HEADERS, Guard, listening
+from headrace.view.pages.page import fragment
+
+# A page is written when this number of times what the last one took has gone by, and no sooner than after the seconds.
+SELDOM, SOONEST_S = 10, 0.5
+# A browser asks again after this if nothing is new; the last page is kept for those that have not asked for it yet.
+PATIENCE_S, LINGER_S = 20.0, 1.5
+
+Write = Callable[[Path], object]
+
+
+class Live:
+    """A page that changes. `write` writes the report of what is found so far to a file."""
+
+    def __init__(self, title: str) -> None:
+        self.title, self.body, self.doing = title, "", "starting"
+        self.version, self.done = 0, False
+        self._news = threading.Condition()
+        self._next = 0.0
+        self._seen = False
+
+    def offer(self, write: Write | None, doing: str) -> None:
+        """Show how far things are and, unless that was done a moment ago, what is found."""
+        began = time.monotonic()
+        due = write is not None and began >= self._next
+        self._show(_body(write) if write and due else None, doing, done=False)
+        if due:
+            ended = time.monotonic()
+            self._next = ended + max(SOONEST_S, SELDOM * (ended - began))
+
+    def finish(self, write: Write | None, doing: str) -> None:
+        """Show what was found in the end."""
+        self._show(_body(write) if write else None, doing, done=True)
+
+    def _show(self, body: str | None, doing: str, *, done: bool) -> None:
+        with self._news:
+            self.body, self.doing, self.done = body or self.body, doing, done
+            self.version += 1
+            self._news.notify_all()
+
+    def after(self, version: int) -> dict[str, Any]:
+        """Return what is shown, once it is newer than a version."""
+        with self._news:
+            self._seen = True
+            self._news.wait_for(lambda: self.version > version, timeout=PATIENCE_S)
+            return {"version": self.version, "doing": self.doing, "done": self.done, "body": self.body}
+
+    def linger(self) -> None:
+        """Wait until browsers that look on have the last page."""
+        if self._seen:
+            time.sleep(LINGER_S)
+
+    def page(self) -> str:
+        """Return the page around what is shown."""
+        return fragment("live.html", title=self.title)
+
+
+def _body(write: Write) -> str:
+    """Return what stands in the body of a report."""
+    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+        file = Path(folder) / "live.html"
+        write(file)
+        return file.read_text(encoding="utf-8").partition("<body>")[2].rpartition("</body>")[0]
+
+
+@contextmanager
+def serving(live: Live, ready: Callable[[str], object]) -> Iterator[None]:
+    """Serve the page meanwhile, on the loopback alone; `ready` hears its address."""
+    listener = listening()
+    guard = Guard(listener.getsockname()[1])
+    server = ThreadingHTTPServer(listener.getsockname(), _handler(live, guard), bind_and_activate=False)
+    server.socket.close()
+    server.socket, server.daemon_threads = listener, True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
+    ready(guard.address)
+    try:
+        yield
+        live.linger()
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _handler(live: Live, guard: Guard) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            why = guard.refusal(self.path, {name.lower(): value for name, value in self.headers.items()})
+            asked = urlsplit(self.path)
+            name = asked.path.removeprefix(guard.path)
+            if why:
+                self._answer(403, "text/plain", f"{why}\n")
+            elif name == "next":
+                version = parse_qs(asked.query).get("after", ["0"])[0]
+                self._answer(
+                    200, "application/json", json.dumps(live.after(int(version) if version.isdecimal() else 0))
+                )
+            elif name == "":
+                self._answer(200, "text/html", live.page())
+            else:
+                self._answer(404, "text/plain", "there is one page here\n")
+
+        def _answer(self, status: int, kind: str, text: str) -> None:
+            body = text.encode()
+            self.send_response(status)
+            for header, value in (
+                HEADERS | {"Content-Type": f"{kind}; charset=utf-8", "Cache-Control": "no-store"}
+            ).items():
+                self.send_header(header, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing: the terminal is the experiment's."""
+
+    return Handler
