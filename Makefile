@@ -2,6 +2,7 @@
 #   make demo     build, simulate the RAID 0 system of the split-merge paper, print its answer beside theory's
 #   make test     everything: style, types, Rust, Python, the site and its snippets, examples, studies at a small size
 #   make studies  the studies whole
+#   make measure  measures this machine with fio, fits a model, and says how far off it is on loads that were held out
 #   make bench    the figures, as a table and in target/bench.json
 #   make coverage the coverage of confidence intervals, added to the same file; 15 minutes
 #   make wheel    an abi3 wheel in dist/, which installs without Rust
@@ -12,7 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test parts types rust-docs style rust-test python-test studies bench coverage wheel docs clean
+.PHONY: demo test parts types rust-docs style rust-test python-test studies measure bench coverage wheel docs clean
 
 demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
@@ -56,6 +57,9 @@ python-test: $(VENV)/built
 
 studies: $(VENV)/built
 	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all
+
+measure: $(VENV)/built
+	$(BIN)/headrace study run this-machine
 
 bench: $(VENV)/built
 	cargo run --release --quiet -p headrace-bench -- --startup $(BIN)/headrace

@@ -1,10 +1,13 @@
 """The studies of data acquisition at a small size: what fails is known, and argued in their READMEs."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
-from conftest import Run
+from conftest import Run, real_program
+from headrace.study import find
 
 KNOWN = {
     "alice-daq": (24, {"Q001-1 one volume", "Q001-1 array of paper 000", "Q001-4 one volume"}),
@@ -31,3 +34,22 @@ def test_a_slow_disk_holds_back_the_trigger_and_is_named(headrace: Run) -> None:
         "lost" in note
         for note in json.loads(headrace("run", "examples/acquisition.yaml", "--json", *more).stdout)["notes"]
     )
+
+
+def test_this_machine_is_measured_and_its_error_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real_program("fio")
+    monkeypatch.setenv("HEADRACE_MEASURE", str(tmp_path))
+    claims = find("this-machine").run(small=True)["claims"]
+    assert {claim["verdict"] for claim in claims} == {"not testable"}
+    measured = [claim["obtained"] for claim in claims]
+    if "nothing was measured" in claims[0]["why"]:
+        assert "O_DIRECT" in claims[0]["why"]
+    else:
+        assert all(isinstance(number, float) for number in measured), measured
+    assert not os.listdir(tmp_path), "what was written is removed"
+
+
+def test_without_fio_this_machine_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    claims = find("this-machine").run(small=True)["claims"]
+    assert all("nothing was measured" in claim["why"] and "fio" in claim["why"] for claim in claims)

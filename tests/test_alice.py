@@ -45,3 +45,9 @@ def test_a_larger_cache_moves_the_fall(system: ModuleType) -> None:
     within, full = (rate(system, stripe_kib=kib, **larger) for kib in (2048, 8192))
     assert full < 0.9 * within
     assert within > 0.99 * rate(system, stripe_kib=512, **larger)
+
+
+def test_a_switch_that_two_pairs_share_changes_nothing(system: ModuleType) -> None:
+    wire = rate(system, array="infortrend", fabric="wire")
+    shared = rate(system, array="infortrend", fabric="switch", pairs=2)
+    assert shared == pytest.approx(2 * wire, rel=0.01)

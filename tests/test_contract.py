@@ -87,7 +87,7 @@ def test_results_fit_a_narrow_terminal(headrace: Run) -> None:
 
 def test_studies_are_listed(headrace: Run) -> None:
     studies = [study["study"] for study in json.loads(headrace("study", "list", "--json").stdout)]
-    systems = ["alice-tds", "llnl-unitree", "raid-levels", "raid0-split-merge", "san-queueing"]
+    systems = ["alice-tds", "ecmwf-library", "llnl-unitree", "raid-levels", "raid0-split-merge", "san-queueing"]
     drives = ["data-sheets", "measured-disks", "samsung-f1-fio"]
     assert set(studies) >= {*systems, *drives}
     told = headrace("study", "list").stdout

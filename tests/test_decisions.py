@@ -428,3 +428,11 @@ def test_a_field_of_a_device_is_an_axis() -> None:
     table = sweep(NAMED, {"system.d.device.rotation": ["7200 rpm", "15000 rpm"]}, replications=2)
     slow, fast = table.frame["users.mean_ms"]
     assert fast < slow - 2
+
+
+def test_how_few_drives_of_a_group_meet_a_goal() -> None:
+    archive = Path(__file__).parent.parent / "examples" / "archive.yaml"
+    found = capacity(archive, "system.library.groups.0.drives", until=["p99(users) < 10 min"])
+    assert found.meets
+    assert found.fails
+    assert (found.meets.number, found.fails.number) == (7, 6)

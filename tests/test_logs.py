@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT, Run
-from headrace import ScenarioError, logs, schema
+from headrace import ScenarioError, load, logs, schema
 from headrace.logs import description, replayed
 from headrace.logs.formats import BY_NAME
 from headrace.logs.synthesise import jobs, share_out
@@ -400,7 +400,7 @@ def test_operations_are_what_a_simulation_replays(headrace: Run, tmp_path: Path)
     assert "- failures without one: dropped: 1" in ran.stdout
     lines = (tmp_path / "ops.csv").read_text().splitlines()
     assert lines[0] == ",".join(replayed.COLUMNS)
-    assert lines[2] == "1231.000000,put,005641,j,f0000001,34713600,0,27.000000"
+    assert lines[2] == "1231.000000,put,005641,j,f0000001,34713600,0,27.000000,"
     assert logs.read([tmp_path / "ops.csv"]).table.height == 6
 
 
@@ -410,8 +410,13 @@ def test_the_log_of_a_real_library_is_read(measured_data: Path, tmp_path: Path) 
     assert (table.height, table["file"].n_unique(), log.odd) == (250_000, 7022, [])
     assert table["seconds"].mean() == pytest.approx(406, abs=0.5)
     assert table["seconds"].median() == 182
-    told = logs.convert(log, tmp_path / "x.csv")
+    told = logs.convert(log, tmp_path / "library.yaml")
     assert told["rows"] == 250_000
+    assert "drives: 119" in (tmp_path / "library.yaml").read_text()
+    first = (tmp_path / "library.csv").read_text().splitlines()[1]
+    assert first == "0.000000,session,,,CB1172,1,0,,304.000000"
+    found = load(tmp_path / "library.yaml").with_({"workload.sessions.arrivals.log.first": 2000}).run()
+    assert found.data["streams"][0]["answered"] == 2000
 
 
 def test_a_folder_stands_for_the_logs_in_it(tmp_path: Path) -> None:

@@ -58,6 +58,17 @@ def test_the_sata_drive_is_judged_where_there_is_data(
     assert [claim["verdict"] for claim in report["claims"]].count("holds") >= 30
 
 
+# What holds with the numbers of the last fit, by the first word of each claim.
+HOLDING = [
+    ("Intel S4610 behind AHCI", "median"),
+    ("Intel S4610 behind AHCI", "share"),
+    ("Samsung PM883 behind AHCI", "median"),
+    ("Samsung PM883 behind AHCI", "share"),
+    ("Crucial MX200 behind a Smart Array P420i", "median"),
+    ("Crucial MX200 behind a Smart Array P420i", "share"),
+]
+
+
 def test_the_solid_state_drives_are_judged_where_there_is_data(
     headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +80,19 @@ def test_the_solid_state_drives_are_judged_where_there_is_data(
     verdicts = {(claim["id"], claim["text"].split()[0]): claim["verdict"] for claim in claims}
     assert len(verdicts) == 3 * 2
     assert all(verdicts[name] == "holds" for name in HOLDING), verdicts
+
+
+def test_the_tape_library_is_judged_where_there_is_a_log(
+    headrace: Run, measured_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEADRACE_DATA", raising=False)
+    without = json.loads(headrace("study", "run", "ecmwf-library", "--small", "--json").stdout)["claims"]
+    assert {claim["verdict"] for claim in without} == {"not testable"}
+    monkeypatch.setenv("HEADRACE_DATA", str(measured_data))
+    claims = json.loads(headrace("study", "run", "ecmwf-library", "--small", "--json").stdout)["claims"]
+    verdicts = {claim["id"]: claim["verdict"] for claim in claims}
+    held = dict.fromkeys(["busy", "loads", "latency", "rank", "fewer"], "holds")
+    assert verdicts == held | {"placement": "not testable"}
 
 
 def test_drives_are_as_their_data_sheets_say(headrace: Run) -> None:

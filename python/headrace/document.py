@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "AfterSpec", "AliceReading", "Allocate", "ArrayCacheSpec", "ArrivalSpec", "BatchSize", "ByteColumn", "CacheSpec", "Coalescing", "Command", "ComponentSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "Form", "Forwarding", "Frame", "FrameSpec", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Spares", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, a load, and how long to watch them."""
@@ -37,6 +37,58 @@ class ComponentSpecDisk(TypedDict):
     """Maximum number of commands it holds and reorders; the rest queue in the host. With more than one it takes the next while data of the one before still goes to the host. Default: what the drive does."""
     phase: NotRequired[str | float | None]
     """Where the platter stands at the beginning, as a share of a turn, for `positioning: mechanical`. Default: drawn."""
+
+class ComponentSpecSsd(TypedDict):
+    """A solid-state drive."""
+
+    type: Literal['ssd']
+    device: SsdField
+    """A drive of the catalogue by name, a variation of one, or its parameters written out."""
+    interface: NotRequired[Interface | None]
+    """What it is plugged into. The drive and the port agree on the slower of two rates. Default: what the drive supports."""
+    read_command: NotRequired[str]
+    """Time for which a read takes the port besides its data: that of the adapter or controller behind it."""
+    write_command: NotRequired[str]
+    """The same for a write."""
+    written: NotRequired[str | float]
+    """Share of the addresses, from 0 on, that holds data when the run begins, written in sequence. Reads of others take no flash."""
+    overwritten: NotRequired[float]
+    """How often the capacity was overwritten at random before the run begins, in no simulated time. Random writes are steady after 2 to 5, the more the less over-provisioning there is. Each takes about 0.3 s of real time for 1 GB of capacity … 100 s for 480 GB."""
+
+class ComponentSpecFileSystem(TypedDict):
+    """A file system on a volume, with its page cache."""
+
+    type: Literal['file_system']
+    of: str
+    """The volume that it lies on, by its name in `system`."""
+    memory: str
+    """Memory for the page cache."""
+    block: NotRequired[str]
+    """Size of a block, which is a page of the cache."""
+    call: NotRequired[str]
+    """Processor time of a call besides copying."""
+    copy: NotRequired[str | None]
+    """Rate at which data is copied between application and page cache. Default: in no time."""
+    dirty_limit: NotRequired[str | float]
+    """Share of the memory that may be dirty; a writer beyond waits for pages to be written back. Linux: `dirty_ratio`, 20 %; 40 % up to 2.6.22."""
+    dirty_background: NotRequired[str | float]
+    """Share of the memory beyond which dirty pages are written back in the background. Linux: `dirty_background_ratio`, 10 %."""
+    dirty_age: NotRequired[str]
+    """Age at which dirty pages are written back. Linux: `dirty_expire_centisecs`, 30 s."""
+    wake: NotRequired[str]
+    """Time between looks at background limit and age. Linux: `dirty_writeback_centisecs`, 5 s."""
+    max_request: NotRequired[str]
+    """Largest request to the volume."""
+    write_back_depth: NotRequired[int]
+    """Number of requests that are written back at once."""
+    read_ahead: NotRequired[str]
+    """How much is read at once where reads follow each other. Linux: `read_ahead_kb`, 128 KiB."""
+    direct_above: NotRequired[str | None]
+    """Calls larger than this go to the volume past the page cache. Default: none do."""
+    fsync_every: NotRequired[str | None]
+    """Each time that this number of bytes has been written, the call that wrote the last of them waits until all of it is on the volume: `fsync` after each file of that size. Default: never."""
+    allocation: NotRequired[Allocation | None]
+    """Where files lie on the volume. Default: as in the file system, one after another."""
 
 class ComponentSpecStation(TypedDict):
     """Servers with a service time by law."""
@@ -177,6 +229,8 @@ class ComponentSpecServer(TypedDict):
     """A server that streams come from."""
 
     type: Literal['server']
+    attached: NotRequired[list[str]]
+    """What is attached to it without a switch, by the names in `system`: drives, volumes behind its adapter, file systems."""
     cores: NotRequired[int]
     """Number of cores."""
     submit: NotRequired[str]
@@ -187,10 +241,20 @@ class ComponentSpecServer(TypedDict):
     """Time a core works for each interrupt besides."""
     copy: NotRequired[str | None]
     """Rate at which a core moves data between adapter and application: copies, and checksums where protocols run in software. Default: it does not."""
+    fill: NotRequired[str | None]
+    """Rate at which a core makes the data of writes before it submits them, as fio's `refill_buffers` does. Default: in no time."""
+    wake: NotRequired[str]
+    """Time a core works to wake a thread that sleeps until a command is answered. A thread to which more answers come meanwhile finds them when it runs, and is not woken again."""
+    wake_per_thread: NotRequired[str]
+    """The same in addition for each other thread of the server."""
+    contention: NotRequired[float]
+    """Factor by which work takes longer while all cores work: they share what they work with. Default: 1, they share nothing."""
     adapter: NotRequired[AdapterSpec]
     """The host bus adapter, one for all ports."""
     paths: NotRequired[Paths]
     """Which way a request takes where there are several."""
+    path_timeout: NotRequired[str | None]
+    """Time after which a request without an answer is sent another way, once each; the last way is waited for. What is still under way is finished, and its answer ignored. Default: never."""
 
 class ComponentSpecFront(TypedDict):
     """Limits of users and ports, before an archive."""
@@ -261,6 +325,10 @@ class ComponentSpecTapeLibrary(TypedDict):
     """How long an unused cartridge stays in its drive; it leaves earlier where a drive is needed for another. Default: it leaves at once."""
     recall: NotRequired[Recall]
     """Which recall is next when a drive is free."""
+    accumulate: NotRequired[str]
+    """How long requests for a cartridge that is in no drive wait for others for the same one before a drive is asked for. All that come together are served by one mount; `recall` must be `by_cartridge`. Default: they do not wait."""
+    pass_through: NotRequired[str | None]
+    """What an elevator or a pass-through port takes between two groups. A cartridge then goes to a drive of another group (the nearest in the list) where none of its own is free; arms of both groups move it. Default: cartridges stay in their group."""
 
 class ComponentSpecArchive(TypedDict):
     """Files in a disk pool before a tape library."""
@@ -279,7 +347,7 @@ class ComponentSpecArchive(TypedDict):
     purge: NotRequired[PurgeSpec | None]
     """When and which files are purged from the pool. Default: never."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive"
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -642,6 +710,116 @@ class QueueSpec(TypedDict):
 Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['independent'] | Literal['mechanical']"
 """How the places on the platter are sampled."""
 
+SsdField: TypeAlias = "str | VariedSsd | SsdNumbers"
+"""What a document has in the place of a [`SsdRef`]: variations are completed before it is read."""
+
+class VariedSsd(TypedDict):
+    """A drive that is like another one, but for the fields given beside `like`."""
+
+    like: str
+    """The device from which all that is not given here is taken, each number as an estimate."""
+
+class SsdNumbers(TypedDict):
+    """The parameters of a solid-state drive."""
+
+    name: NotRequired[str | None]
+    """Maker, model, size."""
+    validation: NotRequired[str]
+    """Against which measurements it was validated, and how well; or `not validated`."""
+    capacity: Sourced
+    """Addressable bytes."""
+    interface: Sourced7
+    """The fastest interface that it supports."""
+    queue_depth: NotRequired[Sourced2 | None]
+    """Number of commands it holds at once; the rest wait in the host. Default: 32 for SATA (native command queueing), 64 Ki for NVMe."""
+    read_latency: Sourced5
+    """Latency of its electronics and firmware for a read, without flash and interface. Other commands go on meanwhile."""
+    write_latency: Sourced5
+    """The same for a write."""
+    flash: FlashNumbers
+    """Its flash."""
+    buffer: BufferNumbers
+    """Where writes wait for flash."""
+
+Sourced7: TypeAlias = "Interface | Told7"
+"""A number, and where it comes from."""
+
+Interface: TypeAlias = "Literal['sata_1.5g'] | Literal['sata_3g'] | Literal['sata_6g'] | Literal['nvme_gen3_x4'] | Literal['nvme_gen4_x4'] | Literal['nvme_gen5_x4']"
+"""An interface by its name: its rate after line coding, its frames, and whether reads and writes share the wire."""
+
+class Told7(TypedDict):
+    """A number with its source."""
+
+    value: Interface
+    """The number."""
+    source: NotRequired[str | None]
+    """Where it was read."""
+    estimate: NotRequired[str | None]
+    """Where no source gives it: how it was estimated."""
+
+class FlashNumbers(TypedDict):
+    """The flash of a drive."""
+
+    over_provisioning: Sourced8
+    """Flash beyond the capacity, as a share of the capacity."""
+    channels: Sourced2
+    """Number of channels between electronics and dies."""
+    dies: Sourced2
+    """Number of dies on all channels together. Each does one thing at a time."""
+    page: Sourced
+    """Size of a page."""
+    planes: Sourced2
+    """Number of planes of a die: pages that are programmed together."""
+    block_pages: Sourced2
+    """Number of pages of each plane that are erased together."""
+    read: Sourced5
+    """Time to read a page into the register of its die."""
+    program: Sourced5
+    """Time to program one page of each plane."""
+    erase: Sourced5
+    """Time to erase a block."""
+    channel_rate: Sourced4
+    """Data rate of a channel."""
+    collection: NotRequired[Collection]
+    """Which block is erased next."""
+
+Sourced8: TypeAlias = "str | float | Told8"
+"""A number, and where it comes from."""
+
+class Told8(TypedDict):
+    """A number with its source."""
+
+    value: str | float
+    """The number."""
+    source: NotRequired[str | None]
+    """Where it was read."""
+    estimate: NotRequired[str | None]
+    """Where no source gives it: how it was estimated."""
+
+class CollectionChoices(TypedDict):
+    """The one with the fewest valid pages of this number of blocks, drawn at random."""
+
+    choices: int
+
+Collection: TypeAlias = "Literal['greedy'] | Literal['fifo'] | CollectionChoices"
+"""Which block is erased when a drive needs an empty one."""
+
+class BufferNumbers(TypedDict):
+    """The buffer of a drive, protected against loss of power or not: a write is done once it is there."""
+
+    size: Sourced
+    """How much it holds."""
+    halves: NotRequired[bool]
+    """Whether it is drained in two halves: while one is being written to flash the other fills, and room returns when the last page of a half is there. Default: room returns page by page."""
+
+class Allocation(TypedDict):
+    """Extents that are dealt to allocation groups in turn."""
+
+    groups: int
+    """Number of groups, each a part of the volume of its own."""
+    extent: str
+    """Size of an extent: a multiple of the stripe width keeps stripes whole."""
+
 TimeSpec: TypeAlias = "str | DrawnTime"
 """A time, either fixed (`8.5 ms`) or drawn for each request."""
 
@@ -844,6 +1022,8 @@ class Coalescing(TypedDict):
     """Once it holds this number of completions …"""
     after: str
     """… or this time after the first of them."""
+    above: NotRequired[str | None]
+    """Only while the last 64 completions came faster than this. Default: always."""
 
 Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
 """Which way a request takes where there are several."""
@@ -869,8 +1049,12 @@ class DriveGroup(TypedDict):
 
     drives: int
     """Number of drives."""
-    rate: str
-    """What they transfer together: the rate of their chain or network."""
+    for_reads: NotRequired[int]
+    """Number of these that recall files only: a cartridge is mounted in none of them to be written."""
+    for_writes: NotRequired[int]
+    """Number of these that store files only."""
+    rate: NotRequired[str | None]
+    """What they transfer together: the rate of their chain or network. Default: no limit."""
     silos: NotRequired[int]
     """Number of silos whose cartridges they take."""
     arms: NotRequired[int]
@@ -990,6 +1174,8 @@ class ArrivalSpecClosedClosed(TypedDict):
     """How many clients: the queue depth."""
     think: NotRequired[TimeSpec]
     """What each waits from an answer to its next request."""
+    threads: NotRequired[int | None]
+    """Number of threads that the clients belong to, each to one: fio's `numjobs`. A thread does one thing at a time, on one core of the server that the stream comes `from`. Default: clients do not share threads."""
 
 class ArrivalSpecClosed(TypedDict):
     """From a fixed number of clients, each of which sends its next request when its last is answered and it has thought."""
@@ -1087,7 +1273,7 @@ Fit: TypeAlias = "Literal['refuse'] | Literal['wrap'] | Literal['scale']"
 """Handling of addresses beyond the end of the component."""
 
 FileLogSpec: TypeAlias = "str | FileLogOptions"
-"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape) and `measured_s` (response time on the real system) may follow. Lines are in order of time."""
+"""A log of file operations: the path of a CSV file relative to the scenario, plain or compressed, or that with options. Its header names the columns `time_s`, `op` (`get`, `put`, `stage` or `delete`), `user`, `host`, `file` and `bytes`; `staged` (1 where the file was read from tape) and `measured_s` (response time on the real system) may follow. A log of sessions of cartridges, which goes to a tape library, has `time_s`, `op` (`session`), `file` (the cartridge), `drive_s` (seconds of drive use), and perhaps `silo` (where the cartridge lies, counted from 0). Lines are in order of time."""
 
 class FileLogOptions(TypedDict):
     """A log of file operations, and how to replay it."""
@@ -1098,6 +1284,8 @@ class FileLogOptions(TypedDict):
     """Where a file lies when the run begins that the log reads before it writes it. A column `staged` says it line by line."""
     speed: NotRequired[float]
     """Replay speed relative to the recording: times between operations are divided by it."""
+    timing: NotRequired[FileTiming]
+    """When an operation is asked for."""
     first: NotRequired[int | None]
     """Replay only the first N operations."""
     skip_bad: NotRequired[bool]
@@ -1105,6 +1293,9 @@ class FileLogOptions(TypedDict):
 
 Unseen: TypeAlias = "Literal['tape'] | Literal['disk']"
 """Where a file lies that is older than the log."""
+
+FileTiming: TypeAlias = "Literal['timestamps'] | Literal['gaps']"
+"""When an operation of a log is asked for."""
 
 class OpSpecReads(TypedDict):
     """This share of reads, the rest writes; drawn for each request."""

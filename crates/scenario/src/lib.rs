@@ -52,7 +52,7 @@ pub struct Found {
 /// an overload among it. `sets` are values to put in the place of what the text has: (`run.seed`, `7`).
 ///
 /// # Errors
-/// Every mistake in it.
+/// All errors in it.
 pub fn prepare(
     source: &str,
     file: &str,
@@ -80,7 +80,7 @@ fn planned(
 /// is no mistake here.
 ///
 /// # Errors
-/// Every mistake in it, or why it is no network of queues that formulas are known for.
+/// All errors in it, or why it is not a network of queues that formulas are known for.
 pub fn solve(
     source: &str,
     file: &str,
@@ -115,7 +115,7 @@ pub fn read(
 /// Reads, plans and runs a scenario. See [`prepare`] for `file` and `sets`.
 ///
 /// # Errors
-/// Every mistake in it.
+/// All errors in it.
 pub fn simulate(
     source: &str,
     file: &str,

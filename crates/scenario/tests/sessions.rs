@@ -1,4 +1,4 @@
-//! A tape library alone on a log of sessions of its cartridges, against what can be worked out by hand.
+//! A tape library alone on a log of sessions of its cartridges, against calculations by hand.
 
 use std::path::PathBuf;
 

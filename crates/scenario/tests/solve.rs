@@ -191,6 +191,20 @@ workload: {users: {to: clerk, arrivals: {poisson: 200 /s}}}
     assert!((solved.points[0].response_ms.unwrap() - 40.0).abs() < 1e-9);
 }
 
+/// Formulas know the system before its first fault; one that is down from the beginning has no such time.
+#[test]
+fn faults_are_left_out_or_refused() {
+    let text = "
+system: {clerk: {type: station, service: 10 ms}}
+workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}
+faults: [{component: clerk, fails: 5 s}]
+";
+    let found = solved(text, None);
+    assert!(found.fails.iter().any(|one| one.contains("`clerk` fails during the run")), "{:?}", found.fails);
+    let found = refusal(&text.replace("5 s", "0 s"));
+    assert!(found.contains("`clerk` works when the run begins"), "{found}");
+}
+
 #[test]
 fn what_has_no_formula_is_refused_with_the_assumption_that_fails() {
     let clerk = "system: {clerk: {type: station, service: 8 ms}}\n";

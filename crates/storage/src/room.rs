@@ -17,7 +17,7 @@ pub trait Spec {
     /// What it becomes when names are looked up.
     type Plan: Plan;
 
-    /// Looks up what it names and refuses what cannot work; every mistake goes to `at`. `None` where there was one.
+    /// Looks up what it names and refuses what cannot work; all errors go to `at`. `None` where there was one.
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self::Plan>>;
 }
 
@@ -120,6 +120,11 @@ pub trait Known {
     /// Whether it may change during a run although nothing is done to it: a disk is rebuilt that had failed before.
     fn changes(&self) -> bool {
         false
+    }
+
+    /// What it reads and writes as a whole; none where any byte can be.
+    fn sector(&self) -> Option<Bytes> {
+        None
     }
 
     /// How much memory it has for the caches of arrays that use it; none where it sets no limit.

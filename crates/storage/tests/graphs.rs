@@ -36,6 +36,25 @@ fn disk(positioning: Positioning) -> ComponentSpec {
     ComponentSpec::Disk(DiskSpec { device, positioning, scheduling: None, queue_depth: None, phase: None })
 }
 
+/// A stripe unit is at least a sector of the disks below, also where these are parts of other arrays.
+#[test]
+fn a_part_of_a_sector_is_refused() {
+    let of = |unit: u64, inner: bool| {
+        let copies = |spec| Copies::Written(Box::new(spec));
+        let shelf = ArraySpec::new(Level::Raid0, copies(disk(Positioning::Addressed)), Some(2), Bytes(UNIT));
+        let of = if inner { ComponentSpec::Array(shelf) } else { disk(Positioning::Mechanical) };
+        let tds = ArraySpec::new(Level::Raid5, copies(of), Some(3), Bytes(unit));
+        lowered(&[("tds", ComponentSpec::Array(tds))], &drive())
+            .err()
+            .map(|mistakes| mistakes[0].message.clone())
+    };
+    for inner in [false, true] {
+        let message = "a stripe unit of 100 B is less than a sector of 512 B";
+        assert_eq!(of(100, inner).as_deref(), Some(message));
+        assert_eq!(of(512, inner), None);
+    }
+}
+
 /// A component without parts.
 fn leaf() -> impl Strategy<Value = ComponentSpec> {
     prop_oneof![

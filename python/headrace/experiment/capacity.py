@@ -153,6 +153,13 @@ class Capacity:
         return any(low < probe.number < high for probe in self.probes)
 
 
+def _inside(node: object, step: str) -> Any:
+    """Return the field of this name, or the element of this number; nothing where there is none."""
+    if isinstance(node, list):
+        return node[int(step)] if step.isdigit() and int(step) < len(node) else None
+    return node.get(step) if isinstance(node, dict) else None
+
+
 def _reached(nearest: Probe) -> str:
     if nearest.why:
         return f" ({nearest.why})"
@@ -226,7 +233,7 @@ class _Search:
         """Return the scenario's value of what is increased."""
         node: Any = self.scenario.filled()
         for step in self.path.split("."):
-            node = node.get(step) if isinstance(node, dict) else None
+            node = _inside(node, step)
         if node is None:
             self.scenario.with_({self.path: 1}).check()  # Refuses a misspelt path, with what was perhaps meant.
         if not isinstance(node, str | int | float):

@@ -7,7 +7,7 @@ import polars as pl
 from headrace.files import whole
 from headrace.logs.merge import asked, with_files
 
-# `bytes` is at least 1; `staged` is 1 where a get had to be read from tape; `measured_s` is the response time; `drive_s`
+# `bytes` is at least 1; `staged` is 1 where a get was read from tape; `measured_s` is the response time; `drive_s`
 # is for how long a session uses a drive.
 COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s", "drive_s")
 REPLAYED = ("get", "put", "stage", "delete", "session")

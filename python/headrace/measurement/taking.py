@@ -79,7 +79,7 @@ def measure(
     versions = set[str]()
     if transfers is not None:
         transfers.mkdir(parents=True, exist_ok=True)
-    with _folder(target) as folder:
+    with _folder(target.resolve()) as folder:
         for step in plan.steps():
             for op in (op for op in OPS if op in plan.ops or (op == "write" and _needs_files(plan))):
                 tell(_words(op, *step))

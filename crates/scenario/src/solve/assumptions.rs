@@ -19,6 +19,7 @@ pub fn that_fail(network: &Network) -> Vec<String> {
             .filter(|stream| stream.has_many_kinds())
             .map(|stream| format!("all sizes are considered: `{}` is represented by 64 sizes", stream.name)),
     );
+    fails.extend(no_faults(network));
     fails.extend(network.queues.iter().filter_map(|queue| of_queue(network, queue)));
     fails.extend((0..streams.len()).flat_map(|stream| of_stream(network, stream)));
     if !network.is_open() && !closed::is_small(network) {
@@ -34,6 +35,15 @@ pub fn that_fail(network: &Network) -> Vec<String> {
         }
     });
     fails
+}
+
+/// Faults are left out: the answer is that of the system before the first.
+fn no_faults(network: &Network) -> Option<String> {
+    let fault = network.plan.faults.first()?;
+    let path = network.plan.graph.view(fault.node).path();
+    Some(format!(
+        "every component works: `{path}` fails during the run, and the answer is that of the system before"
+    ))
 }
 
 fn of_queue(network: &Network, queue: &Queue) -> Option<String> {

@@ -1,12 +1,14 @@
 //! The network that a scenario is: its streams, and the queues that they share.
 
 use headrace_analytic::Law;
-use headrace_storage::{Demand, Server};
+use headrace_storage::{Change, Demand, Server};
+use headrace_units::Nanos;
 use headrace_work::NodeId;
 use headrace_workload::ArrivalSpec;
 
 use super::refused;
 use crate::document::{Path, Problem};
+use crate::faults::{Fault, Moment};
 use crate::plan::{Plan, StreamPlan};
 
 /// A scenario as a network of queues.
@@ -74,6 +76,7 @@ impl Queue {
 impl<'p> Network<'p> {
     pub fn of(plan: &'p Plan) -> Result<Self, Vec<Problem>> {
         of_one_kind(plan)?;
+        works_at_first(plan)?;
         let asked = plan.streams.iter().map(|stream| {
             let demands = plan.graph.view(stream.target).demands(&stream.load());
             demands.map(|demands| (stream, demands)).map_err(|fails| refused(&stream.name, &fails))
@@ -181,6 +184,22 @@ fn asked(node: NodeId, demands: &[Demand]) -> Option<Asked> {
     let law = Law::mixed(here.iter().map(|demand| (demand.visits / visits, demand.law.clone())).collect());
     let path = sum(|demand| demand.work_ms() / demand.beside);
     Some(Asked { visits, law, beside: sum(Demand::work_ms) / path })
+}
+
+/// Every component works when the run begins: formulas know the system before its first fault alone.
+fn works_at_first(plan: &Plan) -> Result<(), Vec<Problem>> {
+    let at_once = |fault: &Fault| match fault.when {
+        Moment::At(time) => time == Nanos::ZERO,
+        Moment::After(spec) => spec.after == 0,
+    };
+    let down = |fault: &&Fault| fault.change == Change::Fails && at_once(fault);
+    let Some(fault) = plan.faults.iter().find(down) else { return Ok(()) };
+    let path = plan.graph.view(fault.node).path();
+    let message = format!(
+        "no formula for this scenario; the assumption that fails: `{path}` works when the run begins"
+    );
+    let help = "give it a later `fails` and the system before it is solved, or simulate it: `headrace run`";
+    Err(vec![Problem::at(Path::of(&["faults"]), message).help(help)])
 }
 
 /// Streams are all open, or all closed; and of a kind that has a mean rate or a number of clients.

@@ -40,7 +40,7 @@ impl ArraySpec {
             return at.refuse("of", "an array is made of components that hold data", None);
         }
         if self.stripe_unit.is_none() && self.level != Level::Raid1 {
-            let help = "`stripe_unit`: bytes that lie on one disk before the next has its turn";
+            let help = "`stripe_unit`: number of consecutive bytes on one disk, such as 64 KiB";
             return at.refuse(
                 "stripe_unit",
                 format!("{} needs a field `stripe_unit`", self.level.name()),
@@ -54,7 +54,18 @@ impl ArraySpec {
             );
             return at.refuse("stripe_unit", message, None);
         }
+        self.check_sectors(at, disks)?;
         Some(each)
+    }
+
+    fn check_sectors(&self, at: &mut Lowering, disks: &[NodeId]) -> Option<()> {
+        let sector = disks.iter().filter_map(|disk| at.sector(*disk)).max();
+        let Some(sector) = sector.filter(|sector| self.unit() < *sector) else {
+            return Some(());
+        };
+        let message = format!("a stripe unit of {} is less than a sector of {sector}", self.unit());
+        let help = format!("use a multiple of {sector}");
+        at.refuse("stripe_unit", message, Some(&help))
     }
 
     /// Whether there are enough disks for the level, and no option of another.

@@ -211,7 +211,7 @@ impl Known for ArrayPlan {
     fn note(&self, view: View, load: &Load) -> Option<String> {
         if self.read_from == ReadFrom::Nearest && !view.uses().any(View::addressed) {
             return Some(format!(
-                "`read_from: nearest` of `{}` plays no part: its devices have no places, or draw them (`positioning: coupled` or \
+                "`read_from: nearest` of `{}` has no effect: its devices have no positions, or random ones (`positioning: coupled` or \
                  `independent`)",
                 view.path()
             ));

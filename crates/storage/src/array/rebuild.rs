@@ -11,7 +11,7 @@ use super::layout::{Parts, Units, add};
 use super::recovery::{Precedence, RebuildSpec};
 use crate::health::Event;
 
-/// Chunks under way at a time: one is read while the other is written.
+/// Chunks in progress at a time: one is read while the other is written.
 const WORKERS: u32 = 2;
 
 /// A rebuild, and what is recorded of it.
@@ -31,7 +31,7 @@ pub(super) struct Rebuild<'m> {
     idle: Round<'m>,
     /// Units rebuilt.
     pub units: Cell<u64>,
-    /// The time it took, without what is under way.
+    /// The time it took, without the one in progress.
     took: Cell<Nanos>,
 }
 
@@ -63,7 +63,7 @@ impl<'m> Rebuild<'m> {
         self.took.get() + self.began.get().map_or(Nanos::ZERO, |began| now - began)
     }
 
-    /// Whether one is under way.
+    /// Whether one is in progress.
     pub fn is_running(&self) -> bool {
         self.began.get().is_some()
     }

@@ -1,8 +1,10 @@
 //! What theory may know of a disk.
 
 use headrace_analytic::Law;
+use headrace_units::Bytes;
 use headrace_work::Op;
 
+use super::layout::SECTOR;
 use super::{DiskPlan, Mechanism, Positioning};
 use crate::graph::View;
 use crate::room::Known;
@@ -38,6 +40,10 @@ impl DiskPlan {
 }
 
 impl Known for DiskPlan {
+    fn sector(&self) -> Option<Bytes> {
+        Some(Bytes(SECTOR))
+    }
+
     fn service(&self, view: View, op: Op, bytes: u64) -> Result<Law, String> {
         if !self.queue().keeps_order() {
             return Err(format!(

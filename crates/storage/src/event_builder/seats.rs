@@ -35,7 +35,7 @@ impl<'m> Seats<'m> {
         }
     }
 
-    /// Takes a buffer for an event of so many bytes, after waiting until one is free. Gives whose it is.
+    /// Takes a buffer for an event of `bytes`, after waiting until one is free. Gives whose it is.
     pub async fn take(&'m self, bytes: u64, draws: impl FnOnce() -> Draws) -> u32 {
         let wanted = self.wanted(draws);
         let builder = match self.free_now(wanted) {

@@ -1,4 +1,4 @@
-//! The page cache: which pages are in memory, which of them are dirty, and since when. It knows no time but what it is told.
+//! The page cache: which pages are in memory, which of them are dirty, and since when. It has no clock: callers pass the time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -177,12 +177,12 @@ mod tests {
     #[test]
     fn the_least_recently_used_clean_page_gives_way() {
         let mut pages = Pages::new(3);
-        [1, 2, 3].map(|number| pages.read(number));
+        (1..=3).for_each(|number| pages.read(number));
         assert!(pages.uses(1));
         pages.read(4);
         assert_eq!([1, 2, 3, 4].map(|number| pages.uses(number)), [true, false, true, true]);
         pages.write(3, Nanos(5));
-        [5, 6, 7].map(|number| pages.read(number));
+        (5..=7).for_each(|number| pages.read(number));
         assert!(pages.uses(3), "a dirty page stays");
     }
 
@@ -215,11 +215,10 @@ mod tests {
                 let there = plain.contains(&number);
                 prop_assert_eq!(pages.uses(number), there);
                 plain.retain(|page| *page != number);
-                if !there && plain.len() >= 8 {
-                    if let Some(out) = plain.iter().position(|page| !dirty.contains(page)) {
-                        plain.rotate_left(out);
-                        plain.remove(0);
-                    }
+                let out = plain.iter().position(|page| !dirty.contains(page));
+                if let (false, true, Some(out)) = (there, plain.len() >= 8, out) {
+                    plain.rotate_left(out);
+                    plain.remove(0);
                 }
                 plain.push(number);
                 if what == 1 {

@@ -24,7 +24,7 @@ pub struct FileSystemSpec {
     /// Processor time of a call besides copying.
     #[serde(default)]
     pub call: Nanos,
-    /// Rate at which data is copied between application and page cache. Default: in no time.
+    /// Rate at which data is copied between application and page cache. Default: no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<BytesPerSecond>,
     /// Share of the memory that may be dirty; a writer beyond waits for pages to be written back. Linux: `dirty_ratio`, 20 %; 40 % up to 2.6.22.

@@ -55,8 +55,7 @@ pub struct ServerSpec {
     /// Multipath policy.
     #[serde(default)]
     pub paths: Paths,
-    /// Time after which a request without an answer is sent another way, once each; the last way is waited for. What is still under
-    /// way is finished, and its answer ignored. Default: never.
+    /// Time after which a request without an answer is sent another way, once each; the last way is waited for. Earlier attempts still finish, and their answers are ignored. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_timeout: Option<Nanos>,
 }

@@ -168,7 +168,7 @@ impl Spec for SwitchSpec {
         let sockets = at.sockets()?;
         if let Some(ports) = self.ports.filter(|ports| (*ports as usize) < sockets.len()) {
             let message =
-                format!("`{}` has {ports} ports, but its neighbours need {}", at.path(), sockets.len());
+                format!("the neighbours of `{}` need {} ports; `ports` is {ports}", at.path(), sockets.len());
             return at.refuse("ports", message, Some("use fewer neighbours, or another switch"));
         }
         let (latency, mut uses, mut ports) = (self.latency, Vec::new(), Vec::new());

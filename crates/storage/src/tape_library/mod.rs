@@ -34,7 +34,7 @@ impl Known for TapeLibrarySpec {
 pub struct TapeLibrary<'m> {
     place: &'m Place<'m>,
     spec: &'m TapeLibrarySpec,
-    drives: Drives<'m>,
+    drives: Box<Drives<'m>>,
     /// What the drives of each group share.
     links: Vec<LinkId>,
     silos: Stream,
@@ -87,7 +87,7 @@ impl Plan for TapeLibrarySpec {
         TapeLibrary {
             place,
             spec: self,
-            drives: Drives::new(place.site.sim, self),
+            drives: Box::new(Drives::new(place.site.sim, self)),
             links: self.groups.iter().map(link).collect(),
             silos: place.stream("silos"),
             spots: place.stream("spots"),

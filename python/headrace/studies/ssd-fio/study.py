@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any
 
 import headrace
-from headrace.measurement import Measurement, comparison, fitting, loads
+from headrace.measurement import Measurement, comparison, fitting
+from headrace.measurement.points import PERCENTILES
 from headrace.scenario import Scenario
 from headrace.study import Claim, Judged, Obtained, Study, verdict
 
@@ -18,8 +19,8 @@ Json = dict[str, Any]
 SOURCE = "fio 3.1, a minute of 4 KiB requests all over each drive (fio-plot)"
 ABSENT = "there is no measured data: set HEADRACE_DATA to the folder that holds `fio-ssd/`"
 FITTED = ("iops",)
-# Requests under each load, while it fits and while it judges.
-FITTING, JUDGING, SMALL = 5_000, 20_000, 3_000
+# Requests under each load, while it fits and while it judges: some rounds of the 4,096 that are outstanding at most.
+FITTING, JUDGING, SMALL = 5_000, 60_000, 20_000
 
 
 def obtain(study: Study) -> Iterator[Judged]:
@@ -45,7 +46,9 @@ def fitted(study: Study, scenario: Scenario, drive: Json, table: Path) -> Json:
     """Return the fitted fields of a scenario, by their paths."""
     found = measured(table, drive["device"], study.document["fit_on"])
     vary = study.document["vary"][drive["scenario"]]
-    fit = fitting.fit(scenario, found, vary, requests=FITTING, measures=FITTED, cross_validate=False, tell=study.tell)
+    fit = fitting.fit(
+        scenario, found, vary, requests=FITTING, measures=FITTED, loss="soft_l1", cross_validate=False, tell=study.tell
+    )
     values = {row["parameter"]: row["is"] for row in fit["parameters"]}
     apart = [*vary, *study.document["apart"][drive["scenario"]]]
     warnings = fitting.told_apart(scenario.with_(values), found, apart, requests=FITTING, measures=FITTED)
@@ -74,7 +77,7 @@ def judged(study: Study, scenario: Scenario, drive: Json, table: Path) -> Iterat
 
 
 def measured(table: Path, device: str, depths: list[int]) -> Measurement:
-    """Return the points of a drive at these depths. Their mean is fio's completion latency, which leaves submission out."""
+    """Return the points of a drive at these depths. Their mean is that of fio's completion latency."""
     with table.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["device"] == device and int(row["iodepth"]) in depths]
     return Measurement([_point(row) for row in rows])
@@ -84,5 +87,5 @@ def _point(row: dict[str, str]) -> Json:
     shape = {"op": row["op"], "pattern": "random", "block_bytes": 4096, "read_share": float(row["op"] == "read")}
     counts = {name: int(row[name]) for name in ("iodepth", "numjobs")}
     found = {"iops": float(row["iops"]), "mean_ms": float(row["clat_mean_us"]) / 1000}
-    empty = dict.fromkeys(("bandwidth_bytes_per_s", "file_bytes", *loads.PERCENTILES))
+    empty = dict.fromkeys(("bandwidth_bytes_per_s", "file_bytes", *PERCENTILES))
     return empty | shape | counts | found

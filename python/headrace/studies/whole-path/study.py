@@ -27,7 +27,7 @@ def obtain(study: Study) -> Iterator[Judged]:
 
 
 def run(study: Study, load: float, weeks: float, changes: Json) -> Json:
-    """Run so many weeks at a multiple of the load; small, an eighth of the time with a pool of an eighth."""
+    """Run a number of weeks at a multiple of the load; small, an eighth of the time with a pool of an eighth."""
     part = 8 if study.small else 1
     changes = changes | {"workload.trigger.arrivals.poisson": f"{load} /s"}
     changes["run.time"] = f"{int(weeks * WEEK / part)} s"

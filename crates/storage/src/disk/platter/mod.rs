@@ -119,7 +119,7 @@ impl Platter {
             true => switch,
             false => self.stroke_ns(from.cylinder, to.cylinder).max(switch),
         };
-        // Where surfaces switch in no time, neither is there anything to settle.
+        // If switching surfaces takes no time, nothing needs to settle.
         if op == Op::Read || moved == 0.0 { moved } else { (moved + self.write_settle_ns).max(0.0) }
     }
 

@@ -40,6 +40,13 @@ impl Lowering<'_> {
         lowered.is_some_and(|lowered| matches!(lowered.plan, AnyPlan::Controller(_)))
     }
 
+    /// What a component reads and writes as a whole: a sector of its own, or of what it uses.
+    pub fn sector(&self, id: NodeId) -> Option<Bytes> {
+        let lowered = self.drafts[id.index()].lowered.as_ref()?;
+        let below = || lowered.uses.iter().filter_map(|used| self.sector(*used)).max();
+        lowered.plan.known().sector().or_else(below)
+    }
+
     /// Refuses controllers whose arrays set aside more memory for caches than they have. Only the whole system shows it.
     pub(super) fn check_memory(&mut self) {
         let short: Vec<(usize, Bytes, Bytes)> = (0..self.drafts.len())

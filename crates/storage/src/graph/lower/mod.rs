@@ -35,7 +35,7 @@ pub const MAX_BYTES: u64 = 1 << 60;
 /// Lowers a system to a graph, with the routes that streams want.
 ///
 /// # Errors
-/// Every mistake in it, also in parts and components that nothing uses.
+/// All errors in it, also in parts and components that nothing uses.
 pub fn lower(
     parts: &IndexMap<String, ComponentSpec>,
     system: &IndexMap<String, ComponentSpec>,

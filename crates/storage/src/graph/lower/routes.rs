@@ -102,9 +102,8 @@ impl Lowering<'_> {
             false => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
         };
         let (reached, at) = (listed(self.fabric.reached(from)), listed(self.fabric.switches_of(to)));
-        let message = format!(
-            "`{from}` cannot reach `{to}`: from `{from}` only {reached} can be reached; `{to}` is connected to {at}"
-        );
+        let message =
+            format!("`{from}` cannot reach `{to}`: `{from}` reaches {reached}; `{to}` is connected to {at}");
         self.refuse(
             field,
             message,

@@ -58,7 +58,7 @@ fn fifo(over: f64) -> f64 {
     let (mut low, mut high) = (-1.0, 0.0);
     for _ in 0..200 {
         let w: f64 = f64::midpoint(low, high);
-        if w * w.exp() < -alpha * (-alpha).exp() { low = w } else { high = w }
+        if w * libm::exp(w) < -alpha * libm::exp(-alpha) { low = w } else { high = w }
     }
     alpha / (alpha + low)
 }

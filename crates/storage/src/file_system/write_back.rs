@@ -1,0 +1,68 @@
+//! Who writes dirty pages back, and when.
+
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Cause, Op, Spent};
+
+use super::{FileSystem, count};
+
+impl<'m> FileSystem<'m> {
+    /// Has as many workers as may be write back.
+    pub fn write_back(&'m self) {
+        let Some(crews) = self.crews.get() else { return };
+        while self.workers.get() < self.plan.spec.write_back_depth && self.is_due() {
+            self.workers.set(self.workers.get() + 1);
+            crews.writers.start(());
+        }
+    }
+
+    /// Whether a dirty page is to be written back now.
+    fn is_due(&self) -> bool {
+        let mut pages = self.pages.borrow_mut();
+        if pages.dirty() == 0 {
+            return false;
+        }
+        if self.syncing.get() > 0 || self.throttled.get() > 0 {
+            return true;
+        }
+        let above = pages.dirty() > self.plan.pages(self.plan.spec.dirty_background.get());
+        let old = pages.oldest().is_some_and(|since| since + self.plan.spec.dirty_age <= self.sim.now());
+        self.drains.set(self.drains.get() && (above || old));
+        self.drains.get()
+    }
+
+    /// One worker: writes runs of pages back as long as some are due.
+    pub async fn work(&'m self) {
+        let most = self.plan.spec.max_request.0 / self.block();
+        while self.is_due() {
+            let Some((first, many)) = self.pages.borrow_mut().take_run(most) else { break };
+            self.in_flight.set(self.in_flight.get() + many as usize);
+            let block = Block { op: Op::Write, address: first * self.block(), bytes: many * self.block() };
+            let key = self.place.stream("write-back").key(self.counts.destaged.get());
+            count(&self.counts.destaged, many);
+            let mut spent = Spent::from(self.sim.now());
+            self.ask_volume(&Ask::new(key, block).because(Cause::Destage), &mut spent).await;
+            self.in_flight.set(self.in_flight.get() - many as usize);
+            self.written_back.end();
+        }
+        self.workers.set(self.workers.get() - 1);
+    }
+
+    /// Has somebody look from time to time, as long as pages are dirty.
+    pub fn watch(&'m self) {
+        if let (false, Some(crews)) = (self.is_watched.get(), self.crews.get()) {
+            self.is_watched.set(true);
+            crews.watch.start(());
+        }
+    }
+
+    /// Looks at every multiple of the interval, until nothing is dirty.
+    pub async fn look(&'m self) {
+        let every = self.plan.spec.wake.0;
+        while self.pages.borrow().dirty() > 0 {
+            self.sim.until(Nanos((self.sim.now().0 / every + 1) * every)).await;
+            self.drains.set(true);
+            self.write_back();
+        }
+        self.is_watched.set(false);
+    }
+}
