@@ -5,7 +5,7 @@ value, and nothing is rounded.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ OCTAVES = 4
 # Up to this number of whole numbers each has a stop.
 MOST_WHOLE = 120
 SECTOR = 512
+# The types of the schema that stand for a device by its name, and the kind of component that it is for.
+DEVICES = {"DeviceField": "disk", "SsdField": "ssd"}
 # A number of a device, with where it comes from; a file can have the number alone in its place.
 SOURCED = {"value", "source", "estimate"}
 # What is nothing goes up from there: to 20 ms, 1 GiB, 100 MB/s, 100 /s.
@@ -64,10 +66,11 @@ class Field:
         return self.place.removeprefix(f"{self.group}.").replace("_", " ").replace(".", " · ")
 
 
-def fields(filled: Json, schema: Json, devices: Sequence[str]) -> list[Field]:
+def fields(filled: Json, schema: Json, devices: Callable[[str], Sequence[str]]) -> list[Field]:
     """Return what can be changed in a scenario, in the order of its document.
 
-    `filled` is the scenario with its defaults, `schema` that of scenarios, `devices` the names of those in reach.
+    `filled` is the scenario with its defaults, `schema` that of scenarios, `devices` gives the names of
+    those in reach that are for a kind of component.
     """
     return list(_Walk(schema, devices).walk(filled, schema, ""))
 
@@ -75,13 +78,14 @@ def fields(filled: Json, schema: Json, devices: Sequence[str]) -> list[Field]:
 class _Walk:
     """Goes through a document and its schema side by side."""
 
-    def __init__(self, root: Json, devices: Sequence[str]) -> None:
+    def __init__(self, root: Json, devices: Callable[[str], Sequence[str]]) -> None:
         self.root, self.devices = root, devices
 
     def walk(self, value: Any, schema: Json, place: str, about: str = "") -> Iterator[Field]:
         about = schema.get("description", about)
-        if schema.get("$ref", "").endswith("/DeviceField") and isinstance(value, str):
-            yield _chosen(place, value, [*self.devices], about)
+        kind = DEVICES.get(schema.get("$ref", "").rpartition("/")[2])
+        if kind and isinstance(value, str):
+            yield _chosen(place, value, self.devices(kind), about)
             return
         choices = list(self.choices(schema))
         if isinstance(value, dict) and value.keys() <= SOURCED and "value" in value:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from headrace import _core
+from headrace._core import ScenarioError
 from headrace.explore.fields import Field, Json, fields
 from headrace.scenario import Scenario, schema
 
@@ -16,8 +17,9 @@ def offered(scenario: Scenario, before: Mapping[str, Field] | None = None) -> di
 
     A field whose value is one of its stops `before` keeps those: a slider that moves does not change its ends.
     """
-    devices = json.loads(_core.device_names(str(Path(scenario.file).parent)))
-    found = sorted(fields(scenario.filled(), _schema(), devices), key=_rank)
+    folder = str(Path(scenario.file).parent)
+    names = tuple(json.loads(_core.device_names(folder)))
+    found = sorted(fields(scenario.filled(), _schema(), lambda kind: _devices(kind, names, folder)), key=_rank)
     return {one.place: kept(one, (before or {}).get(one.place)) for one in found}
 
 
@@ -27,6 +29,22 @@ ORDER = ("workload", "system", "parts", "faults", "run")
 
 def _rank(field: Field) -> int:
     return ORDER.index(field.group.partition(".")[0])
+
+
+@functools.cache
+def _devices(kind: str, names: tuple[str, ...], folder: str) -> list[str]:
+    """Return which devices are for a kind of component: a scenario of one of them is valid."""
+    return [name for name in names if _is_valid(kind, name, folder)]
+
+
+def _is_valid(kind: str, name: str, folder: str) -> bool:
+    system = {"a": {"type": kind, "device": name}}
+    stream = {"to": "a", "arrivals": {"poisson": "1 /s"}}
+    try:
+        Scenario(json.dumps({"system": system, "workload": {"b": stream}}), f"{folder}/one.yaml").check()
+    except ScenarioError:
+        return False
+    return True
 
 
 @functools.cache
