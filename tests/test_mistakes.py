@@ -61,7 +61,7 @@ MISTAKES = {
         ["3:40", "`spindle` stands in `system`", "move `spindle` from `system:` to `parts:`", "`of: [spindle]`"],
     ),
     "an array of an array of system": (("of: spindle", "of: tds"), ["4:40", "`tds` stands in `system`"]),
-    "an array that uses itself": (("of: spindle, disks: 3", "of: [tds]"), ["a circle of references: tds → tds"]),
+    "an array that uses itself": (("of: spindle, disks: 3", "of: [tds]"), ["circular reference: tds → tds"]),
     "a part that contains itself": (
         ("parts:\n", "parts:\n  shelf: {type: array, level: raid0, of: shelf, disks: 2, stripe_unit: 1 MiB}\n"),
         ["2:42", "`shelf` would contain itself: shelf → shelf"],

@@ -216,7 +216,7 @@ fn mistakes_are_named() {
         refused("builder: gdc", "builder: disk")
             .contains("`disk` is a `disk`; a `event_builder` belongs here")
     );
-    assert!(refused("to: [disk]", "to: [gdc]").contains("a circle of references"));
+    assert!(refused("to: [disk]", "to: [gdc]").contains("circular reference"));
     assert!(refused("to: ldc", "to: gdc").contains("holds no data"));
     assert!(
         refused("to: ldc", "to: ldc, size: 1 MB")

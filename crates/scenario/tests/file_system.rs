@@ -49,10 +49,10 @@ fn reads_come_a_window_at_a_time() {
     assert!(again > 5.0 * found, "what was read before is in memory: {again:.1} MB/s");
 }
 
-/// Neighbouring pages are written back together: 1 MiB in calls of 4 KiB becomes two requests of 512 KiB.
+/// Neighbouring pages are written back together: 1 MiB in calls of 8 KiB becomes two requests of 512 KiB.
 #[test]
 fn small_writes_reach_the_volume_in_large_requests() {
-    let found = run("fsync_every: 1 MiB", "op: write, size: 4 KiB", 256);
+    let found = run("fsync_every: 1 MiB", "op: write", 128);
     let volume = &found.components[0];
     assert_eq!(volume.path, "volume");
     assert!(volume.visits == 2, "{} requests", volume.visits);

@@ -95,7 +95,7 @@ fn rates_are_those_of_fibre_channel() {
     assert_eq!([of("2 Gb/s"), of("2.125 Gb/s")], [of("200 MB/s"); 2]);
     let refused = |text: &str| mistakes(&[("loop", ComponentSpec::FcLoop(a_loop(text)))]).remove(0);
     let rate = refused(r#"{"rate": "3 Gb/s"}"#);
-    assert!(rate.message.contains("no Fibre Channel loop of 375 MB/s"), "{}", rate.message);
+    assert!(rate.message.contains("no Fibre Channel loop has a rate of 375 MB/s"), "{}", rate.message);
     assert_eq!(rate.help.as_deref(), Some("use `1 Gb/s`, `2 Gb/s` or `4 Gb/s`"));
     let frame = refused(r#"{"rate": "1 Gb/s", "frame_payload": "4 KiB"}"#);
     assert_eq!(frame.field, ["system", "loop", "frame_payload"]);
