@@ -58,7 +58,7 @@ MISTAKES = {
     ),
     "the old form, with parts in `system`": (
         ("parts:\n  spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}\nsystem:\n", OLD),
-        ["3:40", "`spindle` stands in `system`", "move `spindle` from `system:` to `parts:`", "`of: [spindle]`"],
+        ["3:40", "`spindle` is defined in `system`", "move `spindle` from `system:` to `parts:`", "`of: [spindle]`"],
     ),
     "an array of an array of system": (("of: spindle", "of: tds"), ["4:40", "`tds` stands in `system`"]),
     "an array that uses itself": (("of: spindle, disks: 3", "of: [tds]"), ["circular reference: tds → tds"]),
