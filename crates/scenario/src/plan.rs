@@ -2,6 +2,7 @@
 
 mod extents;
 mod files;
+mod stream;
 mod streams;
 
 use std::path::{Path as FilePath, PathBuf};
@@ -17,7 +18,7 @@ use crate::faults::{self, Fault};
 use crate::progress::Progress;
 use crate::spec::{RunSpec, ScenarioSpec};
 
-pub use streams::StreamPlan;
+pub use stream::StreamPlan;
 
 /// A scenario in which nothing is left to go wrong before it runs.
 #[derive(Clone, Debug)]

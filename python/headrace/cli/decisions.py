@@ -100,22 +100,13 @@ def capacity_command(
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     ends = [None if one is None else design.scalar(one) for one in (least, most)]
-    share = _share(within, "--within")
+    search: How = {"least": ends[0], "most": ends[1], "within": _share(within, "--within")}
+    search |= {"replications": replications, "budget": budget}
 
     def ask(how: How) -> capacity.Capacity:
         loaded = load(file).with_(changes(sets))
         keep_apart({"--report": report}, [*loaded.inputs(), *stored.files(store)])
-        return capacity.capacity(
-            loaded,
-            increase,
-            until,
-            least=ends[0],
-            most=ends[1],
-            within=share,
-            replications=replications,
-            budget=budget,
-            **how,
-        )
+        return capacity.capacity(loaded, increase, until, **search, **how)
 
     def tell(found: capacity.Capacity) -> None:
         print_rows(as_json, capacity.as_json(found), *tables.loads(found))

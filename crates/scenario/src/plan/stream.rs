@@ -1,0 +1,131 @@
+//! A stream of a plan: what it sends, and the load that theory makes of it.
+
+use headrace_storage::Load;
+use headrace_trace::{FileLog, Replay, Timing};
+use headrace_work::{NodeId, Op};
+use headrace_workload::{ArrivalSpec, Extents, StreamSpec, WhenFull};
+
+use crate::operation::Operation;
+
+/// Sizes drawn from more values than this are represented by this many.
+const KINDS: usize = 64;
+
+/// A stream that can be run.
+#[derive(Clone, Debug)]
+pub struct StreamPlan {
+    /// Its name.
+    pub name: String,
+    /// What the user wrote.
+    pub spec: StreamSpec,
+    /// The component it goes to first: the one that it names, or the route there.
+    pub target: NodeId,
+    /// What it replays.
+    pub trace: Option<Replay>,
+    /// The file operations that it replays.
+    pub log: Option<FileLog>,
+    /// Where the files lie that its requests go to.
+    pub extents: Option<Extents>,
+}
+
+impl StreamPlan {
+    /// The operations that it has, where there are several: results tell them apart.
+    pub fn operations(&self) -> Vec<Operation> {
+        let all: Vec<Operation> = match &self.log {
+            Some(log) => log.survey.acts().map(|(act, _)| Operation::File(act)).collect(),
+            None if self.is_mixed() => vec![Operation::Block(Op::Read), Operation::Block(Op::Write)],
+            None => Vec::new(),
+        };
+        if all.len() > 1 { all } else { Vec::new() }
+    }
+
+    /// Whether it replays what was recorded.
+    pub fn is_recorded(&self) -> bool {
+        self.trace.is_some() || self.log.is_some()
+    }
+
+    /// The number of requests that were recorded; none where they are drawn.
+    pub fn recorded(&self) -> Option<u64> {
+        let traced = self.trace.as_ref().map(|trace| trace.survey.requests);
+        traced.or(self.log.as_ref().map(|log| log.survey.operations))
+    }
+
+    /// Whether it has both reads and writes.
+    fn is_mixed(&self) -> bool {
+        match &self.trace {
+            None => (0.0..1.0).contains(&self.spec.op.reads()) && self.spec.op.reads() > 0.0,
+            Some(trace) => (1..trace.survey.requests).contains(&trace.survey.reads),
+        }
+    }
+
+    /// Whether requests come whatever became of those before them.
+    pub fn is_open(&self) -> bool {
+        let open = match &self.trace {
+            None => self.log.is_some() || self.spec.arrivals.mean_rate().is_some(),
+            Some(trace) => trace.timing() == Timing::Timestamps,
+        };
+        open && self.spec.outstanding.is_none()
+    }
+
+    /// Whether its source makes no requests while as many as may be are in flight.
+    pub fn waits_for_room(&self) -> bool {
+        self.spec.outstanding.is_some() && self.spec.when_full == WhenFull::Wait
+    }
+
+    /// Whether every request that comes is made, and waits until it is answered.
+    pub fn is_patient(&self) -> bool {
+        self.spec.outstanding.is_none() && self.spec.timeout.is_none()
+    }
+
+    /// What theory and components may know of its requests.
+    pub fn load(&self) -> Load {
+        Load {
+            stream: self.name.clone(),
+            kinds: self.some_kinds(),
+            sizes: self.spec.size.bounds(),
+            align: self.spec.alignment(),
+            uniform: self.spec.is_everywhere(),
+            traced: self.is_recorded(),
+            alone: false,
+            clients: match self.spec.arrivals {
+                ArrivalSpec::Closed { depth, .. } => depth,
+                _ => 0,
+            },
+        }
+    }
+
+    /// Whether sizes are drawn from more values than theory takes into account.
+    pub fn has_many_kinds(&self) -> bool {
+        self.kinds().len() > KINDS
+    }
+
+    /// Every kind of request that occurs, with its probability: (probability, op, bytes). For streams that draw theirs.
+    fn kinds(&self) -> Vec<(f64, Op, u64)> {
+        let reads = self.spec.op.reads();
+        let ops = [(reads, Op::Read), (1.0 - reads, Op::Write)];
+        let sizes = self.spec.size.support(1000);
+        let kinds = ops.iter().flat_map(|(p, op)| sizes.iter().map(move |(q, size)| (p * q, *op, size.0)));
+        kinds.filter(|(p, ..)| *p > 0.0).collect()
+    }
+
+    /// At most [`KINDS`] kinds, chosen by probability.
+    fn some_kinds(&self) -> Vec<(f64, Op, u64)> {
+        let all = self.kinds();
+        if all.len() <= KINDS {
+            return all;
+        }
+        let mut some: Vec<(f64, Op, u64)> = Vec::new();
+        let (mut below, mut next) = (0.0, all.iter());
+        let mut kind = all[0];
+        for i in 0..KINDS {
+            while below <= (i as f64 + 0.5) / KINDS as f64 {
+                let Some(later) = next.next() else { break };
+                (below, kind) = (below + later.0, *later);
+            }
+            match some.last_mut().filter(|last| (last.1, last.2) == (kind.1, kind.2)) {
+                Some(last) => last.0 += 1.0 / KINDS as f64,
+                None => some.push((1.0 / KINDS as f64, kind.1, kind.2)),
+            }
+        }
+        some
+    }
+}
