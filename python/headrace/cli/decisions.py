@@ -100,7 +100,7 @@ def capacity_command(
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     ends = [None if one is None else design.scalar(one) for one in (least, most)]
-    search: How = {"least": ends[0], "most": ends[1], "within": _share(within, "--within")}
+    search: dict[str, Any] = {"least": ends[0], "most": ends[1], "within": _share(within, "--within")}
     search |= {"replications": replications, "budget": budget}
 
     def ask(how: How) -> capacity.Capacity:
