@@ -48,7 +48,7 @@ def test_a_mistake_in_ones_own_device_is_told_where_it_is(headrace: Run, tmp_pat
     own_device(tmp_path, rotation="rotaton")
     ran = headrace("run", tmp_path / "scenario.yaml")
     assert ran.returncode == 2
-    assert "the file of `mine` has mistakes" in ran.stderr
+    assert "the file of `mine` has errors" in ran.stderr
     assert "did you mean `rotation`?" in ran.stderr
     assert "mine.yaml:9:1" in ran.stderr
     assert "did you mean `rotation`?" in headrace("devices", "mine", "--beside", tmp_path).stderr
