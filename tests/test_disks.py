@@ -165,7 +165,7 @@ def test_choosing_what_is_next_pays_and_the_same_requests_are_served() -> None:
     assert rates["look"] > rates["fcfs"]
     assert rates["c_look"] > rates["fcfs"]
     assert rates["sptf"] > 1.5 * rates["fcfs"]
-    with pytest.raises(ScenarioError, match="meaning only where the platter turns"):
+    with pytest.raises(ScenarioError, match="applies only to `positioning: mechanical`"):
         disk(system__spindle__scheduling="sptf", system__spindle__positioning="coupled").check()
 
 

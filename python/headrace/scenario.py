@@ -45,7 +45,8 @@ def _named(fields: Collection[str], text: str, changes: Mapping[str, object]) ->
     """Return the texts that stand under some fields of a scenario, and those that changes put there."""
     import yaml  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
-    found = [str(value) for path, value in changes.items() if path.rpartition(".")[2] in fields]
+    put = (value for path, value in changes.items() if path.rpartition(".")[2] in fields)
+    found = [str(value) for value in put if isinstance(value, str | Path)]
     left: list[Any] = []
     for document in (text, *(value for _, value in _sets(changes))):
         with suppress(yaml.YAMLError, RecursionError):  # What cannot be read is refused elsewhere.

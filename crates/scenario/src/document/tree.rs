@@ -92,15 +92,19 @@ impl Tree {
             Self::parse(text, "").map_err(|problem| wrong(format!("`{path}`: {}", problem.message)))?.root;
         value.forget_spans();
         let mut node = &mut self.root;
-        // Names of components and streams are free: one more may well resemble another.
-        let names_one = matches!(path.split('.').collect::<Vec<_>>()[..], ["system" | "workload", _]);
+        // Names are free, so only a place below a name shows that it is misspelt: a new one may well resemble another. The schema
+        // checks fields.
+        let misspelt_at = match path.split('.').collect::<Vec<_>>()[..] {
+            ["system" | "workload" | "parts", _, _, ..] => 1,
+            _ => 0,
+        };
         let mut within = "";
         for (depth, step) in path.split('.').enumerate() {
             if within == "device" {
                 node.open_name();
             }
             within = step;
-            if let Some(near) = node.nearly(step).filter(|_| !(names_one && depth == 1)) {
+            if let Some(near) = node.nearly(step, depth <= misspelt_at) {
                 return Err(wrong(format!("`{path}`: there is no `{step}`; did you mean `{near}`?")));
             }
             node = node.child_to_set(step).ok_or_else(|| {
@@ -148,9 +152,13 @@ impl Node {
         }
     }
 
-    /// A key of this map that `name`, which it does not have, is likely to be a misspelling of.
-    fn nearly(&self, name: &str) -> Option<&str> {
+    /// A key of this map that `name`, which it does not have, is likely to be a misspelling of. A map of fields may lack one that
+    /// resembles another; a single key is a choice, which a second one would contradict.
+    fn nearly(&self, name: &str, has_names: bool) -> Option<&str> {
         let Value::Map(entries) = &self.value else { return None };
+        if !has_names && entries.len() > 1 {
+            return None;
+        }
         let keys = || entries.iter().map(|(key, _)| key.name.as_str());
         let alike = |key: &&str| strsim::normalized_damerau_levenshtein(key, name) >= 0.8;
         keys().all(|key| key != name).then(|| keys().find(alike)).flatten()
