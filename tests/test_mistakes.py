@@ -93,7 +93,10 @@ MISTAKES = {
         ("arrivals: {poisson: 10 /s}", "arrivals: {closed: {depth: 4}}, outstanding: 4"),
         ["a closed stream has `depth` requests in flight"],
     ),
-    "full without a limit": (("size: 128 KiB", "size: 128 KiB, when_full: drop"), ["has no effect without `outstanding`", "outstanding: 32"]),
+    "full without a limit": (
+        ("size: 128 KiB", "size: 128 KiB, when_full: drop"),
+        ["has no effect without `outstanding`", "outstanding: 32"],
+    ),
     "too large a stripe unit": (("stripe_unit: 128 KiB", "stripe_unit: 2 TB"), ["stripe unit of 2 TB does not fit"]),
     "too large a request": (("size: 128 KiB", "size: 3 TB"), ["does not fit into"]),
     "a region beyond the end": (
@@ -268,7 +271,9 @@ def test_an_array_that_cannot_be_is_refused(headrace: Run, tmp_path: Path, wrong
 def test_an_unknown_study_is_told(headrace: Run) -> None:
     ran = headrace("study", "run", "raid5")
     assert ran.returncode == 2
-    assert "data-sheets, ecmwf-library, llnl-unitree, measured-disks, raid-levels, raid0-split-merge" in " ".join(ran.stderr.split())
+    assert "data-sheets, ecmwf-library, llnl-unitree, measured-disks, raid-levels, raid0-split-merge" in " ".join(
+        ran.stderr.split()
+    )
 
 
 def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path) -> None:

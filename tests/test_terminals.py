@@ -113,3 +113,15 @@ def test_lost_streams_are_no_traceback(tmp_path: Path) -> None:
     )
     assert full.returncode != 0
     assert b"Traceback" not in full.stderr
+
+
+def test_a_reader_that_leaves_early_costs_no_report(tmp_path: Path) -> None:
+    """`headrace run … | head -1` still writes the report."""
+    report = tmp_path / "run.html"
+    program = [str(Path(sys.executable).with_name("headrace")), "run", str(ROOT / "examples" / "queue-depth.yaml")]
+    options = ["--set", "run.requests=2000", "--report", str(report)]
+    with subprocess.Popen([*program, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        running.stdout.close()
+        assert running.wait() == 0
+    assert "</html>" in report.read_text()
