@@ -38,6 +38,15 @@ def rate(bytes_per_s: float) -> str:
     return f"{bytes_per_s:.3g} B/s"
 
 
+def number(value: float) -> str:
+    """Write a number in four digits, and a large one in full.
+
+    >>> number(126.42), number(118926.3)
+    ('126.4', '118,926')
+    """
+    return f"{value:,.0f}" if value >= 9999.5 else f"{value:.4g}"
+
+
 def ms(value: float) -> str:
     """Write milliseconds: to the microsecond, and smaller ones with four digits."""
     return f"{value:.3f}" if value >= 1 or value == 0 else f"{value:.4g}"

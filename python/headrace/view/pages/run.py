@@ -65,7 +65,7 @@ def tiles(found: Json) -> list[Json]:
 def _throughput(streams: list[Json]) -> Json:
     bytes_per_s = sum(stream["bytes_per_s"] for stream in streams)
     requests = sum(stream["requests_per_s"] for stream in streams)
-    return {"name": "throughput", "value": words.rate(bytes_per_s), "beside": f"{requests:.4g} requests/s"}
+    return {"name": "throughput", "value": words.rate(bytes_per_s), "beside": f"{words.number(requests)} requests/s"}
 
 
 def _response(stream: Json, found: Json, *, alone: bool) -> list[Json]:
