@@ -182,8 +182,10 @@ def _box(place: Place, box: Box) -> str:
         if box.background >= 0.005:
             from_hosts, behind = BOX_WIDTH * (box.used - box.background), BOX_WIDTH * box.background
             drawn.append(_rectangle(x + from_hosts, y, behind, "url(#hatched)", "in the background"))
-        busy = f"{box.used:.0%} busy" + (f", {box.background:.0%} background" if box.background >= 0.005 else "")
-        drawn.append(_text(middle, y + BOX_HEIGHT / 2 + 15, busy, 11.5))
+        busy, size = f"{box.used:.0%} busy", 11.5
+        if box.background >= 0.005:
+            busy, size = f"{busy}, {box.background:.0%} background", 9.5
+        drawn.append(_text(middle, y + BOX_HEIGHT / 2 + 15, busy, size))
     outline = (
         f'<rect x="{x:g}" y="{y:g}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="6" fill="none" stroke="var(--dim)"/>'
     )
