@@ -65,7 +65,10 @@ def tiles(found: Json) -> list[Json]:
 def _throughput(streams: list[Json]) -> Json:
     bytes_per_s = sum(stream["bytes_per_s"] for stream in streams)
     requests = sum(stream["requests_per_s"] for stream in streams)
-    return {"name": "throughput", "value": words.rate(bytes_per_s), "beside": f"{words.number(requests)} requests/s"}
+    beside = f"{words.number(requests)} requests/s"
+    if bytes_per_s == 0:  # Sessions of cartridges have a time and no size.
+        return {"name": "throughput", "value": beside, "beside": ""}
+    return {"name": "throughput", "value": words.rate(bytes_per_s), "beside": beside}
 
 
 def _response(stream: Json, found: Json, *, alone: bool) -> list[Json]:

@@ -85,7 +85,7 @@ def cdfs(of: Mapping[str, Points], marks: Mapping[str, float] | None = None) -> 
 
 def _marked(marks: Mapping[str, float], x: altair.X) -> Drawing:
     """Draw a line at each time, with its name at the bottom, which a cdf leaves free."""
-    rows = [{"name": f"{name} {ms:.3g}", "x": ms} for name, ms in marks.items()]
+    rows = [{"name": f"{name} {f'{ms:,.0f}' if ms >= 1000 else f'{ms:.3g}'}", "x": ms} for name, ms in marks.items()]
     data = altair.Chart(altair.InlineData(values=rows))
     line = data.mark_rule(color=INK, strokeDash=[2, 3], opacity=0.6).encode(x=x)
     name = data.mark_text(color=INK, dx=4, dy=3, align="left", baseline="top", fontSize=11, angle=270)
