@@ -39,7 +39,7 @@ impl Interval {
     /// From the means of successive small batches of one run, warm-up left out. `None` below four batches.
     ///
     /// They are merged into 32 groups. The variance is that of the groups; Student's law has the degrees of freedom of as many
-    /// groups as hold 80 independent batches each ([`independent_groups`]), so that short runs have wider intervals. Below five
+    /// groups as hold 80 independent batches each, so that short runs have wider intervals. Below five
     /// such groups the interval is not trusted.
     pub fn by_batch_means(batch_means: &[f64]) -> Option<Self> {
         if batch_means.len() < 4 {
