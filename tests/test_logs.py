@@ -452,8 +452,9 @@ def test_a_scenario_replays_a_log(headrace: Run, tmp_path: Path) -> None:
 
 
 def test_a_log_without_rates_makes_no_scenario_and_leaves_nothing(headrace: Run, tmp_path: Path) -> None:
-    written(tmp_path, "log", "CB1172;20110819T001558;304\n")
-    ran = headrace("logs", "convert", "log", "-o", "replay.yaml", cwd=tmp_path)
+    name = "billing-2024.03.01"
+    written(tmp_path, name, BILLING)
+    ran = headrace("logs", "convert", name, "-o", "replay.yaml", cwd=tmp_path)
     assert ran.returncode == 2
-    assert "no latency and rate can be found in log" in ran.stderr
-    assert [file.name for file in tmp_path.iterdir()] == ["log"]
+    assert f"no latency and rate can be found in {name}" in ran.stderr
+    assert [file.name for file in tmp_path.iterdir()] == [name]

@@ -6,7 +6,7 @@ import io
 import shlex
 import sys
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -78,23 +78,9 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
     return text.encode("ascii", "replace").decode(), error.end
 
 
-class _Output(io.FileIO):
-    """The standard output. What a closed pipe no longer takes is dropped, so that files are still written."""
-
-    def write(self, data: Any, /) -> int:
-        try:
-            return super().write(data)
-        except BrokenPipeError:
-            return memoryview(data).nbytes
-
-
 def _print_anywhere() -> None:
-    """Have all that is printed reach any terminal: no sign that it lacks, and no closed pipe, ends the command."""
+    """Have all that is printed reach any terminal: no sign that it lacks ends the command."""
     codecs.register_error("headrace", _in_ascii)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        lines, encoding = sys.stdout.line_buffering, sys.stdout.encoding
-        buffer = io.BufferedWriter(_Output(sys.stdout.fileno(), "w", closefd=False))
-        sys.stdout = io.TextIOWrapper(buffer, encoding, line_buffering=lines)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="headrace")
@@ -109,6 +95,9 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise SystemExit(0) from None
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise

@@ -137,9 +137,11 @@ def answered(
 def _tell(
     found: Found, tell: Callable[[Found], None], draw: Callable[[Found, Path], object], page: Path | None
 ) -> None:
-    tell(found)
-    if page:
-        write(lambda file: draw(found, file), page)
+    try:
+        tell(found)
+    finally:  # A reader that leaves early, such as `head`, costs no report.
+        if page:
+            write(lambda file: draw(found, file), page)
 
 
 def _refuse_no_file(page: Path | None) -> None:

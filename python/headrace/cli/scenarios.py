@@ -82,12 +82,14 @@ def run(
     except OSError as error:
         cannot_write(error, error.filename or requests or timeline)
     results = found.data
-    if as_json:
-        print(json.dumps(results, indent=2))
-    else:
-        terminal.show(results)
-    if report:
-        write(lambda page: found.report(page, title=file.stem), report)
+    try:
+        if as_json:
+            print(json.dumps(results, indent=2))
+        else:
+            terminal.show(results)
+    finally:  # A reader that leaves early, such as `head`, costs no report.
+        if report:
+            write(lambda page: found.report(page, title=file.stem), report)
     exit_where_lost(lost)
     _exit_unless_complete(results)
 
