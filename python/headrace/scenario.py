@@ -49,7 +49,7 @@ def _named(fields: Collection[str], text: str, changes: Mapping[str, object]) ->
     found = [str(value) for value in put if isinstance(value, str | Path)]
     left: list[Any] = []
     for document in (text, *(value for _, value in _sets(changes))):
-        with suppress(yaml.YAMLError, RecursionError):  # What cannot be read is refused elsewhere.
+        with suppress(yaml.YAMLError, RecursionError):  # `check` reports a file that cannot be parsed.
             left.append(yaml.load(document, yaml.BaseLoader))
     seen = set[int]()  # Aliases can name what contains them.
     while left:
