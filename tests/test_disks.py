@@ -1,4 +1,4 @@
-"""The mechanical disk: imported, held against measured drives and against theory, fitted, and choosing what is next."""
+"""The mechanical disk: imported, compared with measured drives and theory, fitted, and choosing what is next."""
 
 import json
 from pathlib import Path

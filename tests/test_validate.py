@@ -1,4 +1,4 @@
-"""Scenarios held against measurements, and fitted to them: where the truth is known, and on real drives."""
+"""Scenarios compared with measurements, and fitted to them: where the truth is known, and on real drives."""
 
 import json
 from pathlib import Path

@@ -30,7 +30,7 @@ class Clock(StrEnum):
 
 
 def _own(beside: Path) -> list[Path]:
-    """Return the files of one's own devices."""
+    """Return your own device files."""
     return sorted((beside / "devices").glob("*.yaml"))
 
 

@@ -234,7 +234,7 @@ def told_apart(
     requests: int = loads.REQUESTS,
     measures: tuple[str, ...] = FITTED,
 ) -> list[str]:
-    """Return which fields, each `PATH=LOW..HIGH`, a measurement does not tell; nothing is fitted."""
+    """Return which fields, each `PATH=LOW..HIGH`, a measurement cannot determine; nothing is fitted."""
     of, _ = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
     problem = _Problem(scenario, loads.stream_of(scenario, None), parameters, of, requests, measures)

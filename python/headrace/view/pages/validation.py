@@ -29,6 +29,6 @@ def write(found: Json, file: str | Path) -> None:
         pictures={title: svg(chart) for title, chart in drawn.items()},
         tables={
             "How far off": rows(found),
-            "The requests furthest off, and what the model thought happened": worst_rows(found),
+            "The requests with the largest errors, and what happened to them in the model": worst_rows(found),
         },
     )

@@ -45,12 +45,12 @@ def show_calibration(found: Json) -> None:
 
 
 def show_validation(found: Json) -> None:
-    """Print how far a device is off a measured trace, and the requests furthest off."""
+    """Print how far a device is off a measured trace, and the requests with the largest errors."""
     console = parts.console()
     console.print(parts.bold(validations.in_a_sentence(found)))
     for title, (columns, rows) in {
         "how far off": validations.rows(found),
-        "the requests furthest off, and what the model thought happened": validations.worst_rows(found),
+        "the requests with the largest errors, and what happened to them in the model": validations.worst_rows(found),
     }.items():
         console.print()
         console.print(parts.table(columns, rows, title=title, words=("", "op", "the model went to")))
