@@ -1,4 +1,4 @@
-//! Devices that vary another one: `device: {like: seagate-st3500630ns, rotation: 10000 rpm}`. Before a document is held
+//! Devices that vary another one: `device: {like: seagate-st3500630ns, rotation: 10000 rpm}`. Before a document is checked
 //! against its schema, what it does not give is taken from the other device and marked as an estimate.
 
 use std::path::Path as FilePath;

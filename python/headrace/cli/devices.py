@@ -171,6 +171,7 @@ def calibrate_disk(
     to: Annotated[Path, typer.Option("--output", "-o", metavar="DEVICE.yaml", help="The device file to write.")],
     as_json: AsJson = False,
     beside: Beside = Path(),
+    report: ReportFile = None,
 ) -> None:
     """Fit a disk to one half of a measured trace, validate it on the other half, and write it as a device file."""
     from headrace.devices import calibration  # noqa: PLC0415
@@ -178,13 +179,15 @@ def calibrate_disk(
     from headrace.view.terminal import progress  # noqa: PLC0415
 
     try:
-        keep_apart({"--output": to}, [trace, *_own(beside)])
+        keep_apart({"--output": to, "--report": report}, [trace, *_own(beside)])
         with progress.saying(quiet=as_json) as tell:
             found = calibration.calibrate(device, trace, beside=beside, tell=tell)
     except ScenarioError as error:
         refuse(error, as_json)
     write(lambda path: write_whole(path, calibration.file_text(found)), to)
     _print(found, terminal.show_calibration, as_json)
+    if report:
+        write(lambda page: calibration.report(found, page), report)
 
 
 @imports.command("disksim")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, Requests, Stream, refuse, write
+from headrace.cli.options import AsJson, ReportFile, Requests, Stream, refuse, write
 from headrace.files import keep_apart, write_whole
 from headrace.mistakes import printable, refusal
 
@@ -217,6 +217,7 @@ def calibrate(
     stream: Stream = None,
     requests: Requests = 20_000,
     as_json: AsJson = False,
+    report: ReportFile = None,
 ) -> None:
     """Fit fields of a scenario to a measurement, with standard errors, and cross-validate on loads left out."""
     import headrace  # noqa: PLC0415
@@ -227,7 +228,7 @@ def calibrate(
 
     try:
         scenario = headrace.load(file)
-        keep_apart({"--output": to}, [measured, *scenario.inputs()])
+        keep_apart({"--output": to, "--report": report}, [measured, *scenario.inputs()])
         with progress.saying(quiet=as_json) as tell:
             points = measurement.load(measured)
             found = fitting.fit(scenario, points, vary, stream=stream, requests=requests, tell=tell)
@@ -239,3 +240,5 @@ def calibrate(
         print(json.dumps(found, indent=2))
     else:
         terminal.show_fit(found)
+    if report:
+        write(lambda page: fitting.report(found, page, title=file.stem), report)

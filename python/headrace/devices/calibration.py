@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import trace
+from headrace import reports, trace
 from headrace.devices import cached, catalogue, device_file, fitted, quantities, survey, validation
 from headrace.devices.parameters import Parameter, bounds, parameters_of, with_values
 
@@ -222,3 +222,8 @@ def file_text(found: Json) -> str:
     for parameter, was, now, error in map(fitted.words, found["parameters"]):
         remarks.append(f"  {parameter}: {was} → {now}{'' if error == '—' else f' ± {error}'}")
     return device_file.text(found["numbers"], remarks)
+
+
+def report(found: Json, file: str | Path) -> None:
+    """Write what the fit reached as one HTML page: whole, or not at all."""
+    reports.pages().write_calibration(found, file)

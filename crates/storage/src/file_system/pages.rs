@@ -202,7 +202,7 @@ mod tests {
     }
 
     proptest! {
-        /// Held against a list of pages and a set of dirty ones.
+        /// Compared with a list of pages and a set of dirty ones.
         #[test]
         fn pages_are_those_of_a_plain_cache(asked in prop::collection::vec((0u64..20, 0u8..3), 0..200)) {
             let (mut pages, mut plain, mut dirty) = (Pages::new(8), Vec::new(), std::collections::BTreeSet::new());

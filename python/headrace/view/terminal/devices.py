@@ -40,8 +40,7 @@ def show_calibration(found: Json) -> None:
     judged = validations.rows(found["judged"]["simulated"])
     console.print(parts.table(*judged, title="on the half that was not fitted"))
     console.print()
-    columns = ("parameter", "was", "is", "standard error")
-    console.print(parts.table(columns, map(fitted.words, found["parameters"]), words=("parameter",)))
+    console.print(parts.table(fitted.COLUMNS, map(fitted.words, found["parameters"]), words=("parameter",)))
 
 
 def show_validation(found: Json) -> None:
