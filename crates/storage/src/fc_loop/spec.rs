@@ -45,7 +45,7 @@ pub enum Policy {
     Fairness,
     /// The same, but array controllers ignore the window for read commands.
     ReadCommandFirst,
-    /// The same, but array controllers, in the place of the FL port, ignore the window.
+    /// The same, but array controllers, not the FL port, ignore the window.
     FlPortFirst,
     /// The same, but array controllers ignore the window for all commands.
     CommandsFirst,
