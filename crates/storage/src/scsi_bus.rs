@@ -99,9 +99,6 @@ impl Spec for ScsiBusSpec {
     type Plan = Self;
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
-        if self.async_rate.get() <= 0.0 {
-            return at.refuse("async_rate", "commands need a rate", Some("such as `5 MB/s`"));
-        }
         if self.burst == Some(Bytes(0)) {
             return at.refuse(
                 "burst",
@@ -165,10 +162,11 @@ impl Channel for ScsiBusSpec {
         ARBITRATION_NS + self.selection.0 as f64 + messages + turn.data as f64 * 1e3 / mb_per_s
     }
 
+    fn rank(&self, turn: &Turn) -> u32 {
+        u32::from(turn.sender == Disk)
+    }
+
     fn fails(&self, view: View) -> Option<String> {
-        Some(format!(
-            "requests are served in order of arrival: `{}` gives the highest ID its turn first (the mean wait is the same where all tenancies are alike)",
-            view.path()
-        ))
+        Some(format!("all disks wait alike: on `{}` those with the higher ID wait less", view.path()))
     }
 }

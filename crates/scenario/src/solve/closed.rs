@@ -39,6 +39,9 @@ fn queues(network: &Network, clients: &[u32], several: Several) -> Queues {
 fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> {
     let of = |ms: &dyn Fn(usize) -> f64| (0..queue.asked.len()).map(ms).collect::<Vec<f64>>();
     let (demands, paths) = (of(&|stream| queue.work_ms(stream)), of(&|stream| queue.path_ms(stream)));
+    if queue.counted_elsewhere {
+        return vec![Station::delay(paths)];
+    }
     let joins = of(&|stream| match &queue.asked[stream] {
         Some(asked) if queue.splits(stream) => asked.visits * network.join_ms(stream),
         _ => 0.0,

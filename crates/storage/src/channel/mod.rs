@@ -140,6 +140,12 @@ pub trait Channel: Debug + Send + Sync {
     /// How long a turn lasts on a channel with this number of ports, in ns, where the word that gave it went `way` of a round.
     fn tenancy_ns(&self, ports: u32, way: f64, turn: &Turn) -> f64;
 
+    /// Whose turn is next where several wait, for theory: that of the smallest rank.
+    fn rank(&self, turn: &Turn) -> u32 {
+        _ = turn;
+        0
+    }
+
     /// The assumption of formulas that its rule breaks.
     fn fails(&self, view: View) -> Option<String> {
         _ = view;
