@@ -121,11 +121,14 @@ workload:
   of_c: {from: c, to: tds, arrivals: {poisson: 250 /s}, size: 64 KiB}
   of_d: {from: d, to: tds, arrivals: {poisson: 250 /s}, size: 64 KiB}
 ";
-    agrees(text, (500.0, 1240.0), 0.02);
+    for load in [500.0, 1000.0, 1240.0] {
+        agrees(text, (load, load), 0.02);
+    }
 }
 
 /// A loop that favours commands is a queue with priorities, a SCSI bus another. The claim, made before it was run: within 5 % at 50, 65
-/// and 80 % of what they carry, for disks that work on many requests at once.
+/// and 80 % of what they carry, for disks that work on many requests at once. A fair loop lets all disks send between two commands,
+/// nearly so where they are many: within 6 % (computed by hand for 40 disks beforehand: 1 to 3 % too long).
 #[test]
 fn channels_that_rank_their_ports_are_queues_with_priorities() {
     let spindle = "{type: station, servers: 64, service: {exponential: 5 ms}, capacity: 10 GB}";
@@ -140,12 +143,14 @@ workload: {{readers: {{to: volume, arrivals: {{poisson: {rate} /s}}, size: 64 Ki
         )
     };
     let favoured = with("{type: fc_loop, rate: 1 Gb/s, policy: commands_first}", 25, 700.0);
+    let fair = with("{type: fc_loop, rate: 1 Gb/s}", 60, 700.0);
     let bus = with("{type: scsi_bus, preset: ultra2}", 15, 600.0);
-    for text in [favoured, bus] {
-        let own = solved(&text, None);
-        let most = own.sustains_per_s;
-        let found = agrees(&text, (0.5 * most, 0.8 * most), 0.05);
-        assert!(!found.fails.iter().any(|fails| fails.contains("order of arrival")), "{:?}", found.fails);
+    for (text, within) in [(favoured, 0.05), (fair, 0.06), (bus, 0.05)] {
+        let most = solved(&text, None).sustains_per_s;
+        for load in [0.5 * most, 0.65 * most, 0.8 * most] {
+            let found = agrees(&text, (load, load), within);
+            assert!(!found.fails.iter().any(|fails| fails.contains("order of arrival")), "{:?}", found.fails);
+        }
     }
 }
 

@@ -26,28 +26,28 @@ const OPEN_AND_CLOSE: f64 = 44.0 + 16.0;
 /// and fro.
 const CROSSINGS: f64 = 4.0;
 
-/// A SAS port of an array controller, the expanders behind it and the links to the disks: arrays use it by `via`, and share it where
-/// several name it.
+/// A SAS port of an array controller with its expanders and disk links. Arrays name it in `via`; those that name the same one share
+/// its lanes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SasSpec {
     /// Generation, which sets the rate of a lane.
     pub preset: SasPreset,
-    /// Lanes of the wide port: the number of connections at once.
+    /// Number of lanes of the wide port, each with one connection at a time. Default: 4.
     #[serde(default = "four")]
     #[schemars(range(min = 1, max = 64))]
     pub lanes: u32,
-    /// Generation of the links to the disks. A slower one sets the rate of its connections. Default: `preset`.
+    /// Generation of the disk links. A connection runs at the slower of the two rates. Default: `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_links: Option<SasPreset>,
-    /// Expanders between the controller and a disk.
+    /// Number of expanders between the controller and a disk. Default: 1.
     #[serde(default = "one")]
     #[schemars(range(min = 0, max = 64))]
     pub expanders: u32,
-    /// Delay of an expander. The default is an estimate.
+    /// Delay per expander. Default: 0.3 µs, an estimate.
     #[serde(default = "some_dwords")]
     pub expander_delay: Nanos,
-    /// Length of cable to a disk in metres (5 ns each).
+    /// Cable length to a disk in metres (5 ns each).
     #[serde(default)]
     #[schemars(range(min = 0, max = 1000))]
     pub metres: u32,

@@ -28,23 +28,22 @@ const COMMAND: Step = Step { sender: Controller, has_data: false, message: NEXUS
 const STATUS: Step = Step { sender: Disk, has_data: false, message: NEXUS + 2 };
 const DATA: Step = Step { has_data: true, ..STATUS };
 
-/// A parallel SCSI bus between arrays and their disks: arrays use it by `via`. Each array takes an ID for its controller and one for each
-/// disk, 8 in all on a narrow bus and 16 on a wide one. Controllers have the highest priority, then disks in order: the first has more
-/// than the last.
+/// A parallel SCSI bus between arrays and their disks, which name it in `via`. Each array takes one ID for its controller and one per
+/// disk, at most 8 on a narrow bus and 16 on a wide one. Controllers have the highest priority, followed by the disks in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScsiBusSpec {
     /// Generation, which sets data rate and width.
     pub preset: ScsiPreset,
-    /// Rate of messages, commands and status, which are transferred asynchronously whatever the data rate. The default is an
+    /// Rate of messages, commands and status, which are always transferred asynchronously. Default: 5 MB/s, an
     /// estimate.
     #[serde(default = "five_mb_per_s")]
     pub async_rate: BytesPerSecond,
-    /// Time from selection until the selected device takes the first byte, and for changes of phase. The default is an estimate.
+    /// Response time of the selected device, phase changes included. Default: 2 µs, an estimate.
     #[serde(default = "two_us")]
     pub selection: Nanos,
-    /// Most data of one connection: a disk with more disconnects and arbitrates again. Default: no limit, as in the SCSI
-    /// disconnect-reconnect page.
+    /// Maximum amount of data per connection; a disk with more disconnects and arbitrates again. Default: no
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Bytes>,
 }

@@ -146,6 +146,11 @@ pub trait Channel: Debug + Send + Sync {
         0
     }
 
+    /// Whether its tenancies last as long under any load.
+    fn scales(&self) -> bool {
+        true
+    }
+
     /// The assumption of formulas that its rule breaks.
     fn fails(&self, view: View) -> Option<String> {
         _ = view;

@@ -39,6 +39,10 @@ impl<C: Channel> Known for C {
         self.room_for()
     }
 
+    fn scales(&self, _: View) -> bool {
+        Channel::scales(self)
+    }
+
     fn note(&self, view: View, _: &Load) -> Option<String> {
         Some(format!(
             "`{}` carries whole messages: a disk sends after it has read everything, and starts to write when it has all data",

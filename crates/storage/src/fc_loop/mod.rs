@@ -79,6 +79,10 @@ impl Channel for FcLoopSpec {
         Some(PORTS)
     }
 
+    fn scales(&self) -> bool {
+        false
+    }
+
     fn tenancy_ns(&self, ports: u32, way: f64, turn: &Turn) -> f64 {
         let (ns_per_byte, round_ns) = (self.ns_per_byte(), self.round_ns(ports));
         let payload = self.frame_payload.0;
@@ -86,12 +90,24 @@ impl Channel for FcLoopSpec {
         way * round_ns + 2.0 * round_ns + frames.ns_for(turn.data, turn.message)
     }
 
+    /// In a window the controller has one turn, and so has each disk. Where there are many disks, all that have something to send
+    /// go before the controller's next turn.
     fn rank(&self, turn: &Turn) -> u32 {
-        u32::from(!self.policy.favours(turn))
+        match turn.sender {
+            Sender::Controller if self.policy.favours(turn) => 0,
+            Sender::Disk => 1,
+            Sender::Controller => 2,
+        }
     }
 
     fn fails(&self, view: View) -> Option<String> {
-        Some(format!("FAILS `{}`", view.path()))
+        let path = view.path();
+        Some(match self.policy {
+            Policy::Fairness => format!(
+                "all disks send between two commands: on `{path}` each does so once (an upper estimate that fits many disks)"
+            ),
+            _ => format!("messages come at random: to `{path}` those of a command come one after another"),
+        })
     }
 }
 
