@@ -70,7 +70,7 @@ fn solved(network: &Network, clients: &[u32]) -> Solution {
     if is_small_with(&exactly) {
         return mva::exact(&exactly);
     }
-    linearizer::solve(&queues(network, clients, Several::AsOne))
+    linearizer::solve(&exactly)
 }
 
 /// Throughput of each stream, requests/s.
@@ -100,6 +100,7 @@ pub fn knee(network: &Network) -> f64 {
 pub fn point(network: &Network, load: f64) -> Point {
     let clients = loads::clients(network, load);
     let queues = queues(network, &clients, Several::AsOne);
+    let exactly = self::queues(network, &clients, Several::Exactly);
     let found = solved(network, &clients);
     let streams = network.streams.iter().zip(&found.classes).map(|((stream, _), class)| StreamPoint {
         name: stream.name.clone(),
@@ -117,8 +118,8 @@ pub fn point(network: &Network, load: f64) -> Point {
         streams: streams.collect(),
         asymptotic: bounds::asymptotic(&queues).map(Between::per_s),
         balanced: bounds::balanced(&queues).map(Between::per_s),
-        bard_schweitzer_per_s: Some(all(&bard_schweitzer::solve(&queues))),
-        linearizer_per_s: Some(all(&linearizer::solve(&queues))),
+        bard_schweitzer_per_s: Some(all(&bard_schweitzer::solve(&exactly))),
+        linearizer_per_s: Some(all(&linearizer::solve(&exactly))),
         sets: loads::sets(network, load),
     }
 }
