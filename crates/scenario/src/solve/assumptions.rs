@@ -66,7 +66,7 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
         () if queue.has_ranks() => {
             Some(format!("requests are served in order of arrival: `{name}` has priorities"))
         }
-        () if queue.servers > 1 && (queue.is_split() || !closed::is_small(network)) => Some(format!(
+        () if queue.servers > 1 && queue.is_split() => Some(format!(
             "a station has one server: `{name}` has {} (approximated by a fast server and a delay, \
              after Seidmann; up to 26 % longer than simulated, most where clients equal servers)",
             queue.servers
