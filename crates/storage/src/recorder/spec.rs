@@ -9,8 +9,8 @@ use crate::graph::Lowering;
 use crate::room::{Known, Lowered, Spec};
 use crate::{AnyPlan, ComponentSpec};
 
-/// The recording of one builder: streams that format events, compress them, and write them to volumes or to an archive. A stream works on
-/// one event at a time; its writes go on beside that.
+/// The recorder of one builder: streams that format events, compress them, and write them to volumes or to an archive. A stream
+/// processes one event at a time; its writes proceed in parallel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecorderSpec {
@@ -18,28 +18,29 @@ pub struct RecorderSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1000))]
     pub streams: u32,
-    /// Number of cores that the streams share; each uses one at most.
+    /// Number of cores shared by the streams; each uses at most one.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1000))]
     pub cores: u32,
-    /// What a core with several threads does, as a multiple of what it does with one (simultaneous multithreading).
+    /// Throughput of a core that runs several streams, relative to one (simultaneous multithreading). Default:
+    /// 1.
     #[serde(default = "unity")]
     #[schemars(range(min = 1.0, max = 2.0))]
     pub smt: f64,
-    /// What formatting costs a core. Default: nothing.
+    /// Core time to format events. Default: none.
     #[serde(default)]
     pub format: FormatSpec,
-    /// Compression of what was formatted. Default: none.
+    /// Compression of formatted events. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compress: Option<CompressSpec>,
-    /// Where events are written to, by names in `system`: volumes, or one archive.
+    /// Destinations in `system`: volumes, or one archive.
     pub to: Vec<String>,
-    /// Which volume a stream writes to.
+    /// Assignment of streams to volumes.
     #[serde(default)]
     pub affinity: Affinity,
-    /// What a stream collects before it writes it: to a volume as one request, to an archive as one file.
+    /// Size of a write: one request to a volume, or one file of an archive.
     pub write: Bytes,
-    /// Memory of a stream for what it has collected and what is being written. Default: twice `write`.
+    /// Memory per stream, for data being collected and data being written. Default: twice `write`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
 }
@@ -52,17 +53,17 @@ const fn unity() -> f64 {
     1.0
 }
 
-/// What formatting costs a core: the sum of what is given.
+/// Core time to format an event: the sum of the parts given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FormatSpec {
-    /// For an event.
+    /// Per event.
     #[serde(default)]
     pub per_event: Nanos,
-    /// For a sub-event.
+    /// Per sub-event.
     #[serde(default)]
     pub per_sub_event: Nanos,
-    /// What one core formats if it does nothing else. Default: bytes cost nothing.
+    /// Formatting rate of one core. Default: no time per byte.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
 }
@@ -71,18 +72,18 @@ pub struct FormatSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompressSpec {
-    /// Bytes before over bytes after.
+    /// Size before compression divided by size after.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub ratio: f64,
-    /// Bytes a second, before compression, of one core that does nothing else.
+    /// Compression rate of one core, in bytes of input.
     pub rate: BytesPerSecond,
 }
 
-/// Which volume a stream writes to.
+/// Assignment of streams to volumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Affinity {
-    /// Each stream to its own: the streams of all builders are dealt over the volumes, one after another.
+    /// One volume per stream, dealt in turn over the streams of all builders.
     #[default]
     Stream,
     /// Each write to the next volume in turn.
