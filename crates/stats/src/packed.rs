@@ -27,9 +27,10 @@ impl Packed {
         let (mut mine, mut others) = (self.counts().peekable(), other.counts().peekable());
         Self::new(std::iter::from_fn(|| match (mine.peek(), others.peek()) {
             (Some(a), Some(b)) if a.0 == b.0 => {
-                let sum = (a.0, a.1 + b.1);
-                (mine.next(), others.next());
-                Some(sum)
+                let (bucket, sum) = (a.0, a.1 + b.1);
+                mine.next();
+                others.next();
+                Some((bucket, sum))
             }
             (Some(a), Some(b)) if b.0 < a.0 => others.next(),
             (Some(_), _) => mine.next(),
