@@ -1,6 +1,6 @@
 //! What a Fibre Channel loop does to an array under load.
 
-use headrace_analytic::network::open::{Visits, wait_of_several};
+use headrace_analytic::network::open::{Visits, wait};
 use headrace_analytic::network::priority;
 use headrace_scenario::progress::Progress;
 use headrace_scenario::results::Results;
@@ -67,7 +67,7 @@ fn waits_on_a_scsi_bus_are_those_of_priorities() {
     let results = run(SCSI, &[]);
     let class = |ms: f64| Visits { rate: 0.3186, mean: ms, square: ms * ms };
     let (command, data) = (6.89e-3 + 14.0 / 5e3, 6.89e-3 + 5.0 / 5e3 + 0.8192);
-    let waits = priority::waits(&[[class(command); 3], [class(data); 3]].concat());
+    let waits = priority::waits(1, &[[class(command); 3], [class(data); 3]].concat());
     for (array, stream) in results.streams.iter().enumerate() {
         let by_formula = waits[array].unwrap() + waits[3 + array].unwrap();
         let found = stream.response.mean_ms - 5.0 - command - data;
@@ -93,7 +93,7 @@ fn waits_for_lanes_are_those_of_several_servers() {
     let (command, data) = (1.2e-3 + 128.0 / 600e3, 1.2e-3 + (120.0 + 64.0 * 1060.0) / 600e3);
     let mean = (command + data) / 2.0;
     let square = (command * command + data * data) / 2.0;
-    let wait = wait_of_several(4, &[Visits { rate: 2.0 * 27.95, mean, square }]).unwrap();
+    let wait = wait(4, &[Visits { rate: 2.0 * 27.95, mean, square }]).unwrap();
     let lanes = results.components.iter().find(|part| part.path == "backplane").unwrap();
     let busy = lanes.utilisation.unwrap();
     assert!((busy / (27.95 * (command + data) / 4.0) - 1.0).abs() < 0.01, "{busy}");

@@ -176,7 +176,7 @@ fn split_requests_of_clients_are_approximated() {
     }
 }
 
-/// M/G/1 at each disk of an array, M/M/3, and a station with priorities: exact, so within the intervals.
+/// M/G/1 at each disk of an array, M/M/3, and stations of one server and of three with priorities: exact, so within the intervals.
 #[test]
 fn open_queues_are_exact_where_their_assumptions_hold() {
     let disk = "{type: station, service: {uniform: {from: 0 ms, to: 16 ms}}}";
@@ -187,7 +187,9 @@ fn open_queues_are_exact_where_their_assumptions_hold() {
     let one = |to: &str| format!("workload: {{users: {{to: {to}, arrivals: {{poisson: 250 /s}}}}}}\n");
     let two = "workload:\n  commands: {to: loop, arrivals: {poisson: 100 /s}}\n  \
                data: {to: loop, arrivals: {poisson: 250 /s}, priority: 1}\n";
-    for text in [array + &one("volume"), crowd.to_owned() + &one("clerks"), urgent.to_owned() + two] {
+    let several = two.replace("loop", "clerks");
+    let ranked = crowd.replace("servers: 3", "servers: 3, order: priority") + &several;
+    for text in [array + &one("volume"), crowd.to_owned() + &one("clerks"), urgent.to_owned() + two, ranked] {
         let solved = agrees(&text, (200.0, 350.0), 0.0);
         assert!(solved.fails.is_empty(), "{:?}", solved.fails);
     }

@@ -11,7 +11,7 @@ use headrace_storage::{
     Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, Wanted, lower,
 };
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, NodeId, Spent, TimeSpec, What};
+use headrace_work::{Ask, Block, NodeId, Op, Spent, TimeSpec, What};
 use indexmap::IndexMap;
 use proptest::prelude::*;
 
