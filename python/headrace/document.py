@@ -810,7 +810,7 @@ Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['i
 """How positions on the platter are modelled."""
 
 SsdField: TypeAlias = "str | VariedSsd | SsdNumbers"
-"""What a document has in the place of a [`SsdRef`]: variations are completed before it is read."""
+"""What a document has instead of a [`SsdRef`]: variations are completed before it is read."""
 
 class VariedSsd(TypedDict):
     """A drive that is like another one, but for the fields given beside `like`."""

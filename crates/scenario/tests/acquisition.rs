@@ -203,7 +203,7 @@ run: {{requests: 40000}}
     }
 }
 
-/// What a user gets wrong is refused with its place and what would do.
+/// What a user gets wrong is refused with its place and fix.
 #[test]
 fn mistakes_are_named() {
     let refused =

@@ -1,6 +1,6 @@
 //! What rooms record: numbers that only grow, so that what happened in a span is a difference.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{LABELS, LinkUsage, LockUse, Sim, Usage};
 use headrace_stats::Level;
@@ -21,6 +21,11 @@ pub enum Meter {
     /// How full something was that has a capacity: for how many ns it would have been full with the area under its level, of how
     /// many. Results show it over time too.
     Fill(u64, u64),
+}
+
+/// Adds `n` to a room's counter.
+pub(crate) fn add(counter: &Cell<u64>, n: u64) {
+    counter.set(counter.get() + n);
 }
 
 /// What a write-back cache took in and what became of it, and what takes up its room: all in bytes.

@@ -1,4 +1,4 @@
-//! A Fibre Channel loop: times by hand, and the rules of access held against random traffic.
+//! A Fibre Channel loop: times by hand, and the rules of access compared with random traffic.
 
 mod common;
 

@@ -85,7 +85,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Puts `text`, read as YAML, in the place of what `path` (`workload.users.size`) names, or adds it there.
+    /// Puts `text`, read as YAML, instead of what `path` (`workload.users.size`) names, or adds it there.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), Problem> {
         let wrong = |message: String| Problem::at(Path::default(), message);
         let mut value =

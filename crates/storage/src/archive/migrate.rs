@@ -2,9 +2,10 @@
 
 use headrace_work::{Ask, Cause, DriveUse, FileAct, FileOp, Spent};
 
+use super::Archive;
 use super::catalogue::FileNumber;
 use super::spec::{MigrateOrder, MigrateSpec};
-use super::{Archive, add};
+use crate::meter::add;
 use crate::tape_library::{Cartridge, Mounted, Spot};
 use crate::witness::Fact;
 

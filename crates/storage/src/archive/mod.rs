@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use crate::Component;
 use crate::disk_pool::DiskPool;
 use crate::front::{Front, Leave};
-use crate::meter::Meter;
+use crate::meter::{Meter, add};
 use crate::moving::{Hop, Moving};
 use crate::network::Network;
 use crate::place::{Edge, Place};
@@ -69,10 +69,6 @@ struct Counts {
     to_tape_ms: Cell<u64>,
     /// When a purge found too few files, unless one has reached the tape since.
     exhausted: Cell<Option<Nanos>>,
-}
-
-fn add(counter: &Cell<u64>, n: u64) {
-    counter.set(counter.get() + n);
 }
 
 impl Plan for ArchivePlan {

@@ -3,9 +3,10 @@
 use headrace_units::Nanos;
 use headrace_work::{Spent, What};
 
+use super::Archive;
 use super::catalogue::FileNumber;
 use super::purge::Purge;
-use super::{Archive, add};
+use crate::meter::add;
 use crate::witness::Fact;
 
 /// After a purge that found too few files, another is tried when a file has reached the tape, or after this time.

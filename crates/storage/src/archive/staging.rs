@@ -4,7 +4,8 @@ use headrace_kernel::LinkId;
 use headrace_work::{Ask, FileOp, Spent, What};
 
 use super::catalogue::FileNumber;
-use super::{Archive, Used, add};
+use super::{Archive, Used};
+use crate::meter::add;
 use crate::moving::{Hop, Moving};
 use crate::tape_library::{Mounted, TapeLibrary};
 

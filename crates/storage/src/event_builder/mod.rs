@@ -10,7 +10,7 @@ use headrace_stats::Level;
 use headrace_units::Nanos;
 use headrace_work::{Ask, DaqEvent, Spent, What};
 
-use crate::meter::{Activity, EventBooks, Meter, by_hosts};
+use crate::meter::{Activity, EventBooks, Meter, add, by_hosts};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
 
@@ -70,10 +70,6 @@ struct Counts {
     /// Events that wait for a sub-event that never comes: how many, and the first with its concentrator, builder and time.
     stuck: Cell<u64>,
     first_missing: Cell<Option<(u32, u32, Nanos)>>,
-}
-
-fn add(counter: &Cell<u64>, n: u64) {
-    counter.set(counter.get() + n);
 }
 
 impl Plan for EventBuilderPlan {

@@ -13,7 +13,7 @@ use headrace_units::{Bytes, Nanos};
 use headrace_work::{Ask, Block, Op, Spent, What};
 
 use crate::graph::View;
-use crate::meter::{Balance, Meter};
+use crate::meter::{Balance, Meter, add};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Metered, Plan, Room};
 
@@ -113,10 +113,6 @@ struct Counts {
     since_sync: Cell<u64>,
 }
 
-fn count(counter: &Cell<u64>, more: u64) {
-    counter.set(counter.get() + more);
-}
-
 impl Plan for FileSystemPlan {
     type Room<'m> = FileSystem<'m>;
 
@@ -180,7 +176,7 @@ impl<'m> FileSystem<'m> {
     /// Reads what is missing, one run of pages after another; where reads follow each other, as much as is read ahead.
     async fn read(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         let pages = self.touched(ask.work);
-        count(&self.counts.reads, 1);
+        add(&self.counts.reads, 1);
         let follows = self.remember(pages.start, pages.end);
         let mut hit = 1;
         for page in pages.clone() {
@@ -192,7 +188,7 @@ impl<'m> FileSystem<'m> {
             let most = (self.plan.capacity().0 / self.block()).min(pages.end.max(page + ahead));
             self.fetch(page, most.max(page + 1), ask, spent).await;
         }
-        count(&self.counts.hits, hit);
+        add(&self.counts.hits, hit);
     }
 
     /// Reads the pages from one on that are missing, up to `end`, in a request or several.
@@ -234,9 +230,9 @@ impl<'m> FileSystem<'m> {
         self.keep_limit(spent).await;
         let before = self.pages.borrow().dirty();
         pages.for_each(|page| self.pages.borrow_mut().write(page, self.sim.now()));
-        count(&self.counts.taken_in, (self.pages.borrow().dirty() - before) as u64);
+        add(&self.counts.taken_in, (self.pages.borrow().dirty() - before) as u64);
         self.watch();
-        count(&self.counts.since_sync, work.bytes);
+        add(&self.counts.since_sync, work.bytes);
         if self.plan.spec.fsync_every.is_some_and(|every| self.counts.since_sync.get() >= every.0) {
             self.counts.since_sync.set(0);
             self.sync(spent).await;
@@ -300,7 +296,7 @@ impl<'m> Room<'m> for FileSystem<'m> {
     }
 
     async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        count(&self.counts.calls, 1);
+        add(&self.counts.calls, 1);
         let direct = self.plan.is_direct(ask.work.bytes);
         let time = if direct { self.plan.spec.call } else { self.plan.call(ask.work.bytes) };
         self.sim.delay(time).await;

@@ -3,7 +3,8 @@
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Cause, Op, Spent};
 
-use super::{FileSystem, count};
+use super::FileSystem;
+use crate::meter::add;
 
 impl<'m> FileSystem<'m> {
     /// Has as many workers as may be write back.
@@ -38,7 +39,7 @@ impl<'m> FileSystem<'m> {
             self.in_flight.set(self.in_flight.get() + many as usize);
             let block = Block { op: Op::Write, address: first * self.block(), bytes: many * self.block() };
             let key = self.place.stream("write-back").key(self.counts.destaged.get());
-            count(&self.counts.destaged, many);
+            add(&self.counts.destaged, many);
             let mut spent = Spent::from(self.sim.now());
             self.ask_volume(&Ask::new(key, block).because(Cause::Destage), &mut spent).await;
             self.in_flight.set(self.in_flight.get() - many as usize);

@@ -11,7 +11,7 @@ use headrace_stats::Level;
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Ask, Cause, DaqEvent, Spent, What};
 
-use crate::meter::{Activity, Balance, EventBooks, Meter};
+use crate::meter::{Activity, Balance, EventBooks, Meter, add};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
 
@@ -49,10 +49,6 @@ pub struct Recorder<'m> {
     /// Ns for which writes were collected, and from then until they were done.
     collecting: Cell<u128>,
     writing: Cell<u128>,
-}
-
-fn add(counter: &Cell<u64>, n: u64) {
-    counter.set(counter.get() + n);
 }
 
 impl Plan for RecorderPlan {

@@ -39,7 +39,7 @@ pub struct SsdSpec {
     pub overwritten: f64,
 }
 
-/// What a document has in the place of a [`SsdRef`]: variations are completed before it is read.
+/// What a document has instead of a [`SsdRef`]: variations are completed before it is read.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "for the schema only")]

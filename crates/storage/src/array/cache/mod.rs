@@ -20,7 +20,7 @@ use headrace_kernel::{Pool, Round, Stream};
 use headrace_stats::Level;
 use headrace_units::Nanos;
 
-use crate::meter::{Balance, Meter};
+use crate::meter::{Balance, Meter, add};
 use crate::place::Place;
 use dirty::Dirty;
 use lines::Lines;
@@ -81,10 +81,6 @@ struct Counts {
     dirty: RefCell<Level>,
     /// What was to be destaged and found no disk.
     lost: Cell<u64>,
-}
-
-fn add(count: &Cell<u64>, by: u64) {
-    count.set(count.get() + by);
 }
 
 impl<'m> Cache<'m> {

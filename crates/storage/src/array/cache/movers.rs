@@ -2,8 +2,9 @@
 
 use headrace_work::{Ask, Block, Cause, Op, Spent};
 
-use super::{Cache, Span, add};
+use super::{Cache, Span};
 use crate::array::Array;
+use crate::meter::add;
 
 /// All that is dirty of one stripe, on its way.
 struct Destage {

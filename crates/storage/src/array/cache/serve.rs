@@ -2,9 +2,10 @@
 
 use headrace_work::{Ask, Block, Op, Spent, What};
 
-use super::{Cache, Span, add};
+use super::{Cache, Span};
 use crate::array::Array;
 use crate::array::front::Front;
+use crate::meter::add;
 
 /// Where the data of a read is.
 enum Found {
