@@ -1,4 +1,4 @@
-//! SCSI buses and SAS ports: times by hand, and the rules of access held against random traffic.
+//! SCSI buses and SAS ports: times by hand, and the rules of access under random traffic.
 
 mod common;
 
