@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -155,7 +155,7 @@ ComponentSpecArray = TypedDict(
         "declustered": "NotRequired[DeclusteredSpec | None]",
         # How lost or outdated data of a disk is rebuilt.
         "rebuild": "NotRequired[RebuildSpec | None]",
-        # Path between the array and its disks: a `link`, `fc_loop` or other path of `system`, or several, used in turn. Default: transfers take no time.
+        # Path between the array and its disks: a `link`, `fc_loop`, `scsi_bus` or `sas` of `system`, or several, used in turn. Default: transfers take no time.
         "via": "NotRequired[Via | None]",
         # One or two controllers of `system` that run the array. Default: none; controller work takes no time.
         "controllers": "NotRequired[list[str]]",
@@ -171,15 +171,15 @@ class ComponentSpecLink(TypedDict):
 
     type: Literal['link']
     preset: NotRequired[Preset | None]
-    """Type of wire, which sets rate and frame. Default: as given by `rate` and `frame`."""
+    """Type of wire, which sets rate and frame format. Default: none; `rate` and `frame` apply."""
     rate: NotRequired[str | None]
-    """Data rate; with `frame`, the rate after line coding and before frame overhead. Default: that of `preset`."""
+    """Data rate; with `frame`, the rate of whole frames after line coding. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frame overhead. Default: that of `preset`; without a preset none, and `rate` is the data rate."""
+    """Frame format. Default: that of `preset`, or no frames."""
     duplex: NotRequired[Duplex | None]
-    """Whether reads and writes share the wire. Default: `full` with a `preset`, otherwise `half`."""
+    """Whether reads and writes share a wire. Default: `full` with a `preset`, otherwise `half`."""
     latency: NotRequired[str]
-    """Propagation delay. The next transfer can start meanwhile."""
+    """Propagation delay, during which the next transfer can start."""
     metres: NotRequired[int]
     """Length in metres (5 ns each)."""
     credit: NotRequired[int | None]
@@ -190,36 +190,66 @@ class ComponentSpecFcLoop(TypedDict):
 
     type: Literal['fc_loop']
     rate: str
-    """`1 Gb/s`, `2 Gb/s` or `4 Gb/s`. The line rate (`1.0625 Gb/s`) and the nominal data rate (`100 MB/s`) mean the same."""
+    """Generation: `1 Gb/s`, `2 Gb/s` or `4 Gb/s`. Line rate (`1.0625 Gb/s`) or data rate (`100 MB/s`) are also accepted."""
     policy: NotRequired[Policy]
-    """Which port sends next."""
+    """Access policy: which port sends next."""
     per_node_delay: NotRequired[int]
     """Delay in each port, in transmission words of 40 bits. 6 is typical (estimate); FC-AL-2 allows 12."""
     metres: NotRequired[int]
     """Length of cable around the loop in metres (5 ns each)."""
     frame_payload: NotRequired[str]
-    """Payload of a full frame, a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors."""
+    """Payload of a full frame: a multiple of 4 B from 128 B to 2112 B. Default: 2048 B, four sectors, as SCSI devices send."""
     credit: NotRequired[int]
-    """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate and stalls only loops with long cables."""
+    """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: 4, an estimate that stalls only loops with long cables."""
+
+class ComponentSpecScsiBus(TypedDict):
+    """A parallel SCSI bus."""
+
+    type: Literal['scsi_bus']
+    preset: ScsiPreset
+    """Generation, which sets data rate and width."""
+    async_rate: NotRequired[str]
+    """Rate of messages, commands and status, which are always transferred asynchronously. Default: 5 MB/s, an estimate."""
+    selection: NotRequired[str]
+    """Response time of the selected device, phase changes included. Default: 2 µs, an estimate."""
+    burst: NotRequired[str | None]
+    """Maximum amount of data per connection; a disk with more disconnects and arbitrates again. Default: no limit."""
+
+class ComponentSpecSas(TypedDict):
+    """A SAS port with its expanders."""
+
+    type: Literal['sas']
+    preset: SasPreset
+    """Generation, which sets the rate of a lane."""
+    lanes: NotRequired[int]
+    """Number of lanes of the wide port, each with one connection at a time. Default: 4."""
+    disk_links: NotRequired[SasPreset | None]
+    """Generation of the disk links. A connection runs at the slower of the two rates. Default: `preset`."""
+    expanders: NotRequired[int]
+    """Number of expanders between the controller and a disk. Default: 1."""
+    expander_delay: NotRequired[str]
+    """Delay per expander. Default: 0.3 µs, an estimate."""
+    metres: NotRequired[int]
+    """Cable length to a disk in metres (5 ns each)."""
 
 class ComponentSpecSwitch(TypedDict):
     """A switch that connects servers, storage and other switches."""
 
     type: Literal['switch']
     connects: list[Connection]
-    """Its neighbours: servers, storage and other switches. Either of two switches lists the link between them."""
+    """Neighbours: servers, storage and other switches. A link between two switches is listed at one of them."""
     preset: NotRequired[Preset | None]
-    """Type of its ports, which sets rate and frame. Default: as given by `rate` and `frame`."""
+    """Type of port, which sets rate and frame format. Default: none; `rate` and `frame` apply."""
     rate: NotRequired[str | None]
-    """Rate of each port per direction: the data rate, or with `frame` that of frames. Default: that of `preset`."""
+    """Rate of each port per direction: of data, or with `frame` of whole frames. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frame format. Default: that of `preset`; without a preset none."""
+    """Frame format. Default: that of `preset`, or no frames."""
     latency: NotRequired[str]
-    """Delay from a frame's arrival at one port to the queue of another. Data sheets give 0.3 µs to 2 µs."""
+    """Delay from the arrival of a frame at one port to the queue of another. Data sheets give 0.3 µs to 2 µs."""
     forwarding: NotRequired[Forwarding]
     """Whether a frame is forwarded before it has fully arrived."""
     form: NotRequired[Form]
-    """Whether ports have queues."""
+    """Internal structure."""
     credit: NotRequired[int | None]
     """Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length."""
     ports: NotRequired[int | None]
@@ -230,7 +260,7 @@ class ComponentSpecServer(TypedDict):
 
     type: Literal['server']
     attached: NotRequired[list[str]]
-    """What is attached to it without a switch, by the names in `system`: drives, volumes behind its adapter, file systems."""
+    """Components of `system` attached without a switch: drives, arrays behind its adapter, file systems."""
     cores: NotRequired[int]
     """Number of cores."""
     submit: NotRequired[str]
@@ -244,17 +274,17 @@ class ComponentSpecServer(TypedDict):
     fill: NotRequired[str | None]
     """Rate at which a core generates the data of writes before it submits them, as with fio's `refill_buffers`. Default: no time."""
     wake: NotRequired[str]
-    """Core time to wake a thread that sleeps until a command completes. Commands that complete before it runs need no further wake-up."""
+    """Core time to wake a thread that waits for a completion. Commands that complete before the thread runs need no further wake-up."""
     wake_per_thread: NotRequired[str]
-    """Additional wake-up time for each other thread of the server."""
+    """Additional wake-up time for each other thread on the server."""
     contention: NotRequired[float]
-    """Factor by which work takes longer while all cores are busy. Default: 1, no contention."""
+    """Slow-down of core work while all cores are busy. Default: 1, no contention."""
     adapter: NotRequired[AdapterSpec]
     """The host bus adapter, shared by all ports."""
     paths: NotRequired[Paths]
     """Multipath policy."""
     path_timeout: NotRequired[str | None]
-    """Time after which a request without an answer is sent another way, once each; the last way is waited for. Earlier attempts still finish, and their answers are ignored. Default: never."""
+    """Time without an answer after which a request is retried on another path, once per path; the last path has no timeout. Earlier attempts still complete, and their answers are ignored. Default: never."""
 
 class ComponentSpecFront(TypedDict):
     """Limits per user and per host, and ports, in front of an archive."""
@@ -354,19 +384,19 @@ class ComponentSpecReadout(TypedDict):
     concentrators: int
     """Number of concentrators."""
     sub_event: SizeSpec
-    """Size of a sub-event, drawn for each."""
+    """Size of a sub-event, drawn independently."""
     time: NotRequired[TimeSpec]
-    """Time for which a concentrator is held to read a sub-event, besides that of its bytes at `rate`. Default: none."""
+    """Time to read a sub-event, in addition to its bytes at `rate`. Default: none."""
     rate: NotRequired[str | None]
     """Rate at which a concentrator reads. Default: no limit."""
     buffer: NotRequired[str | None]
-    """Buffer of each concentrator. It holds a sub-event from the trigger until it has been sent. Default: no limit."""
+    """Buffer per concentrator, which holds a sub-event from the trigger until it has been sent. Default: no limit."""
     when_full: NotRequired[FullBuffer]
-    """What happens to a trigger while a buffer has no room for its sub-event."""
+    """Policy for triggers while a buffer is full."""
     builder: str
-    """The event builder that sub-events are sent to, by its name in `system`."""
+    """Name of the event builder in `system`."""
     fails: NotRequired[FailsSpec | None]
-    """A concentrator that stops working. Default: none."""
+    """Failure of a concentrator. Default: none."""
 
 class ComponentSpecEventBuilder(TypedDict):
     """Global data concentrators: where the sub-events of an event meet."""
@@ -375,23 +405,23 @@ class ComponentSpecEventBuilder(TypedDict):
     builders: int
     """Number of builders."""
     assign: NotRequired[Assign]
-    """Which builder the next event goes to."""
+    """Policy that assigns events to builders."""
     buffers: NotRequired[int | None]
-    """Number of events that a builder holds at once, from the first sub-event until the event is recorded. Default: no limit; 1 where builders are assigned by credit."""
+    """Maximum number of events per builder, from the first sub-event until the event is recorded. Default: no limit; 1 with `assign: credit`."""
     preset: NotRequired[Preset | None]
-    """What the ports are, by name: their rate and frames."""
+    """Type of port, which sets rate and frame format. Default: none; `rate` and `frame` apply."""
     rate: NotRequired[str | None]
     """Rate of a port. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frames of a port. Default: those of `preset`."""
+    """Frame format of a port. Default: that of `preset`."""
     overhead: NotRequired[TimeSpec]
-    """Time that the transfer of a sub-event takes besides that of its bytes."""
+    """Overhead per sub-event, in addition to the transfer of its bytes."""
     assemble: NotRequired[TimeSpec]
-    """Time that a builder takes to put an event together, one event at a time."""
+    """Time to assemble an event. A builder assembles one event at a time."""
     give_up: NotRequired[str | None]
-    """A builder gives an event up this long after it would have been received, if a sub-event never comes. Default: it waits for ever."""
+    """Time after which a builder abandons an event with a missing sub-event, measured from when it would have been complete. Default: never."""
     recorder: NotRequired[Copies | None]
-    """What records the events of each builder: a part, named or written out. Default: an event is done when it is built."""
+    """Recorder of each builder: a part, by name or written out. Default: none; an event is complete when it is built."""
 
 class ComponentSpecRecorder(TypedDict):
     """Streams that format, compress and write events."""
@@ -400,23 +430,23 @@ class ComponentSpecRecorder(TypedDict):
     streams: NotRequired[int]
     """Number of streams."""
     cores: NotRequired[int]
-    """Number of cores that the streams share; each uses one at most."""
+    """Number of cores shared by the streams; each uses at most one."""
     smt: NotRequired[float]
-    """What a core with several threads does, as a multiple of what it does with one (simultaneous multithreading)."""
+    """Throughput of a core that runs several streams, relative to one (simultaneous multithreading). Default: 1."""
     format: NotRequired[FormatSpec]
-    """What formatting costs a core. Default: nothing."""
+    """Core time to format events. Default: none."""
     compress: NotRequired[CompressSpec | None]
-    """Compression of what was formatted. Default: none."""
+    """Compression of formatted events. Default: none."""
     to: list[str]
-    """Where events are written to, by names in `system`: volumes, or one archive."""
+    """Destinations in `system`: volumes, or one archive."""
     affinity: NotRequired[Affinity]
-    """Which volume a stream writes to."""
+    """Assignment of streams to volumes."""
     write: str
-    """What a stream collects before it writes it: to a volume as one request, to an archive as one file."""
+    """Size of a write: one request to a volume, or one file of an archive."""
     buffer: NotRequired[str | None]
-    """Memory of a stream for what it has collected and what is being written. Default: twice `write`."""
+    """Memory per stream, for data being collected and data being written. Default: twice `write`."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -1051,16 +1081,22 @@ Duplex: TypeAlias = "Literal['half'] | Literal['full']"
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Access policy of a loop."""
 
+ScsiPreset: TypeAlias = "Literal['scsi1'] | Literal['fast'] | Literal['fast_wide'] | Literal['ultra'] | Literal['ultra_wide'] | Literal['ultra2'] | Literal['ultra160'] | Literal['ultra320']"
+"""Generation of parallel SCSI."""
+
+SasPreset: TypeAlias = "Literal['sas_3g'] | Literal['sas_6g'] | Literal['sas_12g'] | Literal['sas_22_5g']"
+"""Generation of SAS."""
+
 Connection: TypeAlias = "str | Linked"
 """A neighbour of a switch."""
 
 class Linked(TypedDict):
-    """A neighbour and the wires to it."""
+    """A neighbour and its wires."""
 
     to: str
-    """The neighbour, by its name in `system`."""
+    """Name of the neighbour in `system`."""
     links: NotRequired[int]
-    """Number of wires, each with a port at this end."""
+    """Number of wires, each on a port of its own."""
     preset: NotRequired[Preset | None]
     """Type of each wire. Default: that of the switch."""
     rate: NotRequired[str | None]
@@ -1088,11 +1124,11 @@ class Coalescing(TypedDict):
     """Interrupt coalescing: when the adapter interrupts its server."""
 
     most: int
-    """After this number of completions …"""
+    """Maximum number of completions per interrupt."""
     after: str
-    """… or this time after the first of them."""
+    """Maximum delay after the first completion."""
     above: NotRequired[str | None]
-    """Only while the last 64 completions came faster than this. Default: always."""
+    """Completion rate, over the last 64, above which interrupts are coalesced. Default: always."""
 
 Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
 """Multipath policy."""
@@ -1195,39 +1231,39 @@ class Share(TypedDict):
     """Relative frequency."""
 
 FullBuffer: TypeAlias = "Literal['wait'] | Literal['drop']"
-"""What happens to a trigger while a buffer has no room for its sub-event."""
+"""Policy for triggers while a buffer is full."""
 
 class FailsSpec(TypedDict):
-    """A concentrator that stops working."""
+    """Failure of a concentrator."""
 
     concentrator: int
-    """Which, from 0 on."""
+    """Number of the concentrator, from 0."""
     at: str
-    """From when on its sub-events never come."""
+    """Time from which its sub-events are missing."""
 
 Assign: TypeAlias = "Literal['round_robin'] | Literal['random'] | Literal['credit'] | Literal['least_load']"
-"""Which builder the next event goes to."""
+"""Policy that assigns events to builders."""
 
 class FormatSpec(TypedDict):
-    """What formatting costs a core: the sum of what is given."""
+    """Core time to format an event: the sum of the parts given."""
 
     per_event: NotRequired[str]
-    """For an event."""
+    """Per event."""
     per_sub_event: NotRequired[str]
-    """For a sub-event."""
+    """Per sub-event."""
     rate: NotRequired[str | None]
-    """What one core formats if it does nothing else. Default: bytes cost nothing."""
+    """Formatting rate of one core. Default: no time per byte."""
 
 class CompressSpec(TypedDict):
     """Compression."""
 
     ratio: float
-    """Bytes before over bytes after."""
+    """Size before compression divided by size after."""
     rate: str
-    """Bytes a second, before compression, of one core that does nothing else."""
+    """Compression rate of one core, in bytes of input."""
 
 Affinity: TypeAlias = "Literal['stream'] | Literal['none']"
-"""Which volume a stream writes to."""
+"""Assignment of streams to volumes."""
 
 # A stream of requests to one component.
 StreamSpec = TypedDict(

@@ -1,6 +1,6 @@
 //! What a Fibre Channel loop does to an array under load.
 
-use headrace_analytic::network::open::{Visits, wait_of_several};
+use headrace_analytic::network::open::{Visits, wait};
 use headrace_analytic::network::priority;
 use headrace_scenario::progress::Progress;
 use headrace_scenario::results::Results;
@@ -18,12 +18,15 @@ workload: {users: {to: tds, arrivals: {poisson: 615 /s}, size: 128 KiB, align: 1
 run: {seed: 7, requests: 150000}
 ";
 
-fn with(policy: &str) -> Results {
-    let sets = [("system.loop.policy".to_owned(), policy.to_owned())];
+fn run(text: &str, sets: &[(String, String)]) -> Results {
     let options = Options { threads: 1, ..Options::default() };
-    simulate(READS, "test.yaml", &sets, &options, &Progress::default())
+    simulate(text, "test.yaml", sets, &options, &Progress::default())
         .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
         .results
+}
+
+fn with(policy: &str) -> Results {
+    run(READS, &[("system.loop.policy".to_owned(), policy.to_owned())])
 }
 
 /// Under fairness the controller sends one command a window, so commands wait until the loop has drained, leave one at a time, and
@@ -61,13 +64,10 @@ run: {seed: 11, requests: 600000}
 /// the bus of each array is within 5 % of Cobham's formula for six classes, three of commands and three of data.
 #[test]
 fn waits_on_a_scsi_bus_are_those_of_priorities() {
-    let options = Options { threads: 1, ..Options::default() };
-    let results = simulate(SCSI, "test.yaml", &[], &options, &Progress::default())
-        .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
-        .results;
+    let results = run(SCSI, &[]);
     let class = |ms: f64| Visits { rate: 0.3186, mean: ms, square: ms * ms };
     let (command, data) = (6.89e-3 + 14.0 / 5e3, 6.89e-3 + 5.0 / 5e3 + 0.8192);
-    let waits = priority::waits(&[[class(command); 3], [class(data); 3]].concat());
+    let waits = priority::waits(1, &[[class(command); 3], [class(data); 3]].concat());
     for (array, stream) in results.streams.iter().enumerate() {
         let by_formula = waits[array].unwrap() + waits[3 + array].unwrap();
         let found = stream.response.mean_ms - 5.0 - command - data;
@@ -89,14 +89,11 @@ run: {seed: 12, requests: 600000}
 /// within 10 % of Erlang's formula scaled by (1 + cv²)/2, which is an approximation, over many disks.
 #[test]
 fn waits_for_lanes_are_those_of_several_servers() {
-    let options = Options { threads: 1, ..Options::default() };
-    let results = simulate(SAS, "test.yaml", &[], &options, &Progress::default())
-        .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
-        .results;
+    let results = run(SAS, &[]);
     let (command, data) = (1.2e-3 + 128.0 / 600e3, 1.2e-3 + (120.0 + 64.0 * 1060.0) / 600e3);
     let mean = (command + data) / 2.0;
     let square = (command * command + data * data) / 2.0;
-    let wait = wait_of_several(4, &[Visits { rate: 2.0 * 27.95, mean, square }]).unwrap();
+    let wait = wait(4, &[Visits { rate: 2.0 * 27.95, mean, square }]).unwrap();
     let lanes = results.components.iter().find(|part| part.path == "backplane").unwrap();
     let busy = lanes.utilisation.unwrap();
     assert!((busy / (27.95 * (command + data) / 4.0) - 1.0).abs() < 0.01, "{busy}");

@@ -1,8 +1,8 @@
-//! SCSI buses and SAS ports: times by hand, and the rules of access held against random traffic.
+//! SCSI buses and SAS ports: times by hand, and the rules of access under random traffic.
 
 mod common;
 
-use common::{Coming, by_events, drive, graph, lowered, visits_of};
+use common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
 use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
@@ -174,19 +174,6 @@ fn over_sas(op: Op) -> &'static [bool] {
     }
 }
 
-fn traffic() -> impl Strategy<Value = Vec<Coming>> {
-    let one = (0u64..2 * MS, any::<bool>(), 0..DISKS * 10, 1u64..=UNIT);
-    prop::collection::vec(one, 1..120).prop_map(|all| {
-        let mut now = Nanos::ZERO;
-        let coming = |(gap, write, unit, bytes)| {
-            now += Nanos(gap);
-            let op = if write { Op::Write } else { Op::Read };
-            (now, 0, Block { op, address: unit * UNIT, bytes })
-        };
-        all.into_iter().map(coming).collect()
-    })
-}
-
 fn busy(bus: &str) -> Graph {
     system(bus, TimeSpec::Drawn(DrawnTime::Exponential(Nanos(3 * MS))), DISKS as u32)
 }
@@ -202,7 +189,7 @@ proptest! {
     /// One device has the bus at a time, and never one while a device with a higher ID waits for it. `by_events` checks that every
     /// byte that is sent arrives.
     #[test]
-    fn the_highest_id_has_the_bus_next(requests in traffic()) {
+    fn the_highest_id_has_the_bus_next(requests in traffic(DISKS, UNIT)) {
         let graph = busy(r#"{"type": "scsi_bus", "preset": "fast_wide"}"#);
         let accounts = by_events(&graph, &["tds"], &requests);
         let all = tenancies(&graph, &requests, &accounts, on_a_bus);
@@ -215,7 +202,7 @@ proptest! {
 
     /// No more connections than lanes at once, one to each disk; none waits while its disk and a lane are free.
     #[test]
-    fn connections_have_a_lane_and_a_link_each(lanes in 1u32..5, requests in traffic()) {
+    fn connections_have_a_lane_and_a_link_each(lanes in 1u32..5, requests in traffic(DISKS, UNIT)) {
         let graph = busy(&format!(r#"{{"type": "sas", "preset": "sas_3g", "lanes": {lanes}}}"#));
         let accounts = by_events(&graph, &["tds"], &requests);
         let all = tenancies(&graph, &requests, &accounts, over_sas);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Coming, by_events, drive, graph, lowered, visits_of};
+use common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
 use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::fc_loop::{FcLoopSpec, Policy};
 use headrace_storage::graph::Copies;
@@ -170,19 +170,6 @@ fn most_bypasses(tenancies: &[Tenancy], ports: usize) -> usize {
 
 const DISKS: u64 = 6;
 
-fn traffic() -> impl Strategy<Value = Vec<Coming>> {
-    let one = (0u64..2 * MS, any::<bool>(), 0..DISKS * 10, 1u64..=UNIT);
-    prop::collection::vec(one, 1..120).prop_map(|all| {
-        let mut now = Nanos::ZERO;
-        let coming = |(gap, write, unit, bytes)| {
-            now += Nanos(gap);
-            let op = if write { Op::Write } else { Op::Read };
-            (now, 0, Block { op, address: unit * UNIT, bytes })
-        };
-        all.into_iter().map(coming).collect()
-    })
-}
-
 fn policies() -> impl Strategy<Value = Policy> {
     prop::sample::select(vec![
         Policy::Fairness,
@@ -203,7 +190,7 @@ proptest! {
     /// One port has the loop at a time. A read has it twice, a write four times. `by_events` checks that every byte that is sent
     /// arrives.
     #[test]
-    fn tenancies_do_not_overlap(policy in policies(), requests in traffic()) {
+    fn tenancies_do_not_overlap(policy in policies(), requests in traffic(DISKS, UNIT)) {
         let graph = with(policy);
         let accounts = by_events(&graph, &["tds"], &requests);
         let all = tenancies(&graph, &requests, &accounts, DISKS);
@@ -215,7 +202,7 @@ proptest! {
     /// Under fairness each other port has the loop at most twice before a port that wants it gets it: once in the window in which
     /// it had its turn, once in the next.
     #[test]
-    fn no_port_is_passed_over_more_than_twice(requests in traffic()) {
+    fn no_port_is_passed_over_more_than_twice(requests in traffic(DISKS, UNIT)) {
         let graph = with(Policy::Fairness);
         let accounts = by_events(&graph, &["tds"], &requests);
         let all = tenancies(&graph, &requests, &accounts, DISKS);
@@ -224,7 +211,7 @@ proptest! {
 
     /// All that a controller sends for reads is commands of reads, so the policies that favour it are one.
     #[test]
-    fn policies_that_favour_the_controller_agree_on_reads(requests in traffic()) {
+    fn policies_that_favour_the_controller_agree_on_reads(requests in traffic(DISKS, UNIT)) {
         let reads: Vec<Coming> =
             requests.into_iter().map(|(at, to, block)| (at, to, Block { op: Op::Read, ..block })).collect();
         let by = |policy| by_events(&with(policy), &["tds"], &reads);

@@ -87,13 +87,13 @@ fn several_servers_are_alone_or_saturated_exactly() {
 #[test]
 fn open_stations_have_their_textbook_waits() {
     let exponential = |rate, mean: f64| Visits { rate, mean, square: 2.0 * mean * mean };
-    assert!((open::wait(&[exponential(0.8, 1.0)]).unwrap() - 4.0).abs() < 1e-12);
+    assert!((open::wait(1, &[exponential(0.8, 1.0)]).unwrap() - 4.0).abs() < 1e-12);
     let fixed = Visits { rate: 0.8, mean: 1.0, square: 1.0 };
-    assert!((open::wait(&[fixed]).unwrap() - 2.0).abs() < 1e-12);
-    let two = open::wait_of_several(2, &[exponential(1.5, 1.0)]).unwrap();
+    assert!((open::wait(1, &[fixed]).unwrap() - 2.0).abs() < 1e-12);
+    let two = open::wait(2, &[exponential(1.5, 1.0)]).unwrap();
     assert!((two - 0.5625 / (1.0 - 0.5625)).abs() < 1e-12, "{two}");
-    assert!(open::wait(&[exponential(1.0, 1.0)]).is_none());
-    assert!(open::wait_of_several(2, &[exponential(2.0, 1.0)]).is_none());
+    assert!(open::wait(1, &[exponential(1.0, 1.0)]).is_none());
+    assert!(open::wait(2, &[exponential(2.0, 1.0)]).is_none());
 }
 
 /// Kleinrock's conservation law: Σ ρ W does not depend on who is urgent. The starving wait forever, the urgent do not.
@@ -103,19 +103,30 @@ fn priorities_only_change_who_waits() {
         [Visits { rate: 0.2, mean: 1.0, square: 3.0 }, Visits { rate: 0.1, mean: 5.0, square: 30.0 }];
     let all: f64 = classes.iter().map(|class| class.rate * class.mean).sum();
     let weighed = |classes: &[Visits]| -> f64 {
-        let waits = priority::waits(classes);
+        let waits = priority::waits(1, classes);
         classes.iter().zip(waits).map(|(class, wait)| class.rate * class.mean * wait.unwrap()).sum()
     };
     let (one, other) = (weighed(&classes), weighed(&[classes[1], classes[0]]));
     assert!((one - other).abs() < 1e-12);
-    assert!((one - all * open::wait(&classes).unwrap()).abs() < 1e-12);
-    let starving = priority::waits(&[classes[0], Visits { rate: 1.0, ..classes[1] }]);
+    assert!((one - all * open::wait(1, &classes).unwrap()).abs() < 1e-12);
+    let starving = priority::waits(1, &[classes[0], Visits { rate: 1.0, ..classes[1] }]);
     // The server is never idle: 0.2 of its time goes to the urgent, 0.8 to the others (0.16 a unit of time).
     let urgent = starving[0].unwrap();
     assert!(
         starving[1].is_none() && (urgent - (0.2 * 3.0 + 0.16 * 30.0) / 2.0 / 0.8).abs() < 1e-12,
         "{urgent}"
     );
+}
+
+/// M/M/3 at ρ = 0.8 with two classes of one mean, the urgent one a quarter of the load: on average both wait as they would without
+/// ranks, and each by Cobham's factors.
+#[test]
+fn several_servers_may_take_the_urgent_first() {
+    let class = |rate: f64| Visits { rate, mean: 2.0, square: 8.0 };
+    let waits: Vec<f64> = priority::waits(3, &[class(0.3), class(0.9)]).into_iter().flatten().collect();
+    let all = open::wait(3, &[class(1.2)]).unwrap();
+    assert!(((0.3 * waits[0] + 0.9 * waits[1]) / 1.2 - all).abs() < 1e-12, "{waits:?}, {all}");
+    assert!((waits[0] - all * 0.2 / 0.8).abs() < 1e-12 && (waits[1] - all / 0.8).abs() < 1e-12, "{waits:?}");
 }
 
 /// Over 200 networks: linearizer is nearer to the exact answer than Bard and Schweitzer, on average by far.

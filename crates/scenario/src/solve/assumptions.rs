@@ -53,9 +53,6 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
     if network.is_open() {
         let several = queue.servers > 1;
         return match () {
-            () if several && queue.has_ranks() => {
-                Some(format!("`{name}` serves in order: of several servers with priorities no wait is known"))
-            }
             () if several && !(exponential && alike(laws())) => Some(format!(
                 "service of several servers is exponential: that of `{name}` is not (the wait is scaled by (1 + cv²)/2)"
             )),

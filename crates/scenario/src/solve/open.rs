@@ -1,6 +1,6 @@
 //! Open networks: requests come at a rate, and each queue is on its own.
 
-use headrace_analytic::network::open::{Visits, wait, wait_of_several};
+use headrace_analytic::network::open::{Visits, wait};
 use headrace_analytic::network::priority;
 use headrace_analytic::{Law, Mg1};
 
@@ -45,15 +45,14 @@ fn waits(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
     if queue.counted_elsewhere {
         return vec![Some(0.0); rates.len()];
     }
-    if queue.servers == 1 && queue.has_ranks() {
+    if queue.has_ranks() {
         return by_rank(queue, rates);
     }
     let visits = |(rate, asked): (&f64, &Option<Asked>)| {
         asked.as_ref().map(|asked| visits(rate * asked.visits, &asked.law))
     };
     let all: Vec<Visits> = rates.iter().zip(&queue.asked).filter_map(visits).collect();
-    let wait = if queue.servers == 1 { wait(&all) } else { wait_of_several(queue.servers, &all) };
-    vec![wait; rates.len()]
+    vec![wait(queue.servers, &all); rates.len()]
 }
 
 fn visits(rate: f64, law: &Law) -> Visits {
@@ -72,7 +71,7 @@ fn by_rank(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
         };
         together(&streams.flat_map(here).collect::<Vec<_>>())
     };
-    let waits = priority::waits(&ranks.iter().map(of_rank).collect::<Vec<_>>());
+    let waits = priority::waits(queue.servers, &ranks.iter().map(of_rank).collect::<Vec<_>>());
     let place = |rank: &u32| ranks.binary_search(rank).expect("it is one of them");
     let of_stream = |asked: &Option<Asked>| {
         let asked = asked.as_ref()?;

@@ -66,8 +66,8 @@ fn controlling(controller: View, load: &Load, patterns: &[Pattern]) -> Result<Ve
 /// What a request asks of a node on the way: its visits with their probabilities and laws, as `Demand` has the rest.
 type Held = (Demand, Vec<(f64, Law)>);
 
-/// What visits to a node are one: all those of a request, or each by itself where the node ranks them: the operation of its access, and
-/// which of that access's visits it is.
+/// Which visits to a node count as one: all those of a request, or, where the node ranks them, each by itself, by the operation of its
+/// access and its number there.
 type Apart = Option<(bool, usize)>;
 
 /// The accesses of a request cross the way to the disks as if all of them came at once.

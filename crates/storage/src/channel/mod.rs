@@ -30,18 +30,18 @@ pub enum Sender {
     Disk,
 }
 
-/// What a tenancy is for: a message of this number of bytes, which follows the data where there is any.
+/// One tenancy of a command: a message, after the data if there is any.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// Who sends.
     pub sender: Sender,
     /// Whether the data of the request goes along.
     pub has_data: bool,
-    /// The bytes of the message; 0 for none.
+    /// Bytes of the message; 0 for none.
     pub message: u64,
 }
 
-/// The tenancies of a read and of a write, each before and after the disk works.
+/// The tenancies of a read and of a write, each list before and after the disk works.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
     /// Of a read.
@@ -76,7 +76,7 @@ impl Protocol {
 }
 
 impl Step {
-    /// The turns it takes, each with at most `burst` of the data. A step that carries data takes none without any.
+    /// The turns it takes, each with at most `burst` bytes of the data.
     fn turns(self, request: Block, port: u32, burst: u64) -> impl Iterator<Item = Turn> {
         let Self { sender, has_data, message } = self;
         let data = if has_data { request.bytes } else { 0 };
@@ -99,7 +99,7 @@ pub trait Access {
     /// What the queue chooses by.
     fn key(&self, turn: &Turn) -> <Self::Queue as Discipline>::Key;
 
-    /// A port begins its turn: how far round the channel the word went that gave it, from 0 to 2 rounds.
+    /// A port begins its turn. Returns how far round the channel arbitration went, from 0 to 2 rounds.
     fn begin(&self, turn: &Turn) -> f64 {
         _ = turn;
         0.0
@@ -122,36 +122,36 @@ pub trait Channel: Debug + Send + Sync {
     /// The rule of a new channel.
     fn access(&self) -> Self::Access;
 
-    /// How many tenancies there can be at once, each of another disk.
+    /// Number of tenancies at once, each of another disk.
     fn lanes(&self) -> u32 {
         1
     }
 
-    /// The most data of one tenancy.
+    /// Maximum amount of data of one tenancy, in bytes.
     fn burst(&self) -> u64 {
         u64::MAX
     }
 
-    /// How many ports it can have.
+    /// Maximum number of ports.
     fn room_for(&self) -> Option<usize> {
         None
     }
 
-    /// How long a turn lasts on a channel with this number of ports, in ns, where the word that gave it went `way` of a round.
+    /// How long a turn lasts on a channel with this number of ports, in ns, after arbitration over `way` rounds.
     fn tenancy_ns(&self, ports: u32, way: f64, turn: &Turn) -> f64;
 
-    /// Whose turn is next where several wait, for theory: that of the smallest rank.
+    /// Rank of a turn, for theory: of several that wait, the smallest is next.
     fn rank(&self, turn: &Turn) -> u32 {
         _ = turn;
         0
     }
 
-    /// Whether its tenancies last as long under any load.
+    /// Whether the length of its tenancies is independent of the load.
     fn scales(&self) -> bool {
         true
     }
 
-    /// The assumption of formulas that its rule breaks.
+    /// The assumption of the formulas that its rule violates.
     fn fails(&self, view: View) -> Option<String> {
         _ = view;
         None

@@ -104,9 +104,11 @@ impl Channel for FcLoopSpec {
         let path = view.path();
         Some(match self.policy {
             Policy::Fairness => format!(
-                "all disks send between two commands: on `{path}` each does so once (an upper estimate that fits many disks)"
+                "all disks send between two commands: on `{path}` each does so once (an upper estimate: responses simulated were 0 to 17 % shorter)"
             ),
-            _ => format!("messages come at random: to `{path}` those of a command come one after another"),
+            _ => format!(
+                "messages come at random: to `{path}` those of a command come one after another (responses simulated with 40 disks were at most 3 % shorter)"
+            ),
         })
     }
 }

@@ -11,8 +11,9 @@ use headrace_storage::{
     Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, Wanted, lower,
 };
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, NodeId, Spent, TimeSpec, What};
+use headrace_work::{Ask, Block, NodeId, Op, Spent, TimeSpec, What};
 use indexmap::IndexMap;
+use proptest::prelude::*;
 
 /// A catalogue of one drive, whatever its name.
 pub struct One(pub DiskNumbers);
@@ -165,4 +166,19 @@ pub fn visits_of(node: NodeId, spent: &Spent) -> Vec<(u64, u64, u64)> {
         came = legs[0].until.0;
     }
     visits
+}
+
+/// Reads and writes of up to a unit, each of which stays on one of the disks.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
+pub fn traffic(disks: u64, unit: u64) -> impl Strategy<Value = Vec<Coming>> {
+    let one = (0u64..2_000_000, any::<bool>(), 0..disks * 10, 1..=unit);
+    prop::collection::vec(one, 1..120).prop_map(move |all| {
+        let mut now = Nanos::ZERO;
+        let coming = |(gap, write, at, bytes)| {
+            now += Nanos(gap);
+            let op = if write { Op::Write } else { Op::Read };
+            (now, 0, Block { op, address: at * unit, bytes })
+        };
+        all.into_iter().map(coming).collect()
+    })
 }
