@@ -28,6 +28,11 @@ def test_the_types_and_pages_made_from_the_schema_are_fresh(tmp_path: Path) -> N
     assert "| `stripe_unit` | size |" in reference
     assert "`--timeline FILE.json`" in (tmp_path / "commands.md").read_text()
     assert (tmp_path / "gallery" / "bursts.svg").stat().st_size > 1000
+    for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
+        assert all(not cell.get("outputs") for cell in json.loads(notebook.read_text())["cells"]), (
+            "commit it without outputs"
+        )
+        assert '<div class="headrace">' in (tmp_path / "notebooks" / f"{notebook.stem}.md").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -136,7 +136,11 @@ fn acquisitions() -> Vec<Figure> {
 }
 
 fn traces() -> Vec<Figure> {
-    vec![("trace_lines_per_cpu_s", "lines of an MSR trace read a CPU second", traces::lines_per_cpu_s())]
+    let (read, summarised) = traces::lines_per_cpu_s();
+    vec![
+        ("trace_lines_per_cpu_s", "lines of an MSR trace read a CPU second", read),
+        ("trace_info_lines_per_cpu_s", "lines of an MSR trace summarised a CPU second", summarised),
+    ]
 }
 
 fn keep<T>(found: T) {

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from generate import commands, gallery, reference, types
+from generate import commands, gallery, notebooks, reference, types
 from headrace import schema
 
 
@@ -17,6 +17,7 @@ def main() -> None:
     experiment = reference.page(schema("experiment"), "Experiment reference")
     (folder / "experiment.md").write_text(experiment, encoding="utf-8")
     (folder / "commands.md").write_text(commands.page(), encoding="utf-8")
+    notebooks.write(folder / "notebooks")
     (folder / "examples.md").write_text(gallery.page(folder / "gallery"), encoding="utf-8")
 
 

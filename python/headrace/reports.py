@@ -12,6 +12,10 @@ from typing import Any, Protocol
 class Pages(Protocol):
     """What writes each kind of report as one HTML page: whole, or not at all."""
 
+    def in_notebook(self, found: Any) -> str:
+        """Return what was found as HTML that fits into a notebook."""
+        ...
+
     def write_run(self, results: Any, file: str | Path, *, title: str | None = None) -> None:
         """Write what a run says."""
 
@@ -56,6 +60,13 @@ class Pages(Protocol):
 
     def write_calibration(self, found: Any, file: str | Path) -> None:
         """Write what fitting a device to a measured trace reached."""
+
+
+class InNotebook:
+    """What a notebook displays: the answer, its picture, its tables."""
+
+    def _repr_html_(self) -> str:
+        return pages().in_notebook(self)
 
 
 _views: list[Callable[[], Pages]] = []

@@ -1,6 +1,5 @@
 """What a run says, as an object: frames, a notebook's picture of it, and a file to keep it in."""
 
-import html
 import json
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-class Results:
+class Results(reports.InNotebook):
     r"""The results of a run. `data` holds all of them, as docs/results.md describes; the frames are polars'.
 
     >>> import headrace
@@ -120,14 +119,6 @@ class Results:
 
     def __repr__(self) -> str:
         return f"<Results: {self.answer}>"
-
-    def _repr_html_(self) -> str:
-        """Show the answer, the notes and the tables in a notebook."""
-        notes = "".join(f"<p><em>{html.escape(note)}</em></p>" for note in self.notes)
-        frames = (self.streams, self.components, self.theory)
-        return f"<p><strong>{html.escape(self.answer)}</strong></p>{notes}" + "".join(
-            frame._repr_html_() for frame in frames
-        )
 
     def save(self, path: str | Path) -> None:
         """Write the results to a JSON file: whole, or not at all."""

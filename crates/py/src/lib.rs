@@ -245,9 +245,7 @@ mod _core {
         let progress = Progress::default();
         let read = || {
             let go_on = progress.reads_traces();
-            let mut reader = headrace_trace::from_the_earliest(&path, format.as_ref(), skip_bad, &go_on)?;
-            let info = headrace_trace::characterise(&mut reader, &go_on)?;
-            Ok((reader.format().clone(), info))
+            headrace_trace::characterise_file(&path, format.as_ref(), skip_bad, &go_on)
         };
         let (format, info) = traced(watched(py, &progress, watch.as_ref(), &Mutex::new(None), read)?, &path)?;
         let told = serde_json::json!({ "format": format, "info": info }).to_string();

@@ -17,7 +17,7 @@ pub use files::{
     FileDue, FileLog, FileLogOptions, FileLogSpec, FileSurvey, FileTiming, Follows, OlderFile, Unseen,
 };
 pub use format::{ByteColumn, CsvColumns, TimeColumn, TraceFormat};
-pub use info::{Info, characterise};
+pub use info::{Info, characterise, characterise_file};
 pub use reader::{Reader, Traced};
 pub use replay::{Due, Fit, Replay, ReplayProblem, ReplaySpec, Start, Timing};
 pub use survey::{DeviceSurvey, Survey, from_the_earliest, survey};

@@ -103,6 +103,11 @@ impl Reader {
         self.clock.earliest_ns
     }
 
+    /// Whether a request came before the origin, so that its time was clamped.
+    pub(super) fn precedes_origin(&self) -> bool {
+        self.clock.earliest_ns < self.clock.origin_ns
+    }
+
     /// The format, given or detected.
     pub fn format(&self) -> &TraceFormat {
         &self.format

@@ -7,6 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from headrace import reports
 from headrace._core import ScenarioError
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
@@ -61,7 +62,7 @@ class Probe:
 
 
 @dataclass
-class Capacity:
+class Capacity(reports.InNotebook):
     """A bracket: two values next to each other of those tried, of which one meets all goals and the other does not."""
 
     path: str

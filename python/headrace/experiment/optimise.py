@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace import reports
 from headrace._core import ScenarioError
 from headrace.experiment import design, search
 from headrace.experiment.design import Experiment, Point, Value
@@ -46,7 +47,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Optimum:
+class Optimum(reports.InNotebook):
     """The designs that no other beats in every respect, and all that were tried."""
 
     goals: tuple[tuple[Objective, bool], ...]

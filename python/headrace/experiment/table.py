@@ -1,6 +1,5 @@
 """What an experiment found: a row for each point, each metric with its interval."""
 
-import html
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +39,7 @@ def half_width(values: list[float], confidence: float = 0.95) -> float | None:
     return float(stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / len(values) ** 0.5)
 
 
-class Table:
+class Table(reports.InNotebook):
     """The points of an experiment and what was found at each."""
 
     def __init__(self, experiment: Experiment, records: Iterable[Record], counts: Mapping[str, int]) -> None:
@@ -268,9 +267,6 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<Table: {self.answer}>"
-
-    def _repr_html_(self) -> str:
-        return f"<p><strong>{html.escape(self.answer)}</strong></p>{self.frame._repr_html_()}"
 
     def report(self, file: str | Path, *, runs: bool = False) -> None:
         """Write it as one HTML page with pictures; with `runs`, the first run of each point to a page of its own.

@@ -10,10 +10,13 @@ mod responses;
 mod sequential;
 mod sizes;
 
+use std::path::Path;
+
 use headrace_work::Op;
 use serde::Serialize;
 
 use crate::TraceError;
+use crate::format::TraceFormat;
 use crate::reader::{Reader, Traced};
 use crate::survey::{DeviceSurvey, Survey, survey_of};
 
@@ -57,6 +60,28 @@ pub fn characterise(reader: &mut Reader, go_on: &dyn Fn(u64) -> bool) -> Result<
         return Err(reader.empty());
     }
     Ok(counts.finish(survey))
+}
+
+/// The format and the characteristics of the trace at `path`, with its earliest request as the origin of times. That is
+/// nearly always the first one; where it is not, the trace is read again. Arguments as of
+/// [`from_the_earliest`](super::from_the_earliest).
+///
+/// # Errors
+/// The trace cannot be read, has no request, or `go_on` returned false.
+pub fn characterise_file(
+    path: &Path,
+    format: Option<&TraceFormat>,
+    skip_bad: bool,
+    go_on: &dyn Fn(u64) -> bool,
+) -> Result<(TraceFormat, Info), TraceError> {
+    let mut reader = Reader::open(path, format, skip_bad)?;
+    let info = characterise(&mut reader, go_on)?;
+    let format = reader.format().clone();
+    if !reader.precedes_origin() {
+        return Ok((format, info));
+    }
+    let mut again = Reader::open(path, Some(&format), skip_bad)?.beginning_at(reader.earliest_ns());
+    Ok((format, characterise(&mut again, go_on)?))
 }
 
 /// Accumulates [`Info`], one request at a time.
@@ -138,6 +163,25 @@ mod tests {
                 other => panic!("{bytes} bytes at {address}: {other:?}"),
             }
         }
+    }
+
+    /// Times begin at the earliest request, wherever in the file it is.
+    #[test]
+    fn times_begin_at_the_earliest_request() {
+        let path = std::env::temp_dir().join(format!("headrace-info-{}-order", std::process::id()));
+        for (times, out_of_order) in [([1, 2, 5], 0), ([3, 1, 5], 1), ([5, 3, 1], 2)] {
+            let line = |s: u64| format!("{},read,0,512,,,a\n", s * 1_000_000_000);
+            std::fs::write(
+                &path,
+                times.into_iter().map(line).fold(HEADER.to_owned(), |all, line| all + &line),
+            )
+            .unwrap();
+            let (format, info) = characterise_file(&path, None, false, &|_| true).unwrap();
+            let arrivals = info.arrivals.unwrap();
+            assert_eq!((format, info.requests), (TraceFormat::Headrace, 3));
+            assert_eq!((arrivals.span_s, arrivals.out_of_order), (4.0, out_of_order), "{times:?}");
+        }
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Response times measured on the traced device.
 
-use headrace_stats::{Series, Tally};
+use headrace_stats::{Segments, Tally};
 use headrace_work::Op;
 use serde::Serialize;
 
@@ -27,7 +27,8 @@ pub struct Responses {
 /// Accumulates [`Responses`].
 #[derive(Default)]
 pub struct ResponseCounts {
-    all: Series,
+    all: Tally,
+    distribution: Segments,
     by_op: [Tally; 2],
 }
 
@@ -36,18 +37,18 @@ impl ResponseCounts {
     pub fn add(&mut self, traced: &Traced) {
         if let Some(response) = traced.response {
             self.all.record(response);
+            self.distribution.record(response);
             self.by_op[usize::from(traced.op == Op::Write)].record(response);
         }
     }
 
     /// `None` if no request has a response time.
     pub fn finish(&self) -> Option<Responses> {
-        let tally = self.all.tally();
         let mean = |tally: &Tally| (tally.count() > 0).then(|| tally.mean_ns() * 1e-6);
-        let distribution = self.all.distribution_from(0);
+        let distribution = self.distribution.from(0);
         Some(Responses {
-            mean_ms: mean(tally)?,
-            max_ms: tally.max().ms(),
+            mean_ms: mean(&self.all)?,
+            max_ms: self.all.max().ms(),
             quantiles_ms: SHARES.iter().map(|&share| (share, distribution.quantile(share).ms())).collect(),
             reads_ms: mean(&self.by_op[0]),
             writes_ms: mean(&self.by_op[1]),

@@ -6,6 +6,7 @@ from headrace.view.pages.decisions import write_capacity, write_comparison, writ
 from headrace.view.pages.device import write as write_device
 from headrace.view.pages.experiment import write as write_experiment
 from headrace.view.pages.logs import write as write_log
+from headrace.view.pages.notebook import in_notebook
 from headrace.view.pages.run import write as write_run
 from headrace.view.pages.solve import write as write_solution
 from headrace.view.pages.study import write as write_study
@@ -14,6 +15,7 @@ from headrace.view.pages.validation import write as write_validation
 from headrace.view.pages.validation import write_calibration
 
 __all__ = [
+    "in_notebook",
     "write_calibration",
     "write_capacity",
     "write_comparison",
