@@ -8,10 +8,8 @@ pub const PAGE: u64 = 4096;
 pub struct Geometry {
     /// Number of dies.
     pub dies: u32,
-    /// Pages that one program writes on a die: a row.
+    /// Pages of a row of a die, one flash page of each plane: what one program writes and one read gives.
     pub unit: u32,
-    /// Pages that one read of a die gives at once.
-    pub read: u32,
     /// Rows in a block.
     pub rows: u32,
     /// Blocks on each die.

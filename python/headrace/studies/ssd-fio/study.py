@@ -47,7 +47,7 @@ def fitted(study: Study, scenario: Scenario, drive: Json, table: Path) -> Json:
     found = measured(table, drive["device"], study.document["fit_on"])
     vary = study.document["vary"][drive["scenario"]]
     fit = fitting.fit(
-        scenario, found, vary, requests=FITTING, measures=FITTED, loss="soft_l1", cross_validate=False, tell=study.tell
+        scenario, found, vary, requests=FITTING, measures=FITTED, cross_validate=False, tell=study.tell
     )
     values = {row["parameter"]: row["is"] for row in fit["parameters"]}
     apart = [*vary, *study.document["apart"][drive["scenario"]]]
