@@ -16,7 +16,7 @@ use crate::room::{Lowered, Spec};
 pub struct FileSystemSpec {
     /// The volume that holds it, by its name in `system`.
     pub of: String,
-    /// Memory of the page cache.
+    /// Memory of the page cache: what the machine has beyond its kernel and applications.
     pub memory: Bytes,
     /// Block size, which is also the page size of the cache.
     #[serde(default = "kib_4")]
@@ -37,7 +37,7 @@ pub struct FileSystemSpec {
     /// Age at which a dirty page is written back. Linux: `dirty_expire_centisecs`, 30 s.
     #[serde(default = "half_a_minute")]
     pub dirty_age: Nanos,
-    /// Interval at which write-back checks the background limit and the age of pages. Linux: `dirty_writeback_centisecs`, 5 s.
+    /// Interval at which write-back checks the age of pages. Linux: `dirty_writeback_centisecs`, 5 s.
     #[serde(default = "five_seconds")]
     pub wake: Nanos,
     /// Maximum size of a request to the volume.

@@ -11,7 +11,7 @@ use super::victims::{Collection, Victims};
 /// What a die has to do before pages are where they go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Rows read, to move what is valid in them.
+    /// Flash pages read, to move what is valid in them.
     pub reads: u32,
     /// Pages moved.
     pub moved: u32,
@@ -152,9 +152,9 @@ impl Ftl {
         for page in 0..self.geometry.block_pages() {
             let flash = self.geometry.number(Spot { die, block, page });
             if let Some(logical) = self.mapping.owner(flash) {
-                let row = Some(page / self.geometry.unit);
-                work.reads += u32::from(row != last);
-                last = row;
+                let read = Some(page / self.geometry.read);
+                work.reads += u32::from(read != last);
+                last = read;
                 work.moved += 1;
                 self.append(logical, die);
             }

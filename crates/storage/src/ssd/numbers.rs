@@ -116,11 +116,12 @@ impl SsdNumbers {
     /// The shape of its flash.
     pub fn geometry(&self) -> Geometry {
         let flash = &self.flash;
-        let unit = (flash.page.get().0 / PAGE) as u32 * flash.planes.get();
+        let read = (flash.page.get().0 / PAGE) as u32;
+        let unit = read * flash.planes.get();
         let (dies, rows) = (flash.dies.get(), flash.block_pages.get());
         let pages = self.logical_pages() as f64 * (1.0 + flash.over_provisioning.get().get());
         let block = f64::from(dies) * f64::from(unit) * f64::from(rows);
-        Geometry { dies, unit, rows, blocks: (pages / block) as u32 }
+        Geometry { dies, unit, read, rows, blocks: (pages / block) as u32 }
     }
 
     /// Number of commands it holds at once.

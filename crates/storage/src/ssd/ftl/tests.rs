@@ -6,7 +6,7 @@ use super::*;
 use crate::ssd::steady;
 
 fn geometry(dies: u32, unit: u32, rows: u32, blocks: u32) -> Geometry {
-    Geometry { dies, unit, rows, blocks }
+    Geometry { dies, unit, read: 1, rows, blocks }
 }
 
 fn stream() -> Stream {
