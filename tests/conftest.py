@@ -32,6 +32,12 @@ def headrace() -> Run:
     return run
 
 
+def written(file: Path, text: str) -> Path:
+    """Write a file, and return its path."""
+    file.write_text(text)
+    return file
+
+
 @pytest.fixture(scope="session")
 def measured_data() -> Path:
     """Return the folder of measured data; skip where it is absent."""

@@ -85,7 +85,7 @@ def test_where_tracks_begin_is_found_where_the_file_is_wrong(tmp_path: Path) -> 
     for zone, surveyed in pairs:
         assert (surveyed["track_skew"], surveyed["cylinder_skew"]) == (zone["track_skew"], zone["cylinder_skew"])
         assert surveyed["offset"] == pytest.approx(zone["offset"], abs=0.3)
-        # Between two requests, which are some tracks apart, nobody sees where exactly.
+        # Between two requests, which are some tracks apart, the trace does not show where.
         assert len(surveyed["slips"]) == len(zone["slips"])
         assert all(abs(seen - slip) <= 10 for seen, slip in zip(surveyed["slips"], zone["slips"], strict=True))
     exact = validation.of(found, trace, clock="measured")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import Run
+from conftest import Run, written
 from headrace import Scenario, ScenarioError, load, sweep
 from headrace.experiment.capacity import capacity
 from headrace.experiment.optimise import optimise
@@ -26,9 +26,7 @@ run: {requests: 10000}
 
 @pytest.fixture
 def clerk(tmp_path: Path) -> Path:
-    file = tmp_path / "clerk.yaml"
-    file.write_text(CLERK)
-    return file
+    return written(tmp_path / "clerk.yaml", CLERK)
 
 
 def busy() -> Scenario:

@@ -1,4 +1,4 @@
-"""The devices that scenarios can name, those that come with headrace and one's own."""
+"""The devices that scenarios can name, those that come with headrace and your own."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ run: {requests: 200000}
 
 
 def own_device(folder: Path, **changes: str) -> None:
-    """Write a copy of a drive as one's own, with some numbers changed."""
+    """Write a copy of a drive as your own, with some parameters changed."""
     text = (ROOT / "catalog" / "seagate-st3500630ns.yaml").read_text()
     for old, new in changes.items():
         assert old in text

@@ -1,4 +1,4 @@
-"""The mechanical disk: imported, held against measured drives and against theory, fitted, and choosing what is next."""
+"""The mechanical disk: imported, compared with measured drives and theory, fitted, and choosing what is next."""
 
 import json
 from pathlib import Path
@@ -84,13 +84,17 @@ def test_validate_prints_its_contract(headrace: Run, measured_data: Path, tmp_pa
     assert "did you mean `hp-c3323a`" in refused.stderr
 
 
-def test_half_a_trace_is_fitted_and_the_other_judges(measured_data: Path) -> None:
+def test_half_a_trace_is_fitted_and_the_other_judges(measured_data: Path, tmp_path: Path) -> None:
     found = calibration.calibrate("seagate-st34501n", trace_of(measured_data, "cheetah4LP"))
     overall, before = found["judged"]["simulated"]["overall"], 0.318
     assert abs(overall["mean_error_percent"]) < 0.8 + 2 * overall["standard_error_percent"]
     assert overall["demerit_ms"] < before / 2
     assert not found["keeps_phase"]
     assert "fitted to the first half" in found["numbers"]["validation"]
+    calibration.report(found, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") == 3
+    assert all(row["parameter"] in page for row in found["parameters"])
 
 
 def edited(folder: Path, file: str, right: str, wrong: str) -> Path:

@@ -49,7 +49,7 @@ def as_disksim(numbers: Json) -> Json:
 
 
 def issued_by_disksim(folder: Path, disk: str, to: Path) -> Path:
-    """Write a disk's trace with DiskSim's answers in the place of the measured ones: it tells DiskSim's own times."""
+    """Write a disk's trace with DiskSim's answers instead of the measured ones: it contains DiskSim's own times."""
     with (folder / "disksim-per-request" / f"{disk}.csv").open() as file:
         answers = [float(row["disksim_ms"]) * 1000 for row in csv.DictReader(file)]
     lines = (folder / "disks" / disk / f"{disk}.trace").read_text().splitlines()

@@ -25,6 +25,17 @@ INSTEAD = {
     r"\bbears? (at most )?\d": "sustains",
     r"\bthe busiest at\b": "bottleneck: …, 69 % busy",
     r"\bthis disk cannot be\b": "invalid disk parameters",
+    r"\bheld against\b": "compared with",
+    r"\bin the place of\b": "instead of, replaces",
+    r"\bthe same luck\b": "the same random numbers",
+    r"\bwhat would do\b": "the fix",
+    r"\bone's own\b": "your own",
+    r"\banew\b": "again",
+    r"\bfurthest off\b": "worst, with the largest error",
+    r"\bdo(es)? not tell\b": "is undecided, does not show",
+    r"\bplayed no part\b": "was not used for",
+    r"\bnobody sees\b": "is not visible",
+    r"\bcannot be read is refused\b": "fails to parse",
 }
 FOLDERS = "benches", "catalog", "crates", "docs", "examples", "python", "tests"
 TEXTS = {".md", ".py", ".rs", ".yaml", ".html", ".toml"}

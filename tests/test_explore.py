@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT, real_program
+from conftest import ROOT, real_program, written
 from headrace import Scenario, ScenarioError, load
 from headrace.explore import saving
 from headrace.explore.design import History, command
@@ -38,9 +38,7 @@ LOAD = "workload.readers.arrivals.poisson"
 
 @pytest.fixture
 def stripe(tmp_path: Path) -> Path:
-    file = tmp_path / "stripe.yaml"
-    file.write_text(STRIPE)
-    return file
+    return written(tmp_path / "stripe.yaml", STRIPE)
 
 
 # What it is made of.

@@ -1,4 +1,4 @@
-"""Scenarios held against measurements, and fitted to them: where the truth is known, and on real drives."""
+"""Scenarios compared with measurements, and fitted to them: where the truth is known, and on real drives."""
 
 import json
 from pathlib import Path
@@ -97,7 +97,7 @@ def test_a_sata_drive_is_as_fio_measured_it(headrace: Run, measured_data: Path, 
     ]
     assert all(abs(row["error_percent"]["iops"]) < 5 for row in found["rows"])
     page = (tmp_path / "page.html").read_text()
-    assert "Size of the error of bandwidth by record size" in page
+    assert "Mean absolute error of bandwidth by record size" in page
     assert page.count("<svg") == 2
     shown = headrace("validate", "hdd.yaml", "hdd.json", cwd=tmp_path).stdout
     assert shown.startswith("Simulated bandwidth differs from the measured by")
@@ -181,10 +181,14 @@ def test_calibrate_writes_a_scenario_that_runs(headrace: Run, tmp_path: Path) ->
     (tmp_path / "s.yaml").write_text(DRIVE.replace("200 us", "150 us"))
     measured_of(DRIVE, DEPTHS).save(tmp_path / "m.json")
     vary = ("--vary", "system.drive.service=50 us..500 us", "--requests", 1000)
-    ran = headrace("calibrate", "scenario", "s.yaml", "m.json", *vary, "-o", "fitted.yaml", cwd=tmp_path)
+    page = ["--report", "page.html"]
+    ran = headrace("calibrate", "scenario", "s.yaml", "m.json", *vary, "-o", "fitted.yaml", *page, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("Fitted: simulated bandwidth differs from the measured by")
     assert "0.15 ms →" in (tmp_path / "fitted.yaml").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert ran.stdout.splitlines()[0] in page
+    assert "system.drive.service" in page
     again = headrace("validate", "fitted.yaml", "m.json", "--requests", 1000, "--json", cwd=tmp_path)
     assert json.loads(again.stdout)["overall"]["all"]["mean_size_percent"] < 1
     assert headrace("run", "fitted.yaml", "--set", "run.requests=1000", cwd=tmp_path).returncode == 0

@@ -48,8 +48,14 @@ class Pages(Protocol):
     def write_comparison_with_measurement(self, found: Any, file: str | Path) -> None:
         """Write how far a scenario is off a measurement."""
 
+    def write_fit(self, found: Any, file: str | Path, *, title: str) -> None:
+        """Write what fitting a scenario to a measurement reached."""
+
     def write_validation(self, found: Any, file: str | Path) -> None:
         """Write how far a device is off a measured trace."""
+
+    def write_calibration(self, found: Any, file: str | Path) -> None:
+        """Write what fitting a device to a measured trace reached."""
 
 
 _views: list[Callable[[], Pages]] = []

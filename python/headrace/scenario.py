@@ -49,7 +49,7 @@ def _named(fields: Collection[str], text: str, changes: Mapping[str, object]) ->
     found = [str(value) for value in put if isinstance(value, str | Path)]
     left: list[Any] = []
     for document in (text, *(value for _, value in _sets(changes))):
-        with suppress(yaml.YAMLError, RecursionError):  # What cannot be read is refused elsewhere.
+        with suppress(yaml.YAMLError, RecursionError):  # `check` reports a file that cannot be parsed.
             left.append(yaml.load(document, yaml.BaseLoader))
     seen = set[int]()  # Aliases can name what contains them.
     while left:
@@ -74,7 +74,7 @@ def check(
 ) -> Json:
     """Read and check a scenario; return it with its defaults filled in.
 
-    `changes` put values in the place of what the document has: `{"run.seed": 7}`.
+    `changes` replaces values of the document: `{"run.seed": 7}`.
 
     Raises `ScenarioError` with all errors, as text and as JSON.
     """
@@ -82,7 +82,7 @@ def check(
 
 
 class Scenario:
-    r"""A scenario read from a file or a text, with values put in the place of what it has. It never changes.
+    r"""A scenario read from a file or a text, with values replaced. It never changes.
 
     >>> users = "workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}"
     >>> clerk = Scenario("system: {clerk: {type: station, service: 8 ms}}\n" + users)
@@ -114,7 +114,7 @@ class Scenario:
         return changed
 
     def with_requests(self, stream: str, requests: Requests, **replay: object) -> "Scenario":
-        r"""Return the scenario with requests of your own in the place of what `stream` draws.
+        r"""Return the scenario with requests of your own instead of what `stream` draws.
 
         `requests` is whatever `headrace.trace.write` takes: numpy arrays by column, a polars frame, any iterable of
         mappings. They are kept in a temporary file while the scenario is; write them to a file of your own, and name

@@ -100,7 +100,7 @@ class Simulable(Protocol):
 
 
 def solve(text: str, file: str, sets: list[tuple[str, str]], load: tuple[float, float] | None) -> Solution:
-    """Return what formulas say of a scenario with `sets` in the place of what it has: see `Scenario.solve`."""
+    """Return what formulas say of a scenario with the values of `sets`: see `Scenario.solve`."""
     return Solution(json.loads(_core.solve(text, file, sets, load)))
 
 

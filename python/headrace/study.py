@@ -84,7 +84,7 @@ class Claim:
     between: tuple[float, float] | None = None
     """A number holds when it lies in between."""
     kind: str = "published"
-    """What the number held against is: `published`, `measured`, `theory` (a formula's, for the same system), or
+    """What the reference value is: `published`, `measured`, `theory` (a formula's, for the same system), or
     `expectation` (the study's own)."""
     verdict: str | None = None
     """Given where no run can decide: `disputed` or `not testable`."""

@@ -83,7 +83,7 @@ fn what_lies_between_is_interpolated() {
     assert!(fork_join::measured(8, 0.05).is_none() && fork_join::measured(8, 0.95).is_none());
 }
 
-/// Draws up the table anew: `cargo test --release -p headrace-analytic --test fork_join -- --ignored --nocapture`.
+/// Computes the table again: `cargo test --release -p headrace-analytic --test fork_join -- --ignored --nocapture`.
 #[test]
 #[ignore = "makes the table that `fork_join::measured` holds; takes minutes"]
 fn measure() {

@@ -1,7 +1,7 @@
 //! Random numbers from named streams.
 //!
 //! A stream is named by the root seed, the path of the component that draws, and the purpose of the drawing. So adding
-//! a component changes nobody else's numbers, and two designs are compared under the same luck. What belongs to one
+//! a component changes nobody else's numbers, and two designs are compared with the same random numbers. What belongs to one
 //! request is drawn from [`Stream::of`] its number, so it is the same whatever order requests are served in.
 //!
 //! The distributions are written on `libm`: `rand_distr` takes the platform's `ln` and `exp` as soon as any crate in the
@@ -91,7 +91,7 @@ impl Draws {
     }
 
     /// Exponential with mean one.
-    #[inline]
+    #[inline(always)]
     pub fn exponential(&mut self) -> f64 {
         ziggurat::exponential(self)
     }

@@ -1,4 +1,4 @@
-//! Transfers that share links: fairness, capacity, against a simulation of blocks and against filling done anew for each transfer.
+//! Transfers that share links: fairness, capacity, against a simulation of blocks and against filling done again for each transfer.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -82,7 +82,7 @@ fn jobs(links: usize) -> impl Strategy<Value = Vec<Job>> {
     prop::collection::vec(job, 1..40)
 }
 
-/// When jobs end where every rate is found anew for each transfer by itself, step by step.
+/// When jobs end where every rate is recomputed for each transfer by itself, step by step.
 fn reference(rates: &[f64], jobs: &[Job]) -> Vec<f64> {
     let mut left: Vec<f64> = jobs.iter().map(|job| job.1 as f64).collect();
     let (mut ended, mut now) = (vec![0.0; jobs.len()], 0.0);

@@ -302,7 +302,7 @@ fn traced<T>(read: Result<T, TraceError>, path: &Path) -> PyResult<T> {
         _ => refused(&Problems::file(
             &path.display().to_string(),
             error.to_string(),
-            "`--help` tells the formats",
+            "`--help` lists the formats",
         )),
     })
 }

@@ -34,14 +34,14 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// The file of one's own of this name: a path from the folder `beside`, where it ends in `.yaml` or has a `/`, else one in
+/// Your own file of this name: a path from the folder `beside`, where it ends in `.yaml` or has a `/`, else one in
 /// `devices/` there.
 fn own_file(name: &str, beside: &Path) -> PathBuf {
     let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|end| end == "yaml");
     if is_path { beside.join(name) } else { beside.join("devices").join(format!("{name}.yaml")) }
 }
 
-/// The text of the device of this name, and the file it came from: one's own beside the scenario where it is there, else what
+/// The text of the device of this name, and the file it came from: your own beside the scenario if it exists, else what
 /// comes with headrace.
 fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>> {
     let own = own_file(name, beside);

@@ -49,7 +49,7 @@ pub struct Found {
 }
 
 /// Reads and plans the scenario `source`, which came from `file` and whose own files lie beside it; refuses what cannot work,
-/// an overload among it. `sets` are values to put in the place of what the text has: (`run.seed`, `7`).
+/// an overload among it. `sets` are values to put instead of what the text has: (`run.seed`, `7`).
 ///
 /// # Errors
 /// All errors in it.

@@ -14,7 +14,7 @@ pub struct Progress {
     pub wanted: AtomicU64,
     /// Set to end the run: it stops within some thousands of events and keeps what it has.
     pub cancelled: AtomicBool,
-    /// Set by a watcher who wants to see `queues` anew.
+    /// Set by a watcher who wants to see `queues` again.
     pub wants_queues: AtomicBool,
     /// The longest queues: where, and how many requests wait.
     pub queues: Mutex<Vec<(String, u64)>>,

@@ -32,7 +32,7 @@ pub struct Pair {
 /// Replays a trace on a drive of these numbers whose platter begins at `phase`. Requests without a measured response are
 /// asked, and not told.
 ///
-/// Where think times do not tell where the platter was, the luck of this number moves each by up to half a turn either way
+/// Where think times do not show where the platter was, the luck of this number moves each by up to half a turn either way
 /// (a shorter one by no more than it is, and up to a turn), so that every request meets it anywhere.
 pub fn replay(
     numbers: &DiskNumbers,

@@ -1,4 +1,4 @@
-//! Devices that vary another one: `device: {like: seagate-st3500630ns, rotation: 10000 rpm}`. Before a document is held
+//! Devices that vary another one: `device: {like: seagate-st3500630ns, rotation: 10000 rpm}`. Before a document is checked
 //! against its schema, what it does not give is taken from the other device and marked as an estimate.
 
 use std::path::Path as FilePath;
@@ -75,7 +75,7 @@ fn mark(base: &mut Node, name: &str) {
     base.put("estimate", Json::from(format!("as {name}{origin}")));
 }
 
-/// Puts what `varied` gives in the place of what `base` has.
+/// Replaces values of `base` by those of `varied`.
 fn vary(base: &mut Node, varied: &Node, name: &str) {
     let (Value::Map(entries), Value::Map(given)) = (&mut base.value, &varied.value) else {
         *base = changed(base, varied, name);
@@ -114,7 +114,7 @@ impl Node {
         entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| node)
     }
 
-    /// Puts a scalar into a map, in the place of what is there under that name.
+    /// Puts a scalar into a map, replacing the one of that name.
     fn put(&mut self, name: &str, scalar: Json) {
         let span: Option<Span> = self.span.clone();
         if let Value::Map(entries) = &mut self.value {

@@ -201,7 +201,7 @@ fn a_recall_takes_its_steps() {
     let run =
         |more: &str| case.run(&(POOL.to_owned() + &detailed + more + "}\n" + &archive(", library: tapes")));
     let (apart, held) = (run(""), run(", hold: 3 h"));
-    // Without holding each is fetched anew: both positions from the beginning. Held, the second goes from where the first ended.
+    // Without holding each is fetched again: both positions from the beginning. Held, the second goes from where the first ended.
     is(meter(&apart, "tapes", "mounts"), 2.0);
     is(meter(&held, "tapes", "mounts"), 1.0);
     let positions = mean(&apart, "stage") * 2.0 - 2.0 * (7.0 + 60.0 + 1.0);

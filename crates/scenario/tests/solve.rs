@@ -74,8 +74,9 @@ workload: {users: {to: clerks, arrivals: {closed: {depth: 4, think: {exponential
     assert!(solved.fails.is_empty(), "{:?}", solved.fails);
 }
 
-/// Clients behind two switches. A lone one is solved exactly: a message in three ports takes its time once. With more of them waits
-/// count at each of the three, so responses come out too long, never too short.
+/// Clients behind two switches. A lone one is solved exactly: a message in three ports takes its time once. More of them wait at one of
+/// the three alone. The claim, made before it was run: within 5 %, and never too short, as wires are less variable than the formula has
+/// it.
 #[test]
 fn a_fabric_is_solved_from_its_wires() {
     let text = "
@@ -93,7 +94,63 @@ workload: {users: {from: host, to: tds, arrivals: {closed: {depth: 4}}, size: 64
     for point in &crate::solved(text, Some((2.0, 4.0))).points {
         let [(mean, half)] = simulated(text, point)[..] else { panic!("there is one stream") };
         let found = point.response_ms.unwrap();
-        assert!(mean - 2.0 * half < found && found < 1.15 * mean, "{found} for {mean} at {}", point.load);
+        assert!(
+            mean - 2.0 * half < found && found < 1.05 * mean + 2.0 * half,
+            "{found} for {mean} at {}",
+            point.load
+        );
+    }
+}
+
+/// Four servers send through one switch, by two more, to one array: their messages meet once. The claim, made before it was run: within
+/// 2 % at up to 80 % of what the wire carries.
+#[test]
+fn messages_of_several_servers_meet_once() {
+    let text = "
+system:
+  a: {type: server, cores: 64, submit: 1 us, complete: 1 us}
+  b: {type: server, cores: 64, submit: 1 us, complete: 1 us}
+  c: {type: server, cores: 64, submit: 1 us, complete: 1 us}
+  d: {type: server, cores: 64, submit: 1 us, complete: 1 us}
+  edge: {type: switch, preset: fc_1g, latency: 1 us, connects: [a, b, c, d, core]}
+  core: {type: switch, preset: fc_1g, latency: 1 us, connects: [tds]}
+  tds: {type: station, servers: 64, service: {exponential: 2 ms}, capacity: 1 GiB}
+workload:
+  of_a: {from: a, to: tds, arrivals: {poisson: 250 /s}, size: 64 KiB}
+  of_b: {from: b, to: tds, arrivals: {poisson: 250 /s}, size: 64 KiB}
+  of_c: {from: c, to: tds, arrivals: {poisson: 250 /s}, size: 64 KiB}
+  of_d: {from: d, to: tds, arrivals: {poisson: 250 /s}, size: 64 KiB}
+";
+    for load in [500.0, 1000.0, 1240.0] {
+        agrees(text, (load, load), 0.02);
+    }
+}
+
+/// A loop that favours commands is a queue with priorities, a SCSI bus another. The claim, made before it was run: within 5 % at 50, 65
+/// and 80 % of what they carry, for disks that work on many requests at once. A fair loop lets all disks send between two commands,
+/// nearly so where they are many: within 6 % (computed by hand for 40 disks beforehand: 1 to 3 % too long).
+#[test]
+fn channels_that_rank_their_ports_are_queues_with_priorities() {
+    let spindle = "{type: station, servers: 64, service: {exponential: 5 ms}, capacity: 10 GB}";
+    let with = |path: &str, disks: u32, rate: f64| {
+        format!(
+            "
+system:
+  path: {path}
+  volume: {{type: array, level: raid0, of: {spindle}, disks: {disks}, stripe_unit: 64 KiB, via: path}}
+workload: {{readers: {{to: volume, arrivals: {{poisson: {rate} /s}}, size: 64 KiB, align: 64 KiB}}}}
+"
+        )
+    };
+    let favoured = with("{type: fc_loop, rate: 1 Gb/s, policy: commands_first}", 25, 700.0);
+    let fair = with("{type: fc_loop, rate: 1 Gb/s}", 60, 700.0);
+    let bus = with("{type: scsi_bus, preset: ultra2}", 15, 600.0);
+    for (text, within) in [(favoured, 0.05), (fair, 0.06), (bus, 0.05)] {
+        let most = solved(&text, None).sustains_per_s;
+        for load in [0.5 * most, 0.65 * most, 0.8 * most] {
+            let found = agrees(&text, (load, load), within);
+            assert!(!found.fails.iter().any(|fails| fails.contains("order of arrival")), "{:?}", found.fails);
+        }
     }
 }
 

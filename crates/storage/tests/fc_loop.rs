@@ -1,15 +1,15 @@
-//! A Fibre Channel loop: times by hand, and the rules of access held against random traffic.
+//! A Fibre Channel loop: times by hand, and the rules of access compared with random traffic.
 
 mod common;
 
-use common::{Coming, by_events, drive, graph, lowered};
+use common::{Coming, by_events, drive, graph, lowered, visits_of};
 use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::fc_loop::{FcLoopSpec, Policy};
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
 use headrace_storage::{ComponentSpec, Graph, Mistake};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, DrawnTime, NodeId, Op, Spent, TimeSpec, What};
+use headrace_work::{Block, DrawnTime, Op, Spent, TimeSpec};
 use proptest::prelude::*;
 
 const UNIT: u64 = 128 * 1024;
@@ -141,7 +141,7 @@ fn tenancies(graph: &Graph, requests: &[Coming], accounts: &[Spent], disks: u64)
     let of_one = |(coming, spent): (&Coming, &Spent)| {
         let disk = 1 + (coming.2.address / UNIT % disks) as usize;
         let alternate = [0, disk].into_iter().cycle();
-        on_node(fc, spent)
+        visits_of(fc, spent)
             .into_iter()
             .zip(alternate)
             .map(move |((asked, began, ended), port)| Tenancy { port, asked, began, ended })
@@ -150,20 +150,6 @@ fn tenancies(graph: &Graph, requests: &[Coming], accounts: &[Spent], disks: u64)
     let mut all: Vec<Tenancy> = requests.iter().zip(accounts).flat_map(of_one).collect();
     all.sort_by_key(|tenancy| tenancy.began);
     all
-}
-
-/// When each visit of a node came, began and ended.
-fn on_node(node: NodeId, spent: &Spent) -> Vec<(u64, u64, u64)> {
-    let mut came = spent.began().0;
-    let mut visits = Vec::new();
-    for legs in spent.legs().windows(2) {
-        if legs[0].at == node && legs[0].what == What::Waiting {
-            assert_eq!((legs[1].at, legs[1].what), (node, What::Service));
-            visits.push((came, legs[0].until.0, legs[1].until.0));
-        }
-        came = legs[0].until.0;
-    }
-    visits
 }
 
 /// How often each other port has the loop between the instant at which each port could ask for it and the one at which it gets it:

@@ -1,4 +1,4 @@
-//! A solid-state drive: times by hand, and rules held against random traffic.
+//! A solid-state drive: times by hand, and rules compared with random traffic.
 
 mod common;
 

@@ -86,7 +86,7 @@ impl<W> Ask<W> {
     }
 
     /// The `n`-th piece of work done for this request, with a key of its own: a component that is asked twice for one
-    /// request (read the old data, then write the new) draws anew.
+    /// request (read the old data, then write the new) draws again.
     #[inline]
     pub fn child<V>(&self, n: u64, work: V) -> Ask<V> {
         Ask { key: subkey(self.key, n), ..self.with(work) }

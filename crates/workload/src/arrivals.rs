@@ -83,7 +83,7 @@ impl Bursty {
                 self.left -= next;
                 return waited + next;
             }
-            // The state ends first; the exponential has no memory, so the arrival is drawn anew in the other.
+            // The state ends first; the exponential has no memory, so the arrival is drawn again in the other.
             waited += self.left;
             self.state = 1 - self.state;
             self.left = draws.exponential() * self.mean_stay[self.state];

@@ -17,7 +17,7 @@ pub struct Requests {
     /// Where the addresses of the pattern count from.
     from: u64,
     pattern: Pattern,
-    /// Where they lie, in the place of the pattern.
+    /// Where they lie, instead of the pattern.
     files: Option<InFiles>,
     made: u64,
 }

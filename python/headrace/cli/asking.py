@@ -26,32 +26,34 @@ Vary = Annotated[
     typer.Option(
         "--vary",
         metavar="PATH=VALUES",
-        help="Values for a place: `system.tds.disks=4,8,16`; from one to another `run.seed=1..9/9`, at equal ratios "
+        help="Field and its values: a list `system.tds.disks=4,8,16`, a range `run.seed=1..9/9`, a logarithmic range "
         "`system.tds.stripe_unit=8 KiB..1 MiB/8 log`. May be repeated.",
     ),
 ]
 Replications = Annotated[
-    int | None, typer.Option(min=1, metavar="R", help="Number of independent runs of each point.", show_default=False)
+    int | None, typer.Option(min=1, metavar="R", help="Number of independent runs at each point.", show_default=False)
 ]
 PrecisionOption = Annotated[
     str | None,
     typer.Option(
         "--precision",
         metavar="SHARE",
-        help="Add replications until each interval is this narrow: `2%` for mean response times, "
+        help="Add replications until the intervals are this narrow: `2%` applies to mean response times, "
         "`1% of p99(reads), mean(users)` for others.",
     ),
 ]
 Budget = Annotated[
     int | None,
-    typer.Option("--budget", min=2, metavar="N", help="With `--precision`: maximum replications. [default: 50]"),
+    typer.Option(
+        "--budget", min=2, metavar="N", help="With `--precision`: maximum number of replications. [default: 50]"
+    ),
 ]
 StoreFolder = Annotated[
     Path | None,
     typer.Option(
         "--store",
         metavar="FOLDER",
-        help="Keep every run there: what was killed goes on from there, and repeats nothing.",
+        help="Save each run here as it ends. The same command resumes from this folder.",
     ),
 ]
 Workers = Annotated[

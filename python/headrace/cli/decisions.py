@@ -17,15 +17,15 @@ commands = typer.Typer()
 
 @commands.command("compare")
 def compare_command(
-    a: Annotated[Path, typer.Argument(help="A scenario.", show_default=False)],
+    a: Annotated[Path, typer.Argument(help="Scenario A.", show_default=False)],
     b: Annotated[
         Path | None,
-        typer.Argument(help="Another; without it, the first with the values of `--with`.", show_default=False),
+        typer.Argument(help="Scenario B. [default: A with the values of `--with`]", show_default=False),
     ] = None,
     replications: Annotated[int, typer.Option(min=2, metavar="R", help="Number of pairs of runs.")] = 10,
     other: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="PATH=VALUE", help="A value that the second has in the place of the first's."),
+        typer.Option("--with", metavar="PATH=VALUE", help="Replace a value of A in B. May be repeated."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Print every metric.")] = False,
     store: StoreFolder = None,
@@ -35,7 +35,7 @@ def compare_command(
     report: ReportFile = None,
     live: LivePage = False,
 ) -> None:
-    """Run two scenarios under the same luck, and say what differs and how surely."""
+    """Run two scenarios with the same random numbers, and report what differs, with confidence intervals."""
     from headrace.experiment import compare  # noqa: PLC0415
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
@@ -67,26 +67,30 @@ def _share(text: str, option: str) -> float:
 @commands.command("capacity")
 def capacity_command(
     file: File,
-    increase: Annotated[str, typer.Option(metavar="PATH", help="What varies: `workload.users.arrivals.poisson`.")],
+    increase: Annotated[
+        str, typer.Option(metavar="PATH", help="Field to increase: `workload.users.arrivals.poisson`.")
+    ],
     until: Annotated[
         list[str],
         typer.Option(
             metavar="OBJECTIVE",
-            help="A limit not to be passed, `p99(reads) > 20 ms`, or a goal to be met, `p99(reads) < 20 ms`. "
+            help="Limit that ends the search, `p99(reads) > 20 ms`, or goal to reach, `p99(reads) < 20 ms`. "
             "May be repeated.",
         ),
     ],
     least: Annotated[
         str | None,
         typer.Option(
-            "--from", metavar="VALUE", help="The smallest value to try. [default: search from what FILE has, both ways]"
+            "--from", metavar="VALUE", help="Smallest value to try. [default: search both ways from the value in FILE]"
         ),
     ] = None,
     most: Annotated[
-        str | None, typer.Option("--to", metavar="VALUE", help="The largest value to try.", show_default=False)
+        str | None, typer.Option("--to", metavar="VALUE", help="Largest value to try.", show_default=False)
     ] = None,
-    within: Annotated[str, typer.Option(metavar="SHARE", help="How narrow the bracket must be.")] = "2%",
-    replications: Annotated[int, typer.Option(min=2, metavar="R", help="Runs of each value to begin with.")] = 5,
+    within: Annotated[
+        str, typer.Option(metavar="SHARE", help="Stop when the two ends of the answer are this close.")
+    ] = "2%",
+    replications: Annotated[int, typer.Option(min=2, metavar="R", help="Number of runs of each value at first.")] = 5,
     budget: Annotated[int, typer.Option(min=2, metavar="N", help="Maximum number of runs of each value.")] = 40,
     store: StoreFolder = None,
     workers: Workers = None,
@@ -124,20 +128,22 @@ def optimise_command(
     file: File,
     vary: Vary = None,
     minimise: Annotated[
-        list[str] | None, typer.Option(metavar="METRIC", help="Such as `p99(reads)`, `price(system)` or `300 * disks`.")
+        list[str] | None,
+        typer.Option(metavar="METRIC", help="Goal: `p99(reads)`, `price(system)` or `300 * disks`. May be repeated."),
     ] = None,
     maximise: Annotated[
-        list[str] | None, typer.Option(metavar="METRIC", help="Such as `requests_per_s(users)`.")
+        list[str] | None, typer.Option(metavar="METRIC", help="Goal: `requests_per_s(users)`. May be repeated.")
     ] = None,
     subject_to: Annotated[
-        list[str] | None, typer.Option(metavar="CONSTRAINT", help="Such as `p99(reads) < 20 ms`.")
+        list[str] | None, typer.Option(metavar="CONSTRAINT", help="Constraint: `p99(reads) < 20 ms`. May be repeated.")
     ] = None,
-    trials: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Maximum number of designs; if there are no more, all are tried.")
-    ] = 50,
-    replications: Annotated[int, typer.Option(min=1, metavar="R", help="Runs of each.")] = 3,
+    trials: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum number of designs to try.")] = 50,
+    replications: Annotated[int, typer.Option(min=1, metavar="R", help="Number of runs of each design.")] = 3,
     budget: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Maximum runs of a design whose constraints are undecided.")
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Maximum number of runs of a design while its constraints are undecided."
+        ),
     ] = 24,
     store: StoreFolder = None,
     workers: Workers = None,
@@ -181,12 +187,14 @@ def optimise_command(
 @commands.command("sensitivity")
 def sensitivity_command(
     file: File,
-    metric: Annotated[str, typer.Option(metavar="METRIC", help="What is to be explained: `mean(users)`.")],
+    metric: Annotated[str, typer.Option(metavar="METRIC", help="Metric to explain: `mean(users)`.")],
     vary: Vary = None,
     method: Annotated[
-        str, typer.Option(help="`morris`: few runs; `sobol`: shares of the variance, many runs.")
+        str, typer.Option(help="`morris` takes few runs; `sobol` gives shares of the variance and takes many.")
     ] = "morris",
-    samples: Annotated[int, typer.Option(min=2, metavar="N", help="Ways through the ranges, or samples of them.")] = 16,
+    samples: Annotated[
+        int, typer.Option(min=2, metavar="N", help="Number of trajectories (morris) or of base samples (sobol).")
+    ] = 16,
     store: StoreFolder = None,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -194,7 +202,7 @@ def sensitivity_command(
     report: ReportFile = None,
     live: LivePage = False,
 ) -> None:
-    """Say which of several ranges matters for a metric, and how much."""
+    """Find out which of several fields affect a metric, and by how much."""
     from headrace.experiment import sensitivity  # noqa: PLC0415
     from headrace.view.tables import decisions as tables  # noqa: PLC0415
 

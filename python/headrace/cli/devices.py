@@ -30,7 +30,7 @@ class Clock(StrEnum):
 
 
 def _own(beside: Path) -> list[Path]:
-    """Return the files of one's own devices."""
+    """Return your own device files."""
     return sorted((beside / "devices").glob("*.yaml"))
 
 
@@ -44,13 +44,13 @@ def _print(found: Json, show: Callable[[Json], None], as_json: bool) -> None:
 def devices(
     name: Annotated[
         str | None,
-        typer.Argument(help="A device, or the path of its file; without it, all are listed.", show_default=False),
+        typer.Argument(help="Device, or path of a device file. [default: list all]", show_default=False),
     ] = None,
     as_json: AsJson = False,
     beside: Beside = Path(),
     report: ReportFile = None,
 ) -> None:
-    """Show the devices of the catalogue: each parameter with its source, zone rates, and the seek curve."""
+    """Show the devices in the catalogue: each parameter with its source, zone rates, and the seek curve."""
     from headrace.devices import catalogue  # noqa: PLC0415
     from headrace.view.terminal import devices as terminal  # noqa: PLC0415
 
@@ -93,17 +93,15 @@ def _list(beside: Path, as_json: bool) -> None:
 
 def validate(
     scenario: Annotated[
-        Path | None, typer.Argument(help="A scenario, to be held against a measurement.", show_default=False)
+        Path | None, typer.Argument(help="Scenario to compare with a measurement.", show_default=False)
     ] = None,
     measurement: Annotated[
         Path | None,
-        typer.Argument(help="What `headrace measure` or `headrace import fio` wrote.", show_default=False),
+        typer.Argument(help="File written by `headrace measure` or `headrace import fio`.", show_default=False),
     ] = None,
     device: Annotated[
         str | None,
-        typer.Option(
-            "--device", metavar="NAME", help="The device to be held against the trace, or the path of its file."
-        ),
+        typer.Option("--device", metavar="NAME", help="Device to compare with a trace, or path of its file."),
     ] = None,
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")
@@ -111,8 +109,8 @@ def validate(
     clock: Annotated[
         Clock,
         typer.Option(
-            help="`simulated`: a request follows its predecessor's simulated completion by the trace's think time; "
-            "`measured`: it is issued at the instant at which it really was."
+            help="When requests are issued. `simulated`: after the previous simulated completion and its think time; "
+            "`measured`: at its measured time."
         ),
     ] = Clock.simulated,
     stream: Stream = None,
@@ -168,38 +166,42 @@ def _validate_device(device: str, trace: Path, clock: Clock, as_json: bool, besi
 
 @calibrate.command("disk")
 def calibrate_disk(
-    device: Annotated[
-        str, typer.Option("--device", metavar="NAME", help="The device to begin from, or the path of its file.")
-    ],
+    device: Annotated[str, typer.Option("--device", metavar="NAME", help="Device to start from, or path of its file.")],
     trace: Annotated[Path, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")],
     to: Annotated[Path, typer.Option("--output", "-o", metavar="DEVICE.yaml", help="The device file to write.")],
     as_json: AsJson = False,
     beside: Beside = Path(),
+    report: ReportFile = None,
 ) -> None:
-    """Fit a disk to one half of a measured trace, judge it on the other, and write it as a device."""
+    """Fit a disk to one half of a measured trace, validate it on the other half, and write it as a device file."""
     from headrace.devices import calibration  # noqa: PLC0415
     from headrace.view.terminal import devices as terminal  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
 
     try:
-        keep_apart({"--output": to}, [trace, *_own(beside)])
+        keep_apart({"--output": to, "--report": report}, [trace, *_own(beside)])
         with progress.saying(quiet=as_json) as tell:
             found = calibration.calibrate(device, trace, beside=beside, tell=tell)
     except ScenarioError as error:
         refuse(error, as_json)
     write(lambda path: write_whole(path, calibration.file_text(found)), to)
     _print(found, terminal.show_calibration, as_json)
+    if report:
+        write(lambda page: calibration.report(found, page), report)
 
 
 @imports.command("disksim")
 def import_disksim(
     file: Annotated[
-        Path, typer.Argument(help="A DiskSim 4 parameter file, its others beside it.", metavar="FILE.parv")
+        Path,
+        typer.Argument(
+            help="DiskSim 4 parameter file; files that it includes must be in the same folder.", metavar="FILE.parv"
+        ),
     ],
     to: Annotated[Path, typer.Option("--output", "-o", metavar="DEVICE.yaml", help="The device file to write.")],
     as_json: AsJson = False,
 ) -> None:
-    """Make a device of the disk in a DiskSim parameter file. In `devices/` beside a scenario it can be named."""
+    """Convert the disk in a DiskSim parameter file to a device file; scenarios find it in `devices/` beside them."""
     from headrace.devices import disksim  # noqa: PLC0415
 
     try:

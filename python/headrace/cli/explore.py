@@ -16,14 +16,18 @@ def explore(
     port: Annotated[
         int,
         typer.Option(
-            min=0, max=65535, metavar="N", help="Port of the loopback. [default: a free one]", show_default=False
+            min=0,
+            max=65535,
+            metavar="N",
+            help="TCP port on the loopback interface. [default: a free one]",
+            show_default=False,
         ),
     ] = 0,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Explore FILE in a browser: a slider for each number, with the answer as it moves.
 
-    The page is served on this machine alone, at an address with a secret token in it. Ctrl-C ends it.
+    The page is served on this machine only, at an address that contains a secret token. Ctrl-C ends it.
     """
     try:
         read_text(file)

@@ -12,13 +12,13 @@ from headrace.files import keep_apart
 
 Json = dict[str, Any]
 
-commands = typer.Typer(no_args_is_help=True, help="Logs of archives: analysed, converted, or made from a description.")
+commands = typer.Typer(no_args_is_help=True, help="Analyse, convert and synthesise the logs of archives.")
 
 Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="The logs, or folders of them; plain, or compressed by gzip, bzip2 or xz. COND and STAT are merged.",
+        help="Log files, or folders of them; plain, or compressed with gzip, bzip2 or xz. COND and STAT are merged.",
         show_default=False,
     ),
 ]
@@ -27,8 +27,8 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="How the files are written: transfers (UniTree's NFT/FTP log), cond, stat, dcache, cartridges, csv. "
-        "[default: as their first lines tell]",
+        help="Format of the files: transfers (UniTree's NFT/FTP log), cond, stat, dcache, cartridges, csv. "
+        "[default: detected]",
         show_default=False,
     ),
 ]
@@ -42,13 +42,13 @@ Columns = Annotated[
         show_default=False,
     ),
 ]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over lines that cannot be read; count them by reason.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip lines that cannot be read; count them by reason.")]
 MaxFile = Annotated[
     str | None,
     typer.Option(
         "--max-file",
         metavar="SIZE",
-        help="Files larger than this are reported as odd. [default: 4 GB for UniTree, else none]",
+        help="Report larger files as suspicious. [default: 4 GB for UniTree, no limit for others]",
         show_default=False,
     ),
 ]
@@ -95,23 +95,27 @@ def analyse(
     max_file: MaxFile = None,
     strata: Annotated[
         str | None,
-        typer.Option("--strata", metavar="PUTS,GETS", help="Transfers in a stratum of the fit. [default: 100,25]"),
+        typer.Option(
+            "--strata", metavar="PUTS,GETS", help="Number of transfers in a stratum of the fit. [default: 100,25]"
+        ),
     ] = None,
     blocks: Annotated[
         str | None,
-        typer.Option("--blocks", metavar="PUTS,GETS", help="Transfers in a block of delays. [default: 1000,200]"),
+        typer.Option(
+            "--blocks", metavar="PUTS,GETS", help="Number of transfers in a block of delays. [default: 1000,200]"
+        ),
     ] = None,
     fit_up_to: Annotated[
-        str | None, typer.Option("--fit-up-to", metavar="SIZE", help="Leave larger files out of the fit: `100 MB`.")
+        str | None, typer.Option("--fit-up-to", metavar="SIZE", help="Exclude larger files from the fit: `100 MB`.")
     ] = None,
     break_s: Annotated[
         str | None,
         typer.Option(
-            "--break", metavar="TIME", help="Break between the two branches of the tape's time. [default: fitted]"
+            "--break", metavar="TIME", help="Boundary between the two branches of the tape time. [default: fitted]"
         ),
     ] = None,
 ) -> None:
-    """Tell what logs say of their archive: latency, rate, delays, concurrency, how long the tape takes."""
+    """Summarise the logs of an archive: latency, rate, delays, concurrency, and tape times."""
     named, largest = named_columns(columns), size_of(max_file, "--max-file")
     per_stratum, per_block = pair_of(strata, "--strata"), pair_of(blocks, "--blocks")
     up_to, cut = size_of(fit_up_to, "--fit-up-to"), _time(break_s)
@@ -148,7 +152,7 @@ def convert(
             "--output",
             "-o",
             metavar="FILE",
-            help="FILE.parquet is the table, FILE.csv operations, FILE.yaml a scenario that replays FILE.csv.",
+            help="FILE.parquet: the table; FILE.csv: operations to replay; FILE.yaml: a scenario that replays them.",
         ),
     ],
     as_json: AsJson = False,
@@ -157,7 +161,7 @@ def convert(
     skip_bad: SkipBad = False,
     max_file: MaxFile = None,
 ) -> None:
-    """Write logs as one table (Parquet), or as the file operations that a simulation replays (CSV)."""
+    """Convert logs to one table (Parquet), to file operations to replay (CSV), or to a scenario (YAML)."""
     named, largest = named_columns(columns), size_of(max_file, "--max-file")
     if to.suffix not in (".parquet", ".csv", ".yaml"):
         raise typer.BadParameter(f"{to} ends in none of .parquet, .csv and .yaml", param_hint="--output")
@@ -192,23 +196,23 @@ def synthesise(
         str,
         typer.Argument(
             metavar="DESCRIPTION.yaml",
-            help="Users, sessions, bursts, sizes, times; or `llnl-unitree`, which comes with headrace.",
+            help="Description of users, sessions, bursts, sizes and times; or `llnl-unitree`, which is built in.",
             show_default=False,
         ),
     ],
-    folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")],
+    folder: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write to.")],
     to: Annotated[
         str,
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help="operations, parquet, transfers, unitree (COND and STAT), dcache or cartridges.",
+            help="Format: operations, parquet, transfers, unitree (COND and STAT), dcache or cartridges.",
         ),
     ] = "operations",
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The same seed gives the same bytes.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed; the same seed gives the same bytes.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Make logs from a description. Their names and first lines say that they are synthetic."""
+    """Generate logs from a description. Their names and first lines say that they are synthetic."""
     from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
 
     if to not in logs.SYNTHETIC:

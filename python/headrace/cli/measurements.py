@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, Requests, Stream, refuse, write
+from headrace.cli.options import AsJson, ReportFile, Requests, Stream, refuse, write
 from headrace.files import keep_apart, write_whole
 from headrace.mistakes import printable, refusal
 
@@ -22,7 +22,7 @@ def import_fio(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="JSON or JSON+ results of fio 3; or one log (latency, --write_iolog, blkparse); or one job file.",
+            help="JSON or JSON+ results of fio 3, or one log (latency, `--write_iolog`, blkparse), or one job file.",
             show_default=False,
         ),
     ],
@@ -32,19 +32,21 @@ def import_fio(
             "--output",
             "-o",
             metavar="FILE",
-            help="What to write: a measurement (.json, .parquet), a trace (.csv), or a scenario (.yaml).",
+            help="File to write: a measurement (.json, .parquet), a trace (.csv), or a scenario (.yaml).",
         ),
     ] = None,
     device: Annotated[
         str | None,
-        typer.Option("--device", metavar="NAME", help="For a job file: the disk that stands for the real storage."),
+        typer.Option(
+            "--device", metavar="NAME", help="For a job file: the device that takes the place of the real storage."
+        ),
     ] = None,
     section: Annotated[
-        str | None, typer.Option("--section", metavar="JOB", help="For a job file: the one job to take.")
+        str | None, typer.Option("--section", metavar="JOB", help="For a job file: import only this job.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a measurement of fio's results, a trace of its logs, or a scenario of a job file."""
+    """Convert fio's results to a measurement, its logs to a trace, or a job file to a scenario."""
     from headrace.measurement import fio  # noqa: PLC0415
 
     try:
@@ -108,27 +110,29 @@ def _scenario(file: Path, to: Path, device: str | None, section: str | None) -> 
 
 
 def measure(
-    target: Annotated[Path, typer.Argument(help="A directory on the storage to be measured.", show_default=False)],
+    target: Annotated[Path, typer.Argument(help="Folder on the storage to measure.", show_default=False)],
     to: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write the measurement: .json or .parquet."),
+        typer.Option("--output", "-o", metavar="FILE", help="File to write the measurement to, .json or .parquet."),
     ] = None,
     records: Annotated[
-        str, typer.Option("--record-sizes", metavar="SIZE,…", help="Bytes of a transfer.")
+        str, typer.Option("--record-sizes", metavar="SIZE,…", help="Sizes of a transfer.")
     ] = "4 KiB,64 KiB,1 MiB",
-    files: Annotated[str, typer.Option("--file-sizes", metavar="SIZE,…", help="Bytes of a file.")] = "64 MiB",
+    files: Annotated[str, typer.Option("--file-sizes", metavar="SIZE,…", help="Sizes of a file.")] = "64 MiB",
     streams: Annotated[
-        str, typer.Option("--streams", metavar="N,…", help="Processes at the same time, each with a file of its own.")
+        str, typer.Option("--streams", metavar="N,…", help="Numbers of concurrent processes, each with its own file.")
     ] = "1",
-    ops: Annotated[str, typer.Option("--ops", metavar="OP,…", help="write, read, mixed.")] = "write,read,mixed",
-    repeat: Annotated[int, typer.Option(min=1, max=1000, help="Times that each point is measured.")] = 3,
-    random: Annotated[bool, typer.Option("--random", help="Records in random order, not one after another.")] = False,
-    buffered: Annotated[bool, typer.Option("--buffered", help="Through the page cache, as lmdd does.")] = False,
+    ops: Annotated[
+        str, typer.Option("--ops", metavar="OP,…", help="Operations: write, read, mixed.")
+    ] = "write,read,mixed",
+    repeat: Annotated[int, typer.Option(min=1, max=1000, help="Number of measurements of each point.")] = 3,
+    random: Annotated[bool, typer.Option("--random", help="Access records in random order, not sequentially.")] = False,
+    buffered: Annotated[bool, typer.Option("--buffered", help="Go through the page cache, as lmdd does.")] = False,
     transfers: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Keep fio's logs with the time of each transfer here.")
+        Path | None, typer.Option(metavar="FOLDER", help="Keep fio's log of each transfer in this folder.")
     ] = None,
     fio: Annotated[
-        str | None, typer.Option("--fio", metavar="PATH", help="The program fio.", show_default=False)
+        str | None, typer.Option("--fio", metavar="PATH", help="Path of the fio program.", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -190,11 +194,13 @@ def _ops(text: str) -> tuple[str, ...]:
 
 
 def calibrate(
-    file: Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario to begin from.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scenario to start from.", show_default=False)],
     measured: Annotated[
         Path,
         typer.Argument(
-            metavar="MEASUREMENT", help="What `headrace measure` or `headrace import fio` wrote.", show_default=False
+            metavar="MEASUREMENT",
+            help="File written by `headrace measure` or `headrace import fio`.",
+            show_default=False,
         ),
     ],
     vary: Annotated[
@@ -202,17 +208,18 @@ def calibrate(
         typer.Option(
             "--vary",
             metavar="PATH=LOW..HIGH",
-            help="A field to fit: `system.drive.service=50 us..500 us`. May be repeated.",
+            help="Field to fit and its bounds: `system.drive.service=50 us..500 us`. May be repeated.",
         ),
     ],
     to: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE.yaml", help="The fitted scenario to write.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE.yaml", help="File to write the fitted scenario to.")
     ] = None,
     stream: Stream = None,
     requests: Requests = 20_000,
     as_json: AsJson = False,
+    report: ReportFile = None,
 ) -> None:
-    """Fit named fields of a scenario to a measurement, with their uncertainty, and judge it on loads left out."""
+    """Fit fields of a scenario to a measurement, with standard errors, and cross-validate on loads left out."""
     import headrace  # noqa: PLC0415
     from headrace import measurement  # noqa: PLC0415
     from headrace.measurement import fitting  # noqa: PLC0415
@@ -221,7 +228,7 @@ def calibrate(
 
     try:
         scenario = headrace.load(file)
-        keep_apart({"--output": to}, [measured, *scenario.inputs()])
+        keep_apart({"--output": to, "--report": report}, [measured, *scenario.inputs()])
         with progress.saying(quiet=as_json) as tell:
             points = measurement.load(measured)
             found = fitting.fit(scenario, points, vary, stream=stream, requests=requests, tell=tell)
@@ -233,3 +240,5 @@ def calibrate(
         print(json.dumps(found, indent=2))
     else:
         terminal.show_fit(found)
+    if report:
+        write(lambda page: fitting.report(found, page, title=file.stem), report)

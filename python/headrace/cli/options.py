@@ -14,29 +14,29 @@ from headrace._core import ScenarioError
 from headrace.files import NotKept
 from headrace.mistakes import printable
 
-File = Annotated[Path, typer.Argument(help="The scenario, a YAML document.", show_default=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/results.md describes it.")]
+File = Annotated[Path, typer.Argument(help="Scenario (YAML).", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON; docs/results.md lists its fields.")]
 ReportFile = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE.html", help="Write it all as one page, for a browser.")
+    Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report: one self-contained web page.")
 ]
 LivePage = Annotated[
-    bool, typer.Option("--live", help="Serve the report while it grows, on this machine; print its address.")
+    bool, typer.Option("--live", help="Show the report in a browser while it grows; print its address.")
 ]
-Beside = Annotated[Path, typer.Option(metavar="FOLDER", help="The folder whose `devices/` holds your own.")]
+Beside = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder whose `devices/` holds your own device files.")]
 Sets = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="Put a value in the place of what the file has: `--set run.seed=7`. May be repeated.",
+        help="Replace a value of the file: `--set run.seed=7`. May be repeated.",
     ),
 ]
 Stream = Annotated[
     str | None,
-    typer.Option("--stream", metavar="NAME", help="The stream that stands for fio. [default: the only one]"),
+    typer.Option("--stream", metavar="NAME", help="Stream that issues fio's requests. [default: the only one]"),
 ]
 Requests = Annotated[
-    int, typer.Option("--requests", min=100, max=100_000_000, help="Requests simulated under each load.")
+    int, typer.Option("--requests", min=100, max=100_000_000, help="Number of requests simulated for each load.")
 ]
 
 MISTAKE, CUT_SHORT, INTERRUPTED = 2, 3, 130

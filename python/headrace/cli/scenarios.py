@@ -37,7 +37,9 @@ def run(
     file: File,
     as_json: AsJson = False,
     sets: Sets = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Another seed than the file's.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of the random numbers. [default: that of the file]")
+    ] = None,
     replications: Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of independent runs.")] = None,
     precision: PrecisionOption = None,
     budget: Budget = None,
@@ -45,15 +47,15 @@ def run(
         int | None, typer.Option(min=1, metavar="N", help="Maximum number of threads. [default: one per processor]")
     ] = None,
     requests: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write every request as Parquet, 250,000 a file.")
+        Path | None, typer.Option(metavar="FOLDER", help="Write every request as Parquet, 250,000 per file.")
     ] = None,
     timeline: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.json", help="Write the way of the first requests, for Perfetto or chrome://tracing."
+            metavar="FILE.json", help="Write the paths of the first requests for Perfetto or chrome://tracing."
         ),
     ] = None,
-    first: Annotated[int, typer.Option(min=1, metavar="N", help="How many requests the timeline shows.")] = 100,
+    first: Annotated[int, typer.Option(min=1, metavar="N", help="Number of requests in the timeline.")] = 100,
     report: ReportFile = None,
 ) -> None:
     """Simulate the system in FILE and print response times, utilisation and the bottleneck, with theory beside them."""
@@ -168,7 +170,7 @@ def check(file: File, as_json: AsJson = False, sets: Sets = None) -> None:
 
 
 def schema(
-    document: Annotated[Document, typer.Argument(help="The kind of document.")] = Document.scenario,
+    document: Annotated[Document, typer.Argument(help="Kind of document.")] = Document.scenario,
     as_json: AsJson = True,
 ) -> None:
     """Print the JSON Schema of a document, for completion and validation in editors."""

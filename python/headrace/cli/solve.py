@@ -31,11 +31,11 @@ def solve(
         str | None,
         typer.Option(
             metavar="FROM..TO",
-            help="Solve and draw between these loads: clients of closed streams, requests per second of open ones. "
+            help="Range of loads: number of clients of closed streams, requests per second of open ones. "
             "[default: from little to saturation]",
         ),
     ] = None,
-    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate every load too, and print it beside.")] = False,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate each load too, for comparison.")] = False,
     report: ReportFile = None,
     as_json: AsJson = False,
     sets: Sets = None,

@@ -25,8 +25,10 @@ class Start(StrEnum):
 
 
 def init(
-    file: Annotated[Path, typer.Argument(help="The scenario to write.", show_default=False)] = Path("scenario.yaml"),
-    start: Annotated[Start, typer.Option("--system", help="The system to start from.")] = Start.array,
+    file: Annotated[Path, typer.Argument(help="File to write the scenario to.", show_default=False)] = Path(
+        "scenario.yaml"
+    ),
+    start: Annotated[Start, typer.Option("--system", help="System to start from.")] = Start.array,
 ) -> None:
     """Write a commented scenario to start from, and its JSON Schema beside it for completion in editors."""
     if file.exists():

@@ -33,9 +33,9 @@ def study_list(as_json: AsJson = False) -> None:
 
 @commands.command("run")
 def study_run(
-    name: Annotated[str, typer.Argument(help="The study's name; `all` for every one.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Name of a study, or `all`.", show_default=False)],
     as_json: AsJson = False,
-    small: Annotated[bool, typer.Option(help="Fewer requests: quick, and less sure of its verdicts.")] = False,
+    small: Annotated[bool, typer.Option(help="Run fewer requests: faster, with less certain verdicts.")] = False,
     report: ReportFile = None,
     live: LivePage = False,
 ) -> None:

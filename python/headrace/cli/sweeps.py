@@ -44,14 +44,14 @@ class EngineName(StrEnum):
 
 
 EngineOption = Annotated[
-    EngineName, typer.Option(help="`local`: threads here; `dask`: a cluster, see `--scheduler` and `--jobs`.")
+    EngineName, typer.Option(help="`local` runs in threads, `dask` on a cluster (see `--scheduler` and `--jobs`).")
 ]
 Scheduler = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="The dask scheduler, such as `tcp://head:8786`.")
+    str | None, typer.Option(metavar="ADDRESS", help="Address of the dask scheduler: `tcp://head:8786`.")
 ]
 Jobs = Annotated[
     str | None,
-    typer.Option(metavar="SYSTEM", help="Start dask workers as jobs of `slurm`, `htcondor`, `pbs` or `sge`."),
+    typer.Option(metavar="SYSTEM", help="Submit dask workers as jobs to `slurm`, `htcondor`, `pbs` or `sge`."),
 ]
 
 
@@ -100,14 +100,14 @@ def sweep_command(
     scheduler: Scheduler = None,
     jobs: Jobs = None,
     array_index: Annotated[
-        str | None, typer.Option(metavar="I/N", help="Only every N-th point, from the I-th: for batch arrays.")
+        str | None, typer.Option(metavar="I/N", help="Run only points I, I+N, I+2N, …, counted from 0: for job arrays.")
     ] = None,
     as_json: AsJson = False,
     sets: Sets = None,
     report: ReportFile = None,
     live: LivePage = False,
 ) -> None:
-    """Run FILE (a scenario, or an experiment) at every combination of values, and print what differs."""
+    """Run FILE (a scenario or an experiment) at every combination of values, and print a table."""
     wanted, axes, shard = precision_of(precision, budget), axes_of(vary), _shard(array_index)
 
     def ask(how: How) -> Table:
@@ -156,18 +156,18 @@ def as_json_table(found: Table) -> Json:
 
 @commands.command("results")
 def results_command(
-    folder: Annotated[Path, typer.Argument(help="The folder that `--store` named.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(help="Folder given to `--store`.", show_default=False)],
     sql: Annotated[
         str | None,
         typer.Option(
             metavar="QUERY",
-            help="Ask by SQL: `records` has every run, `points` the means of each point.",
+            help="Query. Table `records` has every run, `points` the means of each point.",
             show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what a store holds, or ask it by SQL."""
+    """List the runs in a store, or query them with SQL."""
     try:
         if sql is None:
             found = Table.stored(folder)
@@ -207,14 +207,15 @@ def _cells(row: tuple[Any, ...]) -> list[str]:
 
 @commands.command("report")
 def report_command(
-    folder: Annotated[Path, typer.Argument(help="The folder that `--store` named.", show_default=False)],
-    to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="The page to write.")],
+    folder: Annotated[Path, typer.Argument(help="Folder given to `--store`.", show_default=False)],
+    to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="File to write the report to.")],
     runs: Annotated[
-        bool, typer.Option("--runs", help="A page for each point's first run too, which is run once more for it.")
+        bool,
+        typer.Option("--runs", help="Also write a report for the first run of each point, which is repeated for this."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw what a store holds as one page, for a browser."""
+    """Write a report of the runs in a store."""
     try:
         keep_apart({"--output": to}, stored.files(folder))
         found = Table.stored(folder)

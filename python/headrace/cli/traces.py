@@ -10,25 +10,23 @@ from headrace._core import ScenarioError
 from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
 from headrace.files import keep_apart
 
-commands = typer.Typer(no_args_is_help=True, help="Traces of requests: what they are like, and in other formats.")
+commands = typer.Typer(no_args_is_help=True, help="Summarise and convert traces of requests.")
 
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="How FILE is written: validate, ascii, msr, spc, blkparse, fio_latency, fio_bandwidth, headrace, or the "
+        help="Format of FILE: validate, ascii, msr, spc, blkparse, fio_latency, fio_bandwidth, headrace, or the "
         "columns of a CSV file: `{csv: {time: {column: t, unit: 1 s}, op: rw, address: {column: lba, unit: 512 B}, "
-        "size: {column: kib, unit: 1 KiB}}}`. [default: as its first lines tell]",
+        "size: {column: kib, unit: 1 KiB}}}`. [default: detected]",
         show_default=False,
     ),
 ]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Pass over lines that cannot be read, and count them.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip lines that cannot be read, and count them.")]
 TraceFile = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE", help="The trace; plain, or compressed with gzip, zstd or bzip2.", show_default=False
-    ),
+    typer.Argument(metavar="FILE", help="Trace; plain, or compressed with gzip, zstd or bzip2.", show_default=False),
 ]
 
 
@@ -65,17 +63,20 @@ def trace_convert(
     to: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to; compressed as its ending (.gz, .zst, .bz2) says."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write; `.gz`, `.zst` or `.bz2` at the end selects compression.",
         ),
     ],
     to_format: Annotated[
-        str, typer.Option("--to", metavar="FORMAT", help="How to write it: headrace, ascii, spc, msr or validate.")
+        str, typer.Option("--to", metavar="FORMAT", help="Format to write: headrace, ascii, spc, msr or validate.")
     ] = "headrace",
     as_json: AsJson = False,
     format: Format = None,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Write a trace in another format."""
+    """Convert a trace to another format."""
     from headrace import trace  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
 

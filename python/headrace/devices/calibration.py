@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import trace
+from headrace import reports, trace
 from headrace.devices import cached, catalogue, device_file, fitted, quantities, survey, validation
 from headrace.devices.parameters import Parameter, bounds, parameters_of, with_values
 
@@ -110,7 +110,7 @@ def _fit(numbers: Json, parameters: list[Parameter], file: Path) -> tuple[Json, 
             apart = np.quantile(replayed.simulated[:, which], shares) - np.quantile(replayed.measured[which], shares)
             parts.append(apart * (which.mean() / QUANTILES) ** 0.5)
             parts.append([replayed.errors[:, which].mean() * which.mean() ** 0.5])
-        # What the trace does not tell stays where it was.
+        # What the trace does not determine stays where it was.
         parts.append((scaled - ZERO) * PRIOR)
         return np.concatenate(parts)
 
@@ -146,7 +146,7 @@ def _classes(replayed: validation.Replayed) -> "Iterator[np.ndarray[Any, Any]]":
 
 
 def _spread(jacobian: "np.ndarray[Any, Any]", residuals: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    """Return the standard errors that the curvature of the fit gives; large where the trace does not tell."""
+    """Return standard errors from the curvature of the fit; large if the trace does not determine the value."""
     import numpy as np  # noqa: PLC0415
 
     freedom = max(len(residuals) - jacobian.shape[1], 1)
@@ -222,3 +222,8 @@ def file_text(found: Json) -> str:
     for parameter, was, now, error in map(fitted.words, found["parameters"]):
         remarks.append(f"  {parameter}: {was} → {now}{'' if error == '—' else f' ± {error}'}")
     return device_file.text(found["numbers"], remarks)
+
+
+def report(found: Json, file: str | Path) -> None:
+    """Write what the fit reached as one HTML page: whole, or not at all."""
+    reports.pages().write_calibration(found, file)

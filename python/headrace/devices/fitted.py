@@ -11,6 +11,9 @@ def row(parameter: str, was: Any, now: Any, error: float | None = None) -> Json:
     return {"parameter": parameter, "was": was, "is": now, "standard_error": error}
 
 
+COLUMNS = ["parameter", "was", "is", "standard error"]
+
+
 def words(row: Json) -> tuple[str, str, str, str]:
     """Return the parameter, what it was, what it is, and its standard error, as words.
 
@@ -28,4 +31,4 @@ def _shown(value: Any, error: float | None) -> str:
         return "—"
     if not isinstance(value, float):
         return str(value)
-    return f"{value:.{max(1 - math.floor(math.log10(error)), 2)}f}" if error else f"{value:.8g}"
+    return f"{value:.{max(1 - math.floor(math.log10(error)), 2)}f}" if error else f"{value:.4g}"

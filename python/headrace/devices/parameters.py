@@ -33,7 +33,7 @@ def parameters_of(numbers: Json, *, keeps_phase: bool) -> list[Parameter]:
 
 
 def _into(told: Callable[[float], Any], *keys: str) -> Callable[[Json, float], None]:
-    """Return what puts a number into the numbers of a device, in the place of these keys, as a device file tells it."""
+    """Return what puts a number into the numbers of a device, instead of these keys, as a device file tells it."""
 
     def put(into: Json, value: float) -> None:
         place = into
@@ -73,7 +73,7 @@ def _mechanics(mechanics: Json, *, keeps_phase: bool) -> Iterator[Parameter]:
     yield Parameter("write settle, ms", put, settle, 0.05, 0.0, 5.0)
     inward, outward = (quantities.in_ms(mechanics.get(f"{way}_more", "0 ms")) for way in ("inward", "outward"))
     if keeps_phase:
-        # Whether a seek just makes its sector depends on where it comes from; distributions do not tell.
+        # Whether a seek just makes its sector depends on where it comes from; distributions do not show it.
         yield Parameter("seek inwards longer by, ms", _biased, inward - outward, 0.05, -3.0, 3.0)
     if not mechanics.get("seek"):
         return

@@ -104,7 +104,7 @@ class _Ends:
 def surveyed(numbers: Json, file: str | Path) -> Json | None:
     """Return the numbers with the speed, the skews, offsets and passed-over tracks that a measured trace tells.
 
-    None where the trace, or the way in which the layout names defects (sectors, not tracks), does not tell them.
+    None where the trace, or the way in which the layout names defects (sectors, not tracks), does not list them.
     """
     layout = (numbers.get("mechanics") or {}).get("layout")
     if layout is None or layout["spares"] != "zone_tracks":

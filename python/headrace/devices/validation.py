@@ -33,7 +33,7 @@ def validate(
     the platter's initial place is not known, so that many `phases` are pooled. Where think times do not keep the
     platter's phase even from one request to the next, it is drawn for every request of each. With the `measured` clock
     each is issued at the instant at which it really was, and the phase that agrees best is sought: where the trace
-    keeps the platter's phase, single requests can be held against each other.
+    keeps the platter's phase, single requests can be compared with each other.
 
     Raises `ScenarioError` where the device or the trace cannot be used.
     """
@@ -188,7 +188,7 @@ class Replayed:
         }
 
     def worst(self, phase: int) -> list[Json]:
-        """Return the requests that are furthest off, and what the model thought happened in each."""
+        """Return the requests with the largest errors, and what happened to each in the model."""
         import numpy as np  # noqa: PLC0415
 
         order = np.argsort(-np.abs(self.errors[phase]))[:WORST]

@@ -49,7 +49,7 @@ class Probe:
     value: Value
     number: float
     meets: bool | None
-    """Whether it meets all goals; none where the replications do not tell."""
+    """Whether it meets all goals; none if undecided."""
     found: dict[str, tuple[float, float]]
     """The numbers asked for, with the half-widths by which they were judged."""
     why: str | None = None
@@ -101,11 +101,11 @@ class Capacity:
         said = f"{side} {self.meets.value}{self._noun(one)} {verb} {goals}; {self.fails.value} {negated}{why}."
         said = said.capitalize() if self._noun(one) else f"{self.path}: {said}"
         if self._is_wide():
-            said += " For values between them the replications do not tell."
+            said += " Values between them are undecided."
         if sum(a.meets != b.meets for a, b in pairwise(self._decided())) > 1:
             said += " The verdict changes more than once among the values tried: see the table."
         if self.meets.busiest:
-            said += f" Busiest at {self.meets.value} is {self.meets.busiest[0]}, {self.meets.busiest[1]:.0%}."
+            said += f" Bottleneck at {self.meets.value}: {self.meets.busiest[0]}, {self.meets.busiest[1]:.0%} busy."
         return said
 
     def _window(self, goals: str) -> str:
@@ -139,8 +139,8 @@ class Capacity:
             up_to = f"up to {tried[-1].value}" if len(tried) > 1 else f"at {span}"
             said = f"{self.path}: No value {up_to} meets {goals}; {nearest.value} comes nearest{_reached(nearest)}."
         else:
-            return f"{self.path}: the replications do not tell whether {' or '.join(unknown)} meets {goals}."
-        return said + (f" Of {' and '.join(unknown)} the replications do not tell." if unknown else "")
+            return f"{self.path}: undecided whether {' or '.join(unknown)} meets {goals}; raise the budget of runs."
+        return said + (f" Undecided: {', '.join(unknown)}." if unknown else "")
 
     def _decided(self) -> list[Probe]:
         return sorted((one for one in self.probes if one.meets is not None), key=attrgetter("number"))
@@ -332,7 +332,7 @@ class _Search:
                 return
 
     def narrow(self, within: float) -> None:
-        """Halve each bracket until it is narrow, or all that is left within is what replications do not tell."""
+        """Halve each bracket until it is narrow, or until all values left in it are undecided."""
         for at in range(2):
             while at < len(brackets := self.brackets()):
                 gap = next((gap for gap in self.gaps(brackets[at]) if not self.is_narrow(*gap, within)), None)

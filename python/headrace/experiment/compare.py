@@ -1,4 +1,4 @@
-"""Two scenarios under the same luck: paired differences, and a verdict that does not overclaim."""
+"""Two scenarios with the same random numbers: paired differences, and a verdict that does not overclaim."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

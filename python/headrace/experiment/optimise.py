@@ -162,9 +162,9 @@ def optimise(
     else Optuna chooses as many that can be run, one goal by TPE, several by NSGA-II, always from the same seed. A
     design whose constraints its
     intervals do not decide gets more replications, `budget` at most. With `store` runs are kept, and Optuna's study as
-    `optuna.log` in the same folder: the same call goes on from there. Every design meets the same luck: the best of
-    many owes a little of it to that, and is worth a run with another seed. Ctrl-C raises `Interrupted` with what the
-    designs tried until then tell.
+    `optuna.log` in the same folder: the same call goes on from there. All designs have the same random numbers, which
+    may favour the best of many by chance: run it with another seed. Ctrl-C raises `Interrupted` with the result of the
+    designs tried so far.
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
     sides = ((minimise, False), (maximise, True))

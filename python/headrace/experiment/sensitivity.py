@@ -71,8 +71,8 @@ def sensitivity(
     """Return how much each range of `vary` matters for a metric such as `mean(users)`.
 
     `morris` walks `samples` ways through all ranges, one step at a time: (places + 1) runs each. `sobol` splits the
-    variance, with (places + 2) runs a sample, and wants hundreds of samples. Every run meets the same luck; what is
-    tried are the values of each range.
+    variance, with (places + 2) runs a sample, and needs hundreds of samples. All runs have the same random
+    numbers; only the values vary.
     """
     import numpy as np  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 

@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 def edited(scenario: Scenario) -> str:
-    """Return the text of a scenario with its changes in it; written anew where they cannot be put into its text."""
+    """Return the text of a scenario with its changes in it; written again where they cannot be put into its text."""
     text = scenario.text
     try:
         for place, value in scenario.changes.items():
@@ -21,12 +21,12 @@ def edited(scenario: Scenario) -> str:
         if Scenario(text, scenario.file).filled() == scenario.filled():
             return text
     except (yaml.YAMLError, LookupError, ValueError, ScenarioError):
-        pass  # Anchors, several documents: what is written anew below is right for any text.
+        pass  # Anchors, several documents: what is written again below is right for any text.
     return yaml.safe_dump(scenario.filled(), sort_keys=False, allow_unicode=True)
 
 
 def _put(text: str, steps: Sequence[str], value: object) -> str:
-    """Return a document with a value at a place, instead of what is there or as a new field."""
+    """Return a document with the value at a place replaced or added."""
     node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     within = list(steps)
     while within:

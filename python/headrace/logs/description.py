@@ -103,7 +103,7 @@ class Description:
 def load(given: str | Path) -> Description:
     """Read a description: a file, or the name of one that comes with headrace (`llnl-unitree`).
 
-    Raises `ScenarioError` with the place of the mistake, what was found and what would do.
+    Raises `ScenarioError` with the place of the mistake, what was found, and the fix.
     """
     own = FOLDER / f"{given}.yaml"
     file = own if own.is_file() and not Path(given).exists() else Path(given)

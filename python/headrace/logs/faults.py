@@ -1,4 +1,4 @@
-"""Lines that cannot be read: which, why, and what would do."""
+"""Lines that cannot be read: which, why, and the fix."""
 
 import json
 from collections import Counter

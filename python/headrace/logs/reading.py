@@ -74,7 +74,7 @@ def read(
 
 
 def _within(files: Sequence[str | Path]) -> list[Path]:
-    """Return these files, and in the place of a folder all files in it."""
+    """Return these files, and instead of a folder all files in it."""
     found = []
     for file in map(Path, files):
         inner = (

@@ -1,4 +1,4 @@
-"""Measurements of real systems: read from what fio wrote, taken on this machine, held against scenarios."""
+"""Measurements of real systems: read from what fio wrote, taken on this machine, compared with scenarios."""
 
 from headrace.measurement.points import COLUMNS, Measurement, load
 

@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core
+from headrace import _core, reports
 from headrace.devices import fitted as rows
 from headrace.measurement import comparison, loads
 from headrace.measurement.loads import Load
@@ -229,7 +230,7 @@ def told_apart(
     requests: int = loads.REQUESTS,
     measures: tuple[str, ...] = FITTED,
 ) -> list[str]:
-    """Return which fields, each `PATH=LOW..HIGH`, a measurement does not tell; nothing is fitted."""
+    """Return which fields, each `PATH=LOW..HIGH`, a measurement cannot determine; nothing is fitted."""
     of, _ = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
     problem = _Problem(scenario, loads.stream_of(scenario, None), parameters, of, requests, measures)
@@ -263,7 +264,7 @@ def _begins(one: Parameter) -> float:
 
 
 def _known(problem: _Problem, best: "Array", chosen: list[int]) -> tuple[list[Json], list[str]]:
-    """Return each parameter with its standard error, and which the measurement does not tell."""
+    """Return each parameter with its standard error, and which the measurement cannot determine."""
     import numpy as np  # noqa: PLC0415
 
     residuals, jacobian = problem.residuals(best, chosen), problem.jacobian(best, chosen)
@@ -322,3 +323,8 @@ def file_text(found: Json) -> str:
         error = f"{row['standard_error']:.2g}{' ' + row['unit'] if row['unit'] else ''}"
         remarks.append(f"  {row['parameter']}: {row['was']} → {row['is']} ± {error}")
     return device_file.text(json.loads(json.dumps(found["scenario"])), remarks)
+
+
+def report(found: Json, file: str | Path, *, title: str) -> None:
+    """Write what the fit reached as one HTML page: whole, or not at all."""
+    reports.pages().write_fit(found, file, title=title)

@@ -12,7 +12,7 @@ from headrace.scenario import Scenario
 
 Json = dict[str, Any]
 
-# What is held against each other, of each operation.
+# What is compared with each other, of each operation.
 MEASURES = ("iops", "bandwidth_bytes_per_s", "mean_ms", *PERCENTILES)
 REQUESTS = 20_000
 

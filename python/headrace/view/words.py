@@ -47,6 +47,15 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 9999.5 else f"{value:.4g}"
 
 
+def aligned(value: float) -> str:
+    """Write a number in four digits, zeros at its end too, so that a column lines up; a large one in full.
+
+    >>> aligned(30.2), aligned(107.99), aligned(12345.6), aligned(0)
+    ('30.20', '108.0', '12,346', '0')
+    """
+    return f"{value:,.0f}" if value == 0 or value >= 999.5 else f"{value:#.4g}"
+
+
 def ms(value: float) -> str:
     """Write milliseconds: to the microsecond, and smaller ones with four digits."""
     return f"{value:.3f}" if value >= 1 or value == 0 else f"{value:.4g}"

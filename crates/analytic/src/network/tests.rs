@@ -226,3 +226,40 @@ fn classes_alike_share_several_servers() {
     };
     assert!((of(&[4, 3]) / of(&[7]) - 1.0).abs() < 1e-12);
 }
+
+/// Two classes that think, at a station of several servers, which may be written as two others, and two of one server.
+fn served_by_several(station: &[Station], clients: u32, think: f64, other: f64) -> Network {
+    let classes = [(clients, think), (clients.div_ceil(2), 2.0 * think)];
+    let others = [other, 0.5].map(|demand| Station::queue(vec![demand; 2]));
+    let stations = [station, &others].concat();
+    Network::new(stations, classes.map(|(clients, think)| Class { clients, think }).to_vec())
+}
+
+/// How far linearizer is from the exact throughput: with several servers, and with a fast one and a delay instead.
+fn off(servers: u32, clients: u32, (think, other): (f64, f64)) -> [f64; 2] {
+    let several = Station { servers, ..Station::queue(vec![8.0; 2]) };
+    let as_one = Station::several(servers, &[8.0; 2]);
+    let exact = throughput(&mva::exact(&served_by_several(&[several.clone()], clients, think, other)));
+    let of = |stations: &[Station]| {
+        let found = linearizer::solve(&served_by_several(stations, clients, think, other));
+        (throughput(&found) / exact - 1.0).abs()
+    };
+    [of(&[several]), of(&as_one)]
+}
+
+/// The claims, made before it was run: with several servers linearizer is within 5 % of the exact throughput, on average within 1 %, and
+/// nearer than with a fast server and a delay. It found 0.18 % on average and 1.8 % at most; 1.2 % with a fast server.
+#[test]
+fn linearizer_knows_several_servers() {
+    let mut offs = Vec::new();
+    for servers in [2, 4, 8, 16] {
+        for clients in [1, 2, 4, 6, 8, 12, 16, 24, 40] {
+            offs.extend(
+                [(0.0, 1.0), (20.0, 1.0), (0.0, 3.0), (50.0, 0.2)].map(|of| off(servers, clients, of)),
+            );
+        }
+    }
+    let mean = |at: usize| offs.iter().map(|off| off[at]).sum::<f64>() / offs.len() as f64;
+    let worst = offs.iter().map(|off| off[0]).fold(0.0, f64::max);
+    assert!(worst < 0.05 && mean(0) < 0.01 && mean(0) < mean(1), "{worst}, {}, {}", mean(0), mean(1));
+}

@@ -105,7 +105,7 @@ impl<'m> Fluid<'m> {
         self.state.borrow().rates()
     }
 
-    /// Something changed: rates are found anew when all that is due now has happened.
+    /// Something changed: rates are recomputed when all that is due now has happened.
     fn changed(&'m self) {
         if self.is_woken.replace(true) {
             return;

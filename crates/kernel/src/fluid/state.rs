@@ -219,7 +219,7 @@ impl State {
         true
     }
 
-    /// Finds the rates anew where the transfers are others than before. Gives whether they are.
+    /// Recomputes the rates where the transfers are others than before. Gives whether they are.
     pub fn fill_if_changed(&mut self) -> bool {
         if !std::mem::take(&mut self.changed) {
             return false;

@@ -1,6 +1,6 @@
 //! The document: text → tree → checked tree → [`ScenarioSpec`].
 //!
-//! The text is parsed to a [`Tree`] that knows where everything stands, held against the schema (which comes from the
+//! The text is parsed to a [`Tree`] that knows where everything stands, compared with the schema (which comes from the
 //! Rust types) with all errors collected, and only then read into the types.
 
 mod path;

@@ -100,7 +100,7 @@ fn wanted(plan: &Plan) -> u64 {
 }
 
 /// Whether nothing is left out: where that is asked for, where components fail, since there is no one steady state then, and of a
-/// replayed trace, which is held against what was measured, request for request.
+/// replayed trace, which is compared with what was measured, request for request.
 pub(crate) fn is_whole(plan: &Plan) -> bool {
     plan.run().warm_up == WarmUp::None
         || plan.has_phases()

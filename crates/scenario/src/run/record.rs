@@ -182,7 +182,7 @@ impl<'m> Record<'m> {
         }
     }
 
-    #[inline]
+    #[inline(always)] // A call would move the request and the account through memory.
     fn answer(&mut self, stream: usize, request: Request, spent: &Spent, now: Nanos) {
         if let Some(log) = &mut self.log {
             log.add(stream, request, spent, &self.groups);
@@ -200,6 +200,7 @@ impl<'m> Record<'m> {
     }
 
     /// Ends a segment at `now`.
+    #[cold]
     fn mark(&mut self, now: Nanos) {
         self.in_segment = 0;
         self.marks.take(now, self.arena, self.streams.iter().map(|stream| stream.totals.clone()).collect());
@@ -238,7 +239,7 @@ impl StreamRecord {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(&mut self, request: Request, spent: &Spent, groups: &[u32]) {
         let response = spent.total();
         self.all.record(response);

@@ -25,7 +25,7 @@ pub struct Pages {
     free: Vec<u32>,
     /// The least and the most recently used.
     ends: Option<[u32; 2]>,
-    /// Dirty pages in the order in which they became dirty: page, ticket, when. A page that is clean or dirty anew is passed over.
+    /// Dirty pages in the order in which they became dirty: page, ticket, when. A page that is clean or dirty again is passed over.
     queue: VecDeque<(u64, u64, Nanos)>,
     tickets: u64,
     dirty: usize,
@@ -128,7 +128,7 @@ impl Pages {
         self.link(slot);
     }
 
-    /// Puts out the least recently used clean page. Dirty pages on the way are used anew: they are not asked again soon.
+    /// Puts out the least recently used clean page. Dirty pages on the way are used again: they are not asked again soon.
     fn evict(&mut self) {
         for _ in 0..self.known.len() {
             let Some([first, _]) = self.ends else { return };
@@ -202,7 +202,7 @@ mod tests {
     }
 
     proptest! {
-        /// Held against a list of pages and a set of dirty ones.
+        /// Compared with a list of pages and a set of dirty ones.
         #[test]
         fn pages_are_those_of_a_plain_cache(asked in prop::collection::vec((0u64..20, 0u8..3), 0..200)) {
             let (mut pages, mut plain, mut dirty) = (Pages::new(8), Vec::new(), std::collections::BTreeSet::new());

@@ -64,7 +64,7 @@ impl FrameSpec {
         Frame { payload: Bytes(payload), overhead: Bytes(overhead) }
     }
 
-    /// Bytes of a command and of a status. Frames of numbers of one's own carry those of Fibre Channel.
+    /// Bytes of a command and of a status. Frames with a number of bytes of your own choice carry those of Fibre Channel.
     const fn messages(self) -> (u64, u64) {
         match self {
             Self::Of(Protocol::FibreChannel) | Self::Written(_) => (32, 24),

@@ -11,7 +11,7 @@ use headrace_storage::{
     Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, Wanted, lower,
 };
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, Spent, TimeSpec};
+use headrace_work::{Ask, Block, NodeId, Spent, TimeSpec, What};
 use indexmap::IndexMap;
 
 /// A catalogue of one drive, whatever its name.
@@ -150,4 +150,19 @@ pub fn by_recursion(graph: &Graph, target: &str, requests: &[Coming]) -> Vec<Spe
         spent
     };
     requests.iter().enumerate().map(pass).collect()
+}
+
+/// When each visit of a node came, began and ended.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
+pub fn visits_of(node: NodeId, spent: &Spent) -> Vec<(u64, u64, u64)> {
+    let mut came = spent.began().0;
+    let mut visits = Vec::new();
+    for legs in spent.legs().windows(2) {
+        if legs[0].at == node && legs[0].what == What::Waiting {
+            assert_eq!((legs[1].at, legs[1].what), (node, What::Service));
+            visits.push((came, legs[0].until.0, legs[1].until.0));
+        }
+        came = legs[0].until.0;
+    }
+    visits
 }

@@ -1,6 +1,6 @@
 """A device of what a parameter file tells: its mechanics, layout, cache and interface.
 
-Each parameter means what it does in DiskSim 4.0, found by changing it there and held against DiskSim's own answers,
+Each parameter means what it does in DiskSim 4.0, found by changing it there and compared with DiskSim's own answers,
 request by request; not what would bring a drive nearer to its measured trace, which is `calibration`'s to find.
 """
 

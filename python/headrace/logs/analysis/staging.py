@@ -187,7 +187,7 @@ def _verdict(best: Json, papers: Json | None, measured: list[list[float]]) -> st
 
 
 def _judged(told: Json, measured: list[list[float]]) -> str:
-    """Say whether a law fits, and where it is furthest off."""
+    """Say whether a law fits, and where it is worst."""
     name, off, chance = str(told["law"]), float(told["distance"]), float(told["by_chance"])
     name += " (the paper's form)" if name == PAPERS else ""
     if off <= chance:
@@ -196,7 +196,7 @@ def _judged(told: Json, measured: list[list[float]]) -> str:
     share, real, of_law = max(pairs, key=lambda pair: abs(np.log(max(pair[2], 1e-3) / max(pair[1], 1e-3))))
     return (
         f"{name}: does not fit; its cdf is off by {off:.1%}, and chance alone gives up to {chance:.1%}. "
-        f"Furthest off: p{share * 100:g} is {of_law:.4g} s instead of {real:.4g} s."
+        f"Worst: p{share * 100:g} is {of_law:.4g} s instead of {real:.4g} s."
     )
 
 

@@ -2,7 +2,7 @@
 
 A transfer is `date [pool:name:transfer] [pnfsid,size] [path] storageClass@hsm bytes connection_ms created {protocol}
 [initiator] {rc:"message"}`, a put where `created` is true. Stores (to tape) and restores (from it) have
-`transfer_ms queuing_ms` in the place of bytes. The date is `YYYY-MM-DD HH:MM:SS`, or `MM.DD HH:MM:SS` with
+`transfer_ms queuing_ms` instead of bytes. The date is `YYYY-MM-DD HH:MM:SS`, or `MM.DD HH:MM:SS` with
 the year in the name of the file.
 """
 

@@ -9,7 +9,7 @@ import polars as pl
 from headrace.logs.table import LONGEST_S, tidy
 
 Split = Callable[[pl.DataFrame], pl.DataFrame]
-# What is wrong where an expression is true: (what is found, what would do).
+# What is wrong where an expression is true: (what is found, the fix).
 Wrong = dict[str, tuple[pl.Expr, str]]
 
 OTHER = "not a line of this format"
@@ -41,7 +41,7 @@ class Format:
         return pl.concat([tidy(read), judged], how="horizontal")
 
     def help(self, reason: str) -> str:
-        """Say what would do instead of a bad line."""
+        """Say how to fix a bad line."""
         if reason == OTHER:
             return f"a line of `{self.name}` is {self.about}, such as `{self.example}`"
         return self.wrong[reason][1]

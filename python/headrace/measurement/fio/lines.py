@@ -12,7 +12,7 @@ LONGEST_LINE = 1 << 16
 
 
 class Lines:
-    """The lines of a file with their numbers, read anew each time; refuses a file that does not end with a line."""
+    """The lines of a file with their numbers, read again each time; refuses a file that does not end with a line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

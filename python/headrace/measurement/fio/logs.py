@@ -45,7 +45,7 @@ def _refuse_other_logs(path: Path) -> None:
             "hist": "histograms",
         }
         told = f"{path} is a log of {what[kind]}, which are not response times"
-        raise refusal(path, told, f"import the log with `_lat` in the place of `_{kind}` in its name")
+        raise refusal(path, told, f"import the log with `_lat` instead of `_{kind}` in its name")
 
 
 @dataclass

@@ -27,7 +27,7 @@ TRIES = 250
 
 
 def obtain(study: Study) -> Iterator[Judged]:
-    """Judge the drive at the depths it was not fitted on: fitted anew, or with `--small` as the catalogue has it."""
+    """Judge the drive at the depths it was not fitted on: fitted again, or with `--small` as the catalogue has it."""
     data = os.environ.get("HEADRACE_DATA")
     if data is None or not (Path(data) / study.document["folder"]).is_dir():
         claim = Claim(

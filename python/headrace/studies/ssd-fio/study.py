@@ -24,7 +24,7 @@ FITTING, JUDGING, SMALL = 5_000, 60_000, 20_000
 
 
 def obtain(study: Study) -> Iterator[Judged]:
-    """Judge each drive: fitted anew, or with `--small` as `fitted.json` has it from the last whole run."""
+    """Judge each drive: fitted again, or with `--small` as `fitted.json` has it from the last whole run."""
     folder = Path(__file__).parent
     table = Path(os.environ.get("HEADRACE_DATA") or "absent") / study.document["table"]
     for drive in study.document["drive"]:

@@ -36,7 +36,7 @@ class Controls:
         self.holder.on("click", self._swept, js_handler="(e) => headrace.swept(e, emit)")
 
     def forget(self) -> None:
-        """Begin anew: other fields, other stops."""
+        """Begin again: other fields, other stops."""
         self.fields = {}
 
     def show(self, fields: dict[str, Field], scenario: Scenario, *, moving: str | None) -> None:

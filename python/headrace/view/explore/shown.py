@@ -42,7 +42,7 @@ PASSING = ("cut short after", "the run is too short to find")
 
 
 def problems(error: ScenarioError) -> str:
-    """Return what is wrong with a scenario, each with where and what would do."""
+    """Return the errors of a scenario, each with its location and fix."""
     return "".join(map(_problem, json.loads(error.problems)))
 
 

@@ -1,6 +1,7 @@
 """What was found as one page each, which needs no network: `headrace.reports.Pages`."""
 
 from headrace.view.pages.comparison import write as write_comparison_with_measurement
+from headrace.view.pages.comparison import write_fit
 from headrace.view.pages.decisions import write_capacity, write_comparison, write_optimum, write_sensitivity
 from headrace.view.pages.device import write as write_device
 from headrace.view.pages.experiment import write as write_experiment
@@ -10,13 +11,16 @@ from headrace.view.pages.solve import write as write_solution
 from headrace.view.pages.study import write as write_study
 from headrace.view.pages.trace import write as write_trace
 from headrace.view.pages.validation import write as write_validation
+from headrace.view.pages.validation import write_calibration
 
 __all__ = [
+    "write_calibration",
     "write_capacity",
     "write_comparison",
     "write_comparison_with_measurement",
     "write_device",
     "write_experiment",
+    "write_fit",
     "write_log",
     "write_optimum",
     "write_run",

@@ -1,4 +1,4 @@
-"""How far a scenario is off a measurement as one page."""
+"""How far a scenario is off a measurement, before and after a fit, as one page each."""
 
 from pathlib import Path
 from typing import Any
@@ -6,19 +6,32 @@ from typing import Any
 from headrace.view.pages import page
 from headrace.view.pictures.chart import svg
 from headrace.view.pictures.measurement import rates
-from headrace.view.tables.comparison import in_a_sentence, rows, size_rows
+from headrace.view.tables.comparison import fitted_in_a_sentence, in_a_sentence, parameter_rows, rows, size_rows
 
 Json = dict[str, Any]
 
 
 def write(found: Json, file: str | Path) -> None:
     """Write the page to a file: whole, or not at all."""
+    title = Path(found["scenario"]).stem
+    _write(file, found, title=title, answer=in_a_sentence(found), notes=found["remarks"], tables={})
+
+
+def write_fit(found: Json, file: str | Path, *, title: str) -> None:
+    """Write what a fit reached, and each parameter: whole, or not at all."""
+    tables = {"Parameters": parameter_rows(found)}
+    answer = fitted_in_a_sentence(found)
+    _write(file, found["fitted"], title=f"{title}, fitted", answer=answer, notes=found["warnings"], tables=tables)
+
+
+def _write(file: str | Path, found: Json, *, title: str, answer: str, notes: list[str], tables: Json) -> None:
+    loads = {"Mean absolute error of bandwidth by record size": size_rows(found), "Load by load": rows(found)}
     page.write(
         file,
         "tables.html",
-        title=Path(found["scenario"]).stem,
-        answer=in_a_sentence(found),
-        notes=found["remarks"],
+        title=title,
+        answer=answer,
+        notes=notes,
         pictures={title: svg(chart) for title, chart in rates(found["rows"]).items()},
-        tables={"Size of the error of bandwidth by record size": size_rows(found), "Load by load": rows(found)},
+        tables=tables | loads,
     )

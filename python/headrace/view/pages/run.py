@@ -104,7 +104,7 @@ def _bottleneck(found: Json) -> list[Json]:
             {
                 "name": "background work",
                 "value": f"{behind:.0%}",
-                "beside": f"of {bottleneck['group']}; nobody waits for it",
+                "beside": f"of {bottleneck['group']}, included in busy",
             }
         )
     return tiles

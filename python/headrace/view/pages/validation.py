@@ -1,11 +1,13 @@
-"""How far a device is off a measured trace as one page, with the cdfs overlaid."""
+"""How far a device is off a measured trace, before and after a fit, as one page each with the cdfs overlaid."""
 
 from pathlib import Path
 from typing import Any
 
+from headrace.devices import fitted
 from headrace.view.pages import page
 from headrace.view.pictures.chart import svg
 from headrace.view.pictures.device import responses
+from headrace.view.tables.device import fitted_in_a_sentence
 from headrace.view.tables.validation import in_a_sentence, rows, worst_rows
 
 Json = dict[str, Any]
@@ -13,6 +15,19 @@ Json = dict[str, Any]
 
 def write(found: Json, file: str | Path) -> None:
     """Write the page to a file: whole, or not at all."""
+    worst = {"The requests with the largest errors, and what happened to them in the model": worst_rows(found)}
+    _write(file, found, title=found["device"], answer=in_a_sentence(found), tables={"Errors": rows(found)} | worst)
+
+
+def write_calibration(found: Json, file: str | Path) -> None:
+    """Write what fitting a device reached, on the half of the trace that was not fitted: whole, or not at all."""
+    judged = found["judged"]["simulated"]
+    parameters = (fitted.COLUMNS, [list(fitted.words(row)) for row in found["parameters"]])
+    tables = {"Errors on the half that was not fitted": rows(judged), "Parameters": parameters}
+    _write(file, judged, title=f"{found['device']}, fitted", answer=fitted_in_a_sentence(found), tables=tables)
+
+
+def _write(file: str | Path, found: Json, *, title: str, answer: str, tables: Json) -> None:
     drawn = {
         f"Response time of {'all requests' if name == 'overall' else name}": responses(
             found[name]["simulated_cdf"], found[name]["measured_cdf"]
@@ -23,12 +38,9 @@ def write(found: Json, file: str | Path) -> None:
     page.write(
         file,
         "tables.html",
-        title=found["device"],
-        answer=in_a_sentence(found),
+        title=title,
+        answer=answer,
         notes=[],
         pictures={title: svg(chart) for title, chart in drawn.items()},
-        tables={
-            "How far off": rows(found),
-            "The requests furthest off, and what the model thought happened": worst_rows(found),
-        },
+        tables=tables,
     )

@@ -1,6 +1,7 @@
 """What all pictures have in common: Altair charts of one look, and SVG whose colours follow the page it stands in."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,9 @@ import altair
 import vl_convert
 
 WIDTH, HEIGHT = 470, 230
+# The name of a quantile, written upwards: how wide and how long it is at most.
+NAME_WIDTH, NAME_LENGTH = 15, 66
+MOST_LABELS = 8
 LEGEND_COLUMNS = 3
 DASHES = [[1, 0], [6, 4], [2, 2]]
 IN_BINARY = (
@@ -16,7 +20,7 @@ IN_BINARY = (
 )
 
 # Placeholders that stand in a chart where a page's own colours go: see `svg`.
-INK, FAINT = "#010203", "#040506"
+INK, FAINT, PANEL = "#010203", "#040506", "#070809"
 SERIES = {
     "simulated": "#0a0b01",
     "theory": "#0a0b02",
@@ -25,11 +29,14 @@ SERIES = {
     "fifth": "#0a0b05",
     "sixth": "#0a0b06",
 }
-VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)"} | {colour: f"var(--{name})" for name, colour in SERIES.items()}
+VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)", PANEL: "var(--panel)"} | {
+    colour: f"var(--{name})" for name, colour in SERIES.items()
+}
 # The same colours where there is no page to follow.
 ALONE = {
     INK: "#222222",
     FAINT: "#cccccc",
+    PANEL: "#ffffff",
     SERIES["simulated"]: "#2563eb",
     SERIES["theory"]: "#d97706",
     SERIES["measured"]: "#059669",
@@ -73,23 +80,39 @@ def log_scale(values: Iterable[float], base: float = 10) -> altair.Scale:
     return altair.Scale(type="log", base=base, nice=False, domain=ends)
 
 
-def cdfs(of: Mapping[str, Points], marks: Mapping[str, float] | None = None) -> Drawing:
-    """Draw cdfs of response times over each other; `marks` are times, ms, that are marked with their names."""
+def whole(values: Iterable[float], **style: Any) -> altair.Axis:
+    """Return an axis of whole numbers: at most eight labels, each at a value that occurs; other values as they are."""
+    known = sorted(set(values))
+    if any(value != int(value) for value in known):
+        return altair.Axis(**style)
+    step = -(-len(known) // MOST_LABELS) or 1
+    return altair.Axis(values=known[::step], format=",d", **style)
+
+
+def cdfs(of: Mapping[str, Points], marks: Mapping[float, float] | None = None) -> Drawing:
+    """Draw cdfs of response times over each other; `marks` are quantiles to be marked: share, ms."""
     narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
     scale = log_scale(ms for curve in of.values() for ms, _ in curve)
     x = altair.X("x:Q", title="response time, ms", scale=scale, axis=narrow)
-    y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"))
+    y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
     drawn = _curves({what: [(ms, share) for ms, share in curve if ms > 0] for what, curve in of.items()}, x, y)
-    return styled(_marked(marks, x) + drawn if marks else drawn)
+    return styled(_marked(marks, x, scale.domain) + drawn if marks else drawn)
 
 
-def _marked(marks: Mapping[str, float], x: altair.X) -> Drawing:
-    """Draw a line at each time, with its name at the bottom, which a cdf leaves free."""
-    rows = [{"name": f"{name} {f'{ms:,.0f}' if ms >= 1000 else f'{ms:.3g}'}", "x": ms} for name, ms in marks.items()]
+def _marked(marks: Mapping[float, float], x: altair.X, ends: Any) -> Drawing:
+    """Draw a line from the curve to the name of each quantile; names that would touch stand above each other."""
+    rows: list[dict[str, Any]] = []
+    for share, ms in sorted(marks.items()):
+        at = log(ms / ends[0]) / log(ends[1] / ends[0]) * WIDTH
+        touches = bool(rows) and at - rows[-1]["at"] < NAME_WIDTH
+        floor = rows[-1]["floor"] + NAME_LENGTH / HEIGHT if touches else 0.0
+        name = f"p{share * 100:g} {f'{ms:,.0f}' if ms >= 1000 else f'{ms:.3g}'}"
+        rows.append({"name": name, "x": ms, "share": share, "floor": floor, "at": at})
     data = altair.Chart(altair.InlineData(values=rows))
-    line = data.mark_rule(color=INK, strokeDash=[2, 3], opacity=0.6).encode(x=x)
+    floor = altair.Y("floor:Q", title="share of requests")
+    line = data.mark_rule(color=INK, strokeDash=[2, 3], opacity=0.6).encode(x=x, y=floor, y2="share:Q")
     name = data.mark_text(color=INK, dx=4, dy=3, align="left", baseline="top", fontSize=11, angle=270)
-    return line + name.encode(x=x, y=altair.value(HEIGHT), text="name:N")
+    return line + name.encode(x=x, y=floor, text="name:N")
 
 
 def curves(of: Mapping[str, Points], x: altair.X, y: altair.Y) -> Drawing:

@@ -8,9 +8,11 @@ from headrace.experiment.objective import Objective
 from headrace.experiment.optimise import Optimum
 from headrace.experiment.sensitivity import Sensitivity
 from headrace.view.pictures.chart import INK, SERIES, Drawing, colours, styled
+from headrace.view.tables.decisions import VERDICTS, titled
 from headrace.view.tables.experiment import metric_title
 
 # The metrics of a comparison that are drawn: shares of A are comparable with each other.
+KINDS = {"Pareto-optimal": "circle", "dominated": "square", "breaks a constraint": "cross"}
 DRAWN = (".mean_ms", ".p99_ms", ".requests_per_s", ".utilisation")
 
 
@@ -37,7 +39,7 @@ def differences(found: Comparison) -> Drawing:
 
 def tried(found: Capacity, goal: Objective) -> Drawing:
     """Draw what was found at each value that was tried, with its interval, and the bound."""
-    words = {True: "meets", False: "fails", None: "not known"}
+    words = VERDICTS
     rows = [
         {"x": probe.number, "y": middle, "low": middle - half, "high": middle + half, "what": words[probe.meets]}
         for probe in found.probes
@@ -46,9 +48,10 @@ def tried(found: Capacity, goal: Objective) -> Drawing:
     ]
     data = altair.Chart(altair.InlineData(values=rows))
     x = altair.X("x:Q", title=found.path, scale=altair.Scale(zero=False), axis=altair.Axis(format="~s"))
-    y = altair.Y("y:Q", title=goal.text, scale=altair.Scale(zero=False))
+    title = titled(goal)
+    y = altair.Y("y:Q", title=title, scale=altair.Scale(zero=False))
     names = [name for name in words.values() if any(row["what"] == name for row in rows)]
-    span = data.mark_rule(color=INK, opacity=0.5).encode(x=x, y=altair.Y("low:Q", title=goal.text), y2="high:Q")
+    span = data.mark_rule(color=INK, opacity=0.5).encode(x=x, y=altair.Y("low:Q", title=title), y2="high:Q")
     shape = altair.Shape("what:N", legend=None, scale=altair.Scale(domain=names, range=["circle", "cross", "square"]))
     point = data.mark_point(filled=True, size=60).encode(x=x, y=y, color=colours(names), shape=shape)
     bound = altair.Chart(altair.InlineData(values=[{"y": goal.bound}])).mark_rule(color=INK, strokeDash=[4, 3])
@@ -65,7 +68,11 @@ def effects(found: Sensitivity) -> Drawing:
     ]
     data = altair.Chart(altair.InlineData(values=rows))
     name = altair.Y("name:N", title=None, sort=None, axis=altair.Axis(labelLimit=220))
-    title = f"effect on {found.metric}" if found.method == "morris" else f"share of the variance of {found.metric}"
+    title = (
+        f"effect on {metric_title(found.metric)}"
+        if found.method == "morris"
+        else f"share of the variance of {metric_title(found.metric)}"
+    )
     bar = data.mark_bar(color=SERIES["simulated"], opacity=0.8, height=14).encode(
         x=altair.X("x:Q", title=title), y=name
     )
@@ -85,13 +92,14 @@ def front(found: Optimum) -> Drawing:
             if trial.point.key in best
             else "breaks a constraint"
             if trial.passed
-            else "beaten",
+            else "dominated",
         }
         for trial in found.trials
         if trial.values
     ]
     chart = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, size=60)
-    names = ["Pareto-optimal", "beaten", "breaks a constraint"]
-    shape = altair.Shape("what:N", legend=None, scale=altair.Scale(domain=names, range=["circle", "square", "cross"]))
-    x, y = altair.X("x:Q", title=first.text), altair.Y("y:Q", title=second.text)
+    names = [name for name in KINDS if any(row["what"] == name for row in rows)]
+    shape = altair.Shape("what:N", legend=None, scale=altair.Scale(domain=names, range=[KINDS[name] for name in names]))
+    near = altair.Scale(zero=False)
+    x, y = altair.X("x:Q", title=titled(first), scale=near), altair.Y("y:Q", title=titled(second), scale=near)
     return styled(chart.encode(x=x, y=y, color=colours(names), shape=shape))

@@ -7,7 +7,7 @@ import altair
 from headrace.experiment.design import Value, short
 from headrace.experiment.formula import quantity
 from headrace.experiment.table import Table
-from headrace.view.pictures.chart import DASHES, IN_BINARY, INK, SERIES, Drawing, colours, styled
+from headrace.view.pictures.chart import DASHES, IN_BINARY, INK, SERIES, Drawing, colours, styled, whole
 from headrace.view.tables.experiment import metric_title
 
 Json = dict[str, Any]
@@ -18,7 +18,7 @@ UNITS: dict[tuple[int, int], tuple[str, float, str | None]] = {
     (0, 1): (", ms", 1e3, None),
     (1, 0): ("", 1.0, IN_BINARY),
     (1, -1): (", MB/s", 1e-6, None),
-    (0, -1): (", a second", 1.0, None),
+    (0, -1): (", 1/s", 1.0, None),
 }
 # An axis whose ends are further apart than this has equal ratios.
 WIDE = 30
@@ -71,7 +71,7 @@ def _axis(rows: list[Json], place: str, places: list[str]) -> altair.X:
     unit, _, labels = UNITS[quantity(rows[0]["place0"]).powers]
     wide = min(numbers) > 0 and max(numbers) / min(numbers) > WIDE
     scale = altair.Scale(type="log", base=2 if labels else 10, nice=False) if wide else altair.Scale(zero=False)
-    axis = altair.Axis(labelExpr=labels) if labels else altair.Axis()
+    axis = altair.Axis(labelExpr=labels) if labels else whole(numbers)
     return altair.X("x:Q", title=title + unit, scale=scale, axis=axis)
 
 

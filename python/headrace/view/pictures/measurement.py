@@ -4,7 +4,7 @@ from typing import Any
 
 import altair
 
-from headrace.view.pictures.chart import Drawing, curves, log_scale
+from headrace.view.pictures.chart import Drawing, curves, log_scale, whole
 
 Json = dict[str, Any]
 RATE = "bandwidth_bytes_per_s"
@@ -26,5 +26,5 @@ def _one(rows: list[Json]) -> Drawing:
         for which in ("measured", "simulated")
     }
     scale = log_scale(y for line in lines.values() for _, y in line)
-    x = altair.X("x:Q", title="load, in order of measured bandwidth", axis=altair.Axis(format="d", tickMinStep=1))
+    x = altair.X("x:Q", title="load, in order of measured bandwidth", axis=whole(range(1, len(ordered) + 1)))
     return curves(lines, x, altair.Y("y:Q", title="bandwidth, MB/s", scale=scale))

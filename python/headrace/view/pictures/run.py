@@ -6,12 +6,14 @@ from typing import Any
 
 import altair
 
-from headrace.view.pictures.chart import INK, Drawing, cdfs, colours, save, styled
+from headrace.view.pictures.chart import INK, PANEL, Drawing, cdfs, colours, save, styled
 
 Json = dict[str, Any]
 
 # The quantiles that the picture of a distribution marks.
 MARKED = (0.5, 0.9, 0.99)
+# A picture shows at most this many components over time, the busiest ones.
+MOST_CURVES = 6
 
 
 def response_cdf(found: Json, stream: int) -> Drawing:
@@ -21,7 +23,7 @@ def response_cdf(found: Json, stream: int) -> Drawing:
     if told["measured"]:
         curves["measured"] = told["measured"]["all"]["measured_cdf"]
     quantiles = {quantile["share"]: quantile["ms"] for quantile in told["response"]["quantiles_ms"]}
-    marks = {f"p{share * 100:g}": quantiles[share] for share in MARKED if quantiles.get(share, 0) > 0}
+    marks = {share: quantiles[share] for share in MARKED if quantiles.get(share, 0) > 0}
     return cdfs({what: curve[::4] for what, curve in curves.items() if curve}, marks)
 
 
@@ -34,21 +36,27 @@ def response_series(found: Json) -> Drawing:
         for name, mean, answered in zip(streams, point["mean_ms"], point["answered"], strict=True)
         if answered
     ]
-    return styled(_with_instants(found, _lines(rows, "ms", "mean response, ms", streams)))
+    return styled(_with_instants(found, _lines(rows, "ms", "mean response time, ms", streams)))
 
 
 def utilisation_series(found: Json) -> Drawing:
-    """Draw the utilisation of components over simulated time, the busiest of what is alike."""
+    """Draw the utilisation of the busiest components over simulated time; of a group of copies, the maximum."""
     groups = [component["group"] for component in found["components"]]
     has_queue = {component["group"] for component in found["components"] if component["utilisation"] is not None}
-    named = {group: f"busiest {group}" if groups.count(group) > 1 else group for group in groups}
+    named = {group: f"{group} (max)" if groups.count(group) > 1 else group for group in groups}
     rows = []
     for point in found["series"]:
         for group in dict.fromkeys(groups):
             if group in has_queue:
                 used = [u for name, u in zip(groups, point["utilisation"], strict=True) if name == group]
                 rows.append({"what": named[group], "s": point["time_s"], "u": max(used)})
-    names = [named[group] for group in dict.fromkeys(groups) if group in has_queue]
+    busiest = sorted(
+        dict.fromkeys(row["what"] for row in rows),
+        key=lambda name: -max(row["u"] for row in rows if row["what"] == name),
+    )
+    shown = busiest[:MOST_CURVES]
+    rows = [row for row in rows if row["what"] in shown]
+    names = [named[group] for group in dict.fromkeys(groups) if named[group] in shown]
     return styled(_with_instants(found, _lines(rows, "u", "utilisation", names, percent=True)))
 
 
@@ -59,7 +67,7 @@ def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str],
         altair.Chart(altair.InlineData(values=rows))
         .mark_line()
         .encode(
-            x=altair.X("s:Q", title="simulated time, s", axis=altair.Axis(labelOverlap="greedy", labelSeparation=8)),
+            x=altair.X("s:Q", title="simulated time, s", axis=altair.Axis(tickCount=6)),
             y=altair.Y(f"{field}:Q", title=title, axis=axis, scale=scale),
             color=colours(names),
         )
@@ -75,8 +83,12 @@ def _with_instants(found: Json, chart: Drawing) -> Drawing:
         return chart
     over = altair.Chart(altair.InlineData(values=instants))
     lines = over.mark_rule(color=INK, strokeDash=[3, 3]).encode(x="s:Q")
-    words = over.mark_text(color=INK, angle=270, align="right", baseline="bottom", dy=-3, fontSize=10)
-    return altair.layer(chart, lines, words.encode(x="s:Q", y=altair.value(4), text="happened:N"))
+    # Twice: in the colour of the panel around the letters, so that a curve behind them does not hide them.
+    style: Any = {"angle": 270, "align": "right", "baseline": "bottom", "dy": -3, "fontSize": 10}
+    around = over.mark_text(color=PANEL, stroke=PANEL, strokeWidth=4, strokeJoin="round", opacity=0.8, **style)
+    both = around, over.mark_text(color=INK, **style)
+    texts = [mark.encode(x="s:Q", y=altair.value(4), text="happened:N") for mark in both]
+    return altair.layer(chart, lines, *texts)
 
 
 FIGURES: dict[str, Callable[[Json], Drawing]] = {

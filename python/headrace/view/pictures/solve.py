@@ -4,16 +4,21 @@ from typing import Any
 
 import altair
 
-from headrace.view.pictures.chart import Drawing, curves
+from headrace.view.pictures.chart import Drawing, curves, whole
 
 Json = dict[str, Any]
+
+# Utilisation is drawn of at most this many components, those that saturate first.
+MOST_CURVES = 6
 
 
 def drawn(found: Json) -> dict[str, Drawing]:
     """Return the pictures by their titles."""
     return {
         "Throughput against load": curves(_throughput(found), _load(found), altair.Y("y:Q", title="requests/s")),
-        "Response against load": curves(_response(found), _load(found), altair.Y("y:Q", title="mean response, ms")),
+        "Response time against load": curves(
+            _response(found), _load(found), altair.Y("y:Q", title="mean response time, ms")
+        ),
         "Utilisation against load": curves(
             _utilisation(found), _load(found), altair.Y("y:Q", title="utilisation", axis=altair.Axis(format="%"))
         ),
@@ -23,8 +28,9 @@ def drawn(found: Json) -> dict[str, Drawing]:
 def _load(found: Json) -> altair.X:
     scale = altair.Scale(zero=False, nice=False)
     if found["open"]:
-        return altair.X("x:Q", title="offered load, requests/s", scale=scale)
-    return altair.X("x:Q", title="clients", scale=scale, axis=altair.Axis(format="d", tickMinStep=1))
+        return altair.X("x:Q", title="offered load, requests/s", scale=scale, axis=altair.Axis(tickCount=6))
+    loads = (point["load"] for point in found["points"])
+    return altair.X("x:Q", title="clients", scale=scale, axis=whole(loads))
 
 
 def _throughput(found: Json) -> dict[str, list[tuple[float, float]]]:
@@ -48,7 +54,7 @@ def _simulated(found: Json, what: str) -> dict[str, list[tuple[float, float]]]:
 def _utilisation(found: Json) -> dict[str, list[tuple[float, float]]]:
     return {
         station["component"]: _of(found, lambda point, at=at: point["utilisation"][at])
-        for at, station in enumerate(found["stations"])
+        for at, station in enumerate(found["stations"][:MOST_CURVES])
     }
 
 

@@ -15,6 +15,8 @@ MARGIN = 3
 WARMER = (0.25, 0.6, 0.85)
 THINNEST, THICKEST = 1.5, 7.0
 LONGEST_NAME = 20
+# A drawing shrinks to this share of its size at most.
+LEAST_SCALE = 0.7
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,17 @@ def draw(found: Json, *, down: bool = False, choose: bool = False) -> str:
     width = max(x for x, _ in places.values()) + BOX_WIDTH + MARGIN
     height = max(y for _, y in places.values()) + BOX_HEIGHT + MARGIN
     words = "the system, from streams to spindles"
-    size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}"'
+    # Letters stay legible on a narrow page: from this width on it is scrolled instead.
+    least = f'style="min-width: {LEAST_SCALE * width:.0f}px"'
+    size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" {least}'
     role = "group" if choose else "img"
     return f'<svg {size} role="{role}" aria-label="{words}">{HATCHED}{"".join(drawn)}</svg>'
 
 
 HATCHED = (
     '<defs><pattern id="hatched" width="6" height="6" patternTransform="rotate(45)" patternUnits="userSpaceOnUse">'
-    '<rect width="6" height="6" fill="var(--panel)"/><path d="M0 0V6" stroke="var(--dim)" stroke-width="5"/>'
+    '<rect width="6" height="6" fill="var(--panel)"/>'
+    '<path d="M0 0V6" stroke="var(--dim)" stroke-width="3" stroke-opacity="0.7"/>'
     "</pattern></defs>"
 )
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from headrace.view.tables.measurement import size
+from headrace.view.words import number
 
 Json = dict[str, Any]
 
@@ -76,4 +77,5 @@ def parameter_rows(found: Json) -> tuple[list[str], list[list[str]]]:
 
 
 def _error_of(row: Json) -> str:
-    return f"{row['standard_error']:.2g} {row['unit']}".rstrip()
+    error = float(f"{row['standard_error']:.2g}")
+    return f"{number(error)} {row['unit']}".rstrip()

@@ -3,14 +3,23 @@
 from collections.abc import Mapping
 
 from headrace.experiment.capacity import Capacity
-from headrace.experiment.compare import Comparison
+from headrace.experiment.compare import Comparison, Difference
 from headrace.experiment.design import short
-from headrace.experiment.objective import TIMES
+from headrace.experiment.objective import TIMES, Objective
 from headrace.experiment.optimise import Optimum
 from headrace.experiment.sensitivity import Sensitivity
 from headrace.experiment.table import interval
+from headrace.view.tables.experiment import metric_title
+from headrace.view.words import number
 
-HEADINGS = {"morris": ("effect over its range", "differs by"), "sobol": ("share it takes part in", "share of its own")}
+HEADINGS = {"morris": ("effect over its range", "std. deviation"), "sobol": ("total share", "share by itself")}
+VERDICTS = {True: "meets", False: "fails", None: "undecided"}
+
+
+def titled(asked: Objective) -> str:
+    """Return a metric with its unit, as columns and axes have it: `p99(reads), ms`."""
+    metric = asked.text.partition(">")[0].partition("<")[0].strip()
+    return f"{metric}, ms" if asked.what in TIMES else metric
 
 
 def differences(found: Comparison, *, every: bool = False) -> tuple[list[str], list[list[str]]]:
@@ -19,41 +28,43 @@ def differences(found: Comparison, *, every: bool = False) -> tuple[list[str], l
         one.metric: every or one.metric.endswith((".mean_ms", ".p99_ms", "_per_s", ".utilisation"))
         for one in found.differences
     }
-    table = [
-        [
-            one.metric,
-            f"{one.a:.4g}",
-            f"{one.b:.4g}",
-            interval(one.difference, one.half_width),
-            f"{interval(*one.percent)} %" if one.percent else "—",
-            "yes" if one.shown else "not shown",
-        ]
-        for one in found.differences
-        if chosen[one.metric]
-    ]
+    table = [_difference(one) for one in found.differences if chosen[one.metric]]
     return ["", "A", "B", "difference", "in percent", "differs"], table
+
+
+def _difference(one: Difference) -> list[str]:
+    title, scale = metric_title(one.metric), 1.0
+    if title.endswith("bytes/s"):
+        title, scale = f"{title.removesuffix('bytes/s')}MB/s", 1e-6
+    return [
+        title,
+        number(one.a * scale),
+        number(one.b * scale),
+        interval(one.difference * scale, one.half_width * scale),
+        f"{interval(*one.percent)} %" if one.percent else "—",
+        "yes" if one.shown else "not shown",
+    ]
 
 
 def loads(found: Capacity) -> tuple[list[str], list[list[str]]]:
     """Return the values that were tried, in order."""
-    words = {True: "meets", False: "fails", None: "not known"}
     table = [
         [
             str(probe.value),
             *(interval(*probe.found[text]) if text in probe.found else "—" for text in found.until),
             f"{probe.busiest[0]} {probe.busiest[1]:.0%}" if probe.busiest else "",
-            words[probe.meets] + (f": {probe.why.partition(': ')[0]}" if probe.why else ""),
+            VERDICTS[probe.meets] + (f": {probe.why.partition(': ')[0]}" if probe.why else ""),
         ]
         for probe in sorted(found.probes, key=lambda probe: probe.number)
     ]
-    return [found.path, *found.until, "busiest", ""], table
+    return [found.path, *found.until, "bottleneck", ""], table
 
 
 def front(found: Optimum) -> tuple[list[str], list[list[str]]]:
     """Return the table of the front."""
     places = list(found.front[0].point.values) if found.front else []
     asked = [goal.text for goal, _ in found.goals] + [one.text for one in found.constraints]
-    units = [f"{goal.text}{', ms' if goal.what in TIMES else ''}" for goal, _ in found.goals]
+    units = [titled(goal) for goal, _ in found.goals]
     table = [
         [*(str(trial.point.values[place]) for place in places), *(interval(*trial.values[text]) for text in asked)]
         for trial in found.front

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from headrace.experiment.table import interval
-from headrace.view.words import ms, percent
+from headrace.view.words import aligned, ms, percent
 
 Json = dict[str, Any]
 
 WHATS = ("waiting", "service", "blocked")
+
+# Below this utilisation headroom is shown as more than a hundredfold.
+LEAST_USED = 0.01
 
 
 def legs(stream: Json) -> list[tuple[str, str, float, float]]:
@@ -30,7 +33,7 @@ def response_table(stream: Json, theory: Json) -> tuple[list[str], list[list[str
         cells = [row, _with_interval(stream["response"], row, simulated)]
         for _, column in others:
             other = column.get(row)
-            cells += ["", ""] if not other else [ms(other), f"{simulated / other - 1:+.2%}"]
+            cells += ["", ""] if not other else [aligned(other), f"{simulated / other - 1:+.2%}"]
         rows.append(cells)
     columns = ["simulated", *(column for name, _ in others for column in (name, "off by"))]
     return columns, rows + (_demerits(measured, len(columns)) if measured else [])
@@ -39,7 +42,7 @@ def response_table(stream: Json, theory: Json) -> tuple[list[str], list[list[str
 def _with_interval(response: Json, row: str, simulated: float) -> str:
     halves = {_within(quantile["share"]): quantile["half_width_ms"] for quantile in response["quantiles_ms"]}
     half_width = (halves | {"mean": response["half_width_ms"]}).get(row)
-    return interval(simulated, half_width) if half_width else ms(simulated)
+    return interval(simulated, half_width) if half_width else aligned(simulated)
 
 
 def _simulated_column(response: Json) -> dict[str, float]:
@@ -58,7 +61,7 @@ def _measured_column(measured: Json) -> dict[str, float]:
 
 
 def _within(share: float) -> str:
-    return f"{share * 100:.4g} % within"
+    return f"p{share * 100:.4g}"
 
 
 def _demerits(measured: Json, columns: int) -> list[list[str]]:
@@ -139,11 +142,17 @@ def measures_by_kind(found: Json) -> list[tuple[list[str], list[list[str]]]]:
             kinds.setdefault(part["kind"], []).append(part)
     return [
         (
-            [kind.replace("_", " "), *(name.replace("_", " ") for name in parts[0]["meters"])],
+            [kind.replace("_", " "), *(_measure(name) for name in parts[0]["meters"])],
             [[part["path"], *(_plain(value) for value in part["meters"].values())] for part in parts],
         )
         for kind, parts in kinds.items()
     ]
+
+
+def _measure(name: str) -> str:
+    """Return the name of a measure with its unit: `rebuild_s` → `rebuild, s`."""
+    what, _, unit = name.rpartition("_")
+    return (f"{what}, {unit}" if unit in ("s", "ms") and what else name).replace("_", " ")
 
 
 def _plain(value: float | None) -> str:
@@ -172,6 +181,11 @@ def saturation(found: Json) -> list[Json]:
     return [_headroom(part, found) for part in parts if part["utilisation"] is not None]
 
 
+def _multiple(used: float) -> str:
+    """Write how many times the load a component could take; far from saturation, nobody needs the number."""
+    return f"{1 / used:.2f}×" if used >= LEAST_USED else f">{1 / LEAST_USED:.0f}×"
+
+
 def _headroom(part: Json, found: Json) -> Json:
     open_load = found["bottleneck"] is not None and found["bottleneck"]["saturates_at"] is not None
     used, behind = part["utilisation"], background(part)
@@ -182,9 +196,7 @@ def _headroom(part: Json, found: Json) -> Json:
         "cells": [
             f"{used:.1%}",
             f"{behind:.1%}" if behind else "",
-            f"{1 / used:.2f}×" if open_load and used > 0 else "",
-            f"{part['queue']:.3g}",
-            f"{part['waiting_ms']:.4g}",
-            f"{part['service_ms']:.4g}",
+            _multiple(used) if open_load and used > 0 else "",
+            *(aligned(part[what]) for what in ("queue", "waiting_ms", "service_ms")),
         ],
     }

@@ -1,8 +1,8 @@
-"""A study as a table: each claim, what it is held against, what was obtained, the verdict."""
+"""A study as a table: each claim, its reference value, what was obtained, the verdict."""
 
 from headrace.study import Report
 
-COLUMNS = ("claim", "", "held against", "", "obtained", "tolerance", "verdict")
+COLUMNS = ("claim", "", "reference", "", "obtained", "tolerance", "verdict")
 
 
 def claims(report: Report) -> tuple[tuple[str, ...], list[list[str]]]:

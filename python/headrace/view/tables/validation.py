@@ -1,4 +1,4 @@
-"""How far a device is off a measured trace: in a sentence, as a table, and the requests furthest off."""
+"""How far a device is off a measured trace: in a sentence, as a table, and the requests with the largest errors."""
 
 from typing import Any
 

@@ -40,17 +40,16 @@ def show_calibration(found: Json) -> None:
     judged = validations.rows(found["judged"]["simulated"])
     console.print(parts.table(*judged, title="on the half that was not fitted"))
     console.print()
-    columns = ("parameter", "was", "is", "standard error")
-    console.print(parts.table(columns, map(fitted.words, found["parameters"]), words=("parameter",)))
+    console.print(parts.table(fitted.COLUMNS, map(fitted.words, found["parameters"]), words=("parameter",)))
 
 
 def show_validation(found: Json) -> None:
-    """Print how far a device is off a measured trace, and the requests furthest off."""
+    """Print how far a device is off a measured trace, and the requests with the largest errors."""
     console = parts.console()
     console.print(parts.bold(validations.in_a_sentence(found)))
     for title, (columns, rows) in {
         "how far off": validations.rows(found),
-        "the requests furthest off, and what the model thought happened": validations.worst_rows(found),
+        "the requests with the largest errors, and what happened to them in the model": validations.worst_rows(found),
     }.items():
         console.print()
         console.print(parts.table(columns, rows, title=title, words=("", "op", "the model went to")))

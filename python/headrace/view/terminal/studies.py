@@ -22,7 +22,7 @@ def show(report: Report) -> None:
     rows: list[tuple[str | Text, ...]] = []
     for *cells, verdict in tables.claims(report)[1]:
         rows.append((*cells, Text(verdict, style=VERDICT_STYLE[verdict])))
-    console.print(parts.table(tables.COLUMNS, rows, words=("claim", "", "held against", "tolerance", "verdict")))
+    console.print(parts.table(tables.COLUMNS, rows, words=("claim", "", "compared with", "tolerance", "verdict")))
     for claim in report["claims"]:
         if claim["why"]:
             console.print(f"\n{claim['id']} is {claim['verdict']}: {claim['why']}")

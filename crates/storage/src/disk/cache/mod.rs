@@ -286,7 +286,7 @@ impl Cache {
         passed.min(platter.on_track_before(first))
     }
 
-    /// Puts a segment in the place of the one used least recently, and of those that it overlaps.
+    /// Replaces the segment used least recently, and of those that it overlaps.
     pub fn keep(&mut self, held: Span) {
         if self.most == 0 {
             return;
