@@ -68,6 +68,12 @@ def cannot_write(error: OSError, file: object) -> NoReturn:
     raise typer.Exit(MISTAKE) from None
 
 
+def note(remarks: list[str]) -> None:
+    """Print remarks on what was asked, apart from the answer."""
+    for remark in remarks:
+        print(f"note: {printable(remark)}", file=sys.stderr)
+
+
 @contextmanager
 def telling_losses() -> Iterator[list[str]]:
     """Give a list of what could not be written meanwhile; once the answer is printed, see `exit_where_lost`."""

@@ -9,59 +9,57 @@ use crate::graph::{Copies, Lowering};
 use crate::room::{Known, Lowered, Spec};
 use crate::wire::{FrameSpec, Line, Preset, Wire};
 
-/// Global data concentrators, the builders: the sub-events of one event meet at one of them. A sub-event holds the port of its
-/// concentrator and that of the builder while it is sent.
+/// Event building by global data concentrators, the builders: all sub-events of an event are sent to the same builder. A transfer
+/// occupies the port of the concentrator and that of the builder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventBuilderSpec {
     /// Number of builders.
     #[schemars(range(min = 1, max = 10_000))]
     pub builders: u32,
-    /// Policy that assigns events to builders.
+    /// How the builder of the next event is chosen.
     #[serde(default)]
     pub assign: Assign,
-    /// Maximum number of events per builder, from the first sub-event until the event is recorded. Default: no
-    /// limit; 1 with `assign: credit`.
+    /// Maximum number of events in a builder, from the first sub-event until the event is recorded. Default: unlimited; 1 with `assign:
+    /// credit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub buffers: Option<u32>,
-    /// Type of port, which sets rate and frame format. Default: none; `rate` and `frame` apply.
+    /// Type of the ports, which sets rate and frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
-    /// Rate of a port. Default: that of `preset`.
+    /// Rate of each port. Default: that of `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// Frame format of a port. Default: that of `preset`.
+    /// Frame overhead. Default: that of `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameSpec>,
-    /// Overhead per sub-event, in addition to the transfer of its bytes.
+    /// Overhead of the transfer of a sub-event.
     #[serde(default)]
     pub overhead: TimeSpec,
     /// Time to assemble an event. A builder assembles one event at a time.
     #[serde(default)]
     pub assemble: TimeSpec,
-    /// Time after which a builder abandons an event with a missing sub-event, measured from when it would have
-    /// been complete. Default: never.
+    /// Time after which a builder abandons an event with a missing sub-event, counted from the arrival of the others. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub give_up: Option<Nanos>,
-    /// Recorder of each builder: a part, by name or written out. Default: none; an event is complete when it is
-    /// built.
+    /// Recorder of each builder: the name of a part, or its definition. Default: an event is complete when it is built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorder: Option<Copies>,
 }
 
-/// Policy that assigns events to builders.
+/// How the builder of the next event is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Assign {
-    /// Builders in turn. If the next one has no free buffer, the event and all later ones wait.
+    /// Each builder in turn. If that builder has no free buffer, the event and all later ones wait.
     #[default]
     RoundRobin,
-    /// A random builder.
+    /// Uniformly at random.
     Random,
-    /// The builder whose buffer has been free for longest, as if builders requested events.
+    /// The builder whose buffer has been free longest: builders request events.
     Credit,
-    /// The builder that holds the fewest bytes; among equals, the one chosen longest ago.
+    /// The builder that holds the fewest bytes; among equals the one chosen least recently.
     LeastLoad,
 }
 

@@ -8,39 +8,39 @@ use serde::{Deserialize, Serialize};
 use crate::graph::Lowering;
 use crate::room::{Known, Lowered, Spec};
 
-/// Local data concentrators. A stream to it is the trigger: for each request, every concentrator reads one sub-event.
+/// Readout by local data concentrators. Each request of a stream to it is a trigger, on which every concentrator reads one sub-event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadoutSpec {
     /// Number of concentrators.
     #[schemars(range(min = 1, max = 10_000))]
     pub concentrators: u32,
-    /// Size of a sub-event, drawn independently.
+    /// Size of a sub-event, drawn for each concentrator and trigger.
     pub sub_event: SizeSpec,
-    /// Time to read a sub-event, in addition to its bytes at `rate`. Default: none.
+    /// Time to read a sub-event, in addition to its size divided by `rate`. Default: none.
     #[serde(default)]
     pub time: TimeSpec,
-    /// Rate at which a concentrator reads. Default: no limit.
+    /// Rate at which a concentrator reads. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// Buffer per concentrator, which holds a sub-event from the trigger until it has been sent. Default: no limit.
+    /// Buffer of each concentrator, which holds a sub-event from the trigger until it has been sent. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
-    /// Policy for triggers while a buffer is full.
+    /// What happens to a trigger when a buffer is full.
     #[serde(default)]
     pub when_full: FullBuffer,
-    /// Name of the event builder in `system`.
+    /// Event builder that receives the sub-events, by its name in `system`.
     pub builder: String,
-    /// Failure of a concentrator. Default: none.
+    /// Failure of a concentrator. Default: none fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fails: Option<FailsSpec>,
 }
 
-/// Policy for triggers while a buffer is full.
+/// What happens to a trigger when a buffer is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FullBuffer {
-    /// The trigger and all later ones wait. `outstanding` of the stream can block the source.
+    /// The trigger and all later ones wait. `outstanding` limits the triggers in flight and so blocks their source.
     #[default]
     Wait,
     /// The event is lost and counted as failed.
@@ -53,7 +53,7 @@ pub enum FullBuffer {
 pub struct FailsSpec {
     /// Number of the concentrator, from 0.
     pub concentrator: u32,
-    /// Time from which its sub-events are missing.
+    /// Time of the failure. Its later sub-events never arrive.
     pub at: Nanos,
 }
 
@@ -78,12 +78,16 @@ impl Spec for ReadoutSpec {
             return at.refuse("buffer", message, Some("give room for at least one sub-event"));
         }
         if self.rate.is_some_and(|rate| rate.get() <= 0.0) {
-            return at.refuse("rate", "a concentrator reads something", None);
+            return at.refuse(
+                "rate",
+                "must be above 0 B/s",
+                Some("leave `rate` out for a readout of unlimited rate"),
+            );
         }
         if let Some(fails) = self.fails.filter(|fails| fails.concentrator >= self.concentrators) {
             let message =
                 format!("there is no concentrator {} of {}", fails.concentrator, self.concentrators);
-            return at.refuse("fails.concentrator", message, Some("they are numbered from 0 on"));
+            return at.refuse("fails.concentrator", message, Some("they are numbered from 0"));
         }
         Some(Lowered { plan: ReadoutPlan(self.clone()), uses: vec![builder?], capacity: Bytes(0) })
     }

@@ -9,7 +9,7 @@ use crate::graph::Lowering;
 use crate::room::{Known, Lowered, Spec};
 use crate::{AnyPlan, ComponentSpec};
 
-/// The recorder of one builder: streams that format events, compress them, and write them to volumes or to an archive. A stream
+/// Recording of the events of one builder: streams format events, compress them and write them to volumes or to an archive. A stream
 /// processes one event at a time; its writes proceed in parallel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,29 +18,28 @@ pub struct RecorderSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1000))]
     pub streams: u32,
-    /// Number of cores shared by the streams; each uses at most one.
+    /// Number of cores that the streams share. A stream uses at most one.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1000))]
     pub cores: u32,
-    /// Throughput of a core that runs several streams, relative to one (simultaneous multithreading). Default:
-    /// 1.
+    /// Throughput of a core running several threads relative to one (simultaneous multithreading).
     #[serde(default = "unity")]
     #[schemars(range(min = 1.0, max = 2.0))]
     pub smt: f64,
-    /// Core time to format events. Default: none.
+    /// CPU time of formatting. Default: none.
     #[serde(default)]
     pub format: FormatSpec,
     /// Compression of formatted events. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compress: Option<CompressSpec>,
-    /// Destinations in `system`: volumes, or one archive.
+    /// Targets by their names in `system`: volumes, or one archive.
     pub to: Vec<String>,
-    /// Assignment of streams to volumes.
+    /// How the volume of a write is chosen.
     #[serde(default)]
     pub affinity: Affinity,
-    /// Size of a write: one request to a volume, or one file of an archive.
+    /// Size of a write, which a stream collects first: one request to a volume, or one file of an archive.
     pub write: Bytes,
-    /// Memory per stream, for data being collected and data being written. Default: twice `write`.
+    /// Memory of a stream for collected data and writes in flight. Default: twice `write`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
 }
@@ -53,17 +52,17 @@ const fn unity() -> f64 {
     1.0
 }
 
-/// Core time to format an event: the sum of the parts given.
+/// CPU time of formatting: the sum of these parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FormatSpec {
-    /// Per event.
+    /// Time per event.
     #[serde(default)]
     pub per_event: Nanos,
-    /// Per sub-event.
+    /// Time per sub-event.
     #[serde(default)]
     pub per_sub_event: Nanos,
-    /// Formatting rate of one core. Default: no time per byte.
+    /// Rate at which one core formats data. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
 }
@@ -72,21 +71,21 @@ pub struct FormatSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompressSpec {
-    /// Size before compression divided by size after.
+    /// Compression ratio: size before divided by size after.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub ratio: f64,
-    /// Compression rate of one core, in bytes of input.
+    /// Rate of uncompressed data at which one core compresses.
     pub rate: BytesPerSecond,
 }
 
-/// Assignment of streams to volumes.
+/// How the volume of a write is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Affinity {
-    /// One volume per stream, dealt in turn over the streams of all builders.
+    /// Each stream writes to one volume: the streams of all builders are assigned to the volumes in turn.
     #[default]
     Stream,
-    /// Each write to the next volume in turn.
+    /// Each write goes to the next volume in turn.
     None,
 }
 
@@ -123,7 +122,11 @@ impl Spec for RecorderSpec {
         }
         let no_rate = |rate: Option<BytesPerSecond>| rate.is_some_and(|rate| rate.get() <= 0.0);
         if no_rate(self.format.rate) || no_rate(self.compress.map(|compress| compress.rate)) {
-            return at.refuse("format.rate", "formatting and compression do something in a second", None);
+            return at.refuse(
+                "format.rate",
+                "rates must be above 0 B/s",
+                Some("leave `format.rate` out for formatting at no cost per byte"),
+            );
         }
         let capacities: Vec<u64> = uses.iter().map(|id| at.capacity(*id).0).collect();
         if let Some(small) = capacities.iter().position(|capacity| capacity / REGIONS < self.write.0) {

@@ -17,7 +17,7 @@ impl SsdPlan {
         let pages = bytes.div_ceil(PAGE) as f64;
         match op {
             Op::Read => {
-                let reads = (pages / f64::from(geometry.read)).max(1.0);
+                let reads = (pages / f64::from(geometry.unit)).max(1.0);
                 let written = f64::from(self.filled) / self.numbers.logical_pages() as f64;
                 reads * written * flash.read.get().ms()
             }
