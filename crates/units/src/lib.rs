@@ -71,13 +71,6 @@ impl Nanos {
         Self::from_ns(ms * 1e6)
     }
 
-    /// In nanoseconds, of a span below 2⁶³ ns: a signed conversion is one instruction.
-    #[inline]
-    pub fn ns(self) -> f64 {
-        debug_assert!(i64::try_from(self.0).is_ok(), "a span of {} ns", self.0);
-        self.0 as i64 as f64
-    }
-
     /// Whole nanoseconds.
     #[inline]
     pub const fn get(self) -> u64 {

@@ -51,10 +51,10 @@ impl TimeSpec {
     pub fn draw(&self, draws: &mut Draws) -> Nanos {
         match *self {
             Self::Fixed(time) => time,
-            Self::Drawn(DrawnTime::Exponential(mean)) => Nanos::from_ns(draws.exponential() * mean.ns()),
+            Self::Drawn(DrawnTime::Exponential(mean)) => Nanos::from_ns(draws.exponential() * mean.0 as f64),
             Self::Drawn(DrawnTime::Erlang { stages, mean }) => erlang(stages, mean, draws),
             Self::Drawn(DrawnTime::Uniform { from, to }) => {
-                Nanos::from_ns(from.ns() + draws.uniform() * (to.ns() - from.ns()))
+                Nanos::from_ns(from.0 as f64 + draws.uniform() * (to.0 as f64 - from.0 as f64))
             }
         }
     }
@@ -84,7 +84,7 @@ impl TimeSpec {
 #[inline(never)]
 fn erlang(stages: u32, mean: Nanos, draws: &mut Draws) -> Nanos {
     let sum: f64 = (0..stages).map(|_| draws.exponential()).sum();
-    Nanos::from_ns(sum * mean.ns() / f64::from(stages))
+    Nanos::from_ns(sum * mean.0 as f64 / f64::from(stages))
 }
 
 /// A size, either fixed (`64 KiB`) or drawn for each request.

@@ -103,8 +103,8 @@ fn crossing(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>
         let law = Law::mixed(laws.into_iter().map(|(p, law)| (p / visits, law)).collect());
         Demand { law, visits, fails: demand.fails.clone().or_else(|| fails.clone()), ..demand }
     };
-    let late = Demand::one(path.id(), Server::Delay, Law::Fixed(delay));
-    Ok(held.into_values().map(queue).chain([late]).collect())
+    let late = (delay > 0.0).then(|| Demand::one(path.id(), Server::Delay, Law::Fixed(delay)));
+    Ok(held.into_values().map(queue).chain(late).collect())
 }
 
 impl Striped<'_> {

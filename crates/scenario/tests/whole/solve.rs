@@ -91,7 +91,7 @@ workload: {users: {from: host, to: tds, arrivals: {closed: {depth: 4}}, size: 64
     let busiest: Vec<&str> = solved.stations.iter().map(|station| &*station.component).collect();
     assert_eq!(busiest[0], "tds");
     assert!(busiest.contains(&"edge/host out") && busiest.contains(&"core/edge out"), "{busiest:?}");
-    for point in &crate::solved(text, Some((2.0, 4.0))).points {
+    for point in &crate::solve::solved(text, Some((2.0, 4.0))).points {
         let [(mean, half)] = simulated(text, point)[..] else { panic!("there is one stream") };
         let found = point.response_ms.unwrap();
         assert!(

@@ -1,10 +1,8 @@
 //! Wait lists: who gets what is offered, and that nothing is lost with those who give up.
 
-mod common;
-
 use std::cell::{Cell, RefCell};
 
-use common::{ms, run};
+use crate::common::{ms, run};
 use headrace_kernel::{Sim, WaitList};
 
 /// Counts what comes back.

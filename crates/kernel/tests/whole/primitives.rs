@@ -1,10 +1,8 @@
 //! Resources and rounds as a model uses them: order, and what they record of themselves.
 
-mod common;
-
 use std::cell::RefCell;
 
-use common::{ms, run};
+use crate::common::{ms, run};
 use headrace_kernel::{Priority, Resource, Round, Sim, Stream};
 use headrace_units::Nanos;
 

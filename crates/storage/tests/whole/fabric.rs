@@ -1,8 +1,6 @@
 //! Switches, servers and routes: times by hand, ways and their shares, and what cannot be.
 
-mod common;
-
-use common::{Coming, by_events, drive, routed};
+use crate::common::{Coming, by_events, drive, routed};
 use headrace_storage::{ComponentSpec, Graph, Mistake};
 use headrace_units::Nanos;
 use headrace_work::{Block, Op, Spent, What};

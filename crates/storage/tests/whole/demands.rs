@@ -1,8 +1,6 @@
 //! What requests ask of the components of a system: each disk its share, and no work is lost or made up.
 
-mod common;
-
-use common::graph;
+use crate::common::graph;
 use headrace_storage::{ComponentSpec, Demand, Load, Server};
 use headrace_units::Bytes;
 use headrace_work::Op;

@@ -1,8 +1,6 @@
 //! Random systems: whatever is built of rooms, accounts add up, what is sent arrives, and order and numbers are as promised.
 
-mod common;
-
-use common::{Coming, by_events, graph, lowered};
+use crate::common::{Coming, by_events, graph, lowered};
 use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom, Via};
 use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning};
 use headrace_storage::graph::Copies;

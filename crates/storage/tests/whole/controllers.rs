@@ -1,8 +1,6 @@
 //! Controllers and caches in time: arrays of disks that take 10 ms for anything, behind a bus.
 
-mod common;
-
-use common::{by_events, drive, graph, lowered};
+use crate::common::{by_events, drive, graph, lowered};
 use headrace_storage::array::cache::ArrayCacheSpec;
 use headrace_storage::array::{Access, ArraySpec, Level};
 use headrace_storage::controller::ControllerSpec;
@@ -139,7 +137,7 @@ fn parts_of_a_stripe_are_gathered() {
             .map(|n| (us(n), 0, Block { op: Op::Write, address: n * each, bytes: each }))
             .collect();
         by_events(&graph, &["tds"], &writes);
-        common::accesses(&graph, &writes)
+        crate::common::accesses(&graph, &writes)
     };
     assert_eq!(count(STRIPE, STRIPE / 16), 5, "a stripe written in sixteen parts");
     assert_eq!(count(STRIPE / 16, STRIPE / 16), 4, "a part of one, once nothing else happens");

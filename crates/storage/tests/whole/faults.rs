@@ -1,10 +1,8 @@
 //! Arrays whose disks fail, return and are replaced while requests are on their way, on disks that take 10 ms for anything.
 
-mod common;
-
 use std::cell::RefCell;
 
-use common::{drive, graph, routed, slow_disk};
+use crate::common::{drive, graph, routed, slow_disk};
 use headrace_kernel::{Sim, Stream};
 use headrace_storage::array::{ArraySpec, DeclusteredSpec, Level, Precedence, RebuildSpec, Via};
 use headrace_storage::graph::Copies;
@@ -52,7 +50,9 @@ impl Run {
         let found = self.meters.iter().find(|(meter, _)| *meter == name);
         found.map_or(0, |(_, meter)| match meter {
             Meter::Count(many) | Meter::Share(many, _) => *many,
-            Meter::Area(_) | Meter::Fill(..) | Meter::Marked(_) | Meter::Peak(_) => unreachable!("no array has such a meter"),
+            Meter::Area(_) | Meter::Fill(..) | Meter::Marked(_) | Meter::Peak(_) => {
+                unreachable!("no array has such a meter")
+            }
         })
     }
 

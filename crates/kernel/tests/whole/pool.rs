@@ -1,10 +1,8 @@
 //! Pools: order, cancellation, and that nothing is lost or made.
 
-mod common;
-
 use std::cell::RefCell;
 
-use common::{ms, run};
+use crate::common::{ms, run};
 use headrace_kernel::{Crew, Pool, Sim, Stream};
 use headrace_units::Nanos;
 use proptest::prelude::*;

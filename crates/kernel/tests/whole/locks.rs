@@ -1,10 +1,8 @@
 //! Locks on ranges: order, waits that are dropped, what is recorded, and no circle.
 
-mod common;
-
 use std::cell::RefCell;
 
-use common::{ms, run};
+use crate::common::{ms, run};
 use headrace_kernel::{Locks, Sim};
 use proptest::prelude::*;
 

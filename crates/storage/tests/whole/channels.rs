@@ -1,8 +1,6 @@
 //! SCSI buses and SAS ports: times by hand, and the rules of access under random traffic.
 
-mod common;
-
-use common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
+use crate::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
 use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};

@@ -1,8 +1,6 @@
 //! A Fibre Channel loop: times by hand, and the rules of access compared with random traffic.
 
-mod common;
-
-use common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
+use crate::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
 use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::fc_loop::{FcLoopSpec, Policy};
 use headrace_storage::graph::Copies;

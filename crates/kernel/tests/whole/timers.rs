@@ -1,13 +1,11 @@
 //! Wakes and timers that came to nothing: no other process feels them, and time does not run on to them.
 
-mod common;
-
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use common::{ms, run};
+use crate::common::{ms, run};
 use headrace_kernel::{Crew, Pause, Resource, Sim};
 use headrace_units::Nanos;
 use proptest::prelude::*;

@@ -1,9 +1,7 @@
 //! The zoned disk of the split-merge paper: theory against the corrected formulas, sampling against theory, and the
 //! recursion against events.
 
-mod common;
-
-use common::{Coming, by_events, by_recursion, graph};
+use crate::common::{Coming, by_events, by_recursion, graph};
 use headrace_analytic::{Law, Mg1};
 use headrace_kernel::Stream;
 use headrace_storage::array::{ArraySpec, FirstUnit, Level, Queueing};

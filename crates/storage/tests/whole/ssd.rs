@@ -1,8 +1,6 @@
 //! A solid-state drive: times by hand, and rules compared with random traffic.
 
-mod common;
-
-use common::{Coming, by_events, drive, graph, lowered};
+use crate::common::{Coming, by_events, drive, graph, lowered};
 use headrace_storage::ssd::SsdSpec;
 use headrace_storage::{ComponentSpec, Graph};
 use headrace_units::Nanos;

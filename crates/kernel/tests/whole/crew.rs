@@ -1,13 +1,11 @@
 //! Crews: members are hired once, jobs begin at once, and a join that is dropped leaves nothing behind.
 
-mod common;
-
 use std::cell::{Cell, OnceCell, RefCell};
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 
-use common::{ms, run};
+use crate::common::{ms, run};
 use headrace_kernel::{Crew, Resource, Sim};
 use headrace_units::Nanos;
 
