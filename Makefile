@@ -6,6 +6,7 @@
 #   make bench    the figures, as a table and in target/bench.json
 #   make coverage the coverage of confidence intervals, added to the same file; 15 minutes
 #   make wheel    an abi3 wheel in dist/, which installs without Rust
+#   make oldest   tests with the oldest versions of other packages that are allowed; `make newest` with the newest
 #   make docs     the site in target/site, offline; the Rust reference in target/doc
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test parts types rust-docs style rust-test python-test studies measure bench coverage wheel docs clean
+.PHONY: demo test parts types rust-docs style rust-test python-test studies measure bench coverage wheel man oldest newest lock docs clean
 
 demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
@@ -81,6 +82,26 @@ docs: rust-docs $(VENV)/built
 types: $(VENV)/built
 	PYTHONPATH=docs $(BIN)/python -m generate types > $(VENV)/document.py
 	mv $(VENV)/document.py python/headrace/document.py
+
+# The manual page, from the command line; the wheel installs it.
+man: $(VENV)/built
+	PYTHONPATH=docs $(BIN)/python -m generate man > $(VENV)/headrace.1
+	mv $(VENV)/headrace.1 packaging/wheel/data/share/man/man1/headrace.1
+
+# The Python tests that need the most of other packages, with the oldest and with the newest versions that pyproject.toml allows.
+oldest newest: wheel
+	$(BIN)/python -m venv --clear target/$@
+	$(BIN)/uv pip compile --quiet --python-version 3.11 --resolution $(if $(filter oldest,$@),lowest-direct,highest) \
+	  --extra search pyproject.toml --output-file target/$@.txt
+	$(BIN)/uv pip install --quiet --python target/$@/bin/python -r target/$@.txt pytest hypothesis
+	$(BIN)/uv pip install --quiet --python target/$@/bin/python --no-deps --reinstall dist/*.whl
+	target/$@/bin/python -m pytest $(WITH_VERSIONS)
+
+WITH_VERSIONS := $(addprefix tests/test_,python.py contract.py report.py stores.py requests.py timeline.py decisions.py traces.py)
+
+# The lock file of the tools that developers use: the same versions for everybody.
+lock: $(VENV)/tools
+	$(BIN)/uv pip compile --quiet --universal --group dev pyproject.toml --output-file packaging/dev.lock
 
 rust-docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --exclude headrace-py --exclude headrace-bench --no-deps

@@ -23,6 +23,11 @@ def test_the_types_and_pages_made_from_the_schema_are_fresh(tmp_path: Path) -> N
         [sys.executable, "-m", "generate", "types"], cwd=ROOT / "docs", capture_output=True, text=True, check=True
     )
     assert made.stdout == (ROOT / "python" / "headrace" / "document.py").read_text(), "run `make types`"
+    manual = ROOT / "packaging" / "wheel" / "data" / "share" / "man" / "man1" / "headrace.1"
+    made = subprocess.run(
+        [sys.executable, "-m", "generate", "man"], cwd=ROOT / "docs", capture_output=True, text=True, check=True
+    )
+    assert made.stdout == manual.read_text(), "run `make man`"
     subprocess.run([sys.executable, "-m", "generate", "pages", tmp_path], cwd=ROOT / "docs", check=True)
     reference = (tmp_path / "scenario.md").read_text()
     assert "| `stripe_unit` | size |" in reference

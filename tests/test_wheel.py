@@ -34,3 +34,4 @@ def test_the_wheel_runs_without_rust_and_without_the_checkout(tmp_path: Path) ->
 
     assert json.loads(printed("run", "clerk.yaml", "--json"))["theory"][0]["model"] == "M/G/1"
     assert "raid0-split-merge" in printed("study", "list")
+    assert ".TH HEADRACE 1" in (environment / "share" / "man" / "man1" / "headrace.1").read_text()

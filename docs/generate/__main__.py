@@ -1,9 +1,9 @@
-"""`python -m generate pages FOLDER` makes what the site needs beside what is written; `types` prints Python types."""
+"""`python -m generate pages FOLDER` writes the generated pages of the site; `types` and `man` print those files."""
 
 import sys
 from pathlib import Path
 
-from generate import commands, gallery, notebooks, reference, types
+from generate import commands, gallery, man, notebooks, reference, types
 from headrace import schema
 
 
@@ -11,6 +11,9 @@ def main() -> None:
     """Do what the command line says."""
     if sys.argv[1:] == ["types"]:
         print(types.module(schema()), end="")
+        return
+    if sys.argv[1:] == ["man"]:
+        print(man.page(), end="")
         return
     folder = Path(sys.argv[2])
     (folder / "scenario.md").write_text(reference.page(schema()), encoding="utf-8")
