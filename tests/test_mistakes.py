@@ -227,7 +227,7 @@ def test_bad_lines_can_be_passed_over_and_are_counted(headrace: Run, tmp_path: P
     (tmp_path / "some.trace").write_text(LINES * 50 + "nonsense\n")
     ran = headrace("run", tmp_path / "scenario.yaml")
     assert ran.returncode == 0, ran.stderr
-    assert "1 bad line(s) of the trace skipped" in ran.stdout
+    assert "1 bad line of the trace skipped" in ran.stdout
 
 
 def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:

@@ -255,7 +255,7 @@ def test_requests_are_put_in_order_and_counted_from_the_earliest(tmp_path: Path)
     file.write_text(HEADER + "".join(f"{time},read,{time * 512},512,,,\n" for time in (5000, 1000, 9000, 3000)))
     found = replayed(tmp_path / "log", scenario(file))
     assert found.select("born_ns", "address").rows() == [(t - 1000, t * 512) for t in (1000, 3000, 5000, 9000)]
-    assert any("2 request(s) of the trace out of order" in note for note in scenario(file).run().notes)
+    assert any("2 requests of the trace out of order" in note for note in scenario(file).run().notes)
 
 
 def test_a_trace_that_changes_after_it_was_looked_over_ends_the_run(mine: Path, tmp_path: Path) -> None:

@@ -168,6 +168,16 @@ impl Sub for Nanos {
     }
 }
 
+/// A number of things, in words.
+///
+/// ```
+/// assert_eq!(headrace_units::counted(1, "event"), "1 event");
+/// assert_eq!(headrace_units::counted(3, "bad line"), "3 bad lines");
+/// ```
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Writes `value` in the largest unit of which it holds at least one, with four significant digits.
 fn scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(f64, &str)]) -> fmt::Result {
     let (size, name) =

@@ -2,7 +2,7 @@
 
 use headrace_storage::Graph;
 use headrace_trace::{FileLog, FileLogSpec, FileSurvey, ReplayProblem};
-use headrace_units::Bytes;
+use headrace_units::{Bytes, counted};
 use headrace_work::{FileAct, NodeId};
 use headrace_workload::{ArrivalSpec, StreamSpec, WhenFull};
 
@@ -89,8 +89,10 @@ impl Planner<'_> {
     fn check_sessions(&mut self, path: &Path, library: &str, survey: &FileSurvey, silos: u32) {
         let others = survey.operations - survey.acts[FileAct::Session as usize];
         if others > 0 {
-            let message =
-                format!("{others} operation(s) are on files; `{library}` takes sessions of cartridges");
+            let message = format!(
+                "{} on files; `{library}` takes sessions of cartridges",
+                counted(others, "operation")
+            );
             self.say(Problem::at(path.clone(), message).help("send operations on files to an archive"));
         }
         if let Some(silo) = survey.last_silo.filter(|silo| *silo >= silos) {
@@ -105,7 +107,8 @@ impl Planner<'_> {
         let sessions = survey.acts[FileAct::Session as usize];
         if sessions > 0 {
             let message = format!(
-                "{sessions} operation(s) are sessions of cartridges, which an archive has no use for"
+                "{} of cartridges in the log; an archive takes operations on files",
+                counted(sessions, "session")
             );
             self.say(Problem::at(path.clone(), message).help("send them to a tape library"));
         }
@@ -116,8 +119,10 @@ impl Planner<'_> {
         }
         let on_tape = survey.older.iter().filter(|file| file.on_tape).count();
         if on_tape > 0 && !older[1] {
-            let message =
-                format!("{on_tape} file(s) are on tape when the log starts, but the archive has no library");
+            let message = format!(
+                "{} on tape when the log starts, but the archive has no library",
+                counted(on_tape as u64, "file")
+            );
             let help = "set `library` of the archive, or `unseen: disk` where the log has no column `staged`";
             self.say(Problem::at(path.clone(), message).help(help));
         }

@@ -22,7 +22,7 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
     let about = if bottleneck.estimate { " (estimate)" } else { "" };
     // With several streams a factor says nothing without the load that it is a factor of.
     let of = if streams > 1 {
-        format!(" the load of {}", bottleneck.streams.join(" and "))
+        format!(" the load of {}", listed(&bottleneck.streams))
     } else {
         String::new()
     };
@@ -32,6 +32,14 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
         Some(times) => format!("{busy}: saturated, sustains {times:.2}× this load."),
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),
+    }
+}
+
+/// Names in a sentence.
+fn listed(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
     }
 }
 

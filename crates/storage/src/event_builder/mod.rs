@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Resource, Stream};
 use headrace_stats::Level;
-use headrace_units::Nanos;
+use headrace_units::{Nanos, counted};
 use headrace_work::{Ask, DaqEvent, Spent, What};
 
 use crate::meter::{Activity, EventBooks, Meter, add, by_hosts};
@@ -238,12 +238,13 @@ impl Metered for EventBuilder<'_> {
         let Some((concentrator, builder, since)) = self.counts.first_missing.get() else { return Vec::new() };
         let (path, stuck, lost) = (self.place.path, self.counts.stuck.get(), self.counts.lost.get());
         let ends = match self.plan.spec.give_up {
-            Some(after) => format!("gave {lost} event(s) up, each after {after}"),
+            Some(after) => format!("gave up {}, each after {after}", counted(lost, "event")),
             None => "waits for ever: set `give_up`".to_owned(),
         };
         vec![format!(
             "{path}: sub-events of concentrator {concentrator} never come; builder {builder} was the first to wait for one, since {since}, \
-             and {ends}; {stuck} event(s) are held for it at the end"
+             and {ends}; {} held for it at the end",
+            counted(stuck, "event")
         )]
     }
 }

@@ -1,5 +1,7 @@
 //! From text to an expression, by recursive descent.
 
+use headrace_units::counted;
+
 use super::{Function, Node};
 
 /// What is wrong with the text of an expression, and where.
@@ -195,8 +197,9 @@ impl<'t> Parser<'t> {
         };
         let of = self.arguments(start, name)?;
         if of.len() < least || of.len() > most {
-            let wanted = if least == most { format!("{least}") } else { format!("at least {least}") };
-            return Err(self.wrong(start, format!("`{name}` takes {wanted} argument(s), not {}", of.len())));
+            let more = if least == most { "" } else { "at least " };
+            let wanted = counted(least as u64, "argument");
+            return Err(self.wrong(start, format!("`{name}` takes {more}{wanted}, not {}", of.len())));
         }
         Ok(Node::Call(function, of))
     }

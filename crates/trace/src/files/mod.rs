@@ -9,7 +9,7 @@ mod survey;
 
 use std::path::{Path, PathBuf};
 
-use headrace_units::Nanos;
+use headrace_units::{Nanos, counted};
 use headrace_work::{FileOp, FileTable};
 
 use crate::lines::Lines;
@@ -122,9 +122,15 @@ impl FileLog {
     pub fn notes(&self) -> Vec<String> {
         let FileSurvey { skipped, empty, lost, operations, measured, .. } = self.survey;
         let notes = [
-            (skipped > 0, format!("{skipped} bad line(s) of the log skipped")),
-            (empty > 0, format!("{empty} operation(s) on files of 0 bytes: taken as 1 byte")),
-            (lost > 0, format!("{lost} operation(s) on files that the log deleted before: answered at once")),
+            (skipped > 0, format!("{} of the log skipped", counted(skipped, "bad line"))),
+            (empty > 0, format!("{} on files of 0 bytes: taken as 1 byte", counted(empty, "operation"))),
+            (
+                lost > 0,
+                format!(
+                    "{} on files that the log deleted before: answered at once",
+                    counted(lost, "operation")
+                ),
+            ),
             (
                 measured > 0 && measured < operations,
                 format!(

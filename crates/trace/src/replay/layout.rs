@@ -1,5 +1,7 @@
 //! Layout: the mapping of trace addresses to addresses on the component.
 
+use headrace_units::counted;
+
 use super::problem::ReplayProblem;
 use super::spec::{Fit, ReplaySpec};
 use crate::survey::Survey;
@@ -106,7 +108,7 @@ fn check_capacity(survey: &Survey, end: u64, fit: Fit, capacity: u64) -> Result<
 fn listed(names: &[&str]) -> String {
     match names {
         [] => "one unnamed device".to_owned(),
-        few if few.len() <= 8 => format!("{} device(s): {few:?}", few.len()),
+        few if few.len() <= 8 => format!("{}: {few:?}", counted(few.len() as u64, "device")),
         many => format!("{} devices, starting with {:?}", many.len(), &many[..8]),
     }
 }

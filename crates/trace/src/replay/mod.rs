@@ -9,7 +9,7 @@ mod spec;
 
 use std::path::{Path, PathBuf};
 
-use headrace_units::Nanos;
+use headrace_units::{Nanos, counted};
 use headrace_work::Block;
 
 use crate::TraceError;
@@ -97,11 +97,12 @@ impl Replay {
         let Layout { end, capacity, .. } = self.layout;
         let change = if self.spec.fit == Fit::Scale { "scaled" } else { "wrapped" };
         let notes = [
-            (skipped > 0, format!("{skipped} bad line(s) of the trace skipped")),
+            (skipped > 0, format!("{} of the trace skipped", counted(skipped, "bad line"))),
             (
                 out_of_order > 0,
                 format!(
-                    "{out_of_order} request(s) of the trace out of order; sorted within a window of {WINDOW}"
+                    "{} of the trace out of order; sorted within a window of {WINDOW}",
+                    counted(out_of_order, "request")
                 ),
             ),
             (

@@ -56,7 +56,7 @@ def _path(console: Console, stream: Json) -> None:
 def _origin(found: Json) -> str:
     how = "by recursion" if found["engine"] == "recursion" else f"{found['events']:,} events"
     return (
-        f"seed {found['scenario']['run']['seed']}, {found['replications']} replication(s), {how}, "
+        f"seed {found['scenario']['run']['seed']}, {words.counted(found['replications'], 'replication')}, {how}, "
         f"{found['simulated_s']:,.0f} simulated seconds after {found['warm_up_s']:,.0f} of warm-up; "
         f"headrace {found['headrace']}"
     )
