@@ -21,11 +21,8 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
     let busy = format!("Bottleneck: {}, {:.0} % busy", bottleneck.group, bottleneck.utilisation * 100.0);
     let about = if bottleneck.estimate { " (estimate)" } else { "" };
     // With several streams a factor says nothing without the load that it is a factor of.
-    let of = if streams > 1 {
-        format!(" the load of {}", listed(&bottleneck.streams))
-    } else {
-        String::new()
-    };
+    let of =
+        if streams > 1 { format!(" the load of {}", listed(&bottleneck.streams)) } else { String::new() };
     match bottleneck.saturates_at {
         Some(times) if !bottleneck.saturated => format!("{busy}; headroom {times:.2}×{of}{about}."),
         Some(times) if streams > 1 => format!("{busy}: saturated, sustains {times:.2}×{of}."),
