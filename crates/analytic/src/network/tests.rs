@@ -250,7 +250,8 @@ fn served_by_several(station: &[Station], clients: u32, think: f64, other: f64) 
 fn off(servers: u32, clients: u32, (think, other): (f64, f64)) -> [f64; 2] {
     let several = Station { servers, ..Station::queue(vec![8.0; 2]) };
     let as_one = Station::several(servers, &[8.0; 2]);
-    let exact = throughput(&mva::exact(&served_by_several(&[several.clone()], clients, think, other)));
+    let exact =
+        throughput(&mva::exact(&served_by_several(std::slice::from_ref(&several), clients, think, other)));
     let of = |stations: &[Station]| {
         let found = linearizer::solve(&served_by_several(stations, clients, think, other));
         (throughput(&found) / exact - 1.0).abs()
