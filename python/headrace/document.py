@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -155,7 +155,7 @@ ComponentSpecArray = TypedDict(
         "declustered": "NotRequired[DeclusteredSpec | None]",
         # How lost or outdated data of a disk is rebuilt.
         "rebuild": "NotRequired[RebuildSpec | None]",
-        # Path between the array and its disks: a `link`, `fc_loop` or other path of `system`, or several, used in turn. Default: transfers take no time.
+        # Path between the array and its disks: a `link`, `fc_loop`, `scsi_bus` or `sas` of `system`, or several, used in turn. Default: transfers take no time.
         "via": "NotRequired[Via | None]",
         # One or two controllers of `system` that run the array. Default: none; controller work takes no time.
         "controllers": "NotRequired[list[str]]",
@@ -171,15 +171,15 @@ class ComponentSpecLink(TypedDict):
 
     type: Literal['link']
     preset: NotRequired[Preset | None]
-    """Type of wire, which sets rate and frame. Default: as given by `rate` and `frame`."""
+    """Type of wire, which sets rate and frame format. Default: none; `rate` and `frame` apply."""
     rate: NotRequired[str | None]
-    """Data rate; with `frame`, the rate after line coding and before frame overhead. Default: that of `preset`."""
+    """Data rate; with `frame`, the rate of whole frames after line coding. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frame overhead. Default: that of `preset`; without a preset none, and `rate` is the data rate."""
+    """Frame format. Default: that of `preset`, or no frames."""
     duplex: NotRequired[Duplex | None]
-    """Whether reads and writes share the wire. Default: `full` with a `preset`, otherwise `half`."""
+    """Whether reads and writes share a wire. Default: `full` with a `preset`, otherwise `half`."""
     latency: NotRequired[str]
-    """Propagation delay. The next transfer can start meanwhile."""
+    """Propagation delay, during which the next transfer can start."""
     metres: NotRequired[int]
     """Length in metres (5 ns each)."""
     credit: NotRequired[int | None]
@@ -190,36 +190,66 @@ class ComponentSpecFcLoop(TypedDict):
 
     type: Literal['fc_loop']
     rate: str
-    """`1 Gb/s`, `2 Gb/s` or `4 Gb/s`. The line rate (`1.0625 Gb/s`) and the nominal data rate (`100 MB/s`) mean the same."""
+    """Generation: `1 Gb/s`, `2 Gb/s` or `4 Gb/s`. Line rate (`1.0625 Gb/s`) or data rate (`100 MB/s`) are also accepted."""
     policy: NotRequired[Policy]
-    """Which port sends next."""
+    """Access policy: which port sends next."""
     per_node_delay: NotRequired[int]
     """Delay in each port, in transmission words of 40 bits. 6 is typical (estimate); FC-AL-2 allows 12."""
     metres: NotRequired[int]
     """Length of cable around the loop in metres (5 ns each)."""
     frame_payload: NotRequired[str]
-    """Payload of a full frame, a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors."""
+    """Payload of a full frame: a multiple of 4 B from 128 B to 2112 B. Default: 2048 B, four sectors, as SCSI devices send."""
     credit: NotRequired[int]
-    """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate and stalls only loops with long cables."""
+    """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: 4, an estimate that stalls only loops with long cables."""
+
+class ComponentSpecScsiBus(TypedDict):
+    """A parallel SCSI bus."""
+
+    type: Literal['scsi_bus']
+    preset: ScsiPreset
+    """Generation, which sets data rate and width."""
+    async_rate: NotRequired[str]
+    """Rate of messages, commands and status, which are always transferred asynchronously. Default: 5 MB/s, an estimate."""
+    selection: NotRequired[str]
+    """Response time of the selected device, phase changes included. Default: 2 µs, an estimate."""
+    burst: NotRequired[str | None]
+    """Maximum amount of data per connection; a disk with more disconnects and arbitrates again. Default: no limit."""
+
+class ComponentSpecSas(TypedDict):
+    """A SAS port with its expanders."""
+
+    type: Literal['sas']
+    preset: SasPreset
+    """Generation, which sets the rate of a lane."""
+    lanes: NotRequired[int]
+    """Number of lanes of the wide port, each with one connection at a time. Default: 4."""
+    disk_links: NotRequired[SasPreset | None]
+    """Generation of the disk links. A connection runs at the slower of the two rates. Default: `preset`."""
+    expanders: NotRequired[int]
+    """Number of expanders between the controller and a disk. Default: 1."""
+    expander_delay: NotRequired[str]
+    """Delay per expander. Default: 0.3 µs, an estimate."""
+    metres: NotRequired[int]
+    """Cable length to a disk in metres (5 ns each)."""
 
 class ComponentSpecSwitch(TypedDict):
     """A switch that connects servers, storage and other switches."""
 
     type: Literal['switch']
     connects: list[Connection]
-    """Its neighbours: servers, storage and other switches. Either of two switches lists the link between them."""
+    """Neighbours: servers, storage and other switches. A link between two switches is listed at one of them."""
     preset: NotRequired[Preset | None]
-    """Type of its ports, which sets rate and frame. Default: as given by `rate` and `frame`."""
+    """Type of port, which sets rate and frame format. Default: none; `rate` and `frame` apply."""
     rate: NotRequired[str | None]
-    """Rate of each port per direction: the data rate, or with `frame` that of frames. Default: that of `preset`."""
+    """Rate of each port per direction: of data, or with `frame` of whole frames. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frame format. Default: that of `preset`; without a preset none."""
+    """Frame format. Default: that of `preset`, or no frames."""
     latency: NotRequired[str]
-    """Delay from a frame's arrival at one port to the queue of another. Data sheets give 0.3 µs to 2 µs."""
+    """Delay from the arrival of a frame at one port to the queue of another. Data sheets give 0.3 µs to 2 µs."""
     forwarding: NotRequired[Forwarding]
     """Whether a frame is forwarded before it has fully arrived."""
     form: NotRequired[Form]
-    """Whether ports have queues."""
+    """Internal structure."""
     credit: NotRequired[int | None]
     """Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length."""
     ports: NotRequired[int | None]
@@ -230,7 +260,7 @@ class ComponentSpecServer(TypedDict):
 
     type: Literal['server']
     attached: NotRequired[list[str]]
-    """What is attached to it without a switch, by the names in `system`: drives, volumes behind its adapter, file systems."""
+    """Components of `system` attached without a switch: drives, arrays behind its adapter, file systems."""
     cores: NotRequired[int]
     """Number of cores."""
     submit: NotRequired[str]
@@ -244,17 +274,17 @@ class ComponentSpecServer(TypedDict):
     fill: NotRequired[str | None]
     """Rate at which a core generates the data of writes before it submits them, as with fio's `refill_buffers`. Default: no time."""
     wake: NotRequired[str]
-    """Core time to wake a thread that sleeps until a command completes. Commands that complete before it runs need no further wake-up."""
+    """Core time to wake a thread that waits for a completion. Commands that complete before the thread runs need no further wake-up."""
     wake_per_thread: NotRequired[str]
-    """Additional wake-up time for each other thread of the server."""
+    """Additional wake-up time for each other thread on the server."""
     contention: NotRequired[float]
-    """Factor by which work takes longer while all cores are busy. Default: 1, no contention."""
+    """Slow-down of core work while all cores are busy. Default: 1, no contention."""
     adapter: NotRequired[AdapterSpec]
     """The host bus adapter, shared by all ports."""
     paths: NotRequired[Paths]
     """Multipath policy."""
     path_timeout: NotRequired[str | None]
-    """Time after which a request without an answer is sent another way, once each; the last way is waited for. Earlier attempts still finish, and their answers are ignored. Default: never."""
+    """Time without an answer after which a request is retried on another path, once per path; the last path has no timeout. Earlier attempts still complete, and their answers are ignored. Default: never."""
 
 class ComponentSpecFront(TypedDict):
     """Limits per user and per host, and ports, in front of an archive."""
@@ -416,7 +446,7 @@ class ComponentSpecRecorder(TypedDict):
     buffer: NotRequired[str | None]
     """Memory of a stream for collected data and writes in flight. Default: twice `write`."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -1061,16 +1091,22 @@ Duplex: TypeAlias = "Literal['half'] | Literal['full']"
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Access policy of a loop."""
 
+ScsiPreset: TypeAlias = "Literal['scsi1'] | Literal['fast'] | Literal['fast_wide'] | Literal['ultra'] | Literal['ultra_wide'] | Literal['ultra2'] | Literal['ultra160'] | Literal['ultra320']"
+"""Generation of parallel SCSI."""
+
+SasPreset: TypeAlias = "Literal['sas_3g'] | Literal['sas_6g'] | Literal['sas_12g'] | Literal['sas_22_5g']"
+"""Generation of SAS."""
+
 Connection: TypeAlias = "str | Linked"
 """A neighbour of a switch."""
 
 class Linked(TypedDict):
-    """A neighbour and the wires to it."""
+    """A neighbour and its wires."""
 
     to: str
-    """The neighbour, by its name in `system`."""
+    """Name of the neighbour in `system`."""
     links: NotRequired[int]
-    """Number of wires, each with a port at this end."""
+    """Number of wires, each on a port of its own."""
     preset: NotRequired[Preset | None]
     """Type of each wire. Default: that of the switch."""
     rate: NotRequired[str | None]
@@ -1098,11 +1134,11 @@ class Coalescing(TypedDict):
     """Interrupt coalescing: when the adapter interrupts its server."""
 
     most: int
-    """After this number of completions …"""
+    """Maximum number of completions per interrupt."""
     after: str
-    """… or this time after the first of them."""
+    """Maximum delay after the first completion."""
     above: NotRequired[str | None]
-    """Only while the last 64 completions came faster than this. Default: always."""
+    """Completion rate, over the last 64, above which interrupts are coalesced. Default: always."""
 
 Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
 """Multipath policy."""
@@ -1249,7 +1285,7 @@ StreamSpec = TypedDict(
         "to": "str",
         # Arrival process.
         "arrivals": "ArrivalSpec",
-        # Reads, writes, or both. A replayed trace has its own.
+        # Reads, writes, both, or discards. A replayed trace has its own.
         "op": "NotRequired[OpSpec]",
         # Request size. A replayed trace has its own.
         "size": "NotRequired[SizeSpec]",
@@ -1453,8 +1489,8 @@ class OpSpecReads(TypedDict):
 
     reads: str | float
 
-OpSpec: TypeAlias = "Literal['read'] | Literal['write'] | OpSpecReads"
-"""Reads, writes, or both."""
+OpSpec: TypeAlias = "Literal['read'] | Literal['write'] | OpSpecReads | Literal['discard']"
+"""Reads, writes, both, or discards."""
 
 class PatternSpecHotSpotHotSpot(TypedDict):
     """PatternSpecHotSpotHotSpot"""

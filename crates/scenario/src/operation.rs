@@ -13,11 +13,12 @@ pub enum Operation {
 
 impl Operation {
     /// All names, by [`Operation::code`].
-    pub const NAMES: [&str; 7] = ["read", "write", "get", "put", "stage", "delete", "session"];
+    pub const NAMES: [&str; 8] = ["read", "write", "get", "put", "stage", "delete", "session", "discard"];
 
     /// Its number in the log of requests.
     pub fn code(self) -> u64 {
         match self {
+            Self::Block(Op::Discard) => 7,
             Self::Block(op) => op as u64,
             Self::File(act) => 2 + act as u64,
         }
