@@ -332,7 +332,7 @@ def test_fio_knows_no_option_that_headrace_does_not() -> None:
 
 def test_a_job_that_cannot_be_simulated_is_refused(tmp_path: Path) -> None:
     for text, message in {
-        "[a]\nrw=randtrim\n": r"line 2, \[a\]: `rw=randtrim`",
+        "[a]\nrw=trimwrite\n": r"line 2, \[a\]: `rw=trimwrite`",
         "[a]\nioengine=net\n": "does no block I/O",
         "[a]\nbs=huge\n": "not a size",
         "[a]\niodepth=0\n": "not a number from 1",
@@ -403,6 +403,15 @@ def test_the_only_component_stands_for_the_device_and_files(tmp_path: Path) -> N
         with_job(tmp_path, text, system=two).check()
     chosen = with_job(tmp_path, text, "fio: {job: job.fio, to: other}", two).filled()
     assert {one["to"] for one in chosen["workload"].values()} == {"other"}
+
+
+def test_trims_are_discards(tmp_path: Path) -> None:
+    job = "[a]\nrw=randtrim\nbs=4k,8k,1m\nioengine=libaio\ndirect=1\niodepth=4\nnumber_ios=100\n"
+    stream = with_job(tmp_path, job).filled()["workload"]["a"]
+    assert (stream["op"], stream["size"], stream["pattern"]) == ("discard", "1 MiB", "uniform")
+    assert with_job(tmp_path, job).run().streams["answered"].item() == 100
+    with pytest.raises(ScenarioError, match="`disk` does not discard data"):
+        with_job(tmp_path, job, system="system: {disk: {type: disk, device: hp-c3323a}}\n").check()
 
 
 def test_jobs_of_a_server_are_its_threads(tmp_path: Path) -> None:

@@ -1285,7 +1285,7 @@ StreamSpec = TypedDict(
         "to": "str",
         # Arrival process.
         "arrivals": "ArrivalSpec",
-        # Reads, writes, or both. A replayed trace has its own.
+        # Reads, writes, both, or discards. A replayed trace has its own.
         "op": "NotRequired[OpSpec]",
         # Request size. A replayed trace has its own.
         "size": "NotRequired[SizeSpec]",
@@ -1489,8 +1489,8 @@ class OpSpecReads(TypedDict):
 
     reads: str | float
 
-OpSpec: TypeAlias = "Literal['read'] | Literal['write'] | OpSpecReads"
-"""Reads, writes, or both."""
+OpSpec: TypeAlias = "Literal['read'] | Literal['write'] | OpSpecReads | Literal['discard']"
+"""Reads, writes, both, or discards."""
 
 class PatternSpecHotSpotHotSpot(TypedDict):
     """PatternSpecHotSpotHotSpot"""

@@ -150,7 +150,7 @@ class Scenario:
         return [*own, *traces, *jobs, *self._devices()]
 
     def _sets(self, changes: Mapping[str, object] | None = None) -> list[tuple[str, str]]:
-        """Return what is put in the place of what the text has: the streams of a job file of fio, then all changes."""
+        """Return the changes to the text: the streams of a job file of fio, then all others."""
         changes = self.changes if changes is None else changes
         job = fio_workload.found(self.text, changes)
         if job is None:

@@ -49,7 +49,7 @@ impl PortPlan {
     /// How long a message and its data hold the port.
     pub(crate) fn time_for(&self, data: Block) -> Nanos {
         let message = if self.messages { self.wire.message(Self::is_command(data)) } else { Nanos::ZERO };
-        self.wire.time_for(data.bytes) + message + self.commands[data.op as usize]
+        self.wire.time_for(data.bytes) + message + self.commands[usize::from(data.op != Op::Read)]
     }
 
     /// How much of a message is stored before it goes on.

@@ -152,6 +152,12 @@ pub trait Known {
         false
     }
 
+    /// Whether streams of discards go to it.
+    fn discards(&self, view: View) -> bool {
+        _ = view;
+        false
+    }
+
     /// The number of silos of a tape library, to which streams of sessions of cartridges go; none for another room.
     fn silos(&self) -> Option<u32> {
         None

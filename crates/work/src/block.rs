@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Read or write.
+/// What is done with the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
@@ -11,12 +11,15 @@ pub enum Op {
     Read,
     /// Data goes to the device.
     Write,
+    /// Data on the device is no longer needed (TRIM, deallocate); none is sent. Only components that
+    /// discard are asked.
+    Discard,
 }
 
-/// A read or write of consecutive bytes.
+/// An operation on consecutive bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Read or write.
+    /// What is done with them.
     pub op: Op,
     /// The first byte.
     pub address: u64,

@@ -13,6 +13,8 @@ use crate::spec::StreamSpec;
 pub struct Requests {
     stream: Stream,
     reads: f64,
+    /// What those do that are not reads.
+    otherwise: Op,
     size: SizeSpec,
     /// Where the addresses of the pattern count from.
     from: u64,
@@ -30,6 +32,7 @@ impl Requests {
         Self {
             stream,
             reads: spec.op.reads(),
+            otherwise: spec.op.otherwise(),
             size: spec.size.clone(),
             from: from.0,
             pattern,
@@ -53,9 +56,9 @@ impl Requests {
         let mut draws = self.stream.of(number);
         let op = match self.reads {
             1.0 => Op::Read,
-            0.0 => Op::Write,
+            0.0 => self.otherwise,
             reads if draws.chance(reads) => Op::Read,
-            _ => Op::Write,
+            _ => self.otherwise,
         };
         let bytes = self.size.draw(&mut draws).0;
         let address = match &mut self.files {

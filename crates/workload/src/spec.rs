@@ -2,7 +2,7 @@
 
 use headrace_trace::{FileLogSpec, ReplaySpec};
 use headrace_units::{Bytes, Fraction, Nanos, PerSecond};
-use headrace_work::{SizeSpec, TimeSpec};
+use headrace_work::{Op, SizeSpec, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct StreamSpec {
     pub to: String,
     /// Arrival process.
     pub arrivals: ArrivalSpec,
-    /// Reads, writes, or both. A replayed trace has its own.
+    /// Reads, writes, both, or discards. A replayed trace has its own.
     #[serde(default)]
     pub op: OpSpec,
     /// Request size. A replayed trace has its own.
@@ -136,7 +136,7 @@ fn four_kib() -> SizeSpec {
     SizeSpec::Fixed(Bytes(4096))
 }
 
-/// Reads, writes, or both.
+/// Reads, writes, both, or discards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum OpSpec {
@@ -147,6 +147,8 @@ pub enum OpSpec {
     Write,
     /// Share of reads; the rest are writes. Drawn for each request.
     Reads(Fraction),
+    /// Discards only (TRIM): the target forgets the data. Only solid-state drives discard.
+    Discard,
 }
 
 impl OpSpec {
@@ -154,9 +156,14 @@ impl OpSpec {
     pub fn reads(self) -> f64 {
         match self {
             Self::Read => 1.0,
-            Self::Write => 0.0,
+            Self::Write | Self::Discard => 0.0,
             Self::Reads(share) => share.get(),
         }
+    }
+
+    /// What a request does that is not a read.
+    pub fn otherwise(self) -> Op {
+        if self == Self::Discard { Op::Discard } else { Op::Write }
     }
 }
 

@@ -85,7 +85,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Puts `text`, read as YAML, in the place of what `path` (`workload.users.size`) names, or adds it there. `null` removes it.
+    /// Replaces what `path` (`workload.users.size`) names with `text`, read as YAML, or adds it there. `null` removes it.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), Problem> {
         let wrong = |message: String| Problem::at(Path::default(), message);
         let mut value =

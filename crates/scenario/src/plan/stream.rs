@@ -105,7 +105,7 @@ impl StreamPlan {
     /// Every kind of request that occurs, with its probability: (probability, op, bytes). For streams that draw theirs.
     fn kinds(&self) -> Vec<(f64, Op, u64)> {
         let reads = self.spec.op.reads();
-        let ops = [(reads, Op::Read), (1.0 - reads, Op::Write)];
+        let ops = [(reads, Op::Read), (1.0 - reads, self.spec.op.otherwise())];
         let sizes = self.spec.size.support(1000);
         let kinds = ops.iter().flat_map(|(p, op)| sizes.iter().map(move |(q, size)| (p * q, *op, size.0)));
         kinds.filter(|(p, ..)| *p > 0.0).collect()

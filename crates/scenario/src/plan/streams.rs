@@ -6,7 +6,7 @@ use headrace_storage::Graph;
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::Bytes;
 use headrace_work::NodeId;
-use headrace_workload::{ArrivalSpec, Region, StreamSpec, WhenFull};
+use headrace_workload::{ArrivalSpec, OpSpec, Region, StreamSpec, WhenFull};
 
 use super::extents;
 use super::stream::StreamPlan;
@@ -68,6 +68,11 @@ impl Planner<'_> {
         if capacity.0 == 0 && !takes_sessions && !graph.view(target).takes_events() {
             let message = format!("`{}` holds no data; a stream needs a component that does", stream.to);
             self.say(Problem::at(path.key("to"), message));
+            return None;
+        }
+        if stream.op == OpSpec::Discard && !graph.view(target).discards() {
+            let message = format!("`{}` does not discard data", stream.to);
+            self.say(Problem::at(path.key("op"), message).help("name a solid-state drive, or write"));
             return None;
         }
         Some((target, capacity))

@@ -68,12 +68,12 @@ impl<'m> Front<'m> {
         }
         match (&self.cache, ask.work.op) {
             (Some(cache), Op::Read) => cache.read(array, ask, spent).await,
-            (Some(cache), Op::Write) => cache.write(array, ask, spent).await,
+            (Some(cache), Op::Write | Op::Discard) => cache.write(array, ask, spent).await,
             (None, Op::Read) => {
                 array.serve_by_disks(ask, spent).await;
                 self.exchange(ask.work.bytes, ask, spent).await;
             }
-            (None, Op::Write) => {
+            (None, Op::Write | Op::Discard) => {
                 self.exchange(ask.work.bytes, ask, spent).await;
                 self.write(array, ask, spent).await;
             }

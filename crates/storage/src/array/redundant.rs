@@ -105,9 +105,9 @@ impl ArrayPlan {
         };
         let accesses = match (&self.layout, request.op) {
             (Layout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
-            (Layout::Mirrored(mirror), Op::Write) => mirror.write(request, failed),
+            (Layout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, failed),
             (Layout::Mirrored(mirror), Op::Read) => Some(at_once(of_mirror(mirror))),
-            (Layout::Parity(parity), Op::Write) => parity.write(request, failed),
+            (Layout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, failed),
             (Layout::Parity(parity), Op::Read) => parity.read(request, failed).map(at_once),
         };
         accesses.expect("an array that loses data is refused")

@@ -22,7 +22,7 @@ impl<'m> Array<'m> {
         let at_once = |then| Accesses { then, ..Accesses::default() };
         match (&self.plan.layout, request.op) {
             (Layout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
-            (Layout::Mirrored(mirror), Op::Write) => mirror.write(request, units),
+            (Layout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, units),
             (Layout::Mirrored(mirror), Op::Read) if self.members.are_whole() => {
                 let choose = |column, address| self.choose(mirror, column, 0, address, units);
                 Some(at_once(mirror.read(request, |column, at| choose(column, at).unwrap_or_default())))
@@ -31,7 +31,7 @@ impl<'m> Array<'m> {
                 let choose = |column, stripe, address| self.choose(mirror, column, stripe, address, units);
                 mirror.read_units(request, choose).map(at_once)
             }
-            (Layout::Parity(parity), Op::Write) => parity.write(request, units),
+            (Layout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, units),
             (Layout::Parity(parity), Op::Read) => parity.read(request, units).map(at_once),
         }
     }

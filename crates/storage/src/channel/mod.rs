@@ -69,7 +69,7 @@ impl Protocol {
     fn steps(&self, op: Op, phase: Phase) -> &'static [Step] {
         let of = match op {
             Op::Read => &self.read,
-            Op::Write => &self.write,
+            Op::Write | Op::Discard => &self.write,
         };
         of[usize::from(phase == Phase::Answer)]
     }

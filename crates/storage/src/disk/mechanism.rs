@@ -48,7 +48,7 @@ impl Mechanism {
     pub(super) fn seek_curve(&self, op: Op) -> &SeekCurve {
         match op {
             Op::Read => &self.read_seek,
-            Op::Write => &self.write_seek,
+            Op::Write | Op::Discard => &self.write_seek,
         }
     }
 

@@ -305,7 +305,7 @@ impl<'m> Room<'m> for FileSystem<'m> {
         match ask.work.op {
             _ if direct => self.ask_volume(ask, spent).await,
             Op::Read => self.read(ask, spent).await,
-            Op::Write => self.write(ask, spent).await,
+            Op::Write | Op::Discard => self.write(ask, spent).await,
         }
     }
 }

@@ -181,6 +181,11 @@ impl<'g> View<'g> {
         self.node().plan.known().takes_events()
     }
 
+    /// See [`Known::discards`](crate::Known::discards).
+    pub fn discards(self) -> bool {
+        self.node().plan.known().discards(self)
+    }
+
     /// See [`Known::addressed`](crate::Known::addressed).
     pub fn addressed(self) -> bool {
         self.node().plan.known().addressed(self)

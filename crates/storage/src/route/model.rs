@@ -76,6 +76,10 @@ impl RoutePlan {
 }
 
 impl Known for RoutePlan {
+    fn discards(&self, view: View) -> bool {
+        view.uses().nth(TARGET).is_some_and(View::discards)
+    }
+
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         let fails = format!("requests reach one component: those through `{}` reach several", view.path());
         Ok(Model::Busy { work_ms: Self::busiest_ms(&self.demands(view, load)?), fails })

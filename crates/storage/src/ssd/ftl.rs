@@ -85,11 +85,24 @@ impl Ftl {
     /// A host has written a page that is now in the buffer; what lay on flash is no longer valid.
     #[inline]
     pub fn take(&mut self, logical: u32) {
-        if let Place::Flash(flash) = self.mapping.place(logical) {
-            let Spot { die, block, .. } = self.geometry.spot(flash);
-            self.dies[die as usize].invalidate(block);
-        }
+        self.invalidate(logical);
         self.mapping.buffer(logical);
+    }
+
+    /// A host no longer needs what a page holds on flash.
+    pub fn discard(&mut self, logical: u32) {
+        if self.invalidate(logical) {
+            self.mapping.discard(logical);
+        }
+    }
+
+    /// What a page holds on flash is no longer valid; gives whether it was there.
+    #[inline]
+    fn invalidate(&mut self, logical: u32) -> bool {
+        let Place::Flash(flash) = self.mapping.place(logical) else { return false };
+        let Spot { die, block, .. } = self.geometry.spot(flash);
+        self.dies[die as usize].invalidate(block);
+        true
     }
 
     /// A page of a host goes to a die; gives what the die has to do first.

@@ -6,7 +6,7 @@
 /// Where a logical page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Nowhere: it was never written.
+    /// Nowhere: it was never written, or discarded since.
     Nowhere,
     /// In the buffer.
     Buffer,
@@ -17,7 +17,7 @@ pub enum Place {
 /// The two ways.
 #[derive(Clone, Debug)]
 pub struct Mapping {
-    /// Of each logical page: zero, or one more than its flash page, or [`BUFFERED`].
+    /// Of each logical page: zero, or one more than its flash page, [`BUFFERED`], or [`DISCARDED`].
     places: Sparse,
     /// Of each flash page: zero, or one more than the logical page that was written there last.
     owners: Sparse,
@@ -60,10 +60,11 @@ impl Sparse {
 }
 
 const BUFFERED: u32 = u32::MAX;
+const DISCARDED: u32 = u32::MAX - 1;
 
 impl Mapping {
     /// The largest number of flash pages that 32 bits can tell apart.
-    pub const MOST: u64 = (BUFFERED - 1) as u64;
+    pub const MOST: u64 = (DISCARDED - 1) as u64;
 
     /// `logical` pages on `flash` pages, of which the first `filled` hold data.
     pub fn new(logical: u32, flash: u32, filled: u32) -> Self {
@@ -77,6 +78,7 @@ impl Mapping {
             0 if logical < self.filled => Place::Flash(logical),
             0 => Place::Nowhere,
             BUFFERED => Place::Buffer,
+            DISCARDED => Place::Nowhere,
             entry => Place::Flash(entry - 1),
         }
     }
@@ -96,6 +98,11 @@ impl Mapping {
     #[inline]
     pub fn buffer(&mut self, logical: u32) {
         self.places.set(logical, BUFFERED);
+    }
+
+    /// A logical page's data is nowhere.
+    pub fn discard(&mut self, logical: u32) {
+        self.places.set(logical, DISCARDED);
     }
 
     /// A logical page's data is on a flash page.

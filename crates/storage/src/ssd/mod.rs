@@ -59,7 +59,7 @@ impl SsdPlan {
     fn latency(&self, op: Op) -> Nanos {
         match op {
             Op::Read => self.numbers.read_latency.get(),
-            Op::Write => self.numbers.write_latency.get(),
+            Op::Write | Op::Discard => self.numbers.write_latency.get(),
         }
     }
 
@@ -113,7 +113,7 @@ impl Plan for SsdPlan {
 
 impl<'m> Ssd<'m> {
     fn port(&self, op: Op) -> &'m Edge<'m> {
-        &self.ports[if self.ports.len() > 1 { op as usize } else { 0 }]
+        &self.ports[if self.ports.len() > 1 { usize::from(op != Op::Read) } else { 0 }]
     }
 
     /// Works with the translation layer, which is made when it is first needed.
@@ -139,6 +139,17 @@ impl<'m> Ssd<'m> {
         }
         spent.charge(self.place.id, What::Waiting, self.sim.now());
         self.sim.delay(self.plan.latency(Op::Write)).await;
+        spent.charge(self.place.id, What::Service, self.sim.now());
+    }
+
+    /// Forgets the pages that lie wholly in the range. Those that are still in the buffer go to flash all the same.
+    async fn discard(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        let block = ask.work;
+        self.port(block.op).pass(&ask.with(Block { bytes: 0, ..block }), spent);
+        self.sim.until(spent.until()).await;
+        let mut pages = block.address.div_ceil(PAGE) as u32..(block.end() / PAGE) as u32;
+        self.with_ftl(|ftl| pages.by_ref().for_each(|logical| ftl.discard(logical)));
+        self.sim.delay(self.plan.latency(block.op)).await;
         spent.charge(self.place.id, What::Service, self.sim.now());
     }
 
@@ -237,6 +248,7 @@ impl<'m> Room<'m> for Ssd<'m> {
                 self.read(ask, spent).await;
             }
             Op::Write => self.write(ask, spent).await,
+            Op::Discard => self.discard(ask, spent).await,
         }
         self.tags.put(1);
     }

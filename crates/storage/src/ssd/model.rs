@@ -21,6 +21,7 @@ impl SsdPlan {
                 let written = f64::from(self.filled) / self.numbers.logical_pages() as f64;
                 reads * written * flash.read.get().ms()
             }
+            Op::Discard => 0.0,
             Op::Write => pages / f64::from(geometry.unit) * flash.program.get().ms(),
         }
     }
@@ -33,11 +34,12 @@ impl SsdPlan {
     fn ports(view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let ports: Vec<View> = view.uses().collect();
         let mut demands = Vec::new();
-        for (at, op) in [Op::Read, Op::Write].into_iter().enumerate() {
-            let here = load.kinds.iter().filter(|(_, its, _)| *its == op);
+        for (at, reads) in [true, false].into_iter().enumerate() {
+            let here = load.kinds.iter().filter(|(_, op, _)| (*op == Op::Read) == reads);
             let share: f64 = here.clone().map(|(p, ..)| p).sum();
             if share > 0.0 {
-                let kinds = here.map(|(p, op, bytes)| (p / share, *op, *bytes)).collect();
+                let sent = |op: Op, bytes: u64| if op == Op::Discard { 0 } else { bytes };
+                let kinds = here.map(|(p, op, bytes)| (p / share, *op, sent(*op, *bytes))).collect();
                 let found = ports[at.min(ports.len() - 1)].demands(&Load { kinds, ..load.clone() })?;
                 demands.extend(found.into_iter().map(|demand| demand.times(share, 1.0)));
             }
@@ -47,6 +49,10 @@ impl SsdPlan {
 }
 
 impl Known for SsdPlan {
+    fn discards(&self, _: View) -> bool {
+        true
+    }
+
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         let flash: f64 = load.kinds.iter().map(|(p, op, bytes)| p * self.flash_ms(*op, *bytes)).sum();
         let port = Self::ports(view, load)?.iter().map(Demand::work_ms).fold(0.0, f64::max);

@@ -141,6 +141,7 @@ impl SsdNumbers {
                     + port
             }
             Op::Write => self.write_latency.get() + port,
+            Op::Discard => self.write_latency.get(),
         }
     }
 

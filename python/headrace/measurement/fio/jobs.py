@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from headrace.measurement.fio import quantities
 from headrace.measurement.fio.options import (
@@ -20,6 +20,7 @@ from headrace.measurement.fio.options import (
 from headrace.mistakes import read_text, refusal
 
 Json = dict[str, Any]
+Given = TypeVar("Given", str, int)
 
 SECTION = re.compile(r"\[([^\]]+)\]\s*(?:[#;].*)?$")
 GLOBAL = "global"
@@ -273,10 +274,10 @@ class _Streams:
         """Return the direction, whether addresses are random, and the mean length of sequential runs."""
         text = self.options.get("rw", "read")
         kind, _, rest = text.partition(":")
-        known = {"read": "read", "write": "write", "rw": "mixed", "readwrite": "mixed"}
+        known = {"read": "read", "write": "write", "rw": "mixed", "readwrite": "mixed", "trim": "discard"}
         direction = known.get(kind.removeprefix("rand"))
         if direction is None:
-            kinds = "read, write, rw, randread, randwrite, randrw"
+            kinds = "read, write, rw, trim, randread, randwrite, randrw, randtrim"
             raise self._bad("rw", f"`rw={text[:60]}` is not simulated", f"headrace simulates {kinds}")
         random, length = kind.startswith("rand"), None
         if rest and random and rest.isdigit() and 1 <= int(rest[:9]) <= 10**9:
@@ -307,9 +308,10 @@ class _Streams:
         share = self.read_share()
         option = next((name for name in ("bssplit", "bsrange", "bs") if name in self.options), "bs")
         by_op = self.options.get(option, "4k").split(",")
-        reads, writes = by_op[0], by_op[1] if len(by_op) > 1 and by_op[1] else by_op[0]
-        of = {"read": [(reads, 1.0)], "write": [(writes, 1.0)], "mixed": [(reads, share), (writes, 1 - share)]}
-        chosen = [(reads, 1.0)] if reads == writes else of[self.direction]
+        reads, writes, trims = _by_direction(by_op)
+        of = {"read": [(reads, 1.0)], "write": [(writes, 1.0)], "discard": [(trims, 1.0)]}
+        mixed = [(reads, 1.0)] if reads == writes else [(reads, share), (writes, 1 - share)]
+        chosen = of.get(self.direction, mixed)
         if self.direction == "mixed" and reads != writes:
             self.file.remarks[f"`{option}={','.join(by_op)[:60]}`: sizes are drawn for reads and writes alike"] = None
         parts = {"bssplit": self._split, "bsrange": self._range, "bs": self._one}[option]
@@ -458,8 +460,8 @@ class _Streams:
                 option, f"`{option}={self.options[option][:60]}` is not a rate", "give one, such as 1000 or 10m"
             )
         known = [rate or 0 for rate in rates]
-        reads, writes = known[0], known[1] if len(known) > 1 else known[0]
-        chosen = {"read": reads, "write": writes, "mixed": reads + writes}[self.direction]
+        reads, writes, trims = _by_direction(known)
+        chosen = {"read": reads, "write": writes, "mixed": reads + writes, "discard": trims}[self.direction]
         if not chosen:
             return None
         mean = sum(size * weight for size, weight in self.sizes) / sum(weight for _, weight in self.sizes)
@@ -475,6 +477,17 @@ class _Streams:
             return {"from": f"{start} B", "size": f"{self.size} B"}
         name = self.shared_file or f"{self.job.name}.{at}"
         return {"from": f"{places.of(name, start + self.size) + start} B", "size": f"{self.size} B"}
+
+
+def _by_direction(given: list[Given]) -> tuple[Given, Given, Given]:
+    """Return what fio takes for reads, writes and trims of a list with commas; a missing one is as the one before.
+
+    >>> _by_direction(["4k", "8k"])
+    ('4k', '8k', '8k')
+    """
+    first, *rest = given
+    second = rest[0] if rest and rest[0] != "" else first
+    return first, second, rest[1] if len(rest) > 1 and rest[1] != "" else second
 
 
 def _name(text: str) -> str:

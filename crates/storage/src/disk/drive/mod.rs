@@ -138,8 +138,10 @@ impl Drive {
                 Found::Coming => self.until_coming_ns(span),
                 Found::Before(missing) => self.to_platter_ns(now, span, missing, Op::Read),
             },
-            (Op::Write, Some(buffer)) => buffer.until_room_ns(&self.actuator, &self.platter, now, span),
-            (Op::Write, None) => self.to_platter_ns(now, span, span.first, Op::Write),
+            (Op::Write | Op::Discard, Some(buffer)) => {
+                buffer.until_room_ns(&self.actuator, &self.platter, now, span)
+            }
+            (Op::Write | Op::Discard, None) => self.to_platter_ns(now, span, span.first, Op::Write),
         }
     }
 
@@ -163,7 +165,7 @@ impl Drive {
         self.handled = Handled::default();
         let times = match block.op {
             Op::Read => self.read(at, span),
-            Op::Write => self.write(at, span),
+            Op::Write | Op::Discard => self.write(at, span),
         };
         self.history.remember(block.op, span.end);
         self.settle(now, block.op, times)

@@ -70,8 +70,8 @@ impl Counts {
             (Op::Read, Source::Cache) => &mut self.read_hits,
             (Op::Read, Source::ReadAhead) => &mut self.read_ahead_hits,
             (Op::Read, Source::Platter) => &mut self.read_misses,
-            (Op::Write, Source::Platter) => &mut self.platter_writes,
-            (Op::Write, _) => &mut self.cached_writes,
+            (Op::Write | Op::Discard, Source::Platter) => &mut self.platter_writes,
+            (Op::Write | Op::Discard, _) => &mut self.cached_writes,
         };
         *count += 1;
     }

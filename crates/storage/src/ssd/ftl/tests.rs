@@ -101,6 +101,34 @@ fn choices_amplify_as_theory_says() {
     }
 }
 
+/// Of operations on random pages a share q discards. A page is then in use with probability 1 − q, so that the drive has as much room as
+/// one of that share of the capacity. Tolerance, written before the model was run: 1 %.
+#[test]
+fn discards_amplify_as_less_data_would() {
+    let (geometry, over) = (geometry(1, 1, 64, 4000), 0.07);
+    let in_play = f64::from((geometry.blocks - 1) * geometry.block_pages());
+    let logical = (in_play / (1.0 + over)) as u32;
+    for q in [0.1, 0.3] {
+        let mut ftl = Ftl::new(geometry, logical, logical, Collection::Greedy, stream());
+        let mut draws = stream().of(2);
+        for number in 0..8 * logical {
+            let page = draws.below(u64::from(logical)) as u32;
+            if draws.chance(q) {
+                ftl.discard(page)
+            } else {
+                _ = ftl.write(page, 0)
+            }
+            if number == 5 * logical {
+                ftl.begin();
+            }
+        }
+        let (written, there) = (ftl.written(), ftl.audit().len() as f64);
+        assert!((there / f64::from(logical) / (1.0 - q) - 1.0).abs() < 0.01, "{there} pages in use");
+        let found = (written.host + written.moved) as f64 / written.host as f64;
+        is_near(found, greedy(64, (1.0 + over) / (1.0 - q) - 1.0));
+    }
+}
+
 /// Dies that share a drive are as good as one of all blocks, and rows of several pages change nothing.
 #[test]
 fn dies_and_rows_change_nothing() {
