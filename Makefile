@@ -54,7 +54,7 @@ rust-test: rust-docs
 python-test: $(VENV)/built
 	$(BIN)/mypy
 	for study in python/headrace/studies/*/study.py; do $(BIN)/mypy $$study || exit; done
-	$(BIN)/pytest
+	$(BIN)/pytest -n logical --dist worksteal
 
 studies: $(VENV)/built
 	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all

@@ -17,7 +17,13 @@ from conftest import ROOT, Run
 # Documented once, as the fields of `streams[].response` and `streams[].measured.all`.
 SAME_AS_ANOTHER = tuple(f"streams[].{part}." for part in ("reads", "writes", "measured.reads", "measured.writes"))
 # Maps whose keys depend on the component.
-BY_NAME = ("components[].meters.", "components[].utilisation_by_cause.", "streams[].operations.", "series[].fill.")
+BY_NAME = (
+    "components[].meters.",
+    "components[].utilisation_by_cause.",
+    "streams[].operations.",
+    "series[].fill.",
+    "series[].marked.",
+)
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import Run, written
+from conftest import ROOT, Run, written
 from headrace import Scenario, ScenarioError, load, sweep
 from headrace.experiment.capacity import capacity
 from headrace.experiment.optimise import optimise
@@ -434,3 +434,23 @@ def test_how_few_drives_of_a_group_meet_a_goal() -> None:
     assert found.meets
     assert found.fails
     assert (found.meets.number, found.fails.number) == (7, 6)
+
+
+ARCHIVE = ROOT / "examples" / "archive.yaml"
+DRIVES = "system.library.groups.0.drives"
+
+
+def test_recalls_are_asked_for_apart_from_what_comes_from_the_pool() -> None:
+    """99 % of what comes from tape within ten minutes takes more drives than 99 % of everything."""
+    found = capacity(ARCHIVE, DRIVES, until=["p99(recall) < 10 min"])
+    assert found.meets
+    assert found.meets.number > 7
+
+
+def test_a_place_in_a_list_is_a_goal(headrace: Run) -> None:
+    vary = ["--vary", f"{DRIVES}=4,6,8", "--replications", 2]
+    fewest = headrace("optimise", ARCHIVE, *vary, "--minimise", DRIVES, "--subject-to", "p99(users.recall) < 15 min")
+    assert fewest.returncode == 0, fewest.stderr
+    assert "Best is drives = 6" in fewest.stdout
+    unknown = headrace("optimise", ARCHIVE, *vary, "--minimise", "p99(recal)")
+    assert "p99(users.recall)" in unknown.stderr

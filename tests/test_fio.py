@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Run, real_program
-from headrace import Scenario, ScenarioError, trace
+from headrace import Scenario, ScenarioError, scenario, trace
 from headrace.devices import device_file
 from headrace.measurement import Measurement, fio, load
 
@@ -332,7 +332,7 @@ def test_fio_knows_no_option_that_headrace_does_not() -> None:
 
 def test_a_job_that_cannot_be_simulated_is_refused(tmp_path: Path) -> None:
     for text, message in {
-        "[a]\nrw=randtrim\n": r"line 2: `rw=randtrim`",
+        "[a]\nrw=randtrim\n": r"line 2, \[a\]: `rw=randtrim`",
         "[a]\nioengine=net\n": "does no block I/O",
         "[a]\nbs=huge\n": "not a size",
         "[a]\niodepth=0\n": "not a number from 1",
@@ -372,6 +372,93 @@ def test_the_command_line_imports_everything(headrace: Run, tmp_path: Path) -> N
         assert ran.returncode == 2
         assert ran.stderr.startswith("error: ")
         assert "Traceback" not in ran.stderr
+
+
+# Job files as workloads
+
+DRIVE = "system: {drive: {type: ssd, device: samsung-pm883-480gb}}\n"
+
+
+def with_job(folder: Path, text: str, workload: str = "fio: job.fio", system: str = DRIVE, run: str = "") -> Scenario:
+    written(folder, text, "job.fio")
+    return scenario.load(written(folder, f"{system}workload: {{{workload}}}\n{run}", "s.yaml"))
+
+
+def test_a_workload_is_what_an_import_makes(tmp_path: Path) -> None:
+    text = JOB.replace("/dev/sdb", "/dev/drive").replace("numjobs=4", "numjobs=2\nrwmixread=70\nbssplit=4k/60:64k/40")
+    used = with_job(tmp_path, text).filled()
+    imported = Scenario(json.dumps(fio.job(tmp_path / "job.fio").document)).filled()
+    assert imported["workload"]["log"]["to"] == "storage", "where files lie, for want of a system"
+    assert used["workload"] == {name: one | {"to": "drive"} for name, one in imported["workload"].items()}
+    assert used["run"]["time"] == imported["run"]["time"] == "30000 ms"
+
+
+def test_the_only_component_stands_for_the_device_and_files(tmp_path: Path) -> None:
+    text = "[a]\nfilename=/dev/sdb\nrw=randread\nnumber_ios=10\n[b]\nrw=write\nsize=1m\n"
+    assert {one["to"] for one in with_job(tmp_path, text).filled()["workload"].values()} == {"drive"}
+    two = DRIVE.replace("{drive", "{other: {type: ssd, device: samsung-pm883-480gb}, drive")
+    with pytest.raises(
+        ScenarioError, match=r"job.fio, line 2, \[a\]: the scenario has no component `sdb`.*\n.*to: NAME"
+    ):
+        with_job(tmp_path, text, system=two).check()
+    chosen = with_job(tmp_path, text, "fio: {job: job.fio, to: other}", two).filled()
+    assert {one["to"] for one in chosen["workload"].values()} == {"other"}
+
+
+def test_jobs_of_a_server_are_its_threads(tmp_path: Path) -> None:
+    system = DRIVE.replace("{drive", "{host: {type: server, attached: [drive]}, drive")
+    text = "[a]\nrw=randread\nioengine=libaio\ndirect=1\niodepth=8\nnumjobs=4\nnumber_ios=100\n"
+    stream = with_job(tmp_path, text, "fio: {job: job.fio, to: drive, from: host}", system).filled()["workload"]["a"]
+    assert stream["from"] == "host"
+    assert (stream["arrivals"]["closed"]["depth"], stream["arrivals"]["closed"]["threads"]) == (32, 4)
+
+
+def test_a_scenario_says_how_long_it_runs_and_may_have_other_streams(tmp_path: Path) -> None:
+    other = "fio: job.fio, other: {to: drive, arrivals: {poisson: 10 /s}}"
+    found = with_job(tmp_path, "[a]\nrw=randread\nruntime=60\n", other, run="run: {requests: 500}\n").filled()
+    assert list(found["workload"]) == ["other", "a"]
+    assert (found["run"]["requests"], found["run"].get("time")) == (500, None)
+
+
+def test_a_change_chooses_a_job_and_changes_its_stream(tmp_path: Path) -> None:
+    text = "[a]\nrw=randread\nnumber_ios=10\n[b]\nstonewall\nrw=randwrite\nnumber_ios=20\n"
+    waiting = with_job(tmp_path, text)
+    with pytest.raises(ScenarioError, match=r"job.fio, line 5, \[b\]: the job `b` waits"):
+        waiting.check()
+    chosen = waiting.with_({"workload.fio.section": "b", "workload.b.size": "8 KiB"}).filled()
+    assert (list(chosen["workload"]), chosen["workload"]["b"]["size"]) == (["b"], "8 KiB")
+    assert chosen["run"]["requests"] == 20
+
+
+def test_a_page_cache_is_simulated_where_there_is_one(tmp_path: Path) -> None:
+    system = DRIVE.replace("}}\n", "}, fs: {type: file_system, of: drive, memory: 1 GiB}}\n")
+    cached = with_job(tmp_path, "[a]\nrw=write\nbs=8k\nsize=10m\n", system=system)
+    assert cached.filled()["workload"]["a"]["to"] == "fs"
+    assert not cached.remarks
+    assert "page cache" in with_job(tmp_path, "[a]\nrw=write\nsize=10m\n").remarks[0]
+
+
+def test_a_stream_may_be_called_fio(tmp_path: Path) -> None:
+    found = with_job(tmp_path, "", "fio: {to: drive, arrivals: {poisson: 10 /s}}").filled()
+    assert list(found["workload"]) == ["fio"]
+
+
+def test_the_command_line_runs_a_job_file_and_names_what_it_ignores(headrace: Run, tmp_path: Path) -> None:
+    text = "[a]\nrw=randread\ndirect=1\nioengine=libaio\niodepth=4\nnumber_ios=2000\nramp_time=5\n"
+    assert with_job(tmp_path, text).inputs()[-1] == tmp_path / "job.fio"
+    ran = headrace("run", "s.yaml", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("a: ")
+    assert "note: `ramp_time=5` is ignored: headrace determines the warm-up itself" in ran.stderr
+    for workload, message in {
+        "fio: none.fio": "none.fio does not exist",
+        "fio: {job: job.fio, nodes: 3}": "unknown field `nodes`",
+        "fio: {job: job.fio, to: nowhere}": "nowhere",
+    }.items():
+        written(tmp_path, f"{DRIVE}workload: {{{workload}}}\n", "wrong.yaml")
+        ran = headrace("check", "wrong.yaml", cwd=tmp_path)
+        assert (ran.returncode, "Traceback" in ran.stderr) == (2, False)
+        assert message in ran.stderr
 
 
 # Damage

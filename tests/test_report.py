@@ -118,6 +118,7 @@ def test_decisions_have_a_page_with_a_picture_and_how_it_was_made(headrace: Run,
     text = page.read_text()
     assert text.count("<svg") == 1
     assert f"<code>headrace {command} " in text
+    assert "split-merge" in text.partition("<pre>")[2], "the scenario to run it again"
 
 
 def test_a_page_is_not_written_over_what_it_was_made_from(headrace: Run, tmp_path: Path) -> None:
@@ -126,3 +127,16 @@ def test_a_page_is_not_written_over_what_it_was_made_from(headrace: Run, tmp_pat
     ran = headrace("compare", mine, *DECISIONS["compare"], "--report", mine)
     assert ran.returncode == 2
     assert mine.read_text() == EXAMPLE.read_text()
+
+
+def test_the_page_of_an_archive_shows_its_pool_its_purges_and_its_drives(tmp_path: Path) -> None:
+    found = load(ROOT / "examples" / "archive.yaml").run()
+    purges = sum(times for point in found.data["series"] for times in point["marked"].values())
+    meters = next(part["meters"] for part in found.data["components"] if part["path"] == "archive")
+    # The last requests make no whole segment: what happened among them is not in the series.
+    assert 0 < purges <= meters["purges"]
+    found.report(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    for title in ("Level of pool over time (lines: purges)", "Drives of library in use over time", "by operation, ms"):
+        assert title in text
+    assert text.count("<td>recall</td>") == 1

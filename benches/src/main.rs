@@ -104,6 +104,11 @@ fn fabrics() -> Vec<Figure> {
     let (rate, memory) = whole::san();
     vec![
         ("san_requests_per_cpu_s", "16 servers, 2 switches, 32 RAID 5 of 16 mechanical disks", rate),
+        (
+            "disks_500_s",
+            "10⁵ requests of five common loads to 500 disks, s (OGSSim: 3.5)",
+            whole::five_hundred_disks_s(),
+        ),
         ("san_memory_growth_mib", "peak memory: 5·10⁶ requests of it beyond 10⁶, MiB", memory),
     ]
 }

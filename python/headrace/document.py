@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "ScenarioSpec", "Scheduling", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -43,52 +43,52 @@ class ComponentSpecSsd(TypedDict):
 
     type: Literal['ssd']
     device: SsdField
-    """A drive of the catalogue by name, a variation of one, or its parameters written out."""
+    """The drive: the name of a device in the catalogue, a variation of one, or a full set of parameters."""
     interface: NotRequired[Interface | None]
-    """What it is plugged into. The drive and the port agree on the slower of two rates. Default: what the drive supports."""
+    """The port it is plugged into. Drive and port run at the slower of their rates. Default: the drive's own interface."""
     read_command: NotRequired[str]
-    """Time for which a read takes the port besides its data: that of the adapter or controller behind it."""
+    """Time that a read occupies the port in addition to its data transfer: the overhead of the adapter or controller."""
     write_command: NotRequired[str]
-    """The same for a write."""
+    """The same for writes."""
     written: NotRequired[str | float]
-    """Share of the addresses, from 0 on, that holds data when the run begins, written in sequence. Reads of others take no flash."""
+    """Share of the addresses, from 0 on, that holds sequentially written data at the start of the run. Reads of unwritten addresses do not access flash."""
     overwritten: NotRequired[float]
-    """How often the capacity was overwritten at random before the run begins, in no simulated time. Random writes are steady after 2 to 5, the more the less over-provisioning there is. Each takes about 0.3 s of real time for 1 GB of capacity … 100 s for 480 GB."""
+    """Number of times that random writes have overwritten the capacity before the run, in no simulated time. Random writes reach steady state after 2 to 5 passes; drives with less over-provisioning need more. A pass takes 0.2 s to 0.3 s of real time per GB of capacity."""
 
 class ComponentSpecFileSystem(TypedDict):
     """A file system on a volume, with its page cache."""
 
     type: Literal['file_system']
     of: str
-    """The volume that it lies on, by its name in `system`."""
+    """The volume that holds it, by its name in `system`."""
     memory: str
-    """Memory for the page cache."""
+    """Memory of the page cache: what the machine has beyond its kernel and applications."""
     block: NotRequired[str]
-    """Size of a block, which is a page of the cache."""
+    """Block size, which is also the page size of the cache."""
     call: NotRequired[str]
-    """Processor time of a call besides copying."""
+    """CPU time of a call, excluding copying."""
     copy: NotRequired[str | None]
-    """Rate at which data is copied between application and page cache. Default: no time."""
+    """Rate at which data is copied between application and page cache. Default: copying takes no time."""
     dirty_limit: NotRequired[str | float]
-    """Share of the memory that may be dirty; a writer beyond waits for pages to be written back. Linux: `dirty_ratio`, 20 %; 40 % up to 2.6.22."""
+    """Maximum share of the memory that may be dirty; at this limit a writer waits for write-back. Linux: `dirty_ratio`, 20 %; 40 % up to 2.6.22."""
     dirty_background: NotRequired[str | float]
-    """Share of the memory beyond which dirty pages are written back in the background. Linux: `dirty_background_ratio`, 10 %."""
+    """Share of dirty memory above which background write-back starts. Linux: `dirty_background_ratio`, 10 %."""
     dirty_age: NotRequired[str]
-    """Age at which dirty pages are written back. Linux: `dirty_expire_centisecs`, 30 s."""
+    """Age at which a dirty page is written back. Linux: `dirty_expire_centisecs`, 30 s."""
     wake: NotRequired[str]
-    """Time between looks at background limit and age. Linux: `dirty_writeback_centisecs`, 5 s."""
+    """Interval at which write-back checks the age of pages. Linux: `dirty_writeback_centisecs`, 5 s."""
     max_request: NotRequired[str]
-    """Largest request to the volume."""
+    """Maximum size of a request to the volume."""
     write_back_depth: NotRequired[int]
-    """Number of requests that are written back at once."""
+    """Maximum number of write-back requests in flight."""
     read_ahead: NotRequired[str]
-    """How much is read at once where reads follow each other. Linux: `read_ahead_kb`, 128 KiB."""
+    """Read-ahead window of sequential reads. Linux: `read_ahead_kb`, 128 KiB."""
     direct_above: NotRequired[str | None]
-    """Calls larger than this go to the volume past the page cache. Default: none do."""
+    """Calls larger than this bypass the page cache. Default: none do."""
     fsync_every: NotRequired[str | None]
-    """Each time that this number of bytes has been written, the call that wrote the last of them waits until all of it is on the volume: `fsync` after each file of that size. Default: never."""
+    """Number of bytes written between calls of `fsync`, which wait until all data is on the volume; a file size calls it after each file. Default: never."""
     allocation: NotRequired[Allocation | None]
-    """Where files lie on the volume. Default: as in the file system, one after another."""
+    """Placement of files on the volume. Default: one after another, as in the address space."""
 
 class ComponentSpecStation(TypedDict):
     """Servers with a given service time distribution."""
@@ -155,7 +155,7 @@ ComponentSpecArray = TypedDict(
         "declustered": "NotRequired[DeclusteredSpec | None]",
         # How lost or outdated data of a disk is rebuilt.
         "rebuild": "NotRequired[RebuildSpec | None]",
-        # Path between the array and its disks: a `link`, `fc_loop` or other path of `system`, or several, used in turn. Default: transfers take no time.
+        # Path between the array and its disks: a `link`, `fc_loop`, `scsi_bus` or `sas` of `system`, or several, used in turn. Default: transfers take no time.
         "via": "NotRequired[Via | None]",
         # One or two controllers of `system` that run the array. Default: none; controller work takes no time.
         "controllers": "NotRequired[list[str]]",
@@ -171,15 +171,15 @@ class ComponentSpecLink(TypedDict):
 
     type: Literal['link']
     preset: NotRequired[Preset | None]
-    """Type of wire, which sets rate and frame. Default: as given by `rate` and `frame`."""
+    """Type of wire, which sets rate and frame format. Default: none; `rate` and `frame` apply."""
     rate: NotRequired[str | None]
-    """Data rate; with `frame`, the rate after line coding and before frame overhead. Default: that of `preset`."""
+    """Data rate; with `frame`, the rate of whole frames after line coding. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frame overhead. Default: that of `preset`; without a preset none, and `rate` is the data rate."""
+    """Frame format. Default: that of `preset`, or no frames."""
     duplex: NotRequired[Duplex | None]
-    """Whether reads and writes share the wire. Default: `full` with a `preset`, otherwise `half`."""
+    """Whether reads and writes share a wire. Default: `full` with a `preset`, otherwise `half`."""
     latency: NotRequired[str]
-    """Propagation delay. The next transfer can start meanwhile."""
+    """Propagation delay, during which the next transfer can start."""
     metres: NotRequired[int]
     """Length in metres (5 ns each)."""
     credit: NotRequired[int | None]
@@ -190,36 +190,66 @@ class ComponentSpecFcLoop(TypedDict):
 
     type: Literal['fc_loop']
     rate: str
-    """`1 Gb/s`, `2 Gb/s` or `4 Gb/s`. The line rate (`1.0625 Gb/s`) and the nominal data rate (`100 MB/s`) mean the same."""
+    """Generation: `1 Gb/s`, `2 Gb/s` or `4 Gb/s`. Line rate (`1.0625 Gb/s`) or data rate (`100 MB/s`) are also accepted."""
     policy: NotRequired[Policy]
-    """Which port sends next."""
+    """Access policy: which port sends next."""
     per_node_delay: NotRequired[int]
     """Delay in each port, in transmission words of 40 bits. 6 is typical (estimate); FC-AL-2 allows 12."""
     metres: NotRequired[int]
     """Length of cable around the loop in metres (5 ns each)."""
     frame_payload: NotRequired[str]
-    """Payload of a full frame, a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four sectors."""
+    """Payload of a full frame: a multiple of 4 B from 128 B to 2112 B. Default: 2048 B, four sectors, as SCSI devices send."""
     credit: NotRequired[int]
-    """Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate and stalls only loops with long cables."""
+    """Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: 4, an estimate that stalls only loops with long cables."""
+
+class ComponentSpecScsiBus(TypedDict):
+    """A parallel SCSI bus."""
+
+    type: Literal['scsi_bus']
+    preset: ScsiPreset
+    """Generation, which sets data rate and width."""
+    async_rate: NotRequired[str]
+    """Rate of messages, commands and status, which are always transferred asynchronously. Default: 5 MB/s, an estimate."""
+    selection: NotRequired[str]
+    """Response time of the selected device, phase changes included. Default: 2 µs, an estimate."""
+    burst: NotRequired[str | None]
+    """Maximum amount of data per connection; a disk with more disconnects and arbitrates again. Default: no limit."""
+
+class ComponentSpecSas(TypedDict):
+    """A SAS port with its expanders."""
+
+    type: Literal['sas']
+    preset: SasPreset
+    """Generation, which sets the rate of a lane."""
+    lanes: NotRequired[int]
+    """Number of lanes of the wide port, each with one connection at a time. Default: 4."""
+    disk_links: NotRequired[SasPreset | None]
+    """Generation of the disk links. A connection runs at the slower of the two rates. Default: `preset`."""
+    expanders: NotRequired[int]
+    """Number of expanders between the controller and a disk. Default: 1."""
+    expander_delay: NotRequired[str]
+    """Delay per expander. Default: 0.3 µs, an estimate."""
+    metres: NotRequired[int]
+    """Cable length to a disk in metres (5 ns each)."""
 
 class ComponentSpecSwitch(TypedDict):
     """A switch that connects servers, storage and other switches."""
 
     type: Literal['switch']
     connects: list[Connection]
-    """Its neighbours: servers, storage and other switches. Either of two switches lists the link between them."""
+    """Neighbours: servers, storage and other switches. A link between two switches is listed at one of them."""
     preset: NotRequired[Preset | None]
-    """Type of its ports, which sets rate and frame. Default: as given by `rate` and `frame`."""
+    """Type of port, which sets rate and frame format. Default: none; `rate` and `frame` apply."""
     rate: NotRequired[str | None]
-    """Rate of each port per direction: the data rate, or with `frame` that of frames. Default: that of `preset`."""
+    """Rate of each port per direction: of data, or with `frame` of whole frames. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frame format. Default: that of `preset`; without a preset none."""
+    """Frame format. Default: that of `preset`, or no frames."""
     latency: NotRequired[str]
-    """Delay from a frame's arrival at one port to the queue of another. Data sheets give 0.3 µs to 2 µs."""
+    """Delay from the arrival of a frame at one port to the queue of another. Data sheets give 0.3 µs to 2 µs."""
     forwarding: NotRequired[Forwarding]
     """Whether a frame is forwarded before it has fully arrived."""
     form: NotRequired[Form]
-    """Whether ports have queues."""
+    """Internal structure."""
     credit: NotRequired[int | None]
     """Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length."""
     ports: NotRequired[int | None]
@@ -230,7 +260,7 @@ class ComponentSpecServer(TypedDict):
 
     type: Literal['server']
     attached: NotRequired[list[str]]
-    """What is attached to it without a switch, by the names in `system`: drives, volumes behind its adapter, file systems."""
+    """Components of `system` attached without a switch: drives, arrays behind its adapter, file systems."""
     cores: NotRequired[int]
     """Number of cores."""
     submit: NotRequired[str]
@@ -244,17 +274,17 @@ class ComponentSpecServer(TypedDict):
     fill: NotRequired[str | None]
     """Rate at which a core generates the data of writes before it submits them, as with fio's `refill_buffers`. Default: no time."""
     wake: NotRequired[str]
-    """Core time to wake a thread that sleeps until a command completes. Commands that complete before it runs need no further wake-up."""
+    """Core time to wake a thread that waits for a completion. Commands that complete before the thread runs need no further wake-up."""
     wake_per_thread: NotRequired[str]
-    """Additional wake-up time for each other thread of the server."""
+    """Additional wake-up time for each other thread on the server."""
     contention: NotRequired[float]
-    """Factor by which work takes longer while all cores are busy. Default: 1, no contention."""
+    """Slow-down of core work while all cores are busy. Default: 1, no contention."""
     adapter: NotRequired[AdapterSpec]
     """The host bus adapter, shared by all ports."""
     paths: NotRequired[Paths]
     """Multipath policy."""
     path_timeout: NotRequired[str | None]
-    """Time after which a request without an answer is sent another way, once each; the last way is waited for. Earlier attempts still finish, and their answers are ignored. Default: never."""
+    """Time without an answer after which a request is retried on another path, once per path; the last path has no timeout. Earlier attempts still complete, and their answers are ignored. Default: never."""
 
 class ComponentSpecFront(TypedDict):
     """Limits per user and per host, and ports, in front of an archive."""
@@ -308,7 +338,7 @@ class ComponentSpecTapeLibrary(TypedDict):
     cartridge: str
     """Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge."""
     cartridges: NotRequired[int]
-    """Number of cartridges that hold the files older than the log, each at a random position of a random cartridge."""
+    """Number of cartridges that hold files older than the log. Each such file is at a random position of a random cartridge."""
     drive_rate: NotRequired[str | None]
     """Maximum rate of one drive. Default: the rate of its group."""
     load: NotRequired[str]
@@ -326,9 +356,9 @@ class ComponentSpecTapeLibrary(TypedDict):
     recall: NotRequired[Recall]
     """Order of recalls when a drive becomes free."""
     accumulate: NotRequired[str]
-    """How long requests for a cartridge that is in no drive wait for others for the same one before a drive is asked for. All that come together are served by one mount; `recall` must be `by_cartridge`. Default: they do not wait."""
+    """Delay before an unmounted cartridge is requested, to collect further requests for it. One mount serves all of them; `recall` must be `by_cartridge`. Default: no delay."""
     pass_through: NotRequired[str | None]
-    """What an elevator or a pass-through port takes between two groups. A cartridge then goes to a drive of another group (the nearest in the list) where none of its own is free; arms of both groups move it. Default: cartridges stay in their group."""
+    """Time of an elevator or pass-through port between two groups. With it, a cartridge whose own group has no free drive goes to the nearest group (in the order of the list) that has one; arms of both groups move it. Default: cartridges stay in their group."""
 
 class ComponentSpecArchive(TypedDict):
     """An archive: files in a disk pool in front of a tape library."""
@@ -345,7 +375,7 @@ class ComponentSpecArchive(TypedDict):
     migrate: NotRequired[MigrateSpec | None]
     """Migration to tape. Default: never."""
     purge: NotRequired[PurgeSpec | None]
-    """When, and which, files are purged from the pool. Default: never."""
+    """Purge policy: which files leave the pool, and when. Default: nothing is purged."""
 
 class ComponentSpecReadout(TypedDict):
     """Local data concentrators: what triggers read out."""
@@ -354,19 +384,19 @@ class ComponentSpecReadout(TypedDict):
     concentrators: int
     """Number of concentrators."""
     sub_event: SizeSpec
-    """Size of a sub-event, drawn for each."""
+    """Size of a sub-event, drawn for each concentrator and trigger."""
     time: NotRequired[TimeSpec]
-    """Time for which a concentrator is held to read a sub-event, besides that of its bytes at `rate`. Default: none."""
+    """Time to read a sub-event, in addition to its size divided by `rate`. Default: none."""
     rate: NotRequired[str | None]
-    """Rate at which a concentrator reads. Default: no limit."""
+    """Rate at which a concentrator reads. Default: unlimited."""
     buffer: NotRequired[str | None]
-    """Buffer of each concentrator. It holds a sub-event from the trigger until it has been sent. Default: no limit."""
+    """Buffer of each concentrator, which holds a sub-event from the trigger until it has been sent. Default: unlimited."""
     when_full: NotRequired[FullBuffer]
-    """What happens to a trigger while a buffer has no room for its sub-event."""
+    """What happens to a trigger when a buffer is full."""
     builder: str
-    """The event builder that sub-events are sent to, by its name in `system`."""
+    """Event builder that receives the sub-events, by its name in `system`."""
     fails: NotRequired[FailsSpec | None]
-    """A concentrator that stops working. Default: none."""
+    """Failure of a concentrator. Default: none fails."""
 
 class ComponentSpecEventBuilder(TypedDict):
     """Global data concentrators: where the sub-events of an event meet."""
@@ -375,23 +405,23 @@ class ComponentSpecEventBuilder(TypedDict):
     builders: int
     """Number of builders."""
     assign: NotRequired[Assign]
-    """Which builder the next event goes to."""
+    """How the builder of the next event is chosen."""
     buffers: NotRequired[int | None]
-    """Number of events that a builder holds at once, from the first sub-event until the event is recorded. Default: no limit; 1 where builders are assigned by credit."""
+    """Maximum number of events in a builder, from the first sub-event until the event is recorded. Default: unlimited; 1 with `assign: credit`."""
     preset: NotRequired[Preset | None]
-    """What the ports are, by name: their rate and frames."""
+    """Type of the ports, which sets rate and frame."""
     rate: NotRequired[str | None]
-    """Rate of a port. Default: that of `preset`."""
+    """Rate of each port. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
-    """Frames of a port. Default: those of `preset`."""
+    """Frame overhead. Default: that of `preset`."""
     overhead: NotRequired[TimeSpec]
-    """Time that the transfer of a sub-event takes besides that of its bytes."""
+    """Overhead of the transfer of a sub-event."""
     assemble: NotRequired[TimeSpec]
-    """Time that a builder takes to put an event together, one event at a time."""
+    """Time to assemble an event. A builder assembles one event at a time."""
     give_up: NotRequired[str | None]
-    """A builder gives an event up this long after it would have been received, if a sub-event never comes. Default: it waits for ever."""
+    """Time after which a builder abandons an event with a missing sub-event, counted from the arrival of the others. Default: never."""
     recorder: NotRequired[Copies | None]
-    """What records the events of each builder: a part, named or written out. Default: an event is done when it is built."""
+    """Recorder of each builder: the name of a part, or its definition. Default: an event is complete when it is built."""
 
 class ComponentSpecRecorder(TypedDict):
     """Streams that format, compress and write events."""
@@ -400,23 +430,23 @@ class ComponentSpecRecorder(TypedDict):
     streams: NotRequired[int]
     """Number of streams."""
     cores: NotRequired[int]
-    """Number of cores that the streams share; each uses one at most."""
+    """Number of cores that the streams share. A stream uses at most one."""
     smt: NotRequired[float]
-    """What a core with several threads does, as a multiple of what it does with one (simultaneous multithreading)."""
+    """Throughput of a core running several threads relative to one (simultaneous multithreading)."""
     format: NotRequired[FormatSpec]
-    """What formatting costs a core. Default: nothing."""
+    """CPU time of formatting. Default: none."""
     compress: NotRequired[CompressSpec | None]
-    """Compression of what was formatted. Default: none."""
+    """Compression of formatted events. Default: none."""
     to: list[str]
-    """Where events are written to, by names in `system`: volumes, or one archive."""
+    """Targets by their names in `system`: volumes, or one archive."""
     affinity: NotRequired[Affinity]
-    """Which volume a stream writes to."""
+    """How the volume of a write is chosen."""
     write: str
-    """What a stream collects before it writes it: to a volume as one request, to an archive as one file."""
+    """Size of a write, which a stream collects first: one request to a volume, or one file of an archive."""
     buffer: NotRequired[str | None]
-    """Memory of a stream for what it has collected and what is being written. Default: twice `write`."""
+    """Memory of a stream for collected data and writes in flight. Default: twice `write`."""
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
@@ -780,35 +810,35 @@ Positioning: TypeAlias = "Literal['addressed'] | Literal['coupled'] | Literal['i
 """How positions on the platter are modelled."""
 
 SsdField: TypeAlias = "str | VariedSsd | SsdNumbers"
-"""What a document has instead of a [`SsdRef`]: variations are completed before it is read."""
+"""How a document writes an [`SsdRef`]; variations are resolved before it is read."""
 
 class VariedSsd(TypedDict):
-    """A drive that is like another one, but for the fields given beside `like`."""
+    """A drive that differs from another in the fields given beside `like`."""
 
     like: str
-    """The device from which all that is not given here is taken, each number as an estimate."""
+    """The device that supplies all other parameters; each then counts as an estimate."""
 
 class SsdNumbers(TypedDict):
     """The parameters of a solid-state drive."""
 
     name: NotRequired[str | None]
-    """Maker, model, size."""
+    """Manufacturer, model and capacity."""
     validation: NotRequired[str]
-    """Against which measurements it was validated, and how well; or `not validated`."""
+    """Measurements that it was validated against, with the error; or `not validated`."""
     capacity: Sourced
-    """Addressable bytes."""
+    """Addressable capacity."""
     interface: Sourced7
-    """The fastest interface that it supports."""
+    """Fastest interface that it supports."""
     queue_depth: NotRequired[Sourced2 | None]
-    """Number of commands it holds at once; the rest wait in the host. Default: 32 for SATA (native command queueing), 64 Ki for NVMe."""
+    """Maximum number of commands in the drive; the rest wait in the host. Default: 32 for SATA (native command queueing), 64 Ki for NVMe."""
     read_latency: Sourced5
-    """Latency of its electronics and firmware for a read, without flash and interface. Other commands go on meanwhile."""
+    """Latency that its controller and firmware add to a read, excluding flash and interface. It delays no other command."""
     write_latency: Sourced5
-    """The same for a write."""
+    """The same for writes."""
     flash: FlashNumbers
-    """Its flash."""
+    """Flash memory."""
     buffer: BufferNumbers
-    """Where writes wait for flash."""
+    """Write buffer."""
 
 Sourced7: TypeAlias = "Interface | Told7"
 """A value and its source."""
@@ -830,27 +860,29 @@ class FlashNumbers(TypedDict):
     """The flash of a drive."""
 
     over_provisioning: Sourced8
-    """Flash beyond the capacity, as a share of the capacity."""
+    """Over-provisioning: flash in excess of the capacity, as a share of the capacity."""
     channels: Sourced2
-    """Number of channels between electronics and dies."""
+    """Number of channels between controller and dies."""
     dies: Sourced2
-    """Number of dies on all channels together. Each does one thing at a time."""
+    """Total number of dies on all channels. A die performs one operation at a time."""
     page: Sourced
-    """Size of a page."""
+    """Page size."""
     planes: Sourced2
-    """Number of planes of a die: pages that are programmed together."""
+    """Number of planes of a die. Pages that follow each other, one on each plane, are programmed together, and read together for one request."""
     block_pages: Sourced2
-    """Number of pages of each plane that are erased together."""
+    """Pages per block of one plane: the unit of erasure."""
     read: Sourced5
-    """Time to read a page into the register of its die."""
+    """Time to read a page into the die's register."""
     program: Sourced5
     """Time to program one page of each plane."""
     erase: Sourced5
     """Time to erase a block."""
     channel_rate: Sourced4
-    """Data rate of a channel."""
+    """Data rate of one channel."""
+    suspend: NotRequired[SuspendNumbers | None]
+    """Suspension of programs and erasures by reads. Default: a read waits until its die has finished."""
     collection: NotRequired[Collection]
-    """Which block is erased next."""
+    """Garbage collection: how the next block to erase is chosen."""
 
 Sourced8: TypeAlias = "str | float | Told8"
 """A value and its source."""
@@ -865,29 +897,37 @@ class Told8(TypedDict):
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
+class SuspendNumbers(TypedDict):
+    """Suspension of a program or an erasure by reads of the same die."""
+
+    time: Sourced5
+    """Time to suspend the operation, before the read starts."""
+    reads: Sourced2
+    """Maximum number of reads served before the operation completes. Later reads wait for it."""
+
 class CollectionChoices(TypedDict):
-    """The one with the fewest valid pages of this number of blocks, drawn at random."""
+    """The block with the fewest valid pages among this number of blocks drawn at random."""
 
     choices: int
 
 Collection: TypeAlias = "Literal['greedy'] | Literal['fifo'] | CollectionChoices"
-"""Which block is erased when a drive needs an empty one."""
+"""Which block garbage collection erases next."""
 
 class BufferNumbers(TypedDict):
-    """The buffer of a drive, protected against loss of power or not: a write is done once it is there."""
+    """The write buffer of a drive. A write completes when its data is in the buffer, whether or not the buffer survives a power failure."""
 
     size: Sourced
-    """How much it holds."""
+    """Capacity of the buffer."""
     halves: NotRequired[bool]
-    """Whether it is drained in two halves: while one is being written to flash the other fills, and room returns when the last page of a half is there. Default: room returns page by page."""
+    """Whether the buffer consists of two halves: one fills while the other is written to flash, and a half becomes free when its last page is on flash. Default: space becomes free page by page."""
 
 class Allocation(TypedDict):
-    """Extents that are dealt to allocation groups in turn."""
+    """Allocation groups, which receive extents in turn."""
 
     groups: int
-    """Number of groups, each a part of the volume of its own."""
+    """Number of groups, which divide the volume equally."""
     extent: str
-    """Size of an extent: a multiple of the stripe width keeps stripes whole."""
+    """Extent size. A multiple of the stripe width preserves full-stripe writes."""
 
 TimeSpec: TypeAlias = "str | DrawnTime"
 """A time, either fixed (`8.5 ms`) or drawn for each request."""
@@ -1051,16 +1091,22 @@ Duplex: TypeAlias = "Literal['half'] | Literal['full']"
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Access policy of a loop."""
 
+ScsiPreset: TypeAlias = "Literal['scsi1'] | Literal['fast'] | Literal['fast_wide'] | Literal['ultra'] | Literal['ultra_wide'] | Literal['ultra2'] | Literal['ultra160'] | Literal['ultra320']"
+"""Generation of parallel SCSI."""
+
+SasPreset: TypeAlias = "Literal['sas_3g'] | Literal['sas_6g'] | Literal['sas_12g'] | Literal['sas_22_5g']"
+"""Generation of SAS."""
+
 Connection: TypeAlias = "str | Linked"
 """A neighbour of a switch."""
 
 class Linked(TypedDict):
-    """A neighbour and the wires to it."""
+    """A neighbour and its wires."""
 
     to: str
-    """The neighbour, by its name in `system`."""
+    """Name of the neighbour in `system`."""
     links: NotRequired[int]
-    """Number of wires, each with a port at this end."""
+    """Number of wires, each on a port of its own."""
     preset: NotRequired[Preset | None]
     """Type of each wire. Default: that of the switch."""
     rate: NotRequired[str | None]
@@ -1088,11 +1134,11 @@ class Coalescing(TypedDict):
     """Interrupt coalescing: when the adapter interrupts its server."""
 
     most: int
-    """After this number of completions …"""
+    """Maximum number of completions per interrupt."""
     after: str
-    """… or this time after the first of them."""
+    """Maximum delay after the first completion."""
     above: NotRequired[str | None]
-    """Only while the last 64 completions came faster than this. Default: always."""
+    """Completion rate, over the last 64, above which interrupts are coalesced. Default: always."""
 
 Paths: TypeAlias = "Literal['round_robin'] | Literal['shortest_queue'] | Literal['first']"
 """Multipath policy."""
@@ -1119,13 +1165,13 @@ class DriveGroup(TypedDict):
     drives: int
     """Number of drives."""
     for_reads: NotRequired[int]
-    """Number of these reserved for recalls: no cartridge is mounted in them for writing."""
+    """Number of these reserved for reading."""
     for_writes: NotRequired[int]
-    """Number of these reserved for storing files."""
+    """Number of these reserved for writing."""
     rate: NotRequired[str | None]
-    """Their total transfer rate: that of their chain or network. Default: no limit."""
+    """Rate that they share: that of their chain or network. Default: no limit."""
     silos: NotRequired[int]
-    """Number of silos whose cartridges they mount."""
+    """Number of silos that they serve."""
     arms: NotRequired[int]
     """Number of robot arms."""
 
@@ -1149,7 +1195,7 @@ class PurgeSpec(TypedDict):
     """Purge: freeing pool space of files that are on tape."""
 
     weight: str
-    """Files with the largest weight are purged first; among equals, the least recently used. An expression of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
+    """Weight of a file, an expression; the file with the largest weight is purged first, and among equals the least recently used. Variables: `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`. Example: `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
     high: str | float
     """A purge starts when this share of the pool is in use."""
     low: str | float
@@ -1195,39 +1241,39 @@ class Share(TypedDict):
     """Relative frequency."""
 
 FullBuffer: TypeAlias = "Literal['wait'] | Literal['drop']"
-"""What happens to a trigger while a buffer has no room for its sub-event."""
+"""What happens to a trigger when a buffer is full."""
 
 class FailsSpec(TypedDict):
-    """A concentrator that stops working."""
+    """Failure of a concentrator."""
 
     concentrator: int
-    """Which, from 0 on."""
+    """Number of the concentrator, from 0."""
     at: str
-    """From when on its sub-events never come."""
+    """Time of the failure. Its later sub-events never arrive."""
 
 Assign: TypeAlias = "Literal['round_robin'] | Literal['random'] | Literal['credit'] | Literal['least_load']"
-"""Which builder the next event goes to."""
+"""How the builder of the next event is chosen."""
 
 class FormatSpec(TypedDict):
-    """What formatting costs a core: the sum of what is given."""
+    """CPU time of formatting: the sum of these parts."""
 
     per_event: NotRequired[str]
-    """For an event."""
+    """Time per event."""
     per_sub_event: NotRequired[str]
-    """For a sub-event."""
+    """Time per sub-event."""
     rate: NotRequired[str | None]
-    """What one core formats if it does nothing else. Default: bytes cost nothing."""
+    """Rate at which one core formats data. Default: unlimited."""
 
 class CompressSpec(TypedDict):
     """Compression."""
 
     ratio: float
-    """Bytes before over bytes after."""
+    """Compression ratio: size before divided by size after."""
     rate: str
-    """Bytes a second, before compression, of one core that does nothing else."""
+    """Rate of uncompressed data at which one core compresses."""
 
 Affinity: TypeAlias = "Literal['stream'] | Literal['none']"
-"""Which volume a stream writes to."""
+"""How the volume of a write is chosen."""
 
 # A stream of requests to one component.
 StreamSpec = TypedDict(

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core, solution, trace
+from headrace import _core, fio_workload, solution, trace
 from headrace.files import NotKept, keep_apart
 from headrace.mistakes import is_path, read_text, refuse_endless
 from headrace.requests import RequestLog
@@ -65,7 +65,8 @@ def _named(fields: Collection[str], text: str, changes: Mapping[str, object]) ->
 
 def schema(of: str = "scenario") -> Json:
     """Return the JSON Schema of a document for editors: a `scenario`, an `experiment` or a `device`."""
-    return dict(json.loads(_core.schema(of)))
+    found = dict(json.loads(_core.schema(of)))
+    return fio_workload.in_schema(found) if of == "scenario" else found
 
 
 def check(
@@ -144,7 +145,24 @@ class Scenario:
         folder = Path(self.file).parent
         own = [] if self.file == "<text>" else [Path(self.file)]
         traces = [folder / name for name in _named({"trace"}, self.text, self.changes)]
-        return [*own, *traces, *self._devices()]
+        job = fio_workload.found(self.text, self.changes)
+        jobs = [folder / job.job] if job else []
+        return [*own, *traces, *jobs, *self._devices()]
+
+    def _sets(self, changes: Mapping[str, object] | None = None) -> list[tuple[str, str]]:
+        """Return what replaces parts of the text: the streams of a job file of fio, then all changes."""
+        changes = self.changes if changes is None else changes
+        job = fio_workload.found(self.text, changes)
+        if job is None:
+            return _sets(changes)
+        streams, _ = job.lowered(Path(self.file).parent)
+        return _sets(streams | {path: value for path, value in changes.items() if not job.uses(path)})
+
+    @property
+    def remarks(self) -> list[str]:
+        """Options that are ignored of a job file of fio, with the reason."""
+        job = fio_workload.found(self.text, self.changes)
+        return job.lowered(Path(self.file).parent)[1] if job else []
 
     def _devices(self) -> list[Path]:
         """Return the files of the devices beside it, and of those that it names by their paths."""
@@ -161,16 +179,16 @@ class Scenario:
     def check(self) -> Json:
         """Return the scenario with its defaults filled in; raise `ScenarioError` with all errors."""
         self._refuse_endless_devices()
-        return dict(json.loads(_core.check(self.text, self.file, _sets(self.changes))))
+        return dict(json.loads(_core.check(self.text, self.file, self._sets())))
 
     def filled(self) -> Json:
         """Return the scenario with its defaults filled in, whether or not it can sustain its load."""
         self._refuse_endless_devices()
-        return dict(json.loads(_core.read(self.text, self.file, _sets(self.changes))))
+        return dict(json.loads(_core.read(self.text, self.file, self._sets())))
 
     def graph(self) -> Json:
         """Return its components by number (`path`, `group`, `kind`), and the names of the groups."""
-        return dict(json.loads(_core.graph(self.text, self.file, _sets(self.changes))))
+        return dict(json.loads(_core.graph(self.text, self.file, self._sets())))
 
     def solve(self, *, load: tuple[float, float] | None = None, simulate: bool = False) -> solution.Solution:
         """Solve it as a network of queues, by formulas: throughput, response and utilisation against load.
@@ -180,7 +198,7 @@ class Scenario:
         formula applies, with the assumption that fails. An overload is an answer here.
         """
         self._refuse_endless_devices()
-        found = solution.solve(self.text, self.file, _sets(self.changes), load)
+        found = solution.solve(self.text, self.file, self._sets(), load)
         return solution.simulate(found, self) if simulate else found
 
     def run(
@@ -219,7 +237,7 @@ class Scenario:
         log = _request_log(requests, Scenario(self.text, self.file, changes)) if requests else None
         followed = first if timeline else 0
         found, journeys = _core.run(
-            self.text, self.file, _sets(changes), processors, watch, log, followed, theory, replication, widen
+            self.text, self.file, self._sets(changes), processors, watch, log, followed, theory, replication, widen
         )
         results = Results(json.loads(found))
         if log and log.lost:

@@ -91,7 +91,7 @@ impl Draws {
     }
 
     /// Exponential with mean one.
-    #[inline]
+    #[inline(always)]
     pub fn exponential(&mut self) -> f64 {
         ziggurat::exponential(self)
     }

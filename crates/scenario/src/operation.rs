@@ -9,17 +9,20 @@ pub enum Operation {
     Block(Op),
     /// Of an archive.
     File(FileAct),
+    /// A get or stage whose file came from tape: what became of a request, beside what it asked.
+    Recall,
 }
 
 impl Operation {
     /// All names, by [`Operation::code`].
-    pub const NAMES: [&str; 7] = ["read", "write", "get", "put", "stage", "delete", "session"];
+    pub const NAMES: [&str; 8] = ["read", "write", "get", "put", "stage", "delete", "session", "recall"];
 
     /// Its number in the log of requests.
     pub fn code(self) -> u64 {
         match self {
             Self::Block(op) => op as u64,
             Self::File(act) => 2 + act as u64,
+            Self::Recall => 7,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use headrace_analytic::{Law, Mg1, fork_join};
 use headrace_storage::Model;
+use headrace_units::{Nanos, PerSecond};
 use headrace_work::{NodeId, Op};
 use headrace_workload::ArrivalSpec;
 use serde::Serialize;
@@ -116,15 +117,13 @@ fn overload(plan: &Plan, target: NodeId, utilisation: f64) -> Option<Problem> {
     let rate: f64 = plan.streams_to(target).filter_map(rate_per_ms).sum();
     let stream = plan.streams_to(target).find(|stream| rate_per_ms(stream).is_some())?;
     let path = Path::of(&["workload", &stream.name]).key("arrivals");
+    let (each, busy) = (Nanos::from_ms(utilisation / rate), utilisation * 100.0);
     let message = format!(
-        "`{name}` is overloaded: {:.4}/s × {:.2} ms of work for its busiest part = {:.1} % utilisation; it must stay below \
-         100 %",
-        rate * 1e3,
-        utilisation / rate,
-        utilisation * 100.0
+        "`{name}` is overloaded: {} × {each} of work for its busiest part = {busy:.1} % utilisation; it must stay below 100 %",
+        PerSecond(rate * 1e3),
     );
-    let sustained = rate * 1e3 / utilisation;
-    let help = format!("lower the rate below {sustained:.2} /s, or add capacity to `{name}`");
+    let sustained = PerSecond(rate * 1e3 / utilisation);
+    let help = format!("lower the rate below {sustained}, or add capacity to `{name}`");
     Some(Problem { overload: true, ..Problem::at(path, message).help(help) })
 }
 

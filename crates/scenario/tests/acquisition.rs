@@ -203,7 +203,7 @@ run: {{requests: 40000}}
     }
 }
 
-/// What a user gets wrong is refused with its place and fix.
+/// Each error names the field, what is wrong with it, and a fix.
 #[test]
 fn mistakes_are_named() {
     let refused =

@@ -189,6 +189,9 @@ fn a_file_comes_from_tape_once_for_all_who_want_it() {
     is(meter(&results, "tapes", "mounts"), 1.0);
     is(meter(&results, "archive", "stages"), 1.0);
     is(meter(&results, "archive", "pool_hit_ratio"), 1.0 / 3.0);
+    // Recalls are told apart: of those that had a drive work for them there is one.
+    is(mean(&results, "recall"), 70.0 + 4.0);
+    assert_eq!(results.streams[0].operations["recall"].count, 1);
 }
 
 /// Robot, load, position and rewind, on tape and in order; the cartridge stays where it is held.
@@ -261,15 +264,18 @@ fn a_pool_that_cannot_be_emptied_is_named() {
         case.run(&(POOL.to_owned() + &slow + "}\n" + &archive(&format!(", library: tapes{MIGRATE}{purge}"))));
     let note =
         results.notes.iter().find(|note| note.contains("cannot be emptied fast enough")).expect("a note");
-    assert!(
-        note.contains(
-            "archive: the pool cannot be emptied fast enough: first full after 0.00 days, and for 0."
-        ),
-        "{note}"
-    );
+    let says = |note: &str, parts: &[&str]| {
+        assert!(parts.iter().all(|part| note.contains(part)), "{note}");
+    };
+    says(note, &["archive: the pool cannot be emptied fast enough: first full after 0.00 days, and for 0."]);
+    // Four files are there after 4 minutes, of which none is on tape before ten have passed.
+    let filled = "When it first was, 90 % of it was not on tape, 10 % of it was free or on its way in. Until then puts brought 360 MB, \
+                  recalls 0 B, and 0 B were stored to tape";
+    says(note, &[filled]);
     assert!(leg(&results, "disks")[2] > 100.0, "they wait for space: {:?}", leg(&results, "disks"));
     let no_tape = case.run(&(POOL.to_owned() + &archive("")));
     assert!(!no_tape.complete && no_tape.streams[0].in_flight == 26, "{}", no_tape.answer);
+    says(no_tape.notes.last().unwrap(), &["0 B were stored to tape; nothing is stored to tape (`migrate`)"]);
 }
 
 #[test]

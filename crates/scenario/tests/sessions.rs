@@ -34,6 +34,18 @@ fn totals(results: &Results) -> (f64, f64) {
     ((sum * 1e6).round() / 1e6, results.components[0].meters["mounts"].unwrap())
 }
 
+/// Sessions have no bytes, and none are spoken of. Replications of a log vary nothing: what peaks does not add up, and nothing drifts.
+#[test]
+fn replications_of_sessions_are_what_they_are() {
+    let log: String = (0..300).map(|at| format!("{},session,c{},40,\n", at * 60, at % 9)).collect();
+    let three = run("three", &log, "groups: [{drives: 2}], move: 5 s, load: 10 s", "}}}}\nrun: {replications: 3} # {{{{");
+    assert!(three.answer.contains(" requests/s, mean"), "{}", three.answer);
+    assert_eq!(three.components[0].meters["most_drives_busy"], Some(1.0));
+    assert!(three.notes.iter().any(|note| note.contains("replay the same requests")), "{:?}", three.notes);
+    assert!(!three.notes.iter().any(|note| note.contains("steady state")), "{:?}", three.notes);
+    assert_eq!(three.components[0].servers, 2);
+}
+
 const ONE: &str = "groups: [{drives: 1}], move: 5 s, load: 10 s";
 
 #[test]

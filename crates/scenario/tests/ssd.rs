@@ -93,3 +93,66 @@ fn a_thread_is_woken_only_when_it_sleeps() {
     let busy = from_host("wake: 4 us", 32, 1);
     assert!((busy * 16e-6 - 1.0).abs() < 0.01, "{busy:.0} as without wake-ups");
 }
+
+/// The streams of a run of several, by its text after `system`.
+fn streams(drive: &str, workload: &str, requests: u32) -> Vec<headrace_scenario::results::StreamResults> {
+    let text = format!(
+        "system: {{drive: {{type: ssd, {drive}}}}}\nworkload: {{{workload}}}\nrun: {{requests: {requests}}}\n"
+    );
+    let found = simulate(&text, "ssd.yaml", &[], &Options::default(), &Progress::default());
+    found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results.streams
+}
+
+/// One die and one channel of the drive, with these fields of its flash besides.
+fn one_die(flash: &str) -> String {
+    format!(
+        "device: {{like: micron-7450-pro-1920gb, capacity: 240 MB, flash: {{over_provisioning: 30 %, block_pages: 8, erase: 1 us, \
+         channels: 1, dies: 1{flash}}}, buffer: {{size: 1 MiB}}}}"
+    )
+}
+
+/// Four planes read 64 KiB that follow each other in the time of one page. By hand: 15 µs of electronics, 60 of flash, 41 on the channel
+/// of 1.6 GB/s, 9.2 on the port. A single plane takes 60 µs for each of its four pages: the last is here 15 + 240 + 10.2 µs after the
+/// request, and crosses in 2.3 more. Tolerance, written before the model was run: 1 %.
+#[test]
+fn planes_read_together() {
+    let load = "arrivals: {closed: {depth: 1}}, size: 64 KiB, pattern: sequential";
+    let port = |bytes: f64| bytes * 282.0 / 256.0 / 7.877e9;
+    for (planes, expected) in [
+        (4, 15e-6 + 60e-6 + 65536.0 / 1.6e9 + port(65536.0)),
+        (1, 15e-6 + 240e-6 + 16384.0 / 1.6e9 + port(16384.0)),
+    ] {
+        let found = 1.0 / iops(&one_die(&format!(", planes: {planes}")), load, 20_000);
+        assert!((found / expected - 1.0).abs() < 0.01, "{planes} planes: {found:e} s, by hand {expected:e}");
+    }
+}
+
+/// A program of 735 µs, and 41 µs to send its 64 KiB, hold the only die every 2 ms. A read that comes then waits for half of that on
+/// average: 0.388 × 388 µs; where the program can be suspended in 20 µs, for 0.388 × 20 µs. By hand a read takes 15 + 60 + 2.6 + 0.6 µs
+/// besides. Tolerance, written before the model was run: 3 % of the mean.
+#[test]
+fn reads_suspend_programs() {
+    let load = "writer: {to: drive, arrivals: {every: 2 ms}, op: write, size: 64 KiB, pattern: sequential}, \
+                reader: {to: drive, arrivals: {poisson: 100 /s}, size: 4 KiB}";
+    let held = 735e-3 + 65.536 / 1600.0;
+    for (suspend, wait) in
+        [("", held / 2.0 * held / 2.0), (", suspend: {time: 20 us, reads: 10}", 0.02 * held / 2.0)]
+    {
+        let found = streams(&one_die(suspend), load, 400_000);
+        let (found, expected) = (found[1].response.mean_ms, 0.0781 + wait);
+        assert!((found / expected - 1.0).abs() < 0.03, "`{suspend}`: {found:.4} ms, by hand {expected:.4}");
+    }
+}
+
+/// However many reads come, a program ends: with the die asked for more reads than it can serve, writes go on where few reads go first.
+#[test]
+fn suspended_programs_end() {
+    let load = "reader: {to: drive, arrivals: {closed: {depth: 32}}, size: 4 KiB}, \
+                writer: {to: drive, arrivals: {closed: {depth: 64}}, op: write, size: 4 KiB, pattern: sequential}";
+    let written = |reads: u32| {
+        streams(&one_die(&format!(", suspend: {{time: 20 us, reads: {reads}}}")), load, 60_000)[1]
+            .requests_per_s
+    };
+    let (few, many) = (written(2), written(100));
+    assert!(many > 0.0 && few > 5.0 * many, "{few:.0}/s where 2 reads go first, {many:.0}/s where 100 do");
+}

@@ -34,26 +34,30 @@ impl Buckets {
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        let at = bucket(value);
-        match self.counts.get_mut(at) {
-            Some(count) if self.first <= at && at < self.end => *count += 1,
-            _ => self.reach(at, 1),
-        }
+        self.count(bucket(value), 1);
     }
 
     /// Counts a value `times` times.
     pub fn record_times(&mut self, value: u64, times: u64) {
-        self.reach(bucket(value), times);
+        self.count(bucket(value), times);
     }
 
     /// Adds what was counted elsewhere.
     pub fn add(&mut self, packed: &Packed) {
-        packed.counts().for_each(|(at, times)| self.reach(at, times));
+        packed.counts().for_each(|(at, times)| self.count(at, times));
     }
 
     /// What it holds, in few bytes.
     pub fn packed(&self) -> Packed {
         Packed::new(self.held())
+    }
+
+    #[inline]
+    fn count(&mut self, at: usize, times: u64) {
+        match self.counts.get_mut(at) {
+            Some(count) if self.first <= at && at < self.end => *count += times,
+            _ => self.reach(at, times),
+        }
     }
 
     #[cold]
@@ -72,8 +76,8 @@ impl Buckets {
     }
 
     fn held(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let held = (self.first..self.end).map(|at| (at, self.counts[at]));
-        held.filter(|(_, count)| *count > 0)
+        let held = (self.first..).zip(&self.counts[self.first..self.end]);
+        held.filter_map(|(at, count)| (*count > 0).then_some((at, *count)))
     }
 
     /// Empties it.

@@ -36,7 +36,7 @@ impl Segments {
 
     /// Merges neighbouring closed segments, two into one.
     pub fn merge_neighbours(&mut self) {
-        self.closed = self.closed.chunks(2).map(|pair| together(pair).packed()).collect();
+        self.closed = self.closed.chunks_exact(2).map(|pair| pair[0].merged(&pair[1])).collect();
     }
 
     /// What was recorded from segment `first` on.

@@ -18,7 +18,7 @@ impl Tally {
     pub fn record(&mut self, span: Nanos) {
         self.count += 1;
         self.sum_ns += u128::from(span.0);
-        self.sum_squares += span.0 as f64 * span.0 as f64;
+        self.sum_squares += span.ns() * span.ns();
         self.max = self.max.max(span);
     }
 

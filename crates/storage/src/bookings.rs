@@ -32,15 +32,44 @@ impl Bookings {
 
     /// The same of one that comes at `came`, which is not before `now`.
     pub fn book_from(&mut self, now: Nanos, came: Nanos, time: Nanos, cause: Cause) -> Nanos {
+        self.retire(now);
+        let start = self.end().map_or(came, |end| end.max(came));
+        self.open.push_back(Booking { cause, came, start, end: start + time });
+        start
+    }
+
+    /// The same for a host's work that goes before what was booked last. Where that has begun it is suspended, which takes `pause`, and
+    /// goes on afterwards. Gives the start, and whether anything was suspended.
+    pub fn book_first(&mut self, now: Nanos, came: Nanos, time: Nanos, pause: Nanos) -> (Nanos, bool) {
+        self.retire(now);
+        let last = self.open.pop_back().filter(|last| last.end > came);
+        let begun = last.filter(|last| last.start < came);
+        let paused = came + pause;
+        self.open.extend(begun.map(|last| Booking { end: paused, ..last }));
+        let start = self.book_from(now, came, time, Cause::Host);
+        let end = start + time;
+        let rest = |last: Booking| match last.start < came {
+            true => Booking { came: end, start: end, end: end + (last.end - came), ..last },
+            false => Booking { start: end, end: end + (last.end - last.start), ..last },
+        };
+        self.open.extend(last.map(rest));
+        (start, begun.is_some())
+    }
+
+    /// When what was booked last ends.
+    pub fn end(&self) -> Option<Nanos> {
+        self.open.back().map(|last| last.end)
+    }
+
+    /// Keeps only sums of what is over.
+    #[inline]
+    fn retire(&mut self, now: Nanos) {
         while let Some(done) = self.open.front().copied().filter(|booking| booking.end <= now) {
             self.open.pop_front();
             self.over.0 += 1;
             self.over.1 += u128::from((done.start - done.came).0);
             self.over.2[done.cause as usize] += u128::from((done.end - done.start).0);
         }
-        let start = self.open.back().map_or(came, |last| last.end.max(came));
-        self.open.push_back(Booking { cause, came, start, end: start + time });
-        start
     }
 
     /// What happened up to `now`: of bookings that are not over, the part before it.

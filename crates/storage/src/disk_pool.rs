@@ -12,8 +12,8 @@ use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 
-/// Volumes on chains. Transfers on a chain share its rate; what is lost by sharing counts as waiting. Space is accounted for the pool as a
-/// whole, not volume by volume.
+/// Volumes on chains. Transfers on a chain share its rate; time lost by sharing counts as waiting. Free space is that of the pool as a
+/// whole, not of each volume.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiskPoolSpec {
@@ -162,6 +162,11 @@ impl<'m> DiskPool<'m> {
         {
             self.full_for.set(self.full_for.get() + (self.place.site.sim.now() - since));
         }
+    }
+
+    /// Whether a file need not wait for space.
+    pub(crate) fn has_room(&self, bytes: u64) -> bool {
+        self.free.held() >= bytes && self.free.waits().queue.value() == 0
     }
 
     /// Takes space that is there.

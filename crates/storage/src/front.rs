@@ -15,8 +15,8 @@ use crate::meter::{Activity, Meter, by_hosts};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 
-/// Limits and ports before an archive. A transfer first waits until its user and host may have another (blocked), then for a port that
-/// takes files of its size (waiting), and holds both until its data has moved.
+/// Limits and ports in front of an archive. A transfer first waits until its user and its host are below their limits (blocked), then for a
+/// port that accepts files of its size (waiting). It holds both until its data has moved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FrontSpec {

@@ -8,6 +8,7 @@
 
 mod arena;
 mod bookings;
+mod channel;
 mod crossing;
 pub mod expression;
 pub mod graph;
@@ -29,7 +30,7 @@ pub use health::{Change, Event, Happening, Health};
 pub use meter::{Activity, Balance, EventBooks, Meter};
 pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
-pub use theory::{Demand, Load, Model, Server};
+pub use theory::{Demand, Load, Model, Order, Server};
 pub use timeline::{Journey, Timeline, Visit};
 pub use witness::{Fact, Witness};
 
@@ -52,6 +53,10 @@ kinds::rooms! {
     Link = link::{LinkSpec, LinkPlan, Link},
     /// A Fibre Channel arbitrated loop.
     FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
+    /// A parallel SCSI bus.
+    ScsiBus = scsi_bus::{ScsiBusSpec, ScsiBusSpec, ScsiBus},
+    /// A SAS port with its expanders.
+    Sas = sas::{SasSpec, SasSpec, Sas},
     /// A switch that connects servers, storage and other switches.
     Switch = switch::{SwitchSpec, SwitchPlan, Switch},
     /// A server that streams come from.

@@ -16,25 +16,24 @@ use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 use crate::theory::{Demand, Load, Server};
 use crate::wire::{FrameSpec, Line, Preset, Wire};
 
-/// A link that carries one transfer at a time, or one in each direction, first come, first served. It holds no data: arrays send
-/// theirs `via` a link.
+/// A link that carries one transfer at a time, or one in each direction, first come, first served. Arrays reach their disks `via` a
+/// link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// Type of wire, which sets rate and frame. Default: as given by `rate` and `frame`.
+    /// Type of wire, which sets rate and frame format. Default: none; `rate` and `frame` apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
-    /// Data rate; with `frame`, the rate after line coding and before frame overhead. Default: that of
-    /// `preset`.
+    /// Data rate; with `frame`, the rate of whole frames after line coding. Default: that of `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// Frame overhead. Default: that of `preset`; without a preset none, and `rate` is the data rate.
+    /// Frame format. Default: that of `preset`, or no frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameSpec>,
-    /// Whether reads and writes share the wire. Default: `full` with a `preset`, otherwise `half`.
+    /// Whether reads and writes share a wire. Default: `full` with a `preset`, otherwise `half`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplex: Option<Duplex>,
-    /// Propagation delay. The next transfer can start meanwhile.
+    /// Propagation delay, during which the next transfer can start.
     #[serde(default)]
     pub latency: Nanos,
     /// Length in metres (5 ns each).

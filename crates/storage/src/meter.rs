@@ -14,6 +14,10 @@ use crate::disk::Background;
 pub enum Meter {
     /// How often something happened.
     Count(u64),
+    /// The same of what happens seldom, so that results show over time when it did: purges of a pool.
+    Marked(u64),
+    /// The largest number seen so far.
+    Peak(u64),
     /// How often something happened, of how many occasions: a hit ratio.
     Share(u64, u64),
     /// The area under a level, in units × ns: how full a buffer was.

@@ -1,4 +1,4 @@
-//! A network that transfers share: all that go the same way have its rate together, by max-min fairness.
+//! A network that transfers share: those in one direction share its rate by max-min fairness.
 
 use headrace_kernel::LinkId;
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
@@ -10,8 +10,8 @@ use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 
-/// A network between clients, disk pool and tape. Transfers share it; those limited elsewhere leave the rest to others. What is lost by
-/// sharing counts as waiting.
+/// A network between clients, disk pool and tape. Transfers share it by max-min fairness: one that is limited elsewhere leaves the rest to
+/// the others. Time lost by sharing counts as waiting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSpec {
@@ -27,7 +27,7 @@ impl Spec for NetworkSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
         if self.rate.get() <= 0.0 {
-            return at.refuse("rate", "a network carries something", None);
+            return at.refuse("rate", "the rate of a network must be above zero", None);
         }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }

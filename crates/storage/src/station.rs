@@ -12,7 +12,7 @@ use crate::graph::{Lowering, View};
 use crate::meter::Activity;
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
-use crate::theory::{Demand, Load, Model, Server};
+use crate::theory::{self, Demand, Load, Model, Server};
 
 /// Servers with one queue, whose service time does not depend on the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,7 +97,11 @@ impl Known for StationSpec {
     }
 
     fn demands(&self, view: View, _: &Load) -> Result<Vec<Demand>, String> {
-        let server = Server::Queue { servers: self.servers, urgent_first: self.order == Order::Priority };
+        let order = match self.order {
+            Order::FirstCome => theory::Order::FirstCome,
+            Order::Priority => theory::Order::Urgent,
+        };
+        let server = Server::Queue { servers: self.servers, order };
         Ok(vec![Demand::one(view.id(), server, self.service.law())])
     }
 

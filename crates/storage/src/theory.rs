@@ -103,17 +103,19 @@ pub struct Demand {
     pub beside: f64,
     /// An assumption of the formulas that fails here.
     pub fails: Option<String>,
+    /// The message that the visit is part of, by its route and its number there: a message is in all its ports at once.
+    pub message: Option<(NodeId, u32)>,
 }
 
 /// How requests are served at a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Server {
-    /// By this number of servers with one queue; by priority or in the order in which they come.
+    /// By this number of servers with one queue.
     Queue {
         /// How many.
         servers: u32,
-        /// Whether the most urgent is served first.
-        urgent_first: bool,
+        /// Who is served next.
+        order: Order,
     },
     /// Nobody waits.
     Delay,
@@ -127,15 +129,26 @@ pub enum Server {
     },
 }
 
+/// Who is served next at a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// First come, first served.
+    FirstCome,
+    /// The most urgent stream.
+    Urgent,
+    /// The visit of the smallest rank, whatever its stream: this one's. Visits of one request are each on their own.
+    Ranked(u32),
+}
+
 impl Server {
     /// One server, first come, first served.
-    pub const SINGLE: Self = Self::Queue { servers: 1, urgent_first: false };
+    pub const SINGLE: Self = Self::Queue { servers: 1, order: Order::FirstCome };
 }
 
 impl Demand {
     /// One visit to a node.
     pub fn one(node: NodeId, server: Server, law: Law) -> Self {
-        Self { node, server, visits: 1.0, law, beside: 1.0, fails: None }
+        Self { node, server, visits: 1.0, law, beside: 1.0, fails: None, message: None }
     }
 
     /// The work that one request brings the node, in ms.

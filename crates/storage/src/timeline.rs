@@ -69,9 +69,13 @@ impl Timeline {
     /// A request of `stream` is born; it is followed if it is one of the first.
     #[inline]
     pub fn born(&self, stream: usize, now: Nanos, ask: &Ask<Block>) {
-        if self.free.get() == 0 {
-            return;
+        if self.free.get() > 0 {
+            self.follow(stream, now, ask);
         }
+    }
+
+    #[cold]
+    fn follow(&self, stream: usize, now: Nanos, ask: &Ask<Block>) {
         self.free.set(self.free.get() - 1);
         let mut journeys = self.journeys.borrow_mut();
         self.followed.borrow_mut().insert(ask.root, journeys.len());

@@ -177,16 +177,15 @@ fn a_loop_carries_every_access() {
     let fc = component(r#"{"type": "fc_loop", "rate": "1 Gb/s"}"#);
     let graph = graph(&[("loop", fc), ("target", component(&array))], &drive);
     let found = graph.view(graph.named("target").unwrap()).demands(&reads(2)).unwrap();
-    let held = found.iter().find(|demand| graph.view(demand.node).kind() == "fc_loop").unwrap();
+    let held: Vec<_> = found.iter().filter(|demand| graph.view(demand.node).kind() == "fc_loop").collect();
     let (byte, round) = (10.0 / 1.0625e6, 5.0 * 6.0 * 40.0 / 1.0625e6);
-    let access = 5.0 * round + byte * (92.0 + 32.0 * 2108.0 + 84.0);
-    assert!(
-        (held.work_ms() / (2.0 * access) - 1.0).abs() < 1e-6,
-        "{} ms, by hand {}",
-        held.work_ms(),
-        2.0 * access
-    );
-    assert!(held.fails.is_some());
+    let access = [2.5 * round + byte * 92.0, 2.5 * round + byte * (32.0 * 2108.0 + 84.0)];
+    assert_eq!(held.len(), 2);
+    for (demand, access) in held.iter().zip(access) {
+        let work = demand.work_ms();
+        assert!((work / (2.0 * access) - 1.0).abs() < 1e-6, "{work} ms, by hand {}", 2.0 * access);
+        assert!(demand.fails.is_some());
+    }
 }
 
 /// In lockstep the array is one server, whose service is the slowest part's.

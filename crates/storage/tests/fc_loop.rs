@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::{Coming, by_events, drive, graph, lowered};
+use common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
 use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::fc_loop::{FcLoopSpec, Policy};
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
 use headrace_storage::{ComponentSpec, Graph, Mistake};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, DrawnTime, NodeId, Op, Spent, TimeSpec, What};
+use headrace_work::{Block, DrawnTime, Op, Spent, TimeSpec};
 use proptest::prelude::*;
 
 const UNIT: u64 = 128 * 1024;
@@ -141,7 +141,7 @@ fn tenancies(graph: &Graph, requests: &[Coming], accounts: &[Spent], disks: u64)
     let of_one = |(coming, spent): (&Coming, &Spent)| {
         let disk = 1 + (coming.2.address / UNIT % disks) as usize;
         let alternate = [0, disk].into_iter().cycle();
-        on_node(fc, spent)
+        visits_of(fc, spent)
             .into_iter()
             .zip(alternate)
             .map(move |((asked, began, ended), port)| Tenancy { port, asked, began, ended })
@@ -150,20 +150,6 @@ fn tenancies(graph: &Graph, requests: &[Coming], accounts: &[Spent], disks: u64)
     let mut all: Vec<Tenancy> = requests.iter().zip(accounts).flat_map(of_one).collect();
     all.sort_by_key(|tenancy| tenancy.began);
     all
-}
-
-/// When each visit of a node came, began and ended.
-fn on_node(node: NodeId, spent: &Spent) -> Vec<(u64, u64, u64)> {
-    let mut came = spent.began().0;
-    let mut visits = Vec::new();
-    for legs in spent.legs().windows(2) {
-        if legs[0].at == node && legs[0].what == What::Waiting {
-            assert_eq!((legs[1].at, legs[1].what), (node, What::Service));
-            visits.push((came, legs[0].until.0, legs[1].until.0));
-        }
-        came = legs[0].until.0;
-    }
-    visits
 }
 
 /// How often each other port has the loop between the instant at which each port could ask for it and the one at which it gets it:
@@ -183,19 +169,6 @@ fn most_bypasses(tenancies: &[Tenancy], ports: usize) -> usize {
 }
 
 const DISKS: u64 = 6;
-
-fn traffic() -> impl Strategy<Value = Vec<Coming>> {
-    let one = (0u64..2 * MS, any::<bool>(), 0..DISKS * 10, 1u64..=UNIT);
-    prop::collection::vec(one, 1..120).prop_map(|all| {
-        let mut now = Nanos::ZERO;
-        let coming = |(gap, write, unit, bytes)| {
-            now += Nanos(gap);
-            let op = if write { Op::Write } else { Op::Read };
-            (now, 0, Block { op, address: unit * UNIT, bytes })
-        };
-        all.into_iter().map(coming).collect()
-    })
-}
 
 fn policies() -> impl Strategy<Value = Policy> {
     prop::sample::select(vec![
@@ -217,7 +190,7 @@ proptest! {
     /// One port has the loop at a time. A read has it twice, a write four times. `by_events` checks that every byte that is sent
     /// arrives.
     #[test]
-    fn tenancies_do_not_overlap(policy in policies(), requests in traffic()) {
+    fn tenancies_do_not_overlap(policy in policies(), requests in traffic(DISKS, UNIT)) {
         let graph = with(policy);
         let accounts = by_events(&graph, &["tds"], &requests);
         let all = tenancies(&graph, &requests, &accounts, DISKS);
@@ -229,7 +202,7 @@ proptest! {
     /// Under fairness each other port has the loop at most twice before a port that wants it gets it: once in the window in which
     /// it had its turn, once in the next.
     #[test]
-    fn no_port_is_passed_over_more_than_twice(requests in traffic()) {
+    fn no_port_is_passed_over_more_than_twice(requests in traffic(DISKS, UNIT)) {
         let graph = with(Policy::Fairness);
         let accounts = by_events(&graph, &["tds"], &requests);
         let all = tenancies(&graph, &requests, &accounts, DISKS);
@@ -238,7 +211,7 @@ proptest! {
 
     /// All that a controller sends for reads is commands of reads, so the policies that favour it are one.
     #[test]
-    fn policies_that_favour_the_controller_agree_on_reads(requests in traffic()) {
+    fn policies_that_favour_the_controller_agree_on_reads(requests in traffic(DISKS, UNIT)) {
         let reads: Vec<Coming> =
             requests.into_iter().map(|(at, to, block)| (at, to, Block { op: Op::Read, ..block })).collect();
         let by = |policy| by_events(&with(policy), &["tds"], &reads);

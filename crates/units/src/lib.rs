@@ -52,16 +52,30 @@ impl Nanos {
     /// Later than anything that happens.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// From seconds, rounded to the nearest nanosecond; negative and NaN become zero, the far future [`Nanos::MAX`].
+    /// From nanoseconds, rounded to the nearest; negative and NaN become zero. At most 2⁶³ − 1, 292 years: a signed conversion
+    /// takes a third of the instructions, and draws are made of it.
     #[inline]
-    pub fn from_secs(secs: f64) -> Self {
-        Self((secs * 1e9 + 0.5) as u64)
+    pub fn from_ns(ns: f64) -> Self {
+        Self(((ns + 0.5) as i64).max(0) as u64)
     }
 
-    /// From milliseconds, rounded to the nearest nanosecond.
+    /// From seconds: see [`Nanos::from_ns`].
+    #[inline]
+    pub fn from_secs(secs: f64) -> Self {
+        Self::from_ns(secs * 1e9)
+    }
+
+    /// From milliseconds: see [`Nanos::from_ns`].
     #[inline]
     pub fn from_ms(ms: f64) -> Self {
-        Self((ms * 1e6 + 0.5) as u64)
+        Self::from_ns(ms * 1e6)
+    }
+
+    /// In nanoseconds, of a span below 2⁶³ ns: a signed conversion is one instruction.
+    #[inline]
+    pub fn ns(self) -> f64 {
+        debug_assert!(i64::try_from(self.0).is_ok(), "a span of {} ns", self.0);
+        self.0 as i64 as f64
     }
 
     /// Whole nanoseconds.

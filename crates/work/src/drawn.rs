@@ -47,17 +47,14 @@ impl Default for TimeSpec {
 
 impl TimeSpec {
     /// A time by this law.
-    #[inline]
+    #[inline(always)] // As a call, the generator would be written to memory and read back.
     pub fn draw(&self, draws: &mut Draws) -> Nanos {
         match *self {
             Self::Fixed(time) => time,
-            Self::Drawn(DrawnTime::Exponential(mean)) => nanos(draws.exponential() * mean.0 as f64),
-            Self::Drawn(DrawnTime::Erlang { stages, mean }) => {
-                let sum: f64 = (0..stages).map(|_| draws.exponential()).sum();
-                nanos(sum * mean.0 as f64 / f64::from(stages))
-            }
+            Self::Drawn(DrawnTime::Exponential(mean)) => Nanos::from_ns(draws.exponential() * mean.ns()),
+            Self::Drawn(DrawnTime::Erlang { stages, mean }) => erlang(stages, mean, draws),
             Self::Drawn(DrawnTime::Uniform { from, to }) => {
-                nanos(from.0 as f64 + draws.uniform() * (to.0 as f64 - from.0 as f64))
+                Nanos::from_ns(from.ns() + draws.uniform() * (to.ns() - from.ns()))
             }
         }
     }
@@ -83,8 +80,11 @@ impl TimeSpec {
     }
 }
 
-fn nanos(ns: f64) -> Nanos {
-    Nanos((ns + 0.5) as u64)
+/// The sum of exponential stages.
+#[inline(never)]
+fn erlang(stages: u32, mean: Nanos, draws: &mut Draws) -> Nanos {
+    let sum: f64 = (0..stages).map(|_| draws.exponential()).sum();
+    Nanos::from_ns(sum * mean.ns() / f64::from(stages))
 }
 
 /// A size, either fixed (`64 KiB`) or drawn for each request.

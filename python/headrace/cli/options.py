@@ -68,6 +68,12 @@ def cannot_write(error: OSError, file: object) -> NoReturn:
     raise typer.Exit(MISTAKE) from None
 
 
+def note(remarks: list[str]) -> None:
+    """Print remarks on what was asked, apart from the answer."""
+    for remark in remarks:
+        print(f"note: {printable(remark)}", file=sys.stderr)
+
+
 @contextmanager
 def telling_losses() -> Iterator[list[str]]:
     """Give a list of what could not be written meanwhile; once the answer is printed, see `exit_where_lost`."""
@@ -89,6 +95,11 @@ def exit_where_lost(lost: list[str]) -> None:
         print(f"error: {one}", file=sys.stderr)
     if lost:
         raise typer.Exit(MISTAKE)
+
+
+def texts(*files: Path | None) -> dict[str, str]:
+    """Return the texts of the scenarios that were given, by name: reports show them."""
+    return {str(file): file.read_text(encoding="utf-8") for file in files if file}
 
 
 def write(how: Callable[[Path], object], file: Path) -> None:

@@ -21,6 +21,7 @@ from headrace.cli.options import (
     cannot_write,
     changes,
     exit_where_lost,
+    note,
     refuse,
     telling_losses,
     write,
@@ -69,6 +70,7 @@ def run(
 
     try:
         loaded = scenario.load(file).with_(changed)
+        note(loaded.remarks)
         keep_apart({"--report": report, "--requests": requests, "--timeline": timeline}, loaded.inputs())
         with telling_losses() as lost, progress.of_run(quiet=as_json) as watch:
             how: dict[str, Any] = {
@@ -115,6 +117,7 @@ Checked = tuple[Document, dict[str, Any], str]
 def _scenario(file: Path, put: dict[str, str]) -> Checked:
     checking = scenario.load(file).with_(put)
     checked = checking.check()
+    note(checking.remarks)
     streams, components = len(checked["workload"]), len(checking.graph()["components"])
     return Document.scenario, checked, f"{words.counted(streams, 'stream')}, {words.counted(components, 'component')}"
 

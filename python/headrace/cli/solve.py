@@ -8,7 +8,7 @@ import typer
 
 from headrace import scenario, solution
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, File, ReportFile, Sets, cannot_write, changes, refuse, write
+from headrace.cli.options import AsJson, File, ReportFile, Sets, cannot_write, changes, note, refuse, write
 from headrace.files import keep_apart
 
 
@@ -48,6 +48,7 @@ def solve(
     between = _range(load)
     try:
         loaded = scenario.load(file).with_(changes(sets) or {})
+        note(loaded.remarks)
         keep_apart({"--report": report}, loaded.inputs())
         found = loaded.solve(load=between)
         if simulate:

@@ -4,6 +4,7 @@ import ast
 import difflib
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,7 +97,7 @@ def evaluate(formula: str, values: Mapping[str, object]) -> str | int | float:
 def value(formula: str, values: Mapping[str, object]) -> Quantity:
     """Return the quantity that a formula gives: see `evaluate`."""
     try:
-        return _value(ast.parse(formula, mode="eval").body, values)
+        return _value(ast.parse(_subscripted(formula), mode="eval").body, values)
     except (RecursionError, MemoryError):
         raise ValueError(f"`{formula[:40]}…` is nested too deep for a formula; write it shorter") from None
     except (SyntaxError, ZeroDivisionError) as error:
@@ -104,12 +105,21 @@ def value(formula: str, values: Mapping[str, object]) -> Quantity:
         raise ValueError(f"`{formula}` is not a formula ({getattr(error, 'msg', error)}); {hint}") from None
 
 
+def _subscripted(formula: str) -> str:
+    """Return a formula whose places have their numbers in brackets, as Python reads them.
+
+    >>> _subscripted("2 * library.groups.0.drives + 1.5")
+    '2 * library.groups[0].drives + 1.5'
+    """
+    return re.sub(r"[A-Za-z_]\w*(\.\w+)+", lambda place: re.sub(r"\.(\d+)(?!\w)", r"[\1]", place[0]), formula)
+
+
 def _value(node: ast.expr, values: Mapping[str, Any]) -> Quantity:
     match node:
         case ast.Constant(value=int() | float() | str()):
             return quantity(node.value)
-        case ast.Name() | ast.Attribute():
-            place = ast.unparse(node)
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            place = re.sub(r"\[(\d+)\]", r".\1", ast.unparse(node))
             if place not in values:
                 near = difflib.get_close_matches(place, values, 3) or list(values)[:20]
                 raise ValueError(f"there is no `{place}`, or several: name it in full; there are {', '.join(near)}")

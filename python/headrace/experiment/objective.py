@@ -16,6 +16,8 @@ TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for sh
 COSTS = ("price", "power", "rack_units")
 LOSSES = ("dropped", "expired", "failed", "blocked")
 RATES = ("requests_per_s", "bytes_per_s")
+# What requests are told apart by in results: `p99(recall)` is that of the only stream that has recalls.
+OPERATIONS = ("reads", "writes", "get", "put", "stage", "delete", "session", "recall")
 WHATS = (*TIMES, *RATES, *LOSSES, "utilisation", "queue", *COSTS)
 # Of these less is better: `<` is the goal, and `>` the limit.
 LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
@@ -39,15 +41,17 @@ class Objective:
     def metric(self, metrics: Iterable[str]) -> str:
         """Return the name of the metric; raise `ScenarioError` where no run has it.
 
-        `reads` and `writes` are those of the only stream that has them; of a stream without writes, all are reads.
+        `reads`, `writes` and operations on files are those of the only stream that has them; of a stream without
+        writes, all are reads.
         """
         known = list(metrics)
         name = TIMES.get(self.what, self.what)
         direct = [f"{self.of}.{name}"]
-        if self.of in ("reads", "writes"):
-            streams = dict.fromkeys(metric.split(".")[0] for metric in known if metric.endswith(".requests_per_s"))
+        streams = dict.fromkeys(metric.split(".")[0] for metric in known if metric.endswith(".requests_per_s"))
+        if self.of in OPERATIONS:
             direct += [f"{stream}.{self.of}.{name}" for stream in streams]
-            direct += [f"{stream}.{name}" for stream in streams] if len(streams) == 1 else []
+        if self.of in ("reads", "writes") and len(streams) == 1:
+            direct += [f"{stream}.{name}" for stream in streams]
         found = [metric for metric in direct if metric in known]
         if not found:
             fitting = ", ".join(_asked(metric) for metric in known if metric.endswith(f".{name}"))
@@ -144,6 +148,8 @@ def _ends(path: str) -> list[str]:
 
 
 def _leaves(path: str, node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, list):
+        node = {str(at): inner for at, inner in enumerate(node)}
     if not isinstance(node, Mapping):
         yield path, node
         return

@@ -122,7 +122,7 @@ def _is_saturated(found: Json) -> bool:
 
 
 def metrics(found: Json) -> dict[str, float | None]:
-    """Return the numbers of a run by name, such as `users.mean_ms`, `users.reads.p99_ms`, `tds/spindle.queue`."""
+    """Return the numbers of a run by name, such as `users.mean_ms`, `users.recall.p99_ms`, `tds/spindle.queue`."""
     numbers: dict[str, float | None] = {}
     for stream in found["streams"]:
         name = stream["name"]
@@ -131,6 +131,8 @@ def metrics(found: Json) -> dict[str, float | None]:
         numbers |= _response(name, stream["response"])
         for op in ("reads", "writes"):
             numbers |= _response(f"{name}.{op}", stream[op]) if stream[op] else {}
+        for op, response in stream["operations"].items():
+            numbers |= _response(f"{name}.{op}", response)
     for group, members in alike(found["components"]).items():
         for number in ("utilisation", "queue"):
             of_each = [member[number] for member in members if member[number] is not None]

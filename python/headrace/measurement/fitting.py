@@ -42,8 +42,6 @@ TOO_CLOSE = 0.95
 # A parameter is not known where its standard error is more than this share of its range.
 TOO_WIDE = 0.25
 AT_BOUND = 1e-3
-# A residual beyond this counts in proportion to its size rather than to its square, where the loss is robust: 3 %.
-OUTLIER = 0.03
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,6 @@ class _Problem:
     of: list[Load]
     requests: int
     measures: tuple[str, ...] = FITTED
-    loss: str = "linear"
     known: dict[tuple[float, ...], list[dict[str, Json]]] = field(default_factory=dict)
 
     def with_values(self, places: "Array") -> Scenario:
@@ -177,7 +174,7 @@ class _Problem:
 
         found = optimize.least_squares(
             self.residuals, np.clip(start, 0.01, 0.99), jac=self.jacobian, args=(chosen,), bounds=(0.0, 1.0),
-            max_nfev=steps, xtol=1e-4, ftol=1e-5, loss=self.loss, f_scale=OUTLIER,
+            max_nfev=steps, xtol=1e-4, ftol=1e-5,
         )  # fmt: skip
         return np.asarray(found.x)
 
@@ -190,14 +187,12 @@ def fit(
     stream: str | None = None,
     requests: int = loads.REQUESTS,
     measures: tuple[str, ...] = FITTED,
-    loss: str = "linear",
     cross_validate: bool = True,
     tell: Tell | None = None,
 ) -> Json:
     """Fit fields of a scenario, each `PATH=LOW..HIGH`, to a measurement; return them as docs/results.md describes it.
 
-    `measures` are those of `iops` and `mean_ms` that are fitted. `loss` is `linear` for least squares, or `soft_l1`, by
-    which a load that the scenario cannot explain pulls less on the others. Without `cross_validate` that part is null.
+    `measures` are those of `iops` and `mean_ms` that are fitted. Without `cross_validate` that part is null.
     The search begins at what the scenario has, or halfway between the bounds. Raises `ScenarioError` where a field does
     not exist, or there are fewer loads than fields.
     """
@@ -206,7 +201,7 @@ def fit(
     of, remarks = loads.loads_of(found)
     parameters = [parameter(given, scenario) for given in vary]
     _refuse_too_few(parameters, of)
-    problem = _Problem(scenario, name, parameters, of, requests, measures, loss)
+    problem = _Problem(scenario, name, parameters, of, requests, measures)
     every = list(range(len(of)))
     tell("fitting")
     best = problem.fitted(_start(parameters), every)

@@ -3,7 +3,7 @@
 //! With one client of class c less, Q_{k,c} is taken for (N_c − 1)/N_c of what it is, and the other classes' for the same.
 //! Time and memory do not depend on how many clients there are. It is off by a few per cent where queues matter.
 
-use super::{Network, Solution};
+use super::{Network, Solution, several};
 
 /// The largest change of a queue at which the iteration ends, as a share of all clients.
 const CLOSE: f64 = 1e-10;
@@ -32,7 +32,8 @@ pub(super) fn fixed_point(
                     + change(station, other, class)
             };
             let others = (0..clients.len()).filter(|other| clients[*other] > 0 && left(*other) > 0.0);
-            others.map(|other| left(other) * share(other)).sum::<f64>().max(0.0)
+            let found = others.map(|other| left(other) * share(other)).sum::<f64>().max(0.0);
+            several::wait(network.stations()[station].servers, all - 1.0, found)
         };
         let next = network.step(clients, found);
         let moved = apart(&solution, &next);

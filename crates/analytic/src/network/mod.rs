@@ -20,6 +20,7 @@ pub mod linearizer;
 pub mod mva;
 pub mod open;
 pub mod priority;
+mod several;
 #[cfg(test)]
 mod tests;
 
@@ -28,7 +29,7 @@ mod tests;
 pub struct Station {
     /// Whether requests never wait here.
     pub delay: bool,
-    /// Number of servers of a queue. [`mva::exact`] knows several; for approximations and bounds use [`Station::several`].
+    /// Number of servers of a queue. Bounds know one; for them use [`Station::several`].
     pub servers: u32,
     /// For each class the work that one request brings: visits × mean service time. It sets the utilisation.
     pub demands: Vec<f64>,

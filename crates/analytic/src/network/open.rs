@@ -19,32 +19,23 @@ pub fn work(visits: &[Visits]) -> f64 {
     visits.iter().map(|class| class.rate * class.mean).sum()
 }
 
-/// The mean residual work that an arrival finds in service at one server, Σ λ E\[S²\]/2.
-pub fn residual(visits: &[Visits]) -> f64 {
-    visits.iter().map(|class| class.rate * class.square).sum::<f64>() / 2.0
-}
-
-/// The mean wait before one server, first come, first served: the residual over 1 − ρ (Pollaczek and Khinchine). `None` where
-/// it has no steady state.
-pub fn wait(visits: &[Visits]) -> Option<f64> {
-    let idle = 1.0 - work(visits);
-    (idle > 0.0).then(|| residual(visits) / idle)
-}
-
-/// The mean wait before several servers, first come, first served: that of M/M/c (Erlang 1917) times (1 + cv²)/2 (Lee and
-/// Longton 1959), which is exact for one server and for exponential service. `None` where it has no steady state.
-pub fn wait_of_several(servers: u32, visits: &[Visits]) -> Option<f64> {
-    let (work, idle) = (work(visits), f64::from(servers) - work(visits));
-    if idle <= 0.0 {
-        return None;
-    }
+/// The mean time until a server is free for an arrival that finds nobody waiting, zero where one is free already. For one server it is
+/// the residual work Σ λ E\[S²\]/2. For several it is that of M/M/c (Erlang 1917) times (1 + cv²)/2 (Lee and Longton 1959), exact for
+/// exponential service.
+pub fn until_free(servers: u32, visits: &[Visits]) -> f64 {
+    let work = work(visits);
     if work == 0.0 {
-        return Some(0.0);
+        return 0.0;
     }
-    let exponential = work * work / visits.iter().map(|class| class.rate).sum::<f64>();
-    let spread = residual(visits) / exponential;
-    let mean = work / visits.iter().map(|class| class.rate).sum::<f64>();
-    Some(waits(servers, work) * mean / idle * spread)
+    let residual = visits.iter().map(|class| class.rate * class.square).sum::<f64>() / 2.0;
+    waits(servers, work) / f64::from(servers) * residual / work
+}
+
+/// The mean wait before servers with one queue, first come, first served: [`until_free`] over 1 − ρ (for one server Pollaczek and
+/// Khinchine). `None` where it has no steady state.
+pub fn wait(servers: u32, visits: &[Visits]) -> Option<f64> {
+    let idle = 1.0 - work(visits) / f64::from(servers);
+    (idle > 0.0).then(|| until_free(servers, visits) / idle)
 }
 
 /// The share of arrivals that wait in M/M/c at this work (Erlang's C), by the recursion of his B.

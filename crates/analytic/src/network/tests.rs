@@ -87,13 +87,13 @@ fn several_servers_are_alone_or_saturated_exactly() {
 #[test]
 fn open_stations_have_their_textbook_waits() {
     let exponential = |rate, mean: f64| Visits { rate, mean, square: 2.0 * mean * mean };
-    assert!((open::wait(&[exponential(0.8, 1.0)]).unwrap() - 4.0).abs() < 1e-12);
+    assert!((open::wait(1, &[exponential(0.8, 1.0)]).unwrap() - 4.0).abs() < 1e-12);
     let fixed = Visits { rate: 0.8, mean: 1.0, square: 1.0 };
-    assert!((open::wait(&[fixed]).unwrap() - 2.0).abs() < 1e-12);
-    let two = open::wait_of_several(2, &[exponential(1.5, 1.0)]).unwrap();
+    assert!((open::wait(1, &[fixed]).unwrap() - 2.0).abs() < 1e-12);
+    let two = open::wait(2, &[exponential(1.5, 1.0)]).unwrap();
     assert!((two - 0.5625 / (1.0 - 0.5625)).abs() < 1e-12, "{two}");
-    assert!(open::wait(&[exponential(1.0, 1.0)]).is_none());
-    assert!(open::wait_of_several(2, &[exponential(2.0, 1.0)]).is_none());
+    assert!(open::wait(1, &[exponential(1.0, 1.0)]).is_none());
+    assert!(open::wait(2, &[exponential(2.0, 1.0)]).is_none());
 }
 
 /// Kleinrock's conservation law: Σ ρ W does not depend on who is urgent. The starving wait forever, the urgent do not.
@@ -103,19 +103,30 @@ fn priorities_only_change_who_waits() {
         [Visits { rate: 0.2, mean: 1.0, square: 3.0 }, Visits { rate: 0.1, mean: 5.0, square: 30.0 }];
     let all: f64 = classes.iter().map(|class| class.rate * class.mean).sum();
     let weighed = |classes: &[Visits]| -> f64 {
-        let waits = priority::waits(classes);
+        let waits = priority::waits(1, classes);
         classes.iter().zip(waits).map(|(class, wait)| class.rate * class.mean * wait.unwrap()).sum()
     };
     let (one, other) = (weighed(&classes), weighed(&[classes[1], classes[0]]));
     assert!((one - other).abs() < 1e-12);
-    assert!((one - all * open::wait(&classes).unwrap()).abs() < 1e-12);
-    let starving = priority::waits(&[classes[0], Visits { rate: 1.0, ..classes[1] }]);
+    assert!((one - all * open::wait(1, &classes).unwrap()).abs() < 1e-12);
+    let starving = priority::waits(1, &[classes[0], Visits { rate: 1.0, ..classes[1] }]);
     // The server is never idle: 0.2 of its time goes to the urgent, 0.8 to the others (0.16 a unit of time).
     let urgent = starving[0].unwrap();
     assert!(
         starving[1].is_none() && (urgent - (0.2 * 3.0 + 0.16 * 30.0) / 2.0 / 0.8).abs() < 1e-12,
         "{urgent}"
     );
+}
+
+/// M/M/3 at ρ = 0.8 with two classes of one mean, the urgent one a quarter of the load: on average both wait as they would without
+/// ranks, and each by Cobham's factors.
+#[test]
+fn several_servers_may_take_the_urgent_first() {
+    let class = |rate: f64| Visits { rate, mean: 2.0, square: 8.0 };
+    let waits: Vec<f64> = priority::waits(3, &[class(0.3), class(0.9)]).into_iter().flatten().collect();
+    let all = open::wait(3, &[class(1.2)]).unwrap();
+    assert!(((0.3 * waits[0] + 0.9 * waits[1]) / 1.2 - all).abs() < 1e-12, "{waits:?}, {all}");
+    assert!((waits[0] - all * 0.2 / 0.8).abs() < 1e-12 && (waits[1] - all / 0.8).abs() < 1e-12, "{waits:?}");
 }
 
 /// Over 200 networks: linearizer is nearer to the exact answer than Bard and Schweitzer, on average by far.
@@ -225,4 +236,41 @@ fn classes_alike_share_several_servers() {
         mva::exact(&Network::new(stations, classes)).classes.iter().map(|class| class.throughput).sum::<f64>()
     };
     assert!((of(&[4, 3]) / of(&[7]) - 1.0).abs() < 1e-12);
+}
+
+/// Two classes that think, at a station of several servers, which may be written as two others, and two of one server.
+fn served_by_several(station: &[Station], clients: u32, think: f64, other: f64) -> Network {
+    let classes = [(clients, think), (clients.div_ceil(2), 2.0 * think)];
+    let others = [other, 0.5].map(|demand| Station::queue(vec![demand; 2]));
+    let stations = [station, &others].concat();
+    Network::new(stations, classes.map(|(clients, think)| Class { clients, think }).to_vec())
+}
+
+/// How far linearizer is from the exact throughput: with several servers, and with a fast one and a delay instead.
+fn off(servers: u32, clients: u32, (think, other): (f64, f64)) -> [f64; 2] {
+    let several = Station { servers, ..Station::queue(vec![8.0; 2]) };
+    let as_one = Station::several(servers, &[8.0; 2]);
+    let exact = throughput(&mva::exact(&served_by_several(std::slice::from_ref(&several), clients, think, other)));
+    let of = |stations: &[Station]| {
+        let found = linearizer::solve(&served_by_several(stations, clients, think, other));
+        (throughput(&found) / exact - 1.0).abs()
+    };
+    [of(&[several]), of(&as_one)]
+}
+
+/// The claims, made before it was run: with several servers linearizer is within 5 % of the exact throughput, on average within 1 %, and
+/// nearer than with a fast server and a delay. It found 0.18 % on average and 1.8 % at most; 1.2 % with a fast server.
+#[test]
+fn linearizer_knows_several_servers() {
+    let mut offs = Vec::new();
+    for servers in [2, 4, 8, 16] {
+        for clients in [1, 2, 4, 6, 8, 12, 16, 24, 40] {
+            offs.extend(
+                [(0.0, 1.0), (20.0, 1.0), (0.0, 3.0), (50.0, 0.2)].map(|of| off(servers, clients, of)),
+            );
+        }
+    }
+    let mean = |at: usize| offs.iter().map(|off| off[at]).sum::<f64>() / offs.len() as f64;
+    let worst = offs.iter().map(|off| off[0]).fold(0.0, f64::max);
+    assert!(worst < 0.05 && mean(0) < 0.01 && mean(0) < mean(1), "{worst}, {}, {}", mean(0), mean(1));
 }

@@ -27,22 +27,36 @@ static LAYER: LazyLock<Layers> = LazyLock::new(|| {
     Layers { edge, density: edge.map(|x| libm::exp(-x)) }
 });
 
-#[inline]
+/// Most draws end at the first comparison: it is inlined wherever one draws, so that the generator stays in registers.
+#[inline(always)]
 pub(super) fn exponential(draws: &mut Draws) -> f64 {
     let layers = &*LAYER;
-    loop {
-        let bits = draws.bits();
+    let bits = draws.bits();
+    let (layer, x) = layers.at(bits);
+    if x < layers.edge[layer + 1] { x } else { layers.beyond(draws, layer, x) }
+}
+
+impl Layers {
+    /// The layer that the low bits name, and how far to the right in it the high bits point.
+    #[inline]
+    fn at(&self, bits: u64) -> (usize, f64) {
         let layer = (bits & 0xff) as usize;
-        let x = (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64) * layers.edge[layer];
-        if x < layers.edge[layer + 1] {
-            return x;
+        (layer, (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64) * self.edge[layer])
+    }
+
+    /// What becomes of a point that does not lie wholly under the curve.
+    #[cold]
+    fn beyond(&self, draws: &mut Draws, mut layer: usize, mut x: f64) -> f64 {
+        while x >= self.edge[layer + 1] {
+            if layer == 0 {
+                return TAIL - libm::log(1.0 - draws.uniform()); // The tail of an exponential is an exponential.
+            }
+            let (low, high) = (self.density[layer], self.density[layer + 1]);
+            if low + (high - low) * draws.uniform() < libm::exp(-x) {
+                break;
+            }
+            (layer, x) = self.at(draws.bits());
         }
-        if layer == 0 {
-            return TAIL - libm::log(1.0 - draws.uniform()); // The tail of an exponential is an exponential.
-        }
-        let (low, high) = (layers.density[layer], layers.density[layer + 1]);
-        if low + (high - low) * draws.uniform() < libm::exp(-x) {
-            return x;
-        }
+        x
     }
 }

@@ -294,7 +294,8 @@ impl<'s> Checker<'s> {
     }
 
     fn wrong_kind(&mut self, node: &Node, alternatives: &[&'s Json], path: &Path) {
-        let wanted: Vec<String> = alternatives.iter().map(|schema| kind_in_words(schema)).collect();
+        let mut wanted: Vec<String> = alternatives.iter().map(|schema| kind_in_words(schema)).collect();
+        wanted.dedup();
         let message = format!("`{}` is {}; it must be {}", last(path), node.shown(), wanted.join(" or "));
         self.say(Problem::at(path.clone(), message));
     }

@@ -85,7 +85,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Puts `text`, read as YAML, instead of what `path` (`workload.users.size`) names, or adds it there.
+    /// Replaces what `path` (`workload.users.size`) names by `text`, read as YAML, or adds it there. `null` removes it.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), Problem> {
         let wrong = |message: String| Problem::at(Path::default(), message);
         let mut value =
@@ -110,6 +110,10 @@ impl Tree {
             node = node.child_to_set(step).ok_or_else(|| {
                 wrong(format!("`{path}`: `{step}` cannot be set: its parent has no such field"))
             })?;
+        }
+        if value.value == Value::Scalar(Json::Null) {
+            self.root.remove(path);
+            return Ok(());
         }
         *node = value;
         Ok(())
@@ -187,6 +191,18 @@ impl Node {
             entries.len() - 1
         });
         Some(&mut entries[at].1)
+    }
+
+    /// Removes the key that `path` names from its map.
+    fn remove(&mut self, path: &str) {
+        let Value::Map(entries) = &mut self.value else { return };
+        match path.split_once('.') {
+            None => entries.retain(|(key, _)| key.name != path),
+            Some((name, rest)) => {
+                let children = entries.iter_mut().filter(|(key, _)| key.name == name);
+                children.for_each(|(_, child)| child.remove(rest));
+            }
+        }
     }
 
     /// What the document says here, for messages.

@@ -2,7 +2,7 @@
 
 use headrace_storage::Load;
 use headrace_trace::{FileLog, Replay, Timing};
-use headrace_work::{NodeId, Op};
+use headrace_work::{FileAct, NodeId, Op};
 use headrace_workload::{ArrivalSpec, Extents, StreamSpec, WhenFull};
 
 use crate::operation::Operation;
@@ -31,7 +31,11 @@ impl StreamPlan {
     /// The operations that it has, where there are several: results tell them apart.
     pub fn operations(&self) -> Vec<Operation> {
         let all: Vec<Operation> = match &self.log {
-            Some(log) => log.survey.acts().map(|(act, _)| Operation::File(act)).collect(),
+            Some(log) => {
+                let acts: Vec<FileAct> = log.survey.acts().map(|(act, _)| act).collect();
+                let recalls = acts.iter().any(|act| matches!(act, FileAct::Get | FileAct::Stage));
+                acts.into_iter().map(Operation::File).chain(recalls.then_some(Operation::Recall)).collect()
+            }
             None if self.is_mixed() => vec![Operation::Block(Op::Read), Operation::Block(Op::Write)],
             None => Vec::new(),
         };

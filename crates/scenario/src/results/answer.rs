@@ -52,11 +52,16 @@ fn stream(stream: &StreamResults) -> String {
         .iter()
         .find(|quantile| quantile.share == 0.99)
         .map_or(0.0, |quantile| quantile.ms);
+    // Sessions of cartridges have a time and no size.
+    let rate = if stream.bytes_per_s > 0.0 {
+        format!(" ({})", BytesPerSecond(stream.bytes_per_s))
+    } else {
+        String::new()
+    };
     let said = format!(
-        "{}: {:.4} requests/s ({}), mean {}{sure}, p99 {}.",
+        "{}: {:.4} requests/s{rate}, mean {}{sure}, p99 {}.",
         stream.name,
         Significant(stream.requests_per_s),
-        BytesPerSecond(stream.bytes_per_s),
         time(response.mean_ms),
         time(slow),
     );

@@ -24,6 +24,8 @@ pub struct ComponentResults {
     pub within: Option<u32>,
     /// The components it sends work to, by their numbers.
     pub uses: Vec<u32>,
+    /// Number of its servers; zero where it has no queue of its own.
+    pub servers: u64,
     /// Share of the time its servers were in use; none where it has no queue of its own.
     pub utilisation: Option<f64>,
     /// The same by cause, where it did more than hosts waited for: `host`, `destage`, `rebuild`, `migration`.
@@ -87,6 +89,7 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         written: node.field.join("."),
         within: node.within.map(|within| within.0),
         uses: node.uses.iter().map(|used| used.0).collect(),
+        servers,
         utilisation: (servers > 0).then(|| share(sum(Reading::busy_in_all))),
         utilisation_by_cause: by_cause(id, outcomes, share),
         queue: (servers > 0).then(|| sum(|reading| reading.queue) * 1e-9 / time),
@@ -115,16 +118,12 @@ fn meters(id: NodeId, outcomes: &[Outcome], time: f64) -> BTreeMap<&'static str,
     let Some(first) = outcomes.first() else { return BTreeMap::new() };
     let names = first.components[id.index()].meters.iter().enumerate();
     let value = |at: usize, kind: MeterKind| {
-        let sum = |which: usize| {
-            outcomes
-                .iter()
-                .map(|outcome| {
-                    outcome.components[id.index()].reading.meters.get(at).map_or(0.0, |meter| meter[which])
-                })
-                .sum::<f64>()
-        };
+        let read = |outcome: &Outcome| outcome.components[id.index()].reading.meters.get(at).copied();
+        let each = || outcomes.iter().map(|outcome| read(outcome).unwrap_or_default());
+        let sum = |which: usize| each().map(|meter| meter[which]).sum::<f64>();
         match kind {
             MeterKind::Count => Some(sum(0)),
+            MeterKind::Peak => Some(each().map(|meter| meter[0]).fold(0.0, f64::max)),
             MeterKind::Share => (sum(1) > 0.0).then(|| sum(0) / sum(1)),
             MeterKind::Level => Some(sum(0) * 1e-9 / time),
         }

@@ -84,6 +84,8 @@ pub struct PointResults {
     pub utilisation: Vec<f64>,
     /// How full those components were that have a capacity: the share of it, by path.
     pub fill: BTreeMap<String, f64>,
+    /// How often what a component marks happened in it, by `component.what`, where it did: the purges of a pool.
+    pub marked: BTreeMap<String, u64>,
 }
 
 /// Draws up the results of all replications of a plan; what theory says only where it is wanted.
@@ -141,6 +143,7 @@ fn points(plan: &Plan, outcome: &Outcome) -> Vec<PointResults> {
         mean_ms: point.mean_ns.iter().map(|ns| Nanos(*ns as u64).ms()).collect(),
         utilisation: point.utilisation.clone(),
         fill: point.fill.iter().map(|(id, fill)| (path(*id), *fill)).collect(),
+        marked: point.marked.iter().map(|(id, what, times)| (format!("{}.{what}", path(*id)), *times)).collect(),
     });
     results.collect()
 }

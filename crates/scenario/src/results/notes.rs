@@ -8,6 +8,10 @@ use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome};
 use crate::spec::{Limits, WarmUp};
 
+/// What replications of a recording are.
+const SAME_REQUESTS: &str =
+    "replications replay the same requests: intervals cover only the randomness within components";
+
 /// Bytes of a sector of a disk.
 const SECTOR: u64 = 512;
 
@@ -31,7 +35,7 @@ pub(super) fn of(
     notes.extend(plan.streams.iter().filter_map(within_a_sector));
     notes.extend(unanswered(streams));
     notes.extend(of_traces(plan, outcomes, streams));
-    notes.extend(of_logs(plan));
+    notes.extend(of_logs(plan, outcomes.len()));
     notes.dedup();
     notes
 }
@@ -218,9 +222,14 @@ fn unanswered(streams: &[StreamResults]) -> Vec<String> {
 }
 
 /// What is to be said of replayed logs of file operations.
-fn of_logs(plan: &Plan) -> Vec<String> {
+fn of_logs(plan: &Plan, replications: usize) -> Vec<String> {
+    let same = (replications > 1).then(|| SAME_REQUESTS.to_owned());
     let logs = plan.streams.iter().filter_map(|stream| Some((&stream.name, stream.log.as_ref()?)));
-    logs.flat_map(|(name, log)| log.notes().into_iter().map(move |note| format!("{name}: {note}"))).collect()
+    let notes = logs.flat_map(|(name, log)| {
+        let all = log.notes().into_iter().chain(same.clone());
+        all.map(move |note| format!("{name}: {note}"))
+    });
+    notes.collect()
 }
 
 /// What is to be said of replayed traces.
@@ -236,7 +245,7 @@ fn of_traces(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Ve
                 .to_owned());
         }
         if outcomes.len() > 1 {
-            say("replications replay the same requests: intervals cover only the randomness within components".to_owned());
+            say(SAME_REQUESTS.to_owned());
         }
         let (made, all) = (stream.made, trace.survey.requests * outcomes.len() as u64);
         if whole && made < all {

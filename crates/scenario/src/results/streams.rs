@@ -50,7 +50,8 @@ pub struct StreamResults {
     pub reads: Option<ResponseResults>,
     /// Of writes, where there are reads too.
     pub writes: Option<ResponseResults>,
-    /// Of each operation of a log of file operations, where there are several: `get`, `put`, `stage`, `delete`.
+    /// Of each operation of a log of file operations, where there are several: `get`, `put`, `stage`, `delete`; and of `recall`, the gets and stages whose file came
+    /// from tape.
     pub operations: BTreeMap<&'static str, ResponseResults>,
     /// Where the time went: mean waiting, service and blocked time of a request along its path. They add up to the mean
     /// response.
@@ -90,7 +91,8 @@ pub(super) fn stream(
         let series: Option<Vec<&SeriesOutcome>> = found().map(|s| Some(&s.by_op[of_one(s)?].1)).collect();
         series.map(|series: Vec<&SeriesOutcome>| response::of(plan, &series, widen))
     };
-    let operations = FileAct::ALL.map(Operation::File).into_iter();
+    let operations = FileAct::ALL.map(Operation::File).into_iter().chain([Operation::Recall]);
+    let answered = |op: Operation| of_op(op).filter(|response| response.count > 0);
     let answered_after: u64 = all.iter().map(|series| series.tally.count()).sum();
     let distribution = response::merged(&all);
     StreamResults {
@@ -113,7 +115,7 @@ pub(super) fn stream(
         response: response::of(plan, &all, widen),
         reads: of_op(Operation::Block(Op::Read)),
         writes: of_op(Operation::Block(Op::Write)),
-        operations: operations.filter_map(|op| Some((op.name(), of_op(op)?))).collect(),
+        operations: operations.filter_map(|op| Some((op.name(), answered(op)?))).collect(),
         path: path(plan, outcomes, index, answered_after),
         cdf: cdf(&distribution),
         measured: measured::against(found()),

@@ -48,9 +48,12 @@ fn by_mser(record: &Record) -> Cut {
 }
 
 /// Of each replication the outcome at the first cut after which no stream moves, else at the last, where none is steady. Each has
-/// the same number of candidates.
+/// the same number of candidates; a single one leaves no choice, and nothing to be found steady.
 pub fn shared(replications: Vec<Vec<Outcome>>) -> Vec<Outcome> {
     let cuts = replications.first().map_or(0, Vec::len);
+    if cuts == 1 {
+        return replications.into_iter().flatten().collect();
+    }
     let standing = (0..cuts).find(|&at| !any_moves(replications.iter().map(|outcomes| &outcomes[at])));
     let at = standing.unwrap_or(cuts.saturating_sub(1));
     let chosen = replications.into_iter().map(|mut outcomes| outcomes.swap_remove(at));

@@ -31,7 +31,7 @@ pub struct Reading {
 /// The two numbers of a meter: for a share, the part and the whole.
 fn pair(meter: Meter) -> [f64; 2] {
     match meter {
-        Meter::Count(n) => [n as f64, 0.0],
+        Meter::Count(n) | Meter::Marked(n) | Meter::Peak(n) => [n as f64, 0.0],
         Meter::Share(part, whole) | Meter::Fill(part, whole) => [part as f64, whole as f64],
         Meter::Area(area) => [area as f64, 0.0],
     }
@@ -182,25 +182,20 @@ impl Marks {
 }
 
 impl Marks {
-    /// For each segment, how full the components were in it that have such a meter: `filled` gives them, and which meter it is.
-    pub fn fill_by_segment(&self, filled: &[(NodeId, usize)]) -> Vec<Vec<(NodeId, f64)>> {
-        let mut before = vec![[0.0, 0.0]; filled.len()];
+    /// For each segment, by how much the two numbers of each of `meters` grew in it, of those whose component was active: the place
+    /// in `meters`, and both.
+    pub fn grown_by_segment(&self, meters: &[(NodeId, usize)]) -> Vec<Vec<(usize, [f64; 2])>> {
+        let mut before = vec![[0.0, 0.0]; meters.len()];
         let of_mark = |mark: &Mark| {
-            let mut fill = Vec::new();
-            for ((id, meter), before) in filled.iter().zip(&mut before) {
+            let mut grown = Vec::new();
+            for (at, (id, meter)) in meters.iter().enumerate() {
                 let changed = mark.changed.iter().find(|(changed, _)| changed == id);
-                let Some([part, whole]) =
-                    changed.and_then(|(_, reading)| reading.meters.get(*meter).copied())
-                else {
-                    continue;
-                };
-                let span = whole - before[1];
-                if span > 0.0 {
-                    fill.push((*id, (part - before[0]) / span));
+                if let Some(now) = changed.and_then(|(_, reading)| reading.meters.get(*meter).copied()) {
+                    grown.push((at, [now[0] - before[at][0], now[1] - before[at][1]]));
+                    before[at] = now;
                 }
-                *before = [part, whole];
             }
-            fill
+            grown
         };
         self.marks.iter().map(of_mark).collect()
     }

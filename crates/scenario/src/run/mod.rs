@@ -7,6 +7,7 @@ mod log;
 mod marks;
 mod outcome;
 mod phases;
+mod points;
 mod record;
 mod recursion;
 mod replication;

@@ -11,6 +11,7 @@ use super::End;
 use super::cut::Cut;
 use super::marks::{Mark, Reading};
 use super::phases::Phase;
+use super::points::{self, Point};
 use super::record::{Record, StreamRecord, Totals};
 use super::replication::Replication;
 use crate::checks::{self, Evidence};
@@ -111,25 +112,12 @@ pub struct ComponentOutcome {
 pub enum MeterKind {
     /// How often something happened.
     Count,
+    /// The largest number seen, warm-up included.
+    Peak,
     /// The first over the second.
     Share,
     /// The first over the time: a mean level.
     Level,
-}
-
-/// One segment of the run.
-#[derive(Clone, Debug)]
-pub struct Point {
-    /// Its end.
-    pub time: Nanos,
-    /// Requests answered in it, of each stream.
-    pub answered: Vec<u64>,
-    /// Their mean response in ns, of each stream.
-    pub mean_ns: Vec<f64>,
-    /// The utilisation of each component in it.
-    pub utilisation: Vec<f64>,
-    /// How full those were that say so ([`Meter::Fill`]), each by its number.
-    pub fill: Vec<(NodeId, f64)>,
 }
 
 /// What streams got in a time in which the health of no component changed.
@@ -164,7 +152,7 @@ pub fn at_each(
     end: End,
     phases: &Arc<[PhaseOutcome]>,
 ) -> Vec<Outcome> {
-    let series: Arc<[Point]> = points(record, of.arena, now).into();
+    let series: Arc<[Point]> = points::of(record, of.arena, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
     let remarks = of.arena.ids().flat_map(|id| of.arena.metered(id).remarks(now));
     let remarks: Arc<[String]> = remarks.collect::<Vec<_>>().into();
@@ -247,50 +235,21 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
         let mut meters = Vec::new();
         arena.metered(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
         let servers = arena.metered(id).activity(now).map_or(0, |activity| activity.servers);
+        let last = Reading::of(arena, id, now);
+        let mut reading = last.since(earlier);
+        let peaks = meters.iter().enumerate().filter(|(_, (_, kind))| *kind == MeterKind::Peak);
+        peaks.for_each(|(at, _)| reading.meters[at] = last.meters[at]);
         let state = if arena.place(id).health.is_up() { arena.metered(id).state() } else { Some("failed") };
-        ComponentOutcome { servers, reading: Reading::of(arena, id, now).since(earlier), state, meters }
+        ComponentOutcome { servers, reading, state, meters }
     };
     arena.ids().map(outcome).collect()
 }
 
 fn kind(meter: Meter) -> MeterKind {
     match meter {
-        Meter::Count(_) => MeterKind::Count,
+        Meter::Count(_) | Meter::Marked(_) => MeterKind::Count,
+        Meter::Peak(_) => MeterKind::Peak,
         Meter::Share(..) | Meter::Fill(..) => MeterKind::Share,
         Meter::Area(_) => MeterKind::Level,
     }
-}
-
-fn points(record: &Record, arena: Arena, now: Nanos) -> Vec<Point> {
-    let servers = |id| arena.metered(id).activity(now).map_or(1, |activity| activity.servers);
-    let servers: Vec<f64> = arena.ids().map(|id| servers(id) as f64).collect();
-    let mut before = Nanos::ZERO;
-    let mut fill = record.marks.fill_by_segment(&filled(arena, now)).into_iter();
-    let segments = record.marks.times().zip(record.marks.busy_by_segment()).enumerate();
-    let points = segments.map(|(segment, (time, busy))| {
-        let span = (time - before).0.max(1) as f64;
-        before = time;
-        let tallies: Vec<Tally> = record.streams.iter().map(|stream| stream.all.tally_of(segment)).collect();
-        Point {
-            time,
-            answered: tallies.iter().map(Tally::count).collect(),
-            mean_ns: tallies.iter().map(Tally::mean_ns).collect(),
-            utilisation: busy.iter().zip(&servers).map(|(busy, servers)| busy / (servers * span)).collect(),
-            fill: fill.next().unwrap_or_default(),
-        }
-    });
-    points.collect()
-}
-
-/// The components that say how full they are, and which of their meters does.
-fn filled(arena: Arena, now: Nanos) -> Vec<(NodeId, usize)> {
-    let mut found = Vec::new();
-    for id in arena.ids() {
-        let mut place = 0;
-        arena.metered(id).meters(now, &mut |_, meter| {
-            found.extend(matches!(meter, Meter::Fill(..)).then_some((id, place)));
-            place += 1;
-        });
-    }
-    found
 }

@@ -18,8 +18,9 @@ const FIRST_SEGMENT: u64 = 100;
 pub struct Record<'m> {
     log: Option<Log<'m>>,
     arena: Arena<'m>,
-    /// The group of each component.
+    /// The group of each component, and whether it is a tape library.
     groups: Vec<u32>,
+    libraries: Vec<bool>,
     /// Of each stream.
     pub streams: Vec<StreamRecord>,
     /// What streams and components had recorded at the end of each segment.
@@ -90,6 +91,7 @@ impl<'m> Record<'m> {
             log,
             arena,
             groups: plan.graph.nodes.iter().map(|node| node.group).collect(),
+            libraries: plan.graph.nodes.iter().map(|node| node.plan.known().silos().is_some()).collect(),
             streams: plan.streams.iter().map(|stream| StreamRecord::new(stream, groups)).collect(),
             marks: Marks::new(arena),
             segment_length: FIRST_SEGMENT,
@@ -182,7 +184,7 @@ impl<'m> Record<'m> {
         }
     }
 
-    #[inline]
+    #[inline(always)] // A call would move the request and the account through memory.
     fn answer(&mut self, stream: usize, request: Request, spent: &Spent, now: Nanos) {
         if let Some(log) = &mut self.log {
             log.add(stream, request, spent, &self.groups);
@@ -191,6 +193,7 @@ impl<'m> Record<'m> {
             phases.answer(self.arena, stream, spent.total(), request.data.bytes);
         }
         self.streams[stream].answer(request, spent, &self.groups);
+        self.streams[stream].recalled(spent, &self.libraries);
         self.answered += 1;
         self.finished += 1;
         self.in_segment += 1;
@@ -200,6 +203,7 @@ impl<'m> Record<'m> {
     }
 
     /// Ends a segment at `now`.
+    #[cold]
     fn mark(&mut self, now: Nanos) {
         self.in_segment = 0;
         self.marks.take(now, self.arena, self.streams.iter().map(|stream| stream.totals.clone()).collect());
@@ -238,7 +242,7 @@ impl StreamRecord {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(&mut self, request: Request, spent: &Spent, groups: &[u32]) {
         let response = spent.total();
         self.all.record(response);
@@ -250,6 +254,15 @@ impl StreamRecord {
         self.totals.bytes += request.data.bytes;
         for (at, what, span) in spent.spans() {
             self.totals.legs[groups[at.index()] as usize][column(what)] += u128::from(span.0);
+        }
+    }
+
+    /// A request that a drive of a tape library worked for counts as a recall too, where recalls are told apart.
+    #[inline]
+    fn recalled(&mut self, spent: &Spent, libraries: &[bool]) {
+        let Some((Operation::Recall, series)) = self.by_op.last_mut() else { return };
+        if spent.spans().any(|(at, what, _)| what == What::Service && libraries[at.index()]) {
+            series.record(spent.total());
         }
     }
 

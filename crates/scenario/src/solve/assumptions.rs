@@ -53,9 +53,6 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
     if network.is_open() {
         let several = queue.servers > 1;
         return match () {
-            () if several && queue.urgent_first => {
-                Some(format!("`{name}` serves in order: of several servers with priorities no wait is known"))
-            }
             () if several && !(exponential && alike(laws())) => Some(format!(
                 "service of several servers is exponential: that of `{name}` is not (the wait is scaled by (1 + cv²)/2)"
             )),
@@ -63,10 +60,10 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
         };
     }
     match () {
-        () if queue.urgent_first && queue.asked.iter().flatten().count() > 1 => {
+        () if queue.has_ranks() => {
             Some(format!("requests are served in order of arrival: `{name}` has priorities"))
         }
-        () if queue.servers > 1 && (queue.is_split() || !closed::is_small(network)) => Some(format!(
+        () if queue.servers > 1 && queue.is_split() => Some(format!(
             "a station has one server: `{name}` has {} (approximated by a fast server and a delay, \
              after Seidmann; up to 26 % longer than simulated, most where clients equal servers)",
             queue.servers

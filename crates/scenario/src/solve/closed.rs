@@ -39,6 +39,9 @@ fn queues(network: &Network, clients: &[u32], several: Several) -> Queues {
 fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> {
     let of = |ms: &dyn Fn(usize) -> f64| (0..queue.asked.len()).map(ms).collect::<Vec<f64>>();
     let (demands, paths) = (of(&|stream| queue.work_ms(stream)), of(&|stream| queue.path_ms(stream)));
+    if queue.counted_elsewhere {
+        return vec![Station::delay(paths)];
+    }
     let joins = of(&|stream| match &queue.asked[stream] {
         Some(asked) if queue.splits(stream) => asked.visits * network.join_ms(stream),
         _ => 0.0,
@@ -67,7 +70,7 @@ fn solved(network: &Network, clients: &[u32]) -> Solution {
     if is_small_with(&exactly) {
         return mva::exact(&exactly);
     }
-    linearizer::solve(&queues(network, clients, Several::AsOne))
+    linearizer::solve(&exactly)
 }
 
 /// Throughput of each stream, requests/s.
@@ -97,6 +100,7 @@ pub fn knee(network: &Network) -> f64 {
 pub fn point(network: &Network, load: f64) -> Point {
     let clients = loads::clients(network, load);
     let queues = queues(network, &clients, Several::AsOne);
+    let exactly = self::queues(network, &clients, Several::Exactly);
     let found = solved(network, &clients);
     let streams = network.streams.iter().zip(&found.classes).map(|((stream, _), class)| StreamPoint {
         name: stream.name.clone(),
@@ -114,8 +118,8 @@ pub fn point(network: &Network, load: f64) -> Point {
         streams: streams.collect(),
         asymptotic: bounds::asymptotic(&queues).map(Between::per_s),
         balanced: bounds::balanced(&queues).map(Between::per_s),
-        bard_schweitzer_per_s: Some(all(&bard_schweitzer::solve(&queues))),
-        linearizer_per_s: Some(all(&linearizer::solve(&queues))),
+        bard_schweitzer_per_s: Some(all(&bard_schweitzer::solve(&exactly))),
+        linearizer_per_s: Some(all(&linearizer::solve(&exactly))),
         sets: loads::sets(network, load),
     }
 }

@@ -8,6 +8,7 @@ mod assumptions;
 mod closed;
 mod limits;
 mod loads;
+mod messages;
 mod network;
 mod open;
 mod words;

@@ -1,12 +1,12 @@
 //! The network that a scenario is: its streams, and the queues that they share.
 
 use headrace_analytic::Law;
-use headrace_storage::{Change, Demand, Server};
+use headrace_storage::{Change, Demand, Order, Server};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 use headrace_workload::ArrivalSpec;
 
-use super::refused;
+use super::{messages, refused};
 use crate::document::{Path, Problem};
 use crate::faults::{Fault, Moment};
 use crate::plan::{Plan, StreamPlan};
@@ -24,11 +24,10 @@ pub struct Network<'p> {
 pub struct Queue {
     pub node: NodeId,
     pub servers: u32,
-    pub urgent_first: bool,
-    /// How urgent each stream is.
-    pub priorities: Vec<u8>,
     /// What one request of each stream asks of it.
     pub asked: Vec<Option<Asked>>,
+    /// Whether what waits here is counted elsewhere: every message is in another port at the same time, for as long at least.
+    pub counted_elsewhere: bool,
 }
 
 /// What one request asks of a queue.
@@ -37,6 +36,8 @@ pub struct Asked {
     pub law: Law,
     /// How many of the visits go on side by side, at several such queues.
     pub beside: f64,
+    /// The visits of each rank and their laws; the smallest rank is served first.
+    pub ranks: Vec<(u32, f64, Law)>,
 }
 
 impl Asked {
@@ -60,6 +61,20 @@ impl Queue {
     /// How much of it the request waits out itself.
     pub fn path_ms(&self, stream: usize) -> f64 {
         self.asked[stream].as_ref().map_or(0.0, Asked::path_ms)
+    }
+
+    /// The ranks of all visits, the first to be served first.
+    pub fn ranks(&self) -> Vec<u32> {
+        let all = self.asked.iter().flatten().flat_map(|asked| &asked.ranks);
+        let mut ranks: Vec<u32> = all.map(|(rank, ..)| *rank).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
+    }
+
+    /// Whether some visits are served before others.
+    pub fn has_ranks(&self) -> bool {
+        self.ranks().len() > 1
     }
 
     /// Whether parts of requests of any stream are here and elsewhere at the same time.
@@ -157,33 +172,38 @@ impl<'p> Network<'p> {
 
 /// What all streams ask of a queue; `None` for a node that is none, or to which nothing comes.
 fn queue(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<Queue> {
-    let all = streams.iter().flat_map(|(_, demands)| demands_on(node, demands));
-    let (servers, urgent_first) = all.map(|(servers, urgent, _)| (servers, urgent)).next()?;
-    let asked = streams.iter().map(|(_, demands)| asked(node, demands)).collect();
-    let priorities = streams.iter().map(|(stream, _)| stream.spec.priority).collect();
-    Some(Queue { node, servers, urgent_first, priorities, asked })
+    let servers = streams.iter().flat_map(|(_, demands)| demands_on(node, demands)).next()?.0;
+    let asked = streams.iter().map(|(stream, demands)| asked(node, stream.spec.priority, demands)).collect();
+    Some(Queue { node, servers, asked, counted_elsewhere: messages::are_elsewhere(node, streams) })
 }
 
-fn demands_on(node: NodeId, demands: &[Demand]) -> impl Iterator<Item = (u32, bool, &Demand)> {
+fn demands_on(node: NodeId, demands: &[Demand]) -> impl Iterator<Item = (u32, Order, &Demand)> {
     demands.iter().filter_map(move |demand| match demand.server {
-        Server::Queue { servers, urgent_first } if demand.node == node => {
-            Some((servers, urgent_first, demand))
-        }
+        Server::Queue { servers, order } if demand.node == node => Some((servers, order, demand)),
         _ => None,
     })
 }
 
-/// What one request asks of a queue, all its demands there together.
-fn asked(node: NodeId, demands: &[Demand]) -> Option<Asked> {
-    let here: Vec<&Demand> = demands_on(node, demands).map(|(_, _, demand)| demand).collect();
-    let sum = |of: fn(&Demand) -> f64| here.iter().map(|demand| of(demand)).sum::<f64>();
+/// What one request of a stream of this priority asks of a queue, all its demands there together.
+fn asked(node: NodeId, priority: u8, demands: &[Demand]) -> Option<Asked> {
+    let here: Vec<(Order, &Demand)> =
+        demands_on(node, demands).map(|(_, order, demand)| (order, demand)).collect();
+    let sum = |of: fn(&Demand) -> f64| here.iter().map(|(_, demand)| of(demand)).sum::<f64>();
     let visits = sum(|demand| demand.visits);
     if visits == 0.0 {
         return None;
     }
-    let law = Law::mixed(here.iter().map(|demand| (demand.visits / visits, demand.law.clone())).collect());
+    let law =
+        Law::mixed(here.iter().map(|(_, demand)| (demand.visits / visits, demand.law.clone())).collect());
     let path = sum(|demand| demand.work_ms() / demand.beside);
-    Some(Asked { visits, law, beside: sum(Demand::work_ms) / path })
+    let rank = |order: Order| match order {
+        Order::FirstCome => 0,
+        Order::Urgent => u32::from(priority),
+        Order::Ranked(rank) => rank,
+    };
+    let ranks =
+        here.iter().map(|(order, demand)| (rank(*order), demand.visits, demand.law.clone())).collect();
+    Some(Asked { visits, law, beside: sum(Demand::work_ms) / path, ranks })
 }
 
 /// Every component works when the run begins: formulas know the system before its first fault alone.

@@ -1,10 +1,10 @@
 //! Open networks: requests come at a rate, and each queue is on its own.
 
-use headrace_analytic::network::open::{Visits, wait, wait_of_several};
+use headrace_analytic::network::open::{Visits, wait};
 use headrace_analytic::network::priority;
 use headrace_analytic::{Law, Mg1};
 
-use super::network::{Network, Queue};
+use super::network::{Asked, Network, Queue};
 use super::{Point, StreamPoint, loads};
 use crate::theory::approximation;
 
@@ -42,38 +42,49 @@ pub fn point(network: &Network, load: f64) -> Point {
 
 /// The mean wait of each stream before a queue; `None` for those that starve there.
 fn waits(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
-    let visits: Vec<Visits> =
-        rates.iter().zip(&queue.asked).map(|(rate, asked)| visits(*rate, asked)).collect();
-    match queue.servers {
-        1 if queue.urgent_first => by_urgency(queue, &visits),
-        1 => vec![wait(&visits); rates.len()],
-        servers => vec![wait_of_several(servers, &visits); rates.len()],
+    if queue.counted_elsewhere {
+        return vec![Some(0.0); rates.len()];
     }
-}
-
-fn visits(rate: f64, asked: &Option<super::network::Asked>) -> Visits {
-    let [mean, square, _] = asked.as_ref().map_or([0.0; 3], |asked| asked.law.moments());
-    Visits { rate: rate * asked.as_ref().map_or(0.0, |asked| asked.visits), mean, square }
-}
-
-/// Streams of one priority wait alike; they are one class with the law of both.
-fn by_urgency(queue: &Queue, visits: &[Visits]) -> Vec<Option<f64>> {
-    let mut levels = queue.priorities.clone();
-    levels.sort_unstable();
-    levels.dedup();
-    let of = |level: &u8| {
-        let alike = visits.iter().zip(&queue.priorities).filter(|(_, priority)| *priority == level);
-        together(alike.map(|(visits, _)| visits))
+    if queue.has_ranks() {
+        return by_rank(queue, rates);
+    }
+    let visits = |(rate, asked): (&f64, &Option<Asked>)| {
+        asked.as_ref().map(|asked| visits(rate * asked.visits, &asked.law))
     };
-    let waits = priority::waits(&levels.iter().map(of).collect::<Vec<_>>());
-    let place = |priority: &u8| levels.binary_search(priority).expect("it is one of them");
-    queue.priorities.iter().map(|priority| waits[place(priority)]).collect()
+    let all: Vec<Visits> = rates.iter().zip(&queue.asked).filter_map(visits).collect();
+    vec![wait(queue.servers, &all); rates.len()]
 }
 
-fn together<'v>(alike: impl Iterator<Item = &'v Visits> + Clone) -> Visits {
-    let rate: f64 = alike.clone().map(|visits| visits.rate).sum();
+fn visits(rate: f64, law: &Law) -> Visits {
+    let [mean, square, _] = law.moments();
+    Visits { rate, mean, square }
+}
+
+/// Visits of one rank wait alike; they are one class with the law of all. A stream waits as its visits do on average.
+fn by_rank(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
+    let ranks = queue.ranks();
+    let of_rank = |rank: &u32| {
+        let streams = rates.iter().zip(&queue.asked);
+        let here = |(rate, asked): (&f64, &Option<Asked>)| {
+            let ranks = asked.iter().flat_map(|asked| &asked.ranks).filter(|(its, ..)| its == rank);
+            ranks.map(|(_, many, law)| visits(rate * many, law)).collect::<Vec<_>>()
+        };
+        together(&streams.flat_map(here).collect::<Vec<_>>())
+    };
+    let waits = priority::waits(queue.servers, &ranks.iter().map(of_rank).collect::<Vec<_>>());
+    let place = |rank: &u32| ranks.binary_search(rank).expect("it is one of them");
+    let of_stream = |asked: &Option<Asked>| {
+        let asked = asked.as_ref()?;
+        let each = asked.ranks.iter().map(|(rank, many, _)| Some(many * waits[place(rank)]?));
+        Some(each.sum::<Option<f64>>()? / asked.visits)
+    };
+    queue.asked.iter().map(of_stream).collect()
+}
+
+fn together(alike: &[Visits]) -> Visits {
+    let rate: f64 = alike.iter().map(|visits| visits.rate).sum();
     let mean = |of: fn(&Visits) -> f64| {
-        let sum: f64 = alike.clone().map(|visits| visits.rate * of(visits)).sum();
+        let sum: f64 = alike.iter().map(|visits| visits.rate * of(visits)).sum();
         if rate > 0.0 { sum / rate } else { 0.0 }
     };
     Visits { rate, mean: mean(|visits| visits.mean), square: mean(|visits| visits.square) }

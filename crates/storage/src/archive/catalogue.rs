@@ -76,6 +76,11 @@ impl Catalogue {
         (file, self.by_name.insert(name, file).filter(|before| !self.entries[*before as usize].is_unwanted))
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Entry> + '_ {
+        self.entries.iter()
+    }
+
     pub fn len(&self) -> usize {
         self.entries.len()
     }

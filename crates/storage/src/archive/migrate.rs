@@ -57,7 +57,9 @@ impl<'m> Archive<'m> {
         self.tell(Fact::ReadBegins(file));
         let spot = self.copy(file, writing).await;
         self.files.borrow_mut()[file].tape = Some(spot);
-        self.fresh_bytes.set(self.fresh_bytes.get() - self.files.borrow()[file].bytes);
+        let bytes = self.files.borrow()[file].bytes;
+        self.fresh_bytes.set(self.fresh_bytes.get() - bytes);
+        add(&self.counts.stored_bytes, bytes);
         self.tell(Fact::ReadEnds(file));
         self.tell(Fact::OnTape(file));
         let since = self.now() - self.files.borrow()[file].stored;

@@ -2,6 +2,7 @@
 //! front, network, pool and library do it.
 
 mod catalogue;
+mod full;
 mod migrate;
 mod purge;
 mod space;
@@ -27,6 +28,7 @@ use crate::tape_library::TapeLibrary;
 use crate::witness::Fact;
 
 use catalogue::{Catalogue, FileNumber};
+use full::Filled;
 use purge::Order;
 
 pub use spec::{ArchivePlan, ArchiveSpec, MigrateOrder, MigrateSpec, PurgeSpec};
@@ -67,6 +69,12 @@ struct Counts {
     /// Files that were stored to tape, and for how long they had been in the pool until then, in ms.
     on_tape: Cell<u64>,
     to_tape_ms: Cell<u64>,
+    /// Bytes that came to the pool by puts and by recalls, and bytes stored to tape.
+    put_bytes: Cell<u64>,
+    recalled_bytes: Cell<u64>,
+    stored_bytes: Cell<u64>,
+    /// What was in the pool when it was first full.
+    filled: Cell<Option<Filled>>,
     /// When a purge found too few files, unless one has reached the tape since.
     exhausted: Cell<Option<Nanos>>,
 }
@@ -156,6 +164,7 @@ impl<'m> Archive<'m> {
         drop(arriving);
         self.fresh.borrow_mut().push(file);
         add(&self.fresh_bytes, bytes);
+        add(&self.counts.put_bytes, bytes);
         self.free_if_unwanted(file);
         self.dismiss(leave, ask, spent);
         self.purge_if_full(0);
@@ -255,7 +264,7 @@ impl Metered for Archive<'_> {
         let counts = &self.counts;
         put("pool_hit_ratio", Meter::Share(counts.hits.get(), counts.gets.get()));
         put("stages", Meter::Count(counts.stages.get()));
-        put("purges", Meter::Count(counts.purges.get()));
+        put("purges", Meter::Marked(counts.purges.get()));
         put("purged_files", Meter::Count(counts.purged.get()));
         put("purged_bytes", Meter::Count(counts.purged_bytes.get()));
         put("stored_to_tape", Meter::Count(counts.on_tape.get()));
@@ -264,19 +273,10 @@ impl Metered for Archive<'_> {
 
     fn remarks(&self, now: Nanos) -> Vec<String> {
         let days = |time: Nanos| time.secs() / 86_400.0;
-        let (pool, counts) = (self.pool.1, &self.counts);
+        let counts = &self.counts;
         let first = counts.first_purge.get().map(|first| {
             format!("{} purge(s) of the pool, the first after {:.2} days", counts.purges.get(), days(first))
         });
-        let full = pool.full(now).map(|(since, time)| {
-            let fresh = self.fresh_bytes.get() as f64 / pool.capacity() as f64 * 100.0;
-            format!(
-                "the pool cannot be emptied fast enough: first full after {:.2} days, and for {:.2} days in all; at the end {fresh:.0} % of it \
-                 is taken by files that are not on tape",
-                days(since),
-                days(time)
-            )
-        });
-        first.into_iter().chain(full).map(|remark| format!("{}: {remark}", self.place.path)).collect()
+        first.into_iter().chain(self.fullness(now)).map(|remark| format!("{}: {remark}", self.place.path)).collect()
     }
 }

@@ -17,6 +17,9 @@ impl<'m> Archive<'m> {
     pub(super) async fn take_space(&'m self, file: FileNumber, bytes: u64, spent: &mut Spent) -> u32 {
         let (pool, volume) = (self.pool.1, self.pool.1.allocate(bytes));
         self.purge_if_full(bytes);
+        if self.counts.filled.get().is_none() && !pool.has_room(bytes) {
+            self.note_full();
+        }
         pool.take(bytes).await;
         spent.charge(self.pool_id(), What::Blocked, self.now());
         self.tell(Fact::SpaceTaken { pool: self.pool_id(), file, bytes });

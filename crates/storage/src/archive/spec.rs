@@ -9,7 +9,7 @@ use crate::expression::Expression;
 use crate::graph::Lowering;
 use crate::room::{Known, Lowered, Spec};
 
-/// Files in a disk pool before a tape library. Streams of file operations go to it.
+/// A disk pool in front of a tape library. Takes streams of file operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArchiveSpec {
@@ -27,7 +27,7 @@ pub struct ArchiveSpec {
     /// Migration to tape. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrate: Option<MigrateSpec>,
-    /// When, and which, files are purged from the pool. Default: never.
+    /// Purge policy: which files leave the pool, and when. Default: nothing is purged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<PurgeSpec>,
 }
@@ -65,8 +65,8 @@ pub enum MigrateOrder {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PurgeSpec {
-    /// Files with the largest weight are purged first; among equals, the least recently used. An expression
-    /// of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) *
+    /// Weight of a file, an expression; the file with the largest weight is purged first, and among equals the least
+    /// recently used. Variables: `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`. Example: `ceil(size_mb) *
     /// ceil(hours_since_access) ** 1.5`.
     pub weight: String,
     /// A purge starts when this share of the pool is in use.

@@ -44,6 +44,7 @@ impl<'m> Archive<'m> {
             from += part;
         }
         self.arrived(file);
+        add(&self.counts.recalled_bytes, bytes);
         self.purge_if_full(0);
     }
 

@@ -190,7 +190,7 @@ impl ArraySpec {
             return at.refuse(
                 "via",
                 format!("`{name}` is not a link: it holds data"),
-                Some("name a component of `type: link` or `type: fc_loop`"),
+                Some("name a component of `type: link`, `fc_loop`, `scsi_bus` or `sas`"),
             );
         }
         Some(link)

@@ -9,7 +9,7 @@ use super::model::Striped;
 use super::{ArrayPlan, FirstUnit, Layout, Queueing};
 use crate::crossing::Phase;
 use crate::graph::View;
-use crate::theory::{Demand, Load, Model, Server};
+use crate::theory::{Demand, Load, Model, Order, Server};
 
 /// The parts that come to one disk: (mean number of a request's parts, operation, bytes).
 pub(super) type Parts = Vec<(f64, Op, u64)>;
@@ -63,30 +63,42 @@ fn controlling(controller: View, load: &Load, patterns: &[Pattern]) -> Result<Ve
     Ok(demands)
 }
 
+/// What a request asks of a node on the way: its visits with their probabilities and laws, as `Demand` has the rest.
+type Held = (Demand, Vec<(f64, Law)>);
+
+/// Which visits to a node count as one: all those of a request, or, where the node ranks them, each by itself, by the operation of its
+/// access and its number there.
+type Apart = Option<(bool, usize)>;
+
 /// The accesses of a request cross the way to the disks as if all of them came at once.
 fn crossing(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
-    let mut held: BTreeMap<NodeId, (Demand, Vec<(f64, Law)>)> = BTreeMap::new();
+    let mut held: BTreeMap<(NodeId, Apart), Held> = BTreeMap::new();
     let (mut delay, mut fails) = (0.0_f64, None);
     for Pattern { p, accesses } in patterns {
-        let mut works: BTreeMap<NodeId, f64> = BTreeMap::new();
+        let mut works: BTreeMap<(NodeId, Apart), f64> = BTreeMap::new();
         let spread = accesses.iter().map(|(many, ..)| many).sum::<f64>() > 1.0;
         fails = fails.or(spread.then(|| SPREAD.to_owned()));
         for &(many, op, bytes) in accesses {
             let one = Load { kinds: vec![(1.0, op, bytes)], ..load.clone() };
-            for demand in path.demands(&one)? {
-                if demand.server == Server::Delay {
-                    delay = delay.max(demand.work_ms());
-                    continue;
-                }
-                *works.entry(demand.node).or_default() += many * demand.work_ms();
-                held.entry(demand.node).or_insert((demand, Vec::new()));
+            for (nth, demand) in path.demands(&one)?.into_iter().enumerate() {
+                let apart = match demand.server {
+                    Server::Delay => {
+                        delay = delay.max(demand.work_ms());
+                        continue;
+                    }
+                    Server::Queue { order: Order::Ranked(_), .. } => Some((op == Op::Write, nth)),
+                    Server::Queue { .. } | Server::Join { .. } => None,
+                };
+                let visit = (demand.node, apart);
+                *works.entry(visit).or_default() += many * demand.work_ms();
+                held.entry(visit).or_insert((demand, Vec::new()));
             }
         }
-        for (node, (_, laws)) in &mut held {
-            laws.extend(works.get(node).map(|work| (*p, Law::Fixed(*work))));
+        for (visit, work) in works {
+            held.get_mut(&visit).expect("it has just been put there").1.push((*p, Law::Fixed(work)));
         }
     }
-    let queue = |(demand, laws): (Demand, Vec<(f64, Law)>)| {
+    let queue = |(demand, laws): Held| {
         let visits: f64 = laws.iter().map(|(p, _)| p).sum();
         let law = Law::mixed(laws.into_iter().map(|(p, law)| (p / visits, law)).collect());
         Demand { law, visits, fails: demand.fails.clone().or_else(|| fails.clone()), ..demand }

@@ -62,8 +62,8 @@ pub struct ArraySpec {
     /// How lost or outdated data of a disk is rebuilt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildSpec>,
-    /// Path between the array and its disks: a `link`, `fc_loop` or other path of `system`, or several, used
-    /// in turn. Default: transfers take no time.
+    /// Path between the array and its disks: a `link`, `fc_loop`, `scsi_bus` or `sas` of `system`, or several,
+    /// used in turn. Default: transfers take no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
     /// One or two controllers of `system` that run the array. Default: none; controller work takes no time.

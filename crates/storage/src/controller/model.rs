@@ -8,7 +8,7 @@ use super::ControllerSpec;
 use crate::crossing::Phase;
 use crate::graph::View;
 use crate::room::Known;
-use crate::theory::{Demand, Load, Server};
+use crate::theory::{Demand, Load, Order, Server};
 
 fn time(rate: Option<BytesPerSecond>, bytes: u64) -> f64 {
     rate.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(bytes))).ms()
@@ -21,7 +21,7 @@ impl ControllerSpec {
             let law = |&(p, _, bytes): &(f64, Op, u64)| (p, Law::Fixed(of(bytes)));
             Law::mixed(load.kinds.iter().map(law).collect())
         };
-        let processors = Server::Queue { servers: self.processors, urgent_first: false };
+        let processors = Server::Queue { servers: self.processors, order: Order::FirstCome };
         let mut demands = vec![Demand::one(view.id(), processors, law(&processing))];
         let bus = view.uses().next();
         demands.extend(

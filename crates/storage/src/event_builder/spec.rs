@@ -9,57 +9,57 @@ use crate::graph::{Copies, Lowering};
 use crate::room::{Known, Lowered, Spec};
 use crate::wire::{FrameSpec, Line, Preset, Wire};
 
-/// Global data concentrators, the builders: the sub-events of one event meet at one of them. A sub-event holds the port of its
-/// concentrator and that of the builder while it is sent.
+/// Event building by global data concentrators, the builders: all sub-events of an event are sent to the same builder. A transfer
+/// occupies the port of the concentrator and that of the builder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventBuilderSpec {
     /// Number of builders.
     #[schemars(range(min = 1, max = 10_000))]
     pub builders: u32,
-    /// Which builder the next event goes to.
+    /// How the builder of the next event is chosen.
     #[serde(default)]
     pub assign: Assign,
-    /// Number of events that a builder holds at once, from the first sub-event until the event is recorded. Default: no limit; 1 where
-    /// builders are assigned by credit.
+    /// Maximum number of events in a builder, from the first sub-event until the event is recorded. Default: unlimited; 1 with `assign:
+    /// credit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub buffers: Option<u32>,
-    /// What the ports are, by name: their rate and frames.
+    /// Type of the ports, which sets rate and frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
-    /// Rate of a port. Default: that of `preset`.
+    /// Rate of each port. Default: that of `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// Frames of a port. Default: those of `preset`.
+    /// Frame overhead. Default: that of `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameSpec>,
-    /// Time that the transfer of a sub-event takes besides that of its bytes.
+    /// Overhead of the transfer of a sub-event.
     #[serde(default)]
     pub overhead: TimeSpec,
-    /// Time that a builder takes to put an event together, one event at a time.
+    /// Time to assemble an event. A builder assembles one event at a time.
     #[serde(default)]
     pub assemble: TimeSpec,
-    /// A builder gives an event up this long after it would have been received, if a sub-event never comes. Default: it waits for ever.
+    /// Time after which a builder abandons an event with a missing sub-event, counted from the arrival of the others. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub give_up: Option<Nanos>,
-    /// What records the events of each builder: a part, named or written out. Default: an event is done when it is built.
+    /// Recorder of each builder: the name of a part, or its definition. Default: an event is complete when it is built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorder: Option<Copies>,
 }
 
-/// Which builder the next event goes to.
+/// How the builder of the next event is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Assign {
-    /// The next in turn. Where it has no free buffer the event waits, and those behind it.
+    /// Each builder in turn. If that builder has no free buffer, the event and all later ones wait.
     #[default]
     RoundRobin,
-    /// Any, at random.
+    /// Uniformly at random.
     Random,
-    /// The one whose buffer has been free for longest: builders ask for events.
+    /// The builder whose buffer has been free longest: builders request events.
     Credit,
-    /// The one that holds the fewest bytes; among equals the one that was chosen longest ago.
+    /// The builder that holds the fewest bytes; among equals the one chosen least recently.
     LeastLoad,
 }
 

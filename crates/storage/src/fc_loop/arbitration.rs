@@ -18,10 +18,10 @@ type Ports = u128;
 
 /// A sequence that waits at a port.
 #[derive(Clone, Copy)]
-pub(super) struct Claim {
-    pub port: u32,
+pub struct Claim {
+    pub(super) port: u32,
     /// Whether it ignores the access window.
-    pub favoured: bool,
+    pub(super) favoured: bool,
 }
 
 /// What the ports know of the loop.
@@ -41,29 +41,24 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Adds `ports` neighbours, a controller and its disks. Gives the first.
-    pub fn attach(&self, ports: u32) -> u32 {
-        let first = self.ports.get();
+    /// Adds `ports` neighbours, a controller and its disks.
+    pub fn attach(&self, first: u32, ports: u32) {
         self.controllers.set(self.controllers.get() | 1 << first);
         self.ports.set(first + ports);
-        first
-    }
-
-    pub fn ports(&self) -> u32 {
-        self.ports.get()
     }
 
     pub fn opened(&self) -> u64 {
         self.opened.get()
     }
 
-    /// How many ports the word passed on the way to the winner: those from the owner before it, or all if the loop was idle.
-    pub fn passed(&self, claim: Claim) -> u32 {
-        self.passed.take().unwrap_or_else(|| {
+    /// How far round the loop the word went to the winner: from the owner before it, or all the way if the loop was idle.
+    pub fn passed(&self, claim: Claim) -> f64 {
+        let passed = self.passed.take().unwrap_or_else(|| {
             self.open();
             self.give_to(claim);
             self.ports.get()
-        })
+        });
+        f64::from(passed) / f64::from(self.ports.get())
     }
 
     fn open(&self) {
@@ -125,14 +120,14 @@ impl Claims {
 }
 
 /// The queue before a loop: one sequence at each win.
-pub(super) struct Arbiter {
+pub struct Arbiter {
     window: Rc<Window>,
     favoured: Claims,
     others: Claims,
 }
 
 impl Arbiter {
-    pub fn new(window: Rc<Window>) -> Self {
+    pub(super) fn new(window: Rc<Window>) -> Self {
         Self { window, favoured: Claims::new(), others: Claims::new() }
     }
 }

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::graph::Lowering;
 use crate::room::{Lowered, Spec};
 
-/// A Fibre Channel arbitrated loop between arrays and their disks: arrays use it by `via`. Each array takes a port for its
-/// controller and one for each disk, 127 in all.
+/// A Fibre Channel arbitrated loop between arrays and their disks, which name it in `via`. Each array takes one port for its controller
+/// and one per disk, at most 127 in all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FcLoopSpec {
-    /// `1 Gb/s`, `2 Gb/s` or `4 Gb/s`. The line rate (`1.0625 Gb/s`) and the nominal data rate (`100 MB/s`) mean the same.
+    /// Generation: `1 Gb/s`, `2 Gb/s` or `4 Gb/s`. Line rate (`1.0625 Gb/s`) or data rate (`100 MB/s`) are also accepted.
     pub rate: BytesPerSecond,
-    /// Which port sends next.
+    /// Access policy: which port sends next.
     #[serde(default)]
     pub policy: Policy,
     /// Delay in each port, in transmission words of 40 bits. 6 is typical (estimate); FC-AL-2 allows 12.
@@ -25,11 +25,11 @@ pub struct FcLoopSpec {
     #[serde(default)]
     #[schemars(range(min = 0, max = 100_000))]
     pub metres: u32,
-    /// Payload of a full frame, a multiple of 4 B from 128 B to 2112 B. SCSI devices send 2048 B, four
-    /// sectors.
+    /// Payload of a full frame: a multiple of 4 B from 128 B to 2112 B. Default: 2048 B, four sectors, as SCSI
+    /// devices send.
     #[serde(default = "four_sectors")]
     pub frame_payload: Bytes,
-    /// Buffer-to-buffer credit: frames sent before the first is acknowledged. The default is an estimate and
+    /// Buffer-to-buffer credit: frames sent before the first is acknowledged. Default: 4, an estimate that
     /// stalls only loops with long cables.
     #[serde(default = "four")]
     #[schemars(range(min = 1, max = 255))]
@@ -40,14 +40,14 @@ pub struct FcLoopSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// A port that has sent waits until all other waiting ports have sent: the access window.
+    /// A port that has sent waits until every other waiting port has sent (the access window).
     #[default]
     Fairness,
-    /// The same, but array controllers ignore the window for read commands.
+    /// As `fairness`, but array controllers ignore the window for read commands.
     ReadCommandFirst,
-    /// The same, but array controllers, not the FL port, ignore the window.
+    /// As `fairness`, but array controllers, in place of the FL port, always ignore the window.
     FlPortFirst,
-    /// The same, but array controllers ignore the window for all commands.
+    /// As `fairness`, but array controllers ignore the window for all commands.
     CommandsFirst,
 }
 

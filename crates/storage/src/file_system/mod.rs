@@ -232,6 +232,7 @@ impl<'m> FileSystem<'m> {
         pages.for_each(|page| self.pages.borrow_mut().write(page, self.sim.now()));
         add(&self.counts.taken_in, (self.pages.borrow().dirty() - before) as u64);
         self.watch();
+        self.start_background();
         add(&self.counts.since_sync, work.bytes);
         if self.plan.spec.fsync_every.is_some_and(|every| self.counts.since_sync.get() >= every.0) {
             self.counts.since_sync.set(0);

@@ -8,67 +8,68 @@ use super::FileSystemPlan;
 use crate::graph::Lowering;
 use crate::room::{Lowered, Spec};
 
-/// A file system on a volume, with its page cache: writes are done in memory and written back later, reads are read ahead.
+/// A file system on a volume, with a page cache: writes complete in memory and are written back later; sequential reads are read ahead.
 ///
-/// Its addresses are those of its files, one after another; streams with `file:` go through files of that size.
+/// Files lie one after another in its address space; a stream with `file:` accesses files of that size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileSystemSpec {
-    /// The volume that it lies on, by its name in `system`.
+    /// The volume that holds it, by its name in `system`.
     pub of: String,
-    /// Memory for the page cache.
+    /// Memory of the page cache: what the machine has beyond its kernel and applications.
     pub memory: Bytes,
-    /// Size of a block, which is a page of the cache.
+    /// Block size, which is also the page size of the cache.
     #[serde(default = "kib_4")]
     pub block: Bytes,
-    /// Processor time of a call besides copying.
+    /// CPU time of a call, excluding copying.
     #[serde(default)]
     pub call: Nanos,
-    /// Rate at which data is copied between application and page cache. Default: no time.
+    /// Rate at which data is copied between application and page cache. Default: copying takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<BytesPerSecond>,
-    /// Share of the memory that may be dirty; a writer beyond waits for pages to be written back. Linux: `dirty_ratio`, 20 %; 40 % up to 2.6.22.
+    /// Maximum share of the memory that may be dirty; at this limit a writer waits for write-back. Linux: `dirty_ratio`, 20 %; 40 % up to
+    /// 2.6.22.
     #[serde(default = "fifth")]
     pub dirty_limit: Fraction,
-    /// Share of the memory beyond which dirty pages are written back in the background. Linux: `dirty_background_ratio`, 10 %.
+    /// Share of dirty memory above which background write-back starts. Linux: `dirty_background_ratio`, 10 %.
     #[serde(default = "tenth")]
     pub dirty_background: Fraction,
-    /// Age at which dirty pages are written back. Linux: `dirty_expire_centisecs`, 30 s.
+    /// Age at which a dirty page is written back. Linux: `dirty_expire_centisecs`, 30 s.
     #[serde(default = "half_a_minute")]
     pub dirty_age: Nanos,
-    /// Time between looks at background limit and age. Linux: `dirty_writeback_centisecs`, 5 s.
+    /// Interval at which write-back checks the age of pages. Linux: `dirty_writeback_centisecs`, 5 s.
     #[serde(default = "five_seconds")]
     pub wake: Nanos,
-    /// Largest request to the volume.
+    /// Maximum size of a request to the volume.
     #[serde(default = "kib_512")]
     pub max_request: Bytes,
-    /// Number of requests that are written back at once.
+    /// Maximum number of write-back requests in flight.
     #[serde(default = "four")]
     #[schemars(range(min = 1, max = 1024))]
     pub write_back_depth: u32,
-    /// How much is read at once where reads follow each other. Linux: `read_ahead_kb`, 128 KiB.
+    /// Read-ahead window of sequential reads. Linux: `read_ahead_kb`, 128 KiB.
     #[serde(default = "kib_128")]
     pub read_ahead: Bytes,
-    /// Calls larger than this go to the volume past the page cache. Default: none do.
+    /// Calls larger than this bypass the page cache. Default: none do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct_above: Option<Bytes>,
-    /// Each time that this number of bytes has been written, the call that wrote the last of them waits until all of it is on the volume:
-    /// `fsync` after each file of that size. Default: never.
+    /// Number of bytes written between calls of `fsync`, which wait until all data is on the volume; a file size calls it after each file.
+    /// Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fsync_every: Option<Bytes>,
-    /// Where files lie on the volume. Default: as in the file system, one after another.
+    /// Placement of files on the volume. Default: one after another, as in the address space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation: Option<Allocation>,
 }
 
-/// Extents that are dealt to allocation groups in turn.
+/// Allocation groups, which receive extents in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Allocation {
-    /// Number of groups, each a part of the volume of its own.
+    /// Number of groups, which divide the volume equally.
     #[schemars(range(min = 1, max = 65536))]
     pub groups: u32,
-    /// Size of an extent: a multiple of the stripe width keeps stripes whole.
+    /// Extent size. A multiple of the stripe width preserves full-stripe writes.
     pub extent: Bytes,
 }
 

@@ -48,6 +48,15 @@ impl<'m> FileSystem<'m> {
         self.workers.set(self.workers.get() - 1);
     }
 
+    /// Starts to write back when a writer crosses the background limit, as Linux does, rather than at the next look.
+    pub fn start_background(&'m self) {
+        let most = self.plan.pages(self.plan.spec.dirty_background.get());
+        if !self.drains.get() && self.pages.borrow().dirty() > most {
+            self.drains.set(true);
+            self.write_back();
+        }
+    }
+
     /// Has somebody look from time to time, as long as pages are dirty.
     pub fn watch(&'m self) {
         if let (false, Some(crews)) = (self.is_watched.get(), self.crews.get()) {

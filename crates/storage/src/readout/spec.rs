@@ -8,52 +8,52 @@ use serde::{Deserialize, Serialize};
 use crate::graph::Lowering;
 use crate::room::{Known, Lowered, Spec};
 
-/// Local data concentrators. A stream to it is the trigger: after each of its requests, every concentrator reads one sub-event.
+/// Readout by local data concentrators. Each request of a stream to it is a trigger, on which every concentrator reads one sub-event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadoutSpec {
     /// Number of concentrators.
     #[schemars(range(min = 1, max = 10_000))]
     pub concentrators: u32,
-    /// Size of a sub-event, drawn for each.
+    /// Size of a sub-event, drawn for each concentrator and trigger.
     pub sub_event: SizeSpec,
-    /// Time for which a concentrator is held to read a sub-event, besides that of its bytes at `rate`. Default: none.
+    /// Time to read a sub-event, in addition to its size divided by `rate`. Default: none.
     #[serde(default)]
     pub time: TimeSpec,
-    /// Rate at which a concentrator reads. Default: no limit.
+    /// Rate at which a concentrator reads. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// Buffer of each concentrator. It holds a sub-event from the trigger until it has been sent. Default: no limit.
+    /// Buffer of each concentrator, which holds a sub-event from the trigger until it has been sent. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
-    /// What happens to a trigger while a buffer has no room for its sub-event.
+    /// What happens to a trigger when a buffer is full.
     #[serde(default)]
     pub when_full: FullBuffer,
-    /// The event builder that sub-events are sent to, by its name in `system`.
+    /// Event builder that receives the sub-events, by its name in `system`.
     pub builder: String,
-    /// A concentrator that stops working. Default: none.
+    /// Failure of a concentrator. Default: none fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fails: Option<FailsSpec>,
 }
 
-/// What happens to a trigger while a buffer has no room for its sub-event.
+/// What happens to a trigger when a buffer is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FullBuffer {
-    /// It waits, and all later ones behind it. `outstanding` of the stream holds the source back too.
+    /// The trigger and all later ones wait. `outstanding` limits the triggers in flight and so blocks their source.
     #[default]
     Wait,
-    /// Its event is lost, and counted as failed.
+    /// The event is lost and counted as failed.
     Drop,
 }
 
-/// A concentrator that stops working.
+/// Failure of a concentrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FailsSpec {
-    /// Which, from 0 on.
+    /// Number of the concentrator, from 0.
     pub concentrator: u32,
-    /// From when on its sub-events never come.
+    /// Time of the failure. Its later sub-events never arrive.
     pub at: Nanos,
 }
 
@@ -78,12 +78,16 @@ impl Spec for ReadoutSpec {
             return at.refuse("buffer", message, Some("give room for at least one sub-event"));
         }
         if self.rate.is_some_and(|rate| rate.get() <= 0.0) {
-            return at.refuse("rate", "a concentrator reads something", None);
+            return at.refuse(
+                "rate",
+                "must be above 0 B/s",
+                Some("leave `rate` out for a readout of unlimited rate"),
+            );
         }
         if let Some(fails) = self.fails.filter(|fails| fails.concentrator >= self.concentrators) {
             let message =
                 format!("there is no concentrator {} of {}", fails.concentrator, self.concentrators);
-            return at.refuse("fails.concentrator", message, Some("they are numbered from 0 on"));
+            return at.refuse("fails.concentrator", message, Some("they are numbered from 0"));
         }
         Some(Lowered { plan: ReadoutPlan(self.clone()), uses: vec![builder?], capacity: Bytes(0) })
     }

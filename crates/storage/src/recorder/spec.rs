@@ -9,8 +9,8 @@ use crate::graph::Lowering;
 use crate::room::{Known, Lowered, Spec};
 use crate::{AnyPlan, ComponentSpec};
 
-/// The recording of one builder: streams that format events, compress them, and write them to volumes or to an archive. A stream works on
-/// one event at a time; its writes go on beside that.
+/// Recording of the events of one builder: streams format events, compress them and write them to volumes or to an archive. A stream
+/// processes one event at a time; its writes proceed in parallel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecorderSpec {
@@ -18,28 +18,28 @@ pub struct RecorderSpec {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1000))]
     pub streams: u32,
-    /// Number of cores that the streams share; each uses one at most.
+    /// Number of cores that the streams share. A stream uses at most one.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1000))]
     pub cores: u32,
-    /// What a core with several threads does, as a multiple of what it does with one (simultaneous multithreading).
+    /// Throughput of a core running several threads relative to one (simultaneous multithreading).
     #[serde(default = "unity")]
     #[schemars(range(min = 1.0, max = 2.0))]
     pub smt: f64,
-    /// What formatting costs a core. Default: nothing.
+    /// CPU time of formatting. Default: none.
     #[serde(default)]
     pub format: FormatSpec,
-    /// Compression of what was formatted. Default: none.
+    /// Compression of formatted events. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compress: Option<CompressSpec>,
-    /// Where events are written to, by names in `system`: volumes, or one archive.
+    /// Targets by their names in `system`: volumes, or one archive.
     pub to: Vec<String>,
-    /// Which volume a stream writes to.
+    /// How the volume of a write is chosen.
     #[serde(default)]
     pub affinity: Affinity,
-    /// What a stream collects before it writes it: to a volume as one request, to an archive as one file.
+    /// Size of a write, which a stream collects first: one request to a volume, or one file of an archive.
     pub write: Bytes,
-    /// Memory of a stream for what it has collected and what is being written. Default: twice `write`.
+    /// Memory of a stream for collected data and writes in flight. Default: twice `write`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
 }
@@ -52,17 +52,17 @@ const fn unity() -> f64 {
     1.0
 }
 
-/// What formatting costs a core: the sum of what is given.
+/// CPU time of formatting: the sum of these parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FormatSpec {
-    /// For an event.
+    /// Time per event.
     #[serde(default)]
     pub per_event: Nanos,
-    /// For a sub-event.
+    /// Time per sub-event.
     #[serde(default)]
     pub per_sub_event: Nanos,
-    /// What one core formats if it does nothing else. Default: bytes cost nothing.
+    /// Rate at which one core formats data. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
 }
@@ -71,21 +71,21 @@ pub struct FormatSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompressSpec {
-    /// Bytes before over bytes after.
+    /// Compression ratio: size before divided by size after.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub ratio: f64,
-    /// Bytes a second, before compression, of one core that does nothing else.
+    /// Rate of uncompressed data at which one core compresses.
     pub rate: BytesPerSecond,
 }
 
-/// Which volume a stream writes to.
+/// How the volume of a write is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Affinity {
-    /// Each stream to its own: the streams of all builders are dealt over the volumes, one after another.
+    /// Each stream writes to one volume: the streams of all builders are assigned to the volumes in turn.
     #[default]
     Stream,
-    /// Each write to the next volume in turn.
+    /// Each write goes to the next volume in turn.
     None,
 }
 
@@ -122,7 +122,11 @@ impl Spec for RecorderSpec {
         }
         let no_rate = |rate: Option<BytesPerSecond>| rate.is_some_and(|rate| rate.get() <= 0.0);
         if no_rate(self.format.rate) || no_rate(self.compress.map(|compress| compress.rate)) {
-            return at.refuse("format.rate", "formatting and compression do something in a second", None);
+            return at.refuse(
+                "format.rate",
+                "rates must be above 0 B/s",
+                Some("leave `format.rate` out for formatting at no cost per byte"),
+            );
         }
         let capacities: Vec<u64> = uses.iter().map(|id| at.capacity(*id).0).collect();
         if let Some(small) = capacities.iter().position(|capacity| capacity / REGIONS < self.write.0) {

@@ -42,18 +42,16 @@ impl RoutePlan {
         Ok([there, view.carries(load, (Phase::Answer, enter, leave))?].concat())
     }
 
-    /// What one phase asks of the switches of a way. Its data is in all ports at once, and waits out its time on the slowest wire alone.
-    fn through(
-        view: View,
-        nodes: &[View],
-        load: &Load,
-        way: &[Hop],
-        phase: Phase,
-    ) -> Result<Vec<Demand>, String> {
+    /// What message number `nth`, of one phase, asks of the switches of a way. It is in all ports at once, and waits out its time on the
+    /// slowest wire alone.
+    fn through(view: View, load: &Load, way: &[Hop], phase: Phase, nth: u32) -> Result<Vec<Demand>, String> {
+        let nodes: Vec<View> = view.uses().collect();
         let mut demands = Vec::new();
         for hop in way {
             demands.extend(nodes[hop.edge].carries(load, (phase, hop.enter, hop.leave))?);
         }
+        let message = Some((view.id(), nth));
+        demands.iter_mut().for_each(|demand| demand.message = message);
         let times: Vec<f64> =
             demands.iter().filter(|demand| demand.server == Server::SINGLE).map(Demand::work_ms).collect();
         let beside = times.iter().sum::<f64>() - times.iter().copied().fold(0.0, f64::max);
@@ -65,8 +63,10 @@ impl RoutePlan {
     fn busiest_ms(demands: &[Demand]) -> f64 {
         let of = |demand: &Demand| match demand.server {
             Server::Queue { servers, .. } => {
-                let here =
-                    demands.iter().filter(|other| other.node == demand.node && other.server == demand.server);
+                let same = |other: &&Demand| {
+                    other.node == demand.node && matches!(other.server, Server::Queue { .. })
+                };
+                let here = demands.iter().filter(same);
                 here.map(Demand::work_ms).sum::<f64>() / f64::from(servers)
             }
             Server::Delay | Server::Join { .. } => 0.0,
@@ -84,11 +84,11 @@ impl Known for RoutePlan {
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let nodes: Vec<View> = view.uses().collect();
         let mut demands = Self::both_phases(nodes[SERVER], load, Journey::end(SERVER))?;
-        for (share, way) in self.shares() {
-            for phase in [Phase::Request, Phase::Answer] {
-                let found = Self::through(view, &nodes, load, way, phase)?;
-                demands.extend(found.into_iter().map(|demand| demand.times(share, 1.0)));
-            }
+        let phases = [Phase::Request, Phase::Answer];
+        let messages = self.shares().into_iter().flat_map(|way| phases.map(|phase| (way, phase)));
+        for (nth, ((share, way), phase)) in (0..).zip(messages) {
+            let found = Self::through(view, load, way, phase, nth)?;
+            demands.extend(found.into_iter().map(|demand| demand.times(share, 1.0)));
         }
         if let Some(engine) = self.engine {
             demands.extend(Self::both_phases(nodes[engine], load, Journey::end(engine))?);

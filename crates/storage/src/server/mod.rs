@@ -72,7 +72,7 @@ impl Known for ServerPlan {
             (*p, Law::Fixed((self.time_for(phase, *op, *bytes) + interrupt).ms()))
         };
         let law = Law::mixed(load.kinds.iter().map(time).collect());
-        let server = theory::Server::Queue { servers: self.spec.cores, urgent_first: false };
+        let server = theory::Server::Queue { servers: self.spec.cores, order: theory::Order::FirstCome };
         let cores = Demand { fails: self.fails(view), ..Demand::one(view.id(), server, law) };
         let mut demands = Vec::new();
         if cores.work_ms() > 0.0 {

@@ -15,7 +15,7 @@ use crate::station::{Order, StationSpec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerSpec {
-    /// What is attached to it without a switch, by the names in `system`: drives, volumes behind its adapter, file systems.
+    /// Components of `system` attached without a switch: drives, arrays behind its adapter, file systems.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<String>,
     /// Number of cores.
@@ -38,14 +38,14 @@ pub struct ServerSpec {
     /// Rate at which a core generates the data of writes before it submits them, as with fio's `refill_buffers`. Default: no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<BytesPerSecond>,
-    /// Core time to wake a thread that sleeps until a command completes. Commands that complete before it runs need no
-    /// further wake-up.
+    /// Core time to wake a thread that waits for a completion. Commands that complete before the thread runs
+    /// need no further wake-up.
     #[serde(default)]
     pub wake: Nanos,
-    /// Additional wake-up time for each other thread of the server.
+    /// Additional wake-up time for each other thread on the server.
     #[serde(default)]
     pub wake_per_thread: Nanos,
-    /// Factor by which work takes longer while all cores are busy. Default: 1, no contention.
+    /// Slow-down of core work while all cores are busy. Default: 1, no contention.
     #[serde(default = "alone")]
     #[schemars(range(min = 1.0, max = 100.0))]
     pub contention: f64,
@@ -55,7 +55,8 @@ pub struct ServerSpec {
     /// Multipath policy.
     #[serde(default)]
     pub paths: Paths,
-    /// Time after which a request without an answer is sent another way, once each; the last way is waited for. Earlier attempts still finish, and their answers are ignored. Default: never.
+    /// Time without an answer after which a request is retried on another path, once per path; the last path
+    /// has no timeout. Earlier attempts still complete, and their answers are ignored. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_timeout: Option<Nanos>,
 }
@@ -80,12 +81,12 @@ pub struct AdapterSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Coalescing {
-    /// After this number of completions …
+    /// Maximum number of completions per interrupt.
     #[schemars(range(min = 2, max = 65535))]
     pub most: u32,
-    /// … or this time after the first of them.
+    /// Maximum delay after the first completion.
     pub after: Nanos,
-    /// Only while the last 64 completions came faster than this. Default: always.
+    /// Completion rate, over the last 64, above which interrupts are coalesced. Default: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<PerSecond>,
 }
@@ -94,7 +95,7 @@ pub struct Coalescing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Paths {
-    /// Each in turn.
+    /// All paths in turn.
     #[default]
     RoundRobin,
     /// The path with the fewest requests from this server to this target in flight.
@@ -128,11 +129,7 @@ impl Spec for ServerSpec {
             return at.refuse("attached", message, Some("name a drive, an array or a file system"));
         }
         if !(1.0..=100.0).contains(&self.contention) {
-            return at.refuse(
-                "contention",
-                "must be from 1 to 100: a factor by which work takes longer",
-                None,
-            );
+            return at.refuse("contention", "must be from 1 to 100: a slow-down", None);
         }
         if self.path_timeout == Some(Nanos::ZERO) {
             let message = "a path timeout of zero leaves no time for an answer";

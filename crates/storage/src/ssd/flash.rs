@@ -3,15 +3,16 @@
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::Cause;
 
+use super::die::Die;
 use super::ftl::Work;
 use super::geometry::PAGE;
-use super::numbers::SsdNumbers;
+use super::numbers::{SsdNumbers, SuspendNumbers};
 use crate::bookings::Bookings;
 use crate::meter::Activity;
 
-/// What one read of a die gives, as far as it is wanted.
+/// What one read of a die gives, as far as it is wanted: pages of one row, which its planes read together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct Row {
     pub die: u32,
     /// Bytes that go over the channel.
     pub bytes: u64,
@@ -19,7 +20,8 @@ pub struct Page {
 
 /// The dies and channels of a drive. Both are held in the order in which they are asked.
 pub struct Flash {
-    dies: Vec<Bookings>,
+    dies: Vec<Die>,
+    suspend: Option<SuspendNumbers>,
     channels: Vec<Bookings>,
     read: Nanos,
     program: Nanos,
@@ -32,10 +34,10 @@ pub struct Flash {
 impl Flash {
     pub fn new(numbers: &SsdNumbers) -> Self {
         let flash = &numbers.flash;
-        let free = |many: u32| (0..many).map(|_| Bookings::default()).collect();
         Self {
-            dies: free(flash.dies.get()),
-            channels: free(flash.channels.get()),
+            dies: (0..flash.dies.get()).map(|_| Die::default()).collect(),
+            suspend: flash.suspend.clone(),
+            channels: (0..flash.channels.get()).map(|_| Bookings::default()).collect(),
             read: flash.read.get(),
             program: flash.program.get(),
             erase: flash.erase.get(),
@@ -44,9 +46,9 @@ impl Flash {
         }
     }
 
-    /// How long a page takes that waits for nobody.
-    pub fn least(&self, page: Page) -> Nanos {
-        self.read + self.transfer(page.bytes)
+    /// How long a row takes that waits for nobody.
+    pub fn least(&self, row: Row) -> Nanos {
+        self.read + self.transfer(row.bytes)
     }
 
     /// How long bytes take over a channel that is free.
@@ -54,16 +56,16 @@ impl Flash {
         self.rate.time_for(Bytes(bytes))
     }
 
-    /// Has a die read a page for a request that comes to it at `came`; gives when it is in the die's register.
+    /// Has a die read a row for a request that comes to it at `came`; gives when it is in the die's registers.
     #[inline]
-    pub fn read(&mut self, now: Nanos, came: Nanos, page: Page) -> Nanos {
-        self.dies[page.die as usize].book_from(now, came, self.read, Cause::Host) + self.read
+    pub fn read(&mut self, now: Nanos, came: Nanos, row: Row) -> Nanos {
+        self.dies[row.die as usize].read(now, came, self.read, self.suspend.as_ref()) + self.read
     }
 
-    /// Has a page carried over its channel; gives when it is in the drive's memory.
+    /// Has a row carried over its channel; gives when it is in the drive's memory.
     #[inline]
-    pub fn carry(&mut self, now: Nanos, page: Page) -> Nanos {
-        self.over_channel(now, page.die, page.bytes, Cause::Host)
+    pub fn carry(&mut self, now: Nanos, row: Row) -> Nanos {
+        self.over_channel(now, row.die, row.bytes, Cause::Host)
     }
 
     #[inline]
@@ -72,9 +74,14 @@ impl Flash {
         self.channels[channel].book(now, time, cause) + time
     }
 
-    /// Has a die busy for a time from when it is free; gives when that is over.
+    /// Has a die busy for a time from when it is free; gives when that is over, unless reads suspend it.
     pub fn hold(&mut self, now: Nanos, die: u32, time: Nanos, cause: Cause) -> Nanos {
-        self.dies[die as usize].book(now, time, cause) + time
+        self.dies[die as usize].hold(now, time, cause)
+    }
+
+    /// When the last program or erasure of a die ends, as far as is known now.
+    pub fn held_until(&self, die: u32) -> Nanos {
+        self.dies[die as usize].end()
     }
 
     /// How long a die is busy with a program, whose data it gets over its channel.
@@ -103,6 +110,11 @@ impl Flash {
     pub fn activity(&self, now: Nanos) -> Activity {
         let all = self.dies.iter().map(|die| die.activity(now));
         all.fold(Activity::default(), Activity::and)
+    }
+
+    /// How often reads have suspended a program or an erasure; none where they cannot.
+    pub fn suspensions(&self) -> Option<u64> {
+        self.suspend.as_ref().map(|_| self.dies.iter().map(Die::suspensions).sum())
     }
 
     /// The time for which the busiest channel was held.

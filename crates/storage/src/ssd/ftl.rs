@@ -75,10 +75,11 @@ impl Ftl {
         self.mapping.place(logical)
     }
 
-    /// On which die a flash page lies, and which of the units that are read at once it belongs to.
+    /// On which die a flash page lies, and in which row.
     #[inline]
-    pub fn read_of(&self, flash: u32) -> (u32, u32) {
-        (self.geometry.spot(flash).die, flash / self.geometry.read)
+    pub fn row(&self, flash: u32) -> (u32, u32) {
+        let row = flash / self.geometry.unit;
+        (row % self.geometry.dies, row)
     }
 
     /// A host has written a page that is now in the buffer; what lay on flash is no longer valid.
@@ -151,9 +152,9 @@ impl Ftl {
         for page in 0..self.geometry.block_pages() {
             let flash = self.geometry.number(Spot { die, block, page });
             if let Some(logical) = self.mapping.owner(flash) {
-                let unit = Some(page / self.geometry.read);
-                work.reads += u32::from(unit != last);
-                last = unit;
+                let read = Some(page / self.geometry.read);
+                work.reads += u32::from(read != last);
+                last = read;
                 work.moved += 1;
                 self.append(logical, die);
             }

@@ -8,9 +8,9 @@ pub const PAGE: u64 = 4096;
 pub struct Geometry {
     /// Number of dies.
     pub dies: u32,
-    /// Pages that one program writes on a die: a row.
+    /// Pages of a row of a die, one flash page of each plane: what one program writes, and one read of a host's request gives.
     pub unit: u32,
-    /// Pages that one read of a die gives at once.
+    /// Pages of a flash page: what one read of garbage collection gives.
     pub read: u32,
     /// Rows in a block.
     pub rows: u32,

@@ -10,22 +10,22 @@ use crate::wire::{Frame, FrameSpec, Line};
 /// An interface by its name: its rate after line coding, its frames, and whether reads and writes share the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Interface {
-    /// SATA of 1.5 Gb/s, 8b/10b: 150 MB/s, one direction at a time.
+    /// SATA 1.5 Gb/s, 8b/10b: 150 MB/s, half duplex.
     #[serde(rename = "sata_1.5g")]
     Sata1,
-    /// SATA of 3 Gb/s: 300 MB/s.
+    /// SATA 3 Gb/s: 300 MB/s.
     #[serde(rename = "sata_3g")]
     Sata3,
-    /// SATA of 6 Gb/s: 600 MB/s.
+    /// SATA 6 Gb/s: 600 MB/s.
     #[serde(rename = "sata_6g")]
     Sata6,
-    /// NVMe on four lanes of PCI Express 3.0, 8 GT/s, 128b/130b: 3.94 GB/s each way.
+    /// NVMe, PCI Express 3.0 ×4, 8 GT/s, 128b/130b: 3.94 GB/s per direction.
     #[serde(rename = "nvme_gen3_x4")]
     Nvme3,
-    /// NVMe on four lanes of PCI Express 4.0, 16 GT/s: 7.88 GB/s each way.
+    /// NVMe, PCI Express 4.0 ×4, 16 GT/s: 7.88 GB/s per direction.
     #[serde(rename = "nvme_gen4_x4")]
     Nvme4,
-    /// NVMe on four lanes of PCI Express 5.0, 32 GT/s: 15.75 GB/s each way.
+    /// NVMe, PCI Express 5.0 ×4, 32 GT/s: 15.75 GB/s per direction.
     #[serde(rename = "nvme_gen5_x4")]
     Nvme5,
 }

@@ -1,7 +1,7 @@
-//! Which flash page holds which data, both ways, in 32 bits each.
+//! The mapping between logical pages and flash pages, both ways, in 32 bits each.
 //!
-//! A flash page is valid where the two ways agree, so overwriting data clears nothing. An entry of zero says what held when the run
-//! began: the first `filled` pages lie in sequence. Memory of pages that no write touches is never committed.
+//! A flash page is valid where the two ways agree, so overwriting data clears nothing. An entry of zero stands for the state at the start
+//! of the run: the first `filled` pages lie in sequence. Memory grows with the number of pages written.
 
 /// Where a logical page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +18,45 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Mapping {
     /// Of each logical page: zero, or one more than its flash page, or [`BUFFERED`].
-    places: Vec<u32>,
+    places: Sparse,
     /// Of each flash page: zero, or one more than the logical page that was written there last.
-    owners: Vec<u32>,
+    owners: Sparse,
+    logical: u32,
     filled: u32,
+}
+
+/// Entries in a line: those that share 64 bytes.
+const LINE: u32 = 16;
+
+/// A table that is zero until written. A line is allocated when the first of its entries is written: random requests to a drive of
+/// several terabytes would otherwise touch a new page of memory each, and spend their time in page faults.
+#[derive(Clone, Debug)]
+struct Sparse {
+    /// Of each line: zero, or one more than its index in `lines`.
+    directory: Vec<u32>,
+    lines: Vec<[u32; LINE as usize]>,
+}
+
+impl Sparse {
+    fn new(entries: u32) -> Self {
+        Self { directory: vec![0; entries.div_ceil(LINE) as usize], lines: Vec::new() }
+    }
+
+    #[inline]
+    fn get(&self, at: u32) -> u32 {
+        let line = self.directory[(at / LINE) as usize];
+        if line == 0 { 0 } else { self.lines[line as usize - 1][(at % LINE) as usize] }
+    }
+
+    #[inline]
+    fn set(&mut self, at: u32, entry: u32) {
+        let line = &mut self.directory[(at / LINE) as usize];
+        if *line == 0 {
+            self.lines.push([0; LINE as usize]);
+            *line = self.lines.len() as u32;
+        }
+        self.lines[*line as usize - 1][(at % LINE) as usize] = entry;
+    }
 }
 
 const BUFFERED: u32 = u32::MAX;
@@ -32,13 +67,13 @@ impl Mapping {
 
     /// `logical` pages on `flash` pages, of which the first `filled` hold data.
     pub fn new(logical: u32, flash: u32, filled: u32) -> Self {
-        Self { places: vec![0; logical as usize], owners: vec![0; flash as usize], filled }
+        Self { places: Sparse::new(logical), owners: Sparse::new(flash), logical, filled }
     }
 
     /// Where a logical page is.
     #[inline]
     pub fn place(&self, logical: u32) -> Place {
-        match self.places[logical as usize] {
+        match self.places.get(logical) {
             0 if logical < self.filled => Place::Flash(logical),
             0 => Place::Nowhere,
             BUFFERED => Place::Buffer,
@@ -49,7 +84,7 @@ impl Mapping {
     /// The logical page whose data a flash page holds; none where it holds none that is valid.
     #[inline]
     pub fn owner(&self, flash: u32) -> Option<u32> {
-        let logical = match self.owners[flash as usize] {
+        let logical = match self.owners.get(flash) {
             0 if flash < self.filled => flash,
             0 => return None,
             entry => entry - 1,
@@ -60,18 +95,18 @@ impl Mapping {
     /// A logical page's data is in the buffer.
     #[inline]
     pub fn buffer(&mut self, logical: u32) {
-        self.places[logical as usize] = BUFFERED;
+        self.places.set(logical, BUFFERED);
     }
 
     /// A logical page's data is on a flash page.
     #[inline]
     pub fn put(&mut self, logical: u32, flash: u32) {
-        self.places[logical as usize] = flash + 1;
-        self.owners[flash as usize] = logical + 1;
+        self.places.set(logical, flash + 1);
+        self.owners.set(flash, logical + 1);
     }
 
     /// Number of logical pages.
     pub fn logical(&self) -> u32 {
-        self.places.len() as u32
+        self.logical
     }
 }

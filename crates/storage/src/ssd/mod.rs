@@ -1,9 +1,11 @@
 //! A solid-state drive: a port, electronics, and dies behind channels; a mapping, a buffer for writes, and garbage collection.
 //!
 //! A read waits for its die and its channel where its data is on flash, and then crosses the port. A write is done when it is in the
-//! buffer; each die takes programs from there, and moves data to erase blocks when it runs out of empty ones.
+//! buffer; each die takes programs from there, and moves data to erase blocks when it runs out of empty ones. Where the flash can
+//! suspend programs and erasures, reads do not wait for them.
 
 mod buffer;
+mod die;
 mod flash;
 mod ftl;
 mod geometry;
@@ -11,6 +13,7 @@ mod interface;
 mod mapping;
 mod model;
 mod numbers;
+mod reading;
 mod spec;
 mod steady;
 mod victims;
@@ -27,12 +30,12 @@ use crate::room::{Metered, Plan, Room};
 use crate::wire::Wire;
 
 pub use interface::Interface;
-pub use numbers::{BufferNumbers, FlashNumbers, SsdNumbers};
+pub use numbers::{BufferNumbers, FlashNumbers, SsdNumbers, SuspendNumbers};
 pub use spec::{SsdRef, SsdSpec};
 pub use victims::Collection;
 
 use buffer::Buffer;
-use flash::{Flash, Page};
+use flash::{Flash, Row};
 use ftl::Ftl;
 use geometry::PAGE;
 use mapping::Place as Where;
@@ -125,97 +128,6 @@ impl<'m> Ssd<'m> {
         (block.address / PAGE) as u32..block.end().div_ceil(PAGE) as u32
     }
 
-    /// What a read finds on flash: each unit that a die reads at once, with how many pages of it are wanted.
-    fn found(&self, pages: std::ops::Range<u32>, into: &mut Vec<Page>) {
-        self.with_ftl(|ftl| {
-            let mut last = None;
-            for logical in pages {
-                let Where::Flash(flash) = ftl.place(logical) else { continue };
-                let (die, unit) = ftl.read_of(flash);
-                match into.last_mut() {
-                    Some(page) if last == Some(unit) => page.bytes += PAGE,
-                    _ => into.push(Page { die, bytes: PAGE }),
-                }
-                last = Some(unit);
-            }
-        });
-        self.flash_reads.set(self.flash_reads.get() + into.len() as u64);
-    }
-
-    /// Reads what is on flash, and has all data cross the port: as early as it can cross without a gap.
-    async fn read(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let came = self.sim.now() + self.plan.latency(Op::Read);
-        let mut pages = Vec::new();
-        self.found(Self::pages(ask.work), &mut pages);
-        if pages.len() > 1 {
-            return self.read_all(&pages, came, ask, spent).await;
-        }
-        let mut from = came;
-        if let Some(page) = pages.first() {
-            let at = self.flash.borrow_mut().read(self.sim.now(), came, *page);
-            self.sim.until(at).await;
-            from = self.flash.borrow_mut().carry(self.sim.now(), *page);
-        }
-        self.sim.until(from).await;
-        self.charge_read(&pages, spent);
-        self.port(Op::Read).pass(ask, spent);
-        self.sim.until(spent.until()).await;
-    }
-
-    /// Reads pages side by side. Data begins to cross before all of it is here.
-    async fn read_all(&'m self, pages: &[Page], came: Nanos, ask: &Ask<Block>, spent: &mut Spent) {
-        let read = self.on_dies(pages, came);
-        let from = self.can_cross_from(&read, came, ask.work.bytes);
-        let (mut here, mut crosses) = (from, false);
-        for (at, page) in read {
-            if !crosses && from <= at {
-                self.sim.until(from).await;
-                self.charge_read(pages, spent);
-                self.port(Op::Read).pass(ask, spent);
-                crosses = true;
-            }
-            self.sim.until(at).await;
-            let last = self.flash.borrow_mut().carry(self.sim.now(), page);
-            here = here.max(last + self.plan.wire.time_for(page.bytes));
-        }
-        if !crosses {
-            self.sim.until(from).await;
-            self.charge_read(pages, spent);
-            self.port(Op::Read).pass(ask, spent);
-        }
-        self.sim.until(here.max(spent.until())).await;
-        spent.charge(self.place.id, What::Waiting, self.sim.now());
-    }
-
-    /// Has dies read pages for a request that comes to them at `came`; gives when each is in a register, in that order.
-    fn on_dies(&self, pages: &[Page], came: Nanos) -> Vec<(Nanos, Page)> {
-        let (mut flash, now) = (self.flash.borrow_mut(), self.sim.now());
-        let mut read: Vec<_> = pages.iter().map(|page| (flash.read(now, came, *page), *page)).collect();
-        read.sort_unstable_by_key(|(at, _)| *at);
-        read
-    }
-
-    /// From when `bytes`, of which these pages come from flash, cross the port without a gap, if nobody else has the channels.
-    fn can_cross_from(&self, read: &[(Nanos, Page)], came: Nanos, bytes: u64) -> Nanos {
-        let on_flash: u64 = read.iter().map(|(_, page)| page.bytes).sum();
-        let (mut before, mut from) = (bytes.saturating_sub(on_flash), came);
-        for (at, page) in read {
-            let here = *at + self.flash.borrow().transfer(page.bytes);
-            from = from.max(here - self.plan.wire.time_for(before).min(here));
-            before += page.bytes;
-        }
-        from
-    }
-
-    /// Charges the time until now: what a page takes that waits for nobody, and the rest as waiting.
-    fn charge_read(&self, pages: &[Page], spent: &mut Spent) {
-        let flash = pages.first().map_or(Nanos::ZERO, |page| self.flash.borrow().least(*page));
-        let (now, least) = (self.sim.now(), self.plan.latency(Op::Read) + flash);
-        let waited = (now - spent.until()).0.saturating_sub(least.0);
-        spent.charge(self.place.id, What::Waiting, spent.until() + Nanos(waited));
-        spent.charge(self.place.id, What::Service, now);
-    }
-
     /// Takes data in, once there is room for it in the buffer.
     async fn write(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         self.port(Op::Write).pass(ask, spent);
@@ -235,16 +147,12 @@ impl<'m> Ssd<'m> {
         let pages = Self::pages(block);
         let (first, last) = (pages.start, pages.end - 1);
         let whole = [block.address.is_multiple_of(PAGE), block.end().is_multiple_of(PAGE)];
-        let mut found = Vec::new();
-        if !whole[0] || (!whole[1] && first == last) {
-            self.found(first..first + 1, &mut found);
-        }
-        if !whole[1] && first != last {
-            self.found(last..last + 1, &mut found);
-        }
-        for (at, page) in self.on_dies(&found, self.sim.now()) {
+        let cut = [!whole[0] || (!whole[1] && first == last), !whole[1] && first != last];
+        let ends = [first, last].into_iter().zip(cut).filter(|(_, cut)| *cut);
+        let found: Vec<Row> = ends.filter_map(|(page, _)| self.row(page)).collect();
+        for (at, row) in self.on_dies(&found, self.sim.now()) {
             self.sim.until(at).await;
-            let here = self.flash.borrow_mut().carry(self.sim.now(), page);
+            let here = self.flash.borrow_mut().carry(self.sim.now(), row);
             self.sim.until(here).await;
         }
     }
@@ -279,10 +187,13 @@ impl<'m> Ssd<'m> {
         }
     }
 
-    /// Has a die work for a time, when its turn comes: reads that came before go first.
+    /// Has a die work for a time, when its turn comes: reads that came before go first, and others may suspend it.
     async fn hold(&'m self, die: u32, time: Nanos, cause: Cause) {
-        let done = self.flash.borrow_mut().hold(self.sim.now(), die, time, cause);
-        self.sim.until(done).await;
+        let mut done = self.flash.borrow_mut().hold(self.sim.now(), die, time, cause);
+        while self.sim.now() < done {
+            self.sim.until(done).await;
+            done = self.flash.borrow().held_until(die);
+        }
     }
 }
 
@@ -301,6 +212,11 @@ impl Metered for Ssd<'_> {
         put("buffer", self.buffer.fill(now));
         put("erases", Meter::Count(written.erased));
         put("busiest_channel", Meter::Fill(self.flash.borrow().busiest_channel(now) as u64, now.0));
+        self.flash
+            .borrow()
+            .suspensions()
+            .into_iter()
+            .for_each(|times| put("suspensions", Meter::Count(times)));
         put("flash_reads_per_read", Meter::Share(self.flash_reads.get(), self.reads.get()));
     }
 }

@@ -8,7 +8,7 @@ use super::SsdPlan;
 use super::geometry::PAGE;
 use crate::graph::View;
 use crate::room::Known;
-use crate::theory::{Demand, Load, Model, Server};
+use crate::theory::{Demand, Load, Model, Order, Server};
 
 impl SsdPlan {
     /// The work of a request on the dies, in ms of one die: of a write at least its share of a program, without garbage collection.
@@ -17,7 +17,7 @@ impl SsdPlan {
         let pages = bytes.div_ceil(PAGE) as f64;
         match op {
             Op::Read => {
-                let reads = (pages / f64::from(geometry.read)).max(1.0);
+                let reads = (pages / f64::from(geometry.unit)).max(1.0);
                 let written = f64::from(self.filled) / self.numbers.logical_pages() as f64;
                 reads * written * flash.read.get().ms()
             }
@@ -59,7 +59,7 @@ impl Known for SsdPlan {
         let mut demands = Self::ports(view, load)?;
         let (flash, dies) = (&self.numbers.flash, self.dies());
         let kinds = load.kinds.iter().map(|(p, op, bytes)| (*p, Law::Fixed(self.flash_ms(*op, *bytes))));
-        let server = Server::Queue { servers: dies, urgent_first: false };
+        let server = Server::Queue { servers: dies, order: Order::FirstCome };
         let mut held = Demand::one(view.id(), server, Law::mixed(kinds.collect()));
         if load.writes() {
             held.fails = Some(format!(

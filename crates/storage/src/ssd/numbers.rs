@@ -15,28 +15,28 @@ use crate::disk::Sourced;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SsdNumbers {
-    /// Maker, model, size.
+    /// Manufacturer, model and capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Against which measurements it was validated, and how well; or `not validated`.
+    /// Measurements that it was validated against, with the error; or `not validated`.
     #[serde(default = "not_validated")]
     pub validation: String,
-    /// Addressable bytes.
+    /// Addressable capacity.
     pub capacity: Sourced<Bytes>,
-    /// The fastest interface that it supports.
+    /// Fastest interface that it supports.
     #[schemars(with = "Sourced<Interface>")]
     pub interface: Sourced<Interface>,
-    /// Number of commands it holds at once; the rest wait in the host. Default: 32 for SATA (native command queueing), 64 Ki for NVMe.
+    /// Maximum number of commands in the drive; the rest wait in the host. Default: 32 for SATA (native command queueing), 64 Ki for NVMe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Sourced<u32>>")]
     pub queue_depth: Option<Sourced<u32>>,
-    /// Latency of its electronics and firmware for a read, without flash and interface. Other commands go on meanwhile.
+    /// Latency that its controller and firmware add to a read, excluding flash and interface. It delays no other command.
     pub read_latency: Sourced<Nanos>,
-    /// The same for a write.
+    /// The same for writes.
     pub write_latency: Sourced<Nanos>,
-    /// Its flash.
+    /// Flash memory.
     pub flash: FlashNumbers,
-    /// Where writes wait for flash.
+    /// Write buffer.
     pub buffer: BufferNumbers,
 }
 
@@ -44,43 +44,58 @@ pub struct SsdNumbers {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlashNumbers {
-    /// Flash beyond the capacity, as a share of the capacity.
+    /// Over-provisioning: flash in excess of the capacity, as a share of the capacity.
     pub over_provisioning: Sourced<Fraction>,
-    /// Number of channels between electronics and dies.
+    /// Number of channels between controller and dies.
     #[schemars(with = "Sourced<u32>")]
     pub channels: Sourced<u32>,
-    /// Number of dies on all channels together. Each does one thing at a time.
+    /// Total number of dies on all channels. A die performs one operation at a time.
     #[schemars(with = "Sourced<u32>")]
     pub dies: Sourced<u32>,
-    /// Size of a page.
+    /// Page size.
     pub page: Sourced<Bytes>,
-    /// Number of planes of a die: pages that are programmed together.
+    /// Number of planes of a die. Pages that follow each other, one on each plane, are programmed together, and read together for one
+    /// request.
     #[schemars(with = "Sourced<u32>")]
     pub planes: Sourced<u32>,
-    /// Number of pages of each plane that are erased together.
+    /// Pages per block of one plane: the unit of erasure.
     #[schemars(with = "Sourced<u32>")]
     pub block_pages: Sourced<u32>,
-    /// Time to read a page into the register of its die.
+    /// Time to read a page into the die's register.
     pub read: Sourced<Nanos>,
     /// Time to program one page of each plane.
     pub program: Sourced<Nanos>,
     /// Time to erase a block.
     pub erase: Sourced<Nanos>,
-    /// Data rate of a channel.
+    /// Data rate of one channel.
     pub channel_rate: Sourced<BytesPerSecond>,
-    /// Which block is erased next.
+    /// Suspension of programs and erasures by reads. Default: a read waits until its die has finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspend: Option<SuspendNumbers>,
+    /// Garbage collection: how the next block to erase is chosen.
     #[serde(default)]
     pub collection: Collection,
 }
 
-/// The buffer of a drive, protected against loss of power or not: a write is done once it is there.
+/// Suspension of a program or an erasure by reads of the same die.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendNumbers {
+    /// Time to suspend the operation, before the read starts.
+    pub time: Sourced<Nanos>,
+    /// Maximum number of reads served before the operation completes. Later reads wait for it.
+    #[schemars(with = "Sourced<u32>")]
+    pub reads: Sourced<u32>,
+}
+
+/// The write buffer of a drive. A write completes when its data is in the buffer, whether or not the buffer survives a power failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferNumbers {
-    /// How much it holds.
+    /// Capacity of the buffer.
     pub size: Sourced<Bytes>,
-    /// Whether it is drained in two halves: while one is being written to flash the other fills, and room returns when the last page of a
-    /// half is there. Default: room returns page by page.
+    /// Whether the buffer consists of two halves: one fills while the other is written to flash, and a half becomes free when its last
+    /// page is on flash. Default: space becomes free page by page.
     #[serde(default)]
     pub halves: bool,
 }
@@ -208,6 +223,10 @@ impl SsdNumbers {
             ("flash.channel_rate", flash.channel_rate.origin()),
             ("buffer.size", buffer.size.origin()),
         ];
+        if let Some(suspend) = &flash.suspend {
+            origins.push(("flash.suspend.time", suspend.time.origin()));
+            origins.push(("flash.suspend.reads", suspend.reads.origin()));
+        }
         origins.extend(self.queue_depth.iter().map(|depth| ("queue_depth", depth.origin())));
         origins.into_iter().map(|(field, origin)| (field.to_owned(), origin)).collect()
     }

@@ -17,47 +17,48 @@ use crate::room::{Lowered, Spec};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SsdSpec {
-    /// A drive of the catalogue by name, a variation of one, or its parameters written out.
+    /// The drive: the name of a device in the catalogue, a variation of one, or a full set of parameters.
     #[schemars(with = "SsdField")]
     pub device: SsdRef,
-    /// What it is plugged into. The drive and the port agree on the slower of two rates. Default: what the drive supports.
+    /// The port it is plugged into. Drive and port run at the slower of their rates. Default: the drive's own interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<Interface>,
-    /// Time for which a read takes the port besides its data: that of the adapter or controller behind it.
+    /// Time that a read occupies the port in addition to its data transfer: the overhead of the adapter or controller.
     #[serde(default)]
     pub read_command: Nanos,
-    /// The same for a write.
+    /// The same for writes.
     #[serde(default)]
     pub write_command: Nanos,
-    /// Share of the addresses, from 0 on, that holds data when the run begins, written in sequence. Reads of others take no flash.
+    /// Share of the addresses, from 0 on, that holds sequentially written data at the start of the run. Reads of unwritten addresses do
+    /// not access flash.
     #[serde(default = "all")]
     pub written: Fraction,
-    /// How often the capacity was overwritten at random before the run begins, in no simulated time. Random writes are steady after 2 to
-    /// 5, the more the less over-provisioning there is. Each takes about 0.3 s of real time for 1 GB of capacity … 100 s for 480 GB.
+    /// Number of times that random writes have overwritten the capacity before the run, in no simulated time. Random writes reach steady
+    /// state after 2 to 5 passes; drives with less over-provisioning need more. A pass takes 0.2 s to 0.3 s of real time per GB of capacity.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub overwritten: f64,
 }
 
-/// What a document has instead of a [`SsdRef`]: variations are completed before it is read.
+/// How a document writes an [`SsdRef`]; variations are resolved before it is read.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "for the schema only")]
 enum SsdField {
-    /// By its name in the catalogue.
+    /// Name of a device in the catalogue.
     Named(String),
-    /// Another one with some parameters changed.
+    /// A device with some parameters changed.
     Varied(VariedSsd),
-    /// Written out.
+    /// All parameters.
     Numbers(Box<SsdNumbers>),
 }
 
-/// A drive that is like another one, but for the fields given beside `like`.
+/// A drive that differs from another in the fields given beside `like`.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 #[allow(dead_code, reason = "for the schema only")]
 struct VariedSsd {
-    /// The device from which all that is not given here is taken, each number as an estimate.
+    /// The device that supplies all other parameters; each then counts as an estimate.
     like: String,
 }
 
@@ -65,9 +66,9 @@ struct VariedSsd {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SsdRef {
-    /// By its name in the catalogue.
+    /// Name of a device in the catalogue.
     Named(String),
-    /// Written out.
+    /// All parameters.
     Numbers(Box<SsdNumbers>),
 }
 
@@ -75,11 +76,11 @@ const fn all() -> Fraction {
     Fraction(1.0)
 }
 
-/// The names of the ports of an interface of two directions, by operation.
+/// Names of the ports of a full-duplex interface, by operation.
 const DIRECTIONS: [&str; 2] = ["reads", "writes"];
 
 impl SsdSpec {
-    /// The interface that the drive and its port agree on.
+    /// The interface that drive and port negotiate.
     fn agreed(&self, numbers: &SsdNumbers, at: &mut Lowering) -> Option<Interface> {
         let own = numbers.interface.get();
         let agreed = self.interface.map_or(Some(own), |port| port.with(own));

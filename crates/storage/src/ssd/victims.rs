@@ -6,16 +6,16 @@ use headrace_kernel::Draws;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which block is erased when a drive needs an empty one.
+/// Which block garbage collection erases next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Collection {
-    /// The one with the fewest valid pages.
+    /// The block with the fewest valid pages.
     #[default]
     Greedy,
-    /// The one that was written first.
+    /// The block that was written first.
     Fifo,
-    /// The one with the fewest valid pages of this number of blocks, drawn at random.
+    /// The block with the fewest valid pages among this number of blocks drawn at random.
     Choices(#[schemars(range(min = 1, max = 1000))] u32),
 }
 

@@ -11,31 +11,29 @@ use crate::port::{Passes, PortPlan};
 use crate::room::{Lowered, Spec};
 use crate::wire::{FrameSpec, Line, Preset, Wire};
 
-/// A non-blocking switch: a port for each neighbour, with a wire and a queue for each direction. Streams `from:` a server find their
-/// ways through it.
+/// A non-blocking switch with a port per neighbour, each with a wire and a queue in both directions. Streams `from:` a server are
+/// routed through it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchSpec {
-    /// Its neighbours: servers, storage and other switches. Either of two switches lists the link between
-    /// them.
+    /// Neighbours: servers, storage and other switches. A link between two switches is listed at one of them.
     pub connects: Vec<Connection>,
-    /// Type of its ports, which sets rate and frame. Default: as given by `rate` and `frame`.
+    /// Type of port, which sets rate and frame format. Default: none; `rate` and `frame` apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
-    /// Rate of each port per direction: the data rate, or with `frame` that of frames. Default: that of
-    /// `preset`.
+    /// Rate of each port per direction: of data, or with `frame` of whole frames. Default: that of `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// Frame format. Default: that of `preset`; without a preset none.
+    /// Frame format. Default: that of `preset`, or no frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameSpec>,
-    /// Delay from a frame's arrival at one port to the queue of another. Data sheets give 0.3 µs to 2 µs.
+    /// Delay from the arrival of a frame at one port to the queue of another. Data sheets give 0.3 µs to 2 µs.
     #[serde(default)]
     pub latency: Nanos,
     /// Whether a frame is forwarded before it has fully arrived.
     #[serde(default)]
     pub forwarding: Forwarding,
-    /// Whether ports have queues.
+    /// Internal structure.
     #[serde(default)]
     pub form: Form,
     /// Buffer-to-buffer credit of each port: frames sent before the first is acknowledged. Default: enough for any length.
@@ -52,19 +50,19 @@ pub struct SwitchSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Connection {
-    /// Its name in `system`; one wire as given for the switch.
+    /// The name of a component of `system`, connected by one wire like the other ports.
     Name(String),
-    /// The same with wires of its own.
+    /// A component with different or several wires.
     Written(Linked),
 }
 
-/// A neighbour and the wires to it.
+/// A neighbour and its wires.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Linked {
-    /// The neighbour, by its name in `system`.
+    /// Name of the neighbour in `system`.
     pub to: String,
-    /// Number of wires, each with a port at this end.
+    /// Number of wires, each on a port of its own.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 64))]
     pub links: u32,

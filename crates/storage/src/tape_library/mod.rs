@@ -235,7 +235,7 @@ impl Metered for TapeLibrary<'_> {
         let links = self.links.iter().map(|link| self.place.site.fluid.usage(*link));
         put("mounts", Meter::Count(mounts));
         put("mounts_per_access", Meter::Share(mounts, self.accesses.get()));
-        put("most_drives_busy", Meter::Count(self.held.borrow().max()));
+        put("most_drives_busy", Meter::Peak(self.held.borrow().max()));
         put("bytes_read", Meter::Count(self.read.get()));
         put("bytes_written", Meter::Count(self.written.get()));
         put("paths_busy", Meter::Area(links.map(|usage| usage.busy.iter().sum::<u128>()).sum()));

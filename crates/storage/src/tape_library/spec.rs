@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::graph::Lowering;
 use crate::room::{Lowered, Spec};
 
-/// Cartridges in silos, and drives in groups. A cartridge lies in one silo, which a log of sessions names or which is chosen at random,
-/// and goes to a drive of the group that serves it.
+/// Cartridges in silos, and drives in groups. Each cartridge has a home silo, given by a log of sessions or else random, and is mounted in
+/// a drive of the group that serves this silo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TapeLibrarySpec {
@@ -17,8 +17,8 @@ pub struct TapeLibrarySpec {
     pub groups: Vec<DriveGroup>,
     /// Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge.
     pub cartridge: Bytes,
-    /// Number of cartridges that hold the files older than the log, each at a random position of a random
-    /// cartridge.
+    /// Number of cartridges that hold files older than the log. Each such file is at a random position of a
+    /// random cartridge.
     #[serde(default = "thousand")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub cartridges: u32,
@@ -47,12 +47,12 @@ pub struct TapeLibrarySpec {
     /// Order of recalls when a drive becomes free.
     #[serde(default)]
     pub recall: Recall,
-    /// How long requests for a cartridge that is in no drive wait for others for the same one before a drive is asked for. All that
-    /// come together are served by one mount; `recall` must be `by_cartridge`. Default: they do not wait.
+    /// Delay before an unmounted cartridge is requested, to collect further requests for it. One mount serves all of them; `recall` must
+    /// be `by_cartridge`. Default: no delay.
     #[serde(default)]
     pub accumulate: Nanos,
-    /// What an elevator or a pass-through port takes between two groups. A cartridge then goes to a drive of another group (the nearest in
-    /// the list) where none of its own is free; arms of both groups move it. Default: cartridges stay in their group.
+    /// Time of an elevator or pass-through port between two groups. With it, a cartridge whose own group has no free drive goes to the
+    /// nearest group (in the order of the list) that has one; arms of both groups move it. Default: cartridges stay in their group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass_through: Option<Nanos>,
 }
@@ -64,16 +64,16 @@ pub struct DriveGroup {
     /// Number of drives.
     #[schemars(range(min = 1, max = 100_000))]
     pub drives: u32,
-    /// Number of these reserved for recalls: no cartridge is mounted in them for writing.
+    /// Number of these reserved for reading.
     #[serde(default)]
     pub for_reads: u32,
-    /// Number of these reserved for storing files.
+    /// Number of these reserved for writing.
     #[serde(default)]
     pub for_writes: u32,
-    /// Their total transfer rate: that of their chain or network. Default: no limit.
+    /// Rate that they share: that of their chain or network. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<BytesPerSecond>,
-    /// Number of silos whose cartridges they mount.
+    /// Number of silos that they serve.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub silos: u32,

@@ -11,8 +11,9 @@ use headrace_storage::{
     Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, Wanted, lower,
 };
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, Spent, TimeSpec};
+use headrace_work::{Ask, Block, NodeId, Op, Spent, TimeSpec, What};
 use indexmap::IndexMap;
+use proptest::prelude::*;
 
 /// A catalogue of one drive, whatever its name.
 pub struct One(pub DiskNumbers);
@@ -150,4 +151,34 @@ pub fn by_recursion(graph: &Graph, target: &str, requests: &[Coming]) -> Vec<Spe
         spent
     };
     requests.iter().enumerate().map(pass).collect()
+}
+
+/// When each visit of a node came, began and ended.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
+pub fn visits_of(node: NodeId, spent: &Spent) -> Vec<(u64, u64, u64)> {
+    let mut came = spent.began().0;
+    let mut visits = Vec::new();
+    for legs in spent.legs().windows(2) {
+        if legs[0].at == node && legs[0].what == What::Waiting {
+            assert_eq!((legs[1].at, legs[1].what), (node, What::Service));
+            visits.push((came, legs[0].until.0, legs[1].until.0));
+        }
+        came = legs[0].until.0;
+    }
+    visits
+}
+
+/// Reads and writes of up to a unit, each of which stays on one of the disks.
+#[allow(dead_code, reason = "not every test that shares this file uses it")]
+pub fn traffic(disks: u64, unit: u64) -> impl Strategy<Value = Vec<Coming>> {
+    let one = (0u64..2_000_000, any::<bool>(), 0..disks * 10, 1..=unit);
+    prop::collection::vec(one, 1..120).prop_map(move |all| {
+        let mut now = Nanos::ZERO;
+        let coming = |(gap, write, at, bytes)| {
+            now += Nanos(gap);
+            let op = if write { Op::Write } else { Op::Read };
+            (now, 0, Block { op, address: at * unit, bytes })
+        };
+        all.into_iter().map(coming).collect()
+    })
 }

@@ -1,8 +1,8 @@
-"""fio's job files as scenarios: each option is honoured, or named as ignored with the reason."""
+"""fio's job files as scenarios and workloads: each option is honoured, or named as ignored with the reason."""
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,36 @@ def scenario(path: Path, *, device: str | None = None, section: str | None = Non
     return _File(path, section).scenario(device)
 
 
+@dataclass
+class Workload:
+    """The streams made of a job file, the length of the run, and which options are ignored."""
+
+    streams: Json
+    run: Json
+    remarks: list[str]
+
+
+def workload(
+    path: Path, target: Callable[[str], str | None], *, server: str | None = None, section: str | None = None
+) -> Workload:
+    """Return the streams that a job file describes, to components of a scenario that has them.
+
+    `target` names the component for a block device, or for `storage`, where files lie; None refuses the job. With
+    `server` the requests come from there, and each copy of a job is one of its threads. Raises `ScenarioError` as
+    `scenario` does.
+    """
+    file = _File(path, section, server)
+    parts = [_Streams(file, job) for job in file.jobs]
+    streams = file.streams(parts)
+    for part in parts:
+        if (component := target(part.target)) is None:
+            told = f"the scenario has no component `{part.target}`, and several that could stand for it"
+            raise part.file.refuse(part.job, "filename", told, f"name one: `fio: {{job: {path.name}, to: NAME}}`")
+        for stream in streams.values():
+            stream["to"] = component if stream["to"] == part.target else stream["to"]
+    return Workload(streams, file.run(parts), list(file.remarks))
+
+
 class _Places:
     """Where files lie, one after another, each from a whole MiB on."""
 
@@ -74,8 +104,8 @@ class _Places:
 
 
 class _File:
-    def __init__(self, path: Path, section: str | None) -> None:
-        self.path, self.remarks = path, dict[str, None]()
+    def __init__(self, path: Path, section: str | None, server: str | None = None) -> None:
+        self.path, self.server, self.remarks = path, server, dict[str, None]()
         jobs = self._jobs(read_text(path))
         if section is not None:
             chosen = [job for job in jobs if job.name == section]
@@ -89,12 +119,13 @@ class _File:
             told = (
                 f"the job `{waiting.name}` waits for others (stonewall, wait_for); the jobs of a scenario run at once"
             )
-            raise self.refuse(waiting, "stonewall", told, f"import one at a time: --section {waiting.name}")
+            help_ = f"take one at a time: --section {waiting.name}, or `section: {waiting.name}` in a workload"
+            raise self.refuse(waiting, "stonewall" if "stonewall" in waiting.options else "wait_for", told, help_)
         self.jobs = jobs
 
     def refuse(self, job: _Job, option: str, message: str, help_: str) -> Exception:
         line = job.lines.get(option)
-        where = f"{self.path}, line {line}" if line else f"{self.path}, job `{job.name}`"
+        where = f"{self.path}, line {line}, [{job.name}]" if line else f"{self.path}, [{job.name}]"
         return refusal(self.path, f"{where}: {message}", help_)
 
     def ignore(self, option: str, value: str, why: str) -> None:
@@ -135,12 +166,21 @@ class _File:
         job.lines[key] = number
 
     def scenario(self, device: str | None) -> Scenario:
-        system, workload = dict[str, Any](), dict[str, Any]()
-        disk = {"type": "disk", "device": device or DEVICE}
-        places = _Places()
         parts = [_Streams(self, job) for job in self.jobs]
+        workload = self.streams(parts)
+        disk = {"type": "disk", "device": device or DEVICE}
+        system = {part.target: disk for part in parts}
+        if device is None:
+            names = ", ".join(f"`{name}`" for name in system)
+            self.remarks[
+                f"{names}: a {DEVICE} stands for the real storage; name another with --device, or edit `system`"
+            ] = None
+        return Scenario({"system": system, "workload": workload, "run": self.run(parts)}, list(self.remarks))
+
+    def streams(self, parts: list["_Streams"]) -> Json:
+        """Return the streams of all jobs by name."""
+        places, workload = _Places(), dict[str, Any]()
         for part in parts:
-            system[part.target] = disk
             for name, stream in part.streams(places).items():
                 if name in workload:
                     raise self.refuse(part.job, "", f"two jobs are called `{name}`", "give each a name of its own")
@@ -149,15 +189,10 @@ class _File:
             raise self.refuse(
                 self.jobs[0], "numjobs", f"{len(workload)} streams; at most {MOST_STREAMS}", "ask for fewer jobs"
             )
-        if device is None:
-            names = ", ".join(f"`{name}`" for name in system)
-            self.remarks[
-                f"{names}: a {DEVICE} stands for the real storage; name another with --device, or edit `system`"
-            ] = None
-        run = self._run(parts)
-        return Scenario({"system": system, "workload": workload, "run": run}, list(self.remarks))
+        return workload
 
-    def _run(self, parts: list["_Streams"]) -> Json:
+    def run(self, parts: list["_Streams"]) -> Json:
+        """Return how long the run is: as long as the jobs."""
         requests = [part.requests() for part in parts]
         times = [part.time_s() for part in parts]
         run: Json = {}
@@ -357,7 +392,8 @@ class _Streams:
         return {f"{_name(self.job.name)}-{at + 1}": self._stream(1, places, at) for at in range(self.numjobs)}
 
     def _stream(self, jobs: int, places: "_Places", at: int) -> Json:
-        stream: Json = {"to": self.target, "arrivals": self._arrivals(jobs), "op": self._op(), "size": self._size_law()}
+        stream: Json = {"from": self.file.server} if self.file.server else {}
+        stream |= {"to": self.target, "arrivals": self._arrivals(jobs), "op": self._op(), "size": self._size_law()}
         stream["pattern"] = self._pattern()
         if "ba" in self.options:
             stream["align"] = f"{self._bytes('ba')} B"
@@ -394,7 +430,7 @@ class _Streams:
                 self.file.ignore("thinktime", self.options["thinktime"], "a rate is given too")
             poisson = self.options.get("rate_process") == "poisson"
             return {"poisson": f"{rate * jobs:.10g} /s"} if poisson else {"every": f"{1e9 / (rate * jobs):.0f} ns"}
-        closed: Json = {"depth": self.depth * jobs}
+        closed: Json = {"depth": self.depth * jobs} | ({"threads": jobs} if self.file.server else {})
         if self.options.get("thinktime", "0") != "0":
             closed["think"] = f"{self._think_s() * 1e9:.0f} ns"
         return {"closed": closed}

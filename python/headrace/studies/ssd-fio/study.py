@@ -46,9 +46,7 @@ def fitted(study: Study, scenario: Scenario, drive: Json, table: Path) -> Json:
     """Return the fitted fields of a scenario, by their paths."""
     found = measured(table, drive["device"], study.document["fit_on"])
     vary = study.document["vary"][drive["scenario"]]
-    fit = fitting.fit(
-        scenario, found, vary, requests=FITTING, measures=FITTED, loss="soft_l1", cross_validate=False, tell=study.tell
-    )
+    fit = fitting.fit(scenario, found, vary, requests=FITTING, measures=FITTED, cross_validate=False, tell=study.tell)
     values = {row["parameter"]: row["is"] for row in fit["parameters"]}
     apart = [*vary, *study.document["apart"][drive["scenario"]]]
     warnings = fitting.told_apart(scenario.with_(values), found, apart, requests=FITTING, measures=FITTED)

@@ -37,6 +37,9 @@ def write(results: Results, file: str | Path, *, title: str | None = None) -> No
         drawing_down=system.draw(found, down=True),
         utilisation=svg(pictures.utilisation_series(found)),
         response=svg(pictures.response_series(found)),
+        levels=[
+            (title, svg(drawing)) for title, drawing in (*pictures.fill_series(found), *pictures.drives_series(found))
+        ],
         phases=tables.phases(found) if found["phases"] else None,
         components=tables.saturation(found),
         measures=tables.measures_by_kind(found),
@@ -126,6 +129,7 @@ def _stream(found: Json, at: int) -> Json:
         "legs": _legs(stream),
         "columns": columns,
         "rows": rows,
+        "operations": tables.operations(stream),
     }
 
 

@@ -60,6 +60,54 @@ def utilisation_series(found: Json) -> Drawing:
     return styled(_with_instants(found, _lines(rows, "u", "utilisation", names, percent=True)))
 
 
+def fill_series(found: Json) -> list[tuple[str, Drawing]]:
+    """Draw the level of each disk pool over simulated time, with its purges: each with its title."""
+    return [
+        (
+            f"Level of {pool['path']} over time" + (" (lines: purges)" if _marks(found, "purges") else ""),
+            _fill(found, pool),
+        )
+        for pool in found["components"]
+        if pool["kind"] == "disk_pool"
+    ]
+
+
+def _fill(found: Json, pool: Json) -> Drawing:
+    path = pool["path"]
+    rows = [
+        {"what": path, "s": point["time_s"], "fill": point["fill"][path]}
+        for point in found["series"]
+        if path in point["fill"]
+    ]
+    chart = _lines(rows, "fill", "share of the pool in use", [path], percent=True)
+    marks = altair.Chart(altair.InlineData(values=_marks(found, "purges")))
+    return styled(
+        _with_instants(found, altair.layer(chart, marks.mark_rule(color=INK, strokeDash=[2, 2]).encode(x="s:Q")))
+    )
+
+
+def _marks(found: Json, what: str) -> list[Json]:
+    """Return the ends of the segments in which something happened."""
+    return [
+        {"s": point["time_s"]} for point in found["series"] if any(key.endswith(f".{what}") for key in point["marked"])
+    ]
+
+
+def drives_series(found: Json) -> list[tuple[str, Drawing]]:
+    """Draw the mean number of drives in use over simulated time, of each tape library: each with its title."""
+    libraries = [(at, one) for at, one in enumerate(found["components"]) if one["kind"] == "tape_library"]
+    return [(f"Drives of {one['path']} in use over time", _drives(found, at)) for at, one in libraries]
+
+
+def _drives(found: Json, at: int) -> Drawing:
+    library = found["components"][at]
+    rows = [
+        {"what": library["path"], "s": point["time_s"], "drives": point["utilisation"][at] * library["servers"]}
+        for point in found["series"]
+    ]
+    return styled(_with_instants(found, _lines(rows, "drives", "drives in use", [library["path"]])))
+
+
 def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str], *, percent: bool = False) -> Drawing:
     axis = altair.Axis(format="%") if percent else altair.Axis()
     scale = altair.Scale(domain=[0, 1]) if percent else altair.Scale(zero=True)

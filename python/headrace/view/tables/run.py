@@ -39,6 +39,28 @@ def response_table(stream: Json, theory: Json) -> tuple[list[str], list[list[str
     return columns, rows + (_demerits(measured, len(columns)) if measured else [])
 
 
+def operations(stream: Json) -> tuple[list[str], list[list[str]]]:
+    """Return the response times of each operation on files as columns and rows; no rows where there is only one."""
+    rows = [
+        [
+            name,
+            f"{response['count']:,}",
+            _with_interval(response, "mean", response["mean_ms"]),
+            *map(ms, _late(response)),
+        ]
+        for name, response in stream["operations"].items()
+    ]
+    return ["", "requests", "mean", *(_within(share) for share in SHOWN)], rows
+
+
+# Quantiles of each operation that are shown.
+SHOWN = (0.5, 0.9, 0.99)
+
+
+def _late(response: Json) -> list[float]:
+    return [quantile["ms"] for quantile in response["quantiles_ms"] if quantile["share"] in SHOWN]
+
+
 def _with_interval(response: Json, row: str, simulated: float) -> str:
     halves = {_within(quantile["share"]): quantile["half_width_ms"] for quantile in response["quantiles_ms"]}
     half_width = (halves | {"mean": response["half_width_ms"]}).get(row)

@@ -38,6 +38,9 @@ def _stream(console: Console, stream: Json, theory: Json) -> None:
     _path(console, stream)
     columns, rows = tables.response_table(stream, theory)
     console.print(parts.table(["", *columns], rows, title=f"response time of {stream['name']}, ms"))
+    columns, rows = tables.operations(stream)
+    if rows:
+        console.print(parts.table(columns, rows, title=f"response time of {stream['name']} by operation, ms"))
     console.print(tables.theory_in_words(theory), style="dim")
 
 

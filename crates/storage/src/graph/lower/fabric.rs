@@ -210,7 +210,10 @@ impl Lowering<'_> {
         };
         match spec {
             _ if name == own => self.refuse(field, format!("`{own}` connects to itself"), None),
-            ComponentSpec::Link(_) | ComponentSpec::FcLoop(_) => {
+            ComponentSpec::Link(_)
+            | ComponentSpec::FcLoop(_)
+            | ComponentSpec::ScsiBus(_)
+            | ComponentSpec::Sas(_) => {
                 let message = format!("`{name}` is a {}, which a switch cannot connect", spec.kind());
                 self.refuse(field, message, Some("a switch connects servers, storage and other switches"))
             }

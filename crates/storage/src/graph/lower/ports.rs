@@ -20,7 +20,7 @@ impl Lowering<'_> {
                 "`{}` would have {ports} ports: one for each array and one for each disk on it; it has room for {most}",
                 spot.path
             );
-            let help = Some("use fewer disks, or a second loop".to_owned());
+            let help = Some("use fewer disks, or a second path".to_owned());
             self.mistakes.push(Mistake { field: spot.field.clone(), message, help, unknown: None });
         }
     }

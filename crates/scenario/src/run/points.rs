@@ -1,0 +1,92 @@
+//! A run over time: one point for each segment.
+
+use headrace_stats::Tally;
+use headrace_storage::{Arena, Meter};
+use headrace_units::Nanos;
+use headrace_work::NodeId;
+
+use super::record::Record;
+
+/// One segment of the run.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Its end.
+    pub time: Nanos,
+    /// Requests answered in it, of each stream.
+    pub answered: Vec<u64>,
+    /// Their mean response in ns, of each stream.
+    pub mean_ns: Vec<f64>,
+    /// The utilisation of each component in it.
+    pub utilisation: Vec<f64>,
+    /// How full those were that say so ([`Meter::Fill`]), each by its number.
+    pub fill: Vec<(NodeId, f64)>,
+    /// How often what is marked ([`Meter::Marked`]) happened in it, where it did: to which component, what, and how often.
+    pub marked: Vec<(NodeId, &'static str, u64)>,
+}
+
+/// A meter that is shown over time: of which component, and its place among that one's meters.
+struct Shown {
+    of: (NodeId, usize),
+    name: &'static str,
+    is_fill: bool,
+}
+
+/// The points of a run that ended at `now`.
+pub(super) fn of(record: &Record, arena: Arena, now: Nanos) -> Vec<Point> {
+    let servers = |id| arena.metered(id).activity(now).map_or(1, |activity| activity.servers);
+    let servers: Vec<f64> = arena.ids().map(|id| servers(id) as f64).collect();
+    let shown = shown(arena, now);
+    let places: Vec<(NodeId, usize)> = shown.iter().map(|shown| shown.of).collect();
+    let mut grown = record.marks.grown_by_segment(&places).into_iter();
+    let mut before = Nanos::ZERO;
+    let segments = record.marks.times().zip(record.marks.busy_by_segment()).enumerate();
+    let points = segments.map(|(segment, (time, busy))| {
+        let span = (time - before).0.max(1) as f64;
+        before = time;
+        let tallies: Vec<Tally> = record.streams.iter().map(|stream| stream.all.tally_of(segment)).collect();
+        let (fill, marked) = over_time(&shown, grown.next().unwrap_or_default());
+        Point {
+            time,
+            answered: tallies.iter().map(Tally::count).collect(),
+            mean_ns: tallies.iter().map(Tally::mean_ns).collect(),
+            utilisation: busy.iter().zip(&servers).map(|(busy, servers)| busy / (servers * span)).collect(),
+            fill,
+            marked,
+        }
+    });
+    points.collect()
+}
+
+/// What a segment shows of each meter by how much it grew.
+#[expect(clippy::type_complexity, reason = "the two lists of a point")]
+fn over_time(
+    shown: &[Shown],
+    grown: Vec<(usize, [f64; 2])>,
+) -> (Vec<(NodeId, f64)>, Vec<(NodeId, &'static str, u64)>) {
+    let (mut fill, mut marked) = (Vec::new(), Vec::new());
+    for (at, [part, whole]) in grown {
+        let Shown { of: (node, _), name, is_fill } = shown[at];
+        if is_fill && whole > 0.0 {
+            fill.push((node, part / whole));
+        } else if !is_fill && part > 0.0 {
+            marked.push((node, name, part as u64));
+        }
+    }
+    (fill, marked)
+}
+
+/// The meters that are shown over time.
+fn shown(arena: Arena, now: Nanos) -> Vec<Shown> {
+    let mut found = Vec::new();
+    for id in arena.ids() {
+        let mut place = 0;
+        arena.metered(id).meters(now, &mut |name, meter| {
+            let is_fill = matches!(meter, Meter::Fill(..));
+            if is_fill || matches!(meter, Meter::Marked(_)) {
+                found.push(Shown { of: (id, place), name, is_fill });
+            }
+            place += 1;
+        });
+    }
+    found
+}

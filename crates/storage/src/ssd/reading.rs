@@ -1,0 +1,129 @@
+//! Reads of a drive: what lies on flash, and how it comes to the host.
+
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Op, Spent, What};
+
+use super::Ssd;
+use super::flash::Row;
+use super::ftl::Ftl;
+use super::geometry::PAGE;
+use super::mapping::Place as Where;
+
+impl<'m> Ssd<'m> {
+    /// The row that holds a page, by its number, where the page is on flash.
+    #[inline]
+    fn row_of(ftl: &Ftl, logical: u32) -> Option<(u32, Row)> {
+        let Where::Flash(flash) = ftl.place(logical) else { return None };
+        let (die, number) = ftl.row(flash);
+        Some((number, Row { die, bytes: PAGE }))
+    }
+
+    /// What a read of one page finds on flash.
+    pub(super) fn row(&self, logical: u32) -> Option<Row> {
+        let found = self.with_ftl(|ftl| Self::row_of(ftl, logical));
+        self.flash_reads.set(self.flash_reads.get() + u64::from(found.is_some()));
+        found.map(|(_, row)| row)
+    }
+
+    /// What a read of several pages finds on flash: pages that follow each other in a row are read together.
+    fn rows(&self, pages: std::ops::Range<u32>) -> Vec<Row> {
+        let (mut rows, mut last) = (Vec::<Row>::new(), None);
+        self.with_ftl(|ftl| {
+            for (number, row) in pages.filter_map(|logical| Self::row_of(ftl, logical)) {
+                match rows.last_mut() {
+                    Some(before) if last == Some(number) => before.bytes += PAGE,
+                    _ => rows.push(row),
+                }
+                last = Some(number);
+            }
+        });
+        self.flash_reads.set(self.flash_reads.get() + rows.len() as u64);
+        rows
+    }
+
+    pub(super) async fn read(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+        let pages = Self::pages(ask.work);
+        if pages.len() == 1 {
+            return self.read_row(self.row(pages.start), ask, spent).await;
+        }
+        let rows = self.rows(pages);
+        match rows[..] {
+            [] | [_] => self.read_row(rows.first().copied(), ask, spent).await,
+            _ => self.read_all(&rows, ask, spent).await,
+        }
+    }
+
+    /// When a request that is here now comes to the dies.
+    fn comes_to_dies(&self) -> Nanos {
+        self.sim.now() + self.plan.latency(Op::Read)
+    }
+
+    /// Reads what is on flash, if anything is, and then has all data cross the port.
+    async fn read_row(&'m self, row: Option<Row>, ask: &Ask<Block>, spent: &mut Spent) {
+        let mut from = self.comes_to_dies();
+        if let Some(row) = row {
+            let at = self.flash.borrow_mut().read(self.sim.now(), from, row);
+            self.sim.until(at).await;
+            from = self.flash.borrow_mut().carry(self.sim.now(), row);
+        }
+        self.sim.until(from).await;
+        self.charge_read(row, spent);
+        self.port(Op::Read).pass(ask, spent);
+        self.sim.until(spent.until()).await;
+    }
+
+    /// Reads rows side by side. Data begins to cross before all of it is here.
+    async fn read_all(&'m self, rows: &[Row], ask: &Ask<Block>, spent: &mut Spent) {
+        let came = self.comes_to_dies();
+        let read = self.on_dies(rows, came);
+        let from = self.can_cross_from(&read, came, ask.work.bytes);
+        let (mut here, mut crosses) = (from, false);
+        for (at, row) in read {
+            if !crosses && from <= at {
+                self.sim.until(from).await;
+                self.charge_read(rows.first().copied(), spent);
+                self.port(Op::Read).pass(ask, spent);
+                crosses = true;
+            }
+            self.sim.until(at).await;
+            let last = self.flash.borrow_mut().carry(self.sim.now(), row);
+            here = here.max(last + self.plan.wire.time_for(row.bytes));
+        }
+        if !crosses {
+            self.sim.until(from).await;
+            self.charge_read(rows.first().copied(), spent);
+            self.port(Op::Read).pass(ask, spent);
+        }
+        self.sim.until(here.max(spent.until())).await;
+        spent.charge(self.place.id, What::Waiting, self.sim.now());
+    }
+
+    /// Has dies read rows for a request that comes to them at `came`; gives when each is in a register, in that order.
+    pub(super) fn on_dies(&self, rows: &[Row], came: Nanos) -> Vec<(Nanos, Row)> {
+        let (mut flash, now) = (self.flash.borrow_mut(), self.sim.now());
+        let mut read: Vec<_> = rows.iter().map(|row| (flash.read(now, came, *row), *row)).collect();
+        read.sort_unstable_by_key(|(at, _)| *at);
+        read
+    }
+
+    /// From when `bytes`, of which these rows come from flash, cross the port without a gap, if nobody else has the channels.
+    fn can_cross_from(&self, read: &[(Nanos, Row)], came: Nanos, bytes: u64) -> Nanos {
+        let on_flash: u64 = read.iter().map(|(_, row)| row.bytes).sum();
+        let (mut before, mut from) = (bytes.saturating_sub(on_flash), came);
+        for (at, row) in read {
+            let here = *at + self.flash.borrow().transfer(row.bytes);
+            from = from.max(here - self.plan.wire.time_for(before).min(here));
+            before += row.bytes;
+        }
+        from
+    }
+
+    /// Charges the time until now: what a row takes that waits for nobody, and the rest as waiting.
+    fn charge_read(&self, row: Option<Row>, spent: &mut Spent) {
+        let flash = row.map_or(Nanos::ZERO, |row| self.flash.borrow().least(row));
+        let (now, least) = (self.sim.now(), self.plan.latency(Op::Read) + flash);
+        let waited = (now - spent.until()).0.saturating_sub(least.0);
+        spent.charge(self.place.id, What::Waiting, spent.until() + Nanos(waited));
+        spent.charge(self.place.id, What::Service, now);
+    }
+}
