@@ -15,7 +15,7 @@ INSTEAD = {
     r"\breckon": "compute, estimate",
     r"\bworked out\b": "computed",
     r"\bunder way\b": "in progress, in flight",
-    r"\b(is|are) told\b": "is reported",
+    r"\b(is|are) told\b(?! apart)": "is reported",
     r"\bat the most\b": "at most",
     r"\bplays? no part\b": "has no effect, is ignored",
     r"\bevery mistake\b": "all errors",

@@ -118,6 +118,7 @@ def test_decisions_have_a_page_with_a_picture_and_how_it_was_made(headrace: Run,
     text = page.read_text()
     assert text.count("<svg") == 1
     assert f"<code>headrace {command} " in text
+    assert "split-merge" in text.partition("<pre>")[2], "the scenario to run it again"
 
 
 def test_a_page_is_not_written_over_what_it_was_made_from(headrace: Run, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def found(text: str, changes: Mapping[str, object]) -> FioWorkload | None:
     import yaml  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
     document: Any = {}
-    with suppress(yaml.YAMLError, RecursionError):  # A document that fails to parse is refused elsewhere.
+    with suppress(yaml.YAMLError, RecursionError):  # `check` reports a file that cannot be parsed.
         document = yaml.load(text, yaml.BaseLoader)
     if not isinstance(document, dict):
         return None

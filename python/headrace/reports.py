@@ -4,9 +4,14 @@ The view knows both, and nobody imports it for a report: `headrace` itself names
 first page is asked for, since pictures take longer to load than tables.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
+
+Texts = Mapping[str, str]
+"""The texts of scenarios, by the names of their files."""
+NONE: Texts = MappingProxyType({})
 
 
 class Pages(Protocol):
@@ -22,16 +27,16 @@ class Pages(Protocol):
     def write_experiment(self, table: Any, file: str | Path, *, runs: bool = False) -> None:
         """Write what an experiment found; with `runs`, the first run of each point too."""
 
-    def write_comparison(self, found: Any, file: str | Path) -> None:
-        """Write by how much two scenarios differ."""
+    def write_comparison(self, found: Any, file: str | Path, *, scenarios: Texts = NONE) -> None:
+        """Write by how much two scenarios differ; `scenarios` are their texts, for whoever wants to run it again."""
 
-    def write_capacity(self, found: Any, file: str | Path, *, title: str) -> None:
+    def write_capacity(self, found: Any, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
         """Write which values meet objectives."""
 
-    def write_optimum(self, found: Any, file: str | Path, *, title: str) -> None:
+    def write_optimum(self, found: Any, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
         """Write which designs are best."""
 
-    def write_sensitivity(self, found: Any, file: str | Path, *, title: str) -> None:
+    def write_sensitivity(self, found: Any, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
         """Write which ranges matter."""
 
     def write_solution(self, found: Any, file: str | Path, *, title: str) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from headrace import reports
 from headrace.cli.asking import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
-from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes
+from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes, texts
 from headrace.experiment import design, precision, stored
 from headrace.files import keep_apart
 from headrace.scenario import load
@@ -52,7 +52,7 @@ def compare_command(
         print_rows(as_json, compare.as_json(found), *tables.differences(found, every=every))
 
     def draw(found: compare.Comparison, page: Path) -> None:
-        reports.pages().write_comparison(found, page)
+        reports.pages().write_comparison(found, page, scenarios=texts(a, b))
 
     answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
 
@@ -116,7 +116,7 @@ def capacity_command(
         print_rows(as_json, capacity.as_json(found), *tables.loads(found))
 
     def draw(found: capacity.Capacity, page: Path) -> None:
-        reports.pages().write_capacity(found, page, title=file.stem)
+        reports.pages().write_capacity(found, page, title=file.stem, scenarios=texts(file))
 
     found = answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
     if found.meets is None or found.fails is None:
@@ -177,7 +177,7 @@ def optimise_command(
         print_rows(as_json, optimise.as_json(found), *tables.front(found))
 
     def draw(found: optimise.Optimum, page: Path) -> None:
-        reports.pages().write_optimum(found, page, title=file.stem)
+        reports.pages().write_optimum(found, page, title=file.stem, scenarios=texts(file))
 
     found = answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
     if not found.front:
@@ -224,7 +224,7 @@ def sensitivity_command(
         print_rows(as_json, sensitivity.as_json(found), *tables.effects(found))
 
     def draw(found: sensitivity.Sensitivity, page: Path) -> None:
-        reports.pages().write_sensitivity(found, page, title=file.stem)
+        reports.pages().write_sensitivity(found, page, title=file.stem, scenarios=texts(file))
 
     answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
 

@@ -97,6 +97,11 @@ def exit_where_lost(lost: list[str]) -> None:
         raise typer.Exit(MISTAKE)
 
 
+def texts(*files: Path | None) -> dict[str, str]:
+    """Return the texts of the scenarios that were given, by name: reports show them."""
+    return {str(file): file.read_text(encoding="utf-8") for file in files if file}
+
+
 def write(how: Callable[[Path], object], file: Path) -> None:
     """Write a file; exit where that cannot be."""
     try:
