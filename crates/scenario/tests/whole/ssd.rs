@@ -188,6 +188,6 @@ fn only_solid_state_drives_discard() {
     let text = "system: {spindle: {type: disk, device: hp-c3323a}}\n\
                 workload: {users: {to: spindle, op: discard, arrivals: {poisson: 1 /s}}}\n";
     let found = simulate(text, "disk.yaml", &[], &Options::default(), &Progress::default());
-    let told = found.err().expect("it is refused").rendered();
+    let told = found.expect_err("it is refused").rendered();
     assert!(told.contains("`spindle` does not discard data"), "{told}");
 }

@@ -161,14 +161,14 @@ fn tenancies(
 fn on_a_bus(op: Op) -> &'static [bool] {
     match op {
         Op::Read => &[true, false],
-        Op::Write => &[true, false, false],
+        Op::Write | Op::Discard => &[true, false, false],
     }
 }
 
 fn over_sas(op: Op) -> &'static [bool] {
     match op {
         Op::Read => &[true, false],
-        Op::Write => &[true, false, true, false],
+        Op::Write | Op::Discard => &[true, false, true, false],
     }
 }
 
