@@ -287,7 +287,7 @@ fn files_are_replaced_and_deleted() {
     is(mean(&results, "delete"), 0.0);
     is(mean(&results, "put") * 3.0, 10.0 + 12.0 + 78.0);
     assert!(
-        results.notes.iter().any(|note| note.contains("1 operation(s) on files that the log deleted before"))
+        results.notes.iter().any(|note| note.contains("1 operation on files that the log deleted before"))
     );
 }
 
@@ -316,7 +316,7 @@ fn what_cannot_work_is_refused() {
     };
     refused(
         &(pool.clone() + &archive("")),
-        "1 file(s) are on tape when the log starts, but the archive has no library",
+        "1 file on tape when the log starts, but the archive has no library",
     );
     refused(
         &(pool.clone() + &archive(", library: disks")),

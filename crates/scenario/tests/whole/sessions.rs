@@ -126,6 +126,6 @@ fn what_does_not_go_together_is_refused() {
     let file = folder.join("archive.yaml");
     let found = simulate(&text, file.to_str().unwrap(), &[], &Options::default(), &Progress::default());
     let problems = found.err().map(|problems| problems.rendered()).unwrap_or_default();
-    assert!(problems.contains("1 operation(s) are sessions of cartridges"), "{problems}");
+    assert!(problems.contains("1 session of cartridges"), "{problems}");
     let _ = std::fs::remove_dir_all(&folder);
 }
