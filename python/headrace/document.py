@@ -308,7 +308,7 @@ class ComponentSpecTapeLibrary(TypedDict):
     cartridge: str
     """Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge."""
     cartridges: NotRequired[int]
-    """Number of cartridges that hold the files older than the log, each at a random position of a random cartridge."""
+    """Number of cartridges that hold files older than the log. Each such file is at a random position of a random cartridge."""
     drive_rate: NotRequired[str | None]
     """Maximum rate of one drive. Default: the rate of its group."""
     load: NotRequired[str]
@@ -326,9 +326,9 @@ class ComponentSpecTapeLibrary(TypedDict):
     recall: NotRequired[Recall]
     """Order of recalls when a drive becomes free."""
     accumulate: NotRequired[str]
-    """How long requests for a cartridge that is in no drive wait for others for the same one before a drive is asked for. All that come together are served by one mount; `recall` must be `by_cartridge`. Default: they do not wait."""
+    """Delay before an unmounted cartridge is requested, to collect further requests for it. One mount serves all of them; `recall` must be `by_cartridge`. Default: no delay."""
     pass_through: NotRequired[str | None]
-    """What an elevator or a pass-through port takes between two groups. A cartridge then goes to a drive of another group (the nearest in the list) where none of its own is free; arms of both groups move it. Default: cartridges stay in their group."""
+    """Time of an elevator or pass-through port between two groups. With it, a cartridge whose own group has no free drive goes to the nearest group (in the order of the list) that has one; arms of both groups move it. Default: cartridges stay in their group."""
 
 class ComponentSpecArchive(TypedDict):
     """An archive: files in a disk pool in front of a tape library."""
@@ -345,7 +345,7 @@ class ComponentSpecArchive(TypedDict):
     migrate: NotRequired[MigrateSpec | None]
     """Migration to tape. Default: never."""
     purge: NotRequired[PurgeSpec | None]
-    """When, and which, files are purged from the pool. Default: never."""
+    """Purge policy: which files leave the pool, and when. Default: nothing is purged."""
 
 class ComponentSpecReadout(TypedDict):
     """Local data concentrators: what triggers read out."""
@@ -1119,13 +1119,13 @@ class DriveGroup(TypedDict):
     drives: int
     """Number of drives."""
     for_reads: NotRequired[int]
-    """Number of these reserved for recalls: no cartridge is mounted in them for writing."""
+    """Number of these reserved for reading."""
     for_writes: NotRequired[int]
-    """Number of these reserved for storing files."""
+    """Number of these reserved for writing."""
     rate: NotRequired[str | None]
-    """Their total transfer rate: that of their chain or network. Default: no limit."""
+    """Rate that they share: that of their chain or network. Default: no limit."""
     silos: NotRequired[int]
-    """Number of silos whose cartridges they mount."""
+    """Number of silos that they serve."""
     arms: NotRequired[int]
     """Number of robot arms."""
 
@@ -1149,7 +1149,7 @@ class PurgeSpec(TypedDict):
     """Purge: freeing pool space of files that are on tape."""
 
     weight: str
-    """Files with the largest weight are purged first; among equals, the least recently used. An expression of `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`, such as `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
+    """Weight of a file, an expression; the file with the largest weight is purged first, and among equals the least recently used. Variables: `size_mb` (10⁶ B), `hours_since_access`, `hours_on_disk` and `accesses`. Example: `ceil(size_mb) * ceil(hours_since_access) ** 1.5`."""
     high: str | float
     """A purge starts when this share of the pool is in use."""
     low: str | float

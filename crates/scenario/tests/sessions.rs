@@ -38,7 +38,12 @@ fn totals(results: &Results) -> (f64, f64) {
 #[test]
 fn replications_of_sessions_are_what_they_are() {
     let log: String = (0..300).map(|at| format!("{},session,c{},40,\n", at * 60, at % 9)).collect();
-    let three = run("three", &log, "groups: [{drives: 2}], move: 5 s, load: 10 s", "}}}}\nrun: {replications: 3} # {{{{");
+    let three = run(
+        "three",
+        &log,
+        "groups: [{drives: 2}], move: 5 s, load: 10 s",
+        "}}}}\nrun: {replications: 3} # {{{{",
+    );
     assert!(three.answer.contains(" requests/s, mean"), "{}", three.answer);
     assert_eq!(three.components[0].meters["most_drives_busy"], Some(1.0));
     assert!(three.notes.iter().any(|note| note.contains("replay the same requests")), "{:?}", three.notes);

@@ -281,6 +281,10 @@ impl Metered for Archive<'_> {
         let first = counts.first_purge.get().map(|first| {
             format!("{} purge(s) of the pool, the first after {:.2} days", counts.purges.get(), days(first))
         });
-        first.into_iter().chain(self.fullness(now)).map(|remark| format!("{}: {remark}", self.place.path)).collect()
+        first
+            .into_iter()
+            .chain(self.fullness(now))
+            .map(|remark| format!("{}: {remark}", self.place.path))
+            .collect()
     }
 }
