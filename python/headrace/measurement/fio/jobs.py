@@ -20,7 +20,7 @@ from headrace.measurement.fio.options import (
 from headrace.mistakes import read_text, refusal
 
 Json = dict[str, Any]
-Given = TypeVar("Given", str, int)
+Given = TypeVar("Given")
 
 SECTION = re.compile(r"\[([^\]]+)\]\s*(?:[#;].*)?$")
 GLOBAL = "global"
