@@ -52,7 +52,9 @@ impl Run {
         let found = self.meters.iter().find(|(meter, _)| *meter == name);
         found.map_or(0, |(_, meter)| match meter {
             Meter::Count(many) | Meter::Share(many, _) => *many,
-            Meter::Area(_) | Meter::Fill(..) | Meter::Marked(_) | Meter::Peak(_) => unreachable!("no array has such a meter"),
+            Meter::Area(_) | Meter::Fill(..) | Meter::Marked(_) | Meter::Peak(_) => {
+                unreachable!("no array has such a meter")
+            }
         })
     }
 

@@ -143,7 +143,11 @@ fn points(plan: &Plan, outcome: &Outcome) -> Vec<PointResults> {
         mean_ms: point.mean_ns.iter().map(|ns| Nanos(*ns as u64).ms()).collect(),
         utilisation: point.utilisation.clone(),
         fill: point.fill.iter().map(|(id, fill)| (path(*id), *fill)).collect(),
-        marked: point.marked.iter().map(|(id, what, times)| (format!("{}.{what}", path(*id)), *times)).collect(),
+        marked: point
+            .marked
+            .iter()
+            .map(|(id, what, times)| (format!("{}.{what}", path(*id)), *times))
+            .collect(),
     });
     results.collect()
 }
