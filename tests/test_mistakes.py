@@ -293,4 +293,7 @@ def test_a_limit_keeps_what_was_found_and_marks_it(headrace: Run, tmp_path: Path
 def test_a_fault_that_would_change_nothing_is_refused(headrace: Run) -> None:
     ran = headrace("check", ROOT / "examples" / "archive.yaml", "--set", "faults=[{component: pool, fails: 1 h}]")
     assert ran.returncode == 2
-    assert "`pool` serves no blocks; only components that do can fail yet" in " ".join(ran.stderr.split())
+    assert "`pool` fails in parts, not as a whole" in " ".join(ran.stderr.split())
+    ran = headrace("check", ROOT / "examples" / "archive.yaml", "--set", "faults=[{component: front, fails: 1 h}]")
+    assert ran.returncode == 2
+    assert "`front` serves no blocks; only components that do can fail yet" in " ".join(ran.stderr.split())

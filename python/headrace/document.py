@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "Branch", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -328,6 +328,12 @@ class ComponentSpecDiskPool(TypedDict):
     """Rate of a chain."""
     allocate: NotRequired[Allocate]
     """Allocation policy for volumes."""
+    on: NotRequired[list[str]]
+    """Block devices that hold the files, one for each chain, by name: arrays, disks, or volumes of a server behind a network. The volumes of a chain lie one after another on its device; where a file begins within its volume is random. Default: none; only `rate` limits a chain."""
+    io_size: NotRequired[str]
+    """With `on`: size of the requests to the device, one after another for each transfer. Default: 1 MiB."""
+    buffer: NotRequired[str]
+    """With `on`: memory of a transfer. While one half is on the wire, the device reads or writes the other. Default: 32 MiB."""
 
 class ComponentSpecTapeLibrary(TypedDict):
     """Cartridges, drives and robots."""
@@ -341,12 +347,16 @@ class ComponentSpecTapeLibrary(TypedDict):
     """Number of cartridges that hold files older than the log. Each such file is at a random position of a random cartridge."""
     drive_rate: NotRequired[str | None]
     """Maximum rate of one drive. Default: the rate of its group."""
-    load: NotRequired[str]
-    """Time from insertion of a cartridge until the drive is ready."""
-    locate: NotRequired[str]
-    """Locate time from one end of the tape to the other; shorter distances take proportionally less."""
-    rewind: NotRequired[str]
-    """Rewind time from the end of the tape; shorter distances take proportionally less."""
+    load: NotRequired[LoadTime]
+    """Time from insertion of a cartridge until the drive is ready: constant, or drawn from a law that was fitted to a log."""
+    locate: NotRequired[Travel]
+    """Locate time from one end of the tape to the other, or measured times by distance."""
+    rewind: NotRequired[Travel]
+    """Rewind time from the far end of the tape, or measured times by distance."""
+    wraps: NotRequired[int]
+    """Number of wraps: passes from one end of the tape to the other by which a serpentine tape is filled, 208 for LTO-8. Data half-way through the capacity then lies anywhere along the tape. Default: one, a linear tape."""
+    streaming: NotRequired[Streaming | None]
+    """Back-hitches of a drive that is starved. Default: none; the tape moves at any rate."""
     unload: NotRequired[str]
     """Time from rewound until the robot can remove the cartridge."""
     move: NotRequired[str]
@@ -1175,6 +1185,45 @@ class DriveGroup(TypedDict):
     arms: NotRequired[int]
     """Number of robot arms."""
 
+LoadTime: TypeAlias = "str | list[Branch]"
+"""Time of a load: constant, or drawn for each mount from branches."""
+
+# A branch of a fitted law: an exponential time above a minimum.
+Branch = TypedDict(
+    "Branch",
+    {
+        # Relative frequency.
+        "share": "float",
+        # Minimum time.
+        "from": "str",
+        # Mean of the exponential time that is added to it.
+        "exponential": "str",
+        # Maximum time; the law is cut off there. Default: none.
+        "to": "NotRequired[str | None]",
+    },
+)
+
+Travel: TypeAlias = "str | list[MoveTime]"
+"""Time to move the tape: in proportion to the distance, or as measured."""
+
+class MoveTime(TypedDict):
+    """How long a move of the tape takes."""
+
+    distance: str | float
+    """Distance, as a share of the length of the tape."""
+    time: str
+    """Time."""
+
+class Streaming(TypedDict):
+    """What a drive does where data comes too slowly for its tape, or leaves too slowly: it stops, goes back, and starts again once its buffer is full, or empty."""
+
+    min_rate: str
+    """Lowest rate at which the tape moves; a drive that matches its speed to the host has one below its maximum."""
+    buffer: str
+    """Capacity of the drive's buffer."""
+    back_hitch: str
+    """Time of a back-hitch: stop, go back, and start."""
+
 Recall: TypeAlias = "Literal['arrival'] | Literal['by_cartridge']"
 """Order of recalls when a drive becomes free."""
 
@@ -1540,9 +1589,9 @@ class FaultSpec(TypedDict):
     """A component that fails during the run."""
 
     component: str
-    """The component, by its path in results: `volume/spindle[2]`, or the name of a link."""
+    """The component, by its path in results: `volume/spindle[2]`, or the name of a link. Of an archive: a drive or a robot arm of a tape library (`library/drive[3]`, `library/arm[0]`), or a volume of a disk pool (`pool/volume[5]`)."""
     fails: Moment
-    """When it fails. It stops answering, and requests in it are lost."""
+    """When it fails. It stops answering, and requests in it are lost. A drive, an arm or a volume finishes what it does."""
     returns: NotRequired[Moment | None]
     """When it works again with its data intact. An array then writes what it missed."""
     replaced: NotRequired[Moment | None]

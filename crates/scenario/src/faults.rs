@@ -12,9 +12,10 @@ use crate::document::{Path, Problem};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {
-    /// The component, by its path in results: `volume/spindle[2]`, or the name of a link.
+    /// The component, by its path in results: `volume/spindle[2]`, or the name of a link. Of an archive: a drive or a robot arm of a tape
+    /// library (`library/drive[3]`, `library/arm[0]`), or a volume of a disk pool (`pool/volume[5]`).
     pub component: String,
-    /// When it fails. It stops answering, and requests in it are lost.
+    /// When it fails. It stops answering, and requests in it are lost. A drive, an arm or a volume finishes what it does.
     pub fails: Moment,
     /// When it works again with its data intact. An array then writes what it missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,6 +50,8 @@ pub struct Fault {
     pub when: Moment,
     /// To which component.
     pub node: NodeId,
+    /// To which piece of it, by its running number; none for the whole.
+    pub piece: Option<u32>,
     /// What.
     pub change: Change,
 }
@@ -75,12 +78,19 @@ pub fn of(specs: &[FaultSpec], graph: &Graph, problems: &mut Vec<Problem>) -> Ve
 }
 
 fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Problem> {
-    let node = graph.ids().find(|id| graph.nodes[id.index()].path == spec.component).ok_or_else(|| {
+    let (node, piece) = found(graph, &spec.component).ok_or_else(|| {
         let message = format!("there is no component `{}`", spec.component);
-        let known = graph.nodes.iter().map(|node| node.path.as_str());
-        Problem::at(path.key("component"), message).nearest(&spec.component, known)
+        let known: Vec<String> = graph.ids().flat_map(|id| names(graph, id)).collect();
+        Problem::at(path.key("component"), message).nearest(&spec.component, known.iter().map(String::as_str))
     })?;
-    if !graph.nodes[node.index()].plan.known().serves_blocks() {
+    let pieces = graph.nodes[node.index()].plan.known().pieces();
+    if let (None, [(kind, number), ..]) = (piece, &pieces[..]) {
+        let message = format!("`{}` fails in parts, not as a whole", spec.component);
+        let help =
+            format!("name a part, from `{0}/{kind}[0]` to `{0}/{kind}[{1}]`", spec.component, number - 1);
+        return Err(Problem::at(path.key("component"), message).help(help));
+    }
+    if piece.is_none() && !graph.nodes[node.index()].plan.known().serves_blocks() {
         let message = format!("`{}` serves no blocks; only components that do can fail yet", spec.component);
         return Err(Problem::at(path.key("component"), message).help("remove it: it would change nothing"));
     }
@@ -92,7 +102,7 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
         (Some(when), None) => Some(("returns", when, Change::Returns)),
         (None, when) => when.map(|when| ("replaced", when, Change::Replaced)),
     };
-    if spec.replaced.is_some() && graph.view(node).capacity().0 == 0 {
+    if spec.replaced.is_some() && (piece.is_some() || graph.view(node).capacity().0 == 0) {
         let message = format!("`{}` holds no data, so it cannot be `replaced`", spec.component);
         return Err(Problem::at(path.key("replaced"), message).help("write `returns` instead"));
     }
@@ -101,7 +111,46 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
         _ = when;
         return Err(Problem::at(path.key(field), message).help("use a later time than `fails`"));
     }
-    let fails = Fault { when: spec.fails, node, change: Change::Fails };
-    let end = end.map(|(_, when, change)| Fault { when, node, change });
+    let fails = Fault { when: spec.fails, node, piece, change: Change::Fails };
+    let end = end.map(|(_, when, change)| Fault { when, node, piece, change });
     Ok(std::iter::once(fails).chain(end).collect())
+}
+
+/// The component of this name, or the piece of one: `library/drive[3]`.
+fn found(graph: &Graph, name: &str) -> Option<(NodeId, Option<u32>)> {
+    let node = |path: &str| graph.ids().find(|id| graph.nodes[id.index()].path == path);
+    if let Some(node) = node(name) {
+        return Some((node, None));
+    }
+    let (path, piece) = name.rsplit_once('/')?;
+    let (kind, number) = piece.strip_suffix(']')?.split_once('[')?;
+    let (node, number) = (node(path)?, number.parse::<u32>().ok()?);
+    let mut before = 0;
+    for (known, all) in graph.nodes[node.index()].plan.known().pieces() {
+        if known == kind {
+            return (number < all).then_some((node, Some(before + number)));
+        }
+        before += all;
+    }
+    None
+}
+
+/// The names by which a component, or the first and last pieces of it, can fail.
+fn names(graph: &Graph, id: NodeId) -> Vec<String> {
+    let node = &graph.nodes[id.index()];
+    let pieces = node.plan.known().pieces().into_iter();
+    let ends = pieces.flat_map(|(kind, all)| [0, all - 1].map(|at| format!("{}/{kind}[{at}]", node.path)));
+    std::iter::once(node.path.clone()).chain(ends).collect()
+}
+
+/// The name of a piece by its running number: `drive[3]`.
+pub fn piece_name(pieces: &[(&'static str, u32)], piece: u32) -> String {
+    let mut number = piece;
+    for (kind, all) in pieces {
+        if number < *all {
+            return format!("{kind}[{number}]");
+        }
+        number -= all;
+    }
+    format!("part {piece}")
 }

@@ -75,6 +75,12 @@ impl<'m> Arena<'m> {
         }
     }
 
+    /// Has a piece of a component fail or return, now.
+    pub fn change_piece(self, id: NodeId, piece: u32, change: Change) {
+        self.site.note(id, Event::PieceChanges(piece, change));
+        self.component(id).change_piece(piece, change);
+    }
+
     /// Tells those who use a component of its health. A route is no better than what it leads to.
     fn tell_users(self, id: NodeId, change: Change) {
         for user in self.ids() {

@@ -39,6 +39,8 @@ pub struct Happening {
 pub enum Event {
     /// Its health changes.
     Changes(Change),
+    /// The health of one of its pieces changes, by its running number.
+    PieceChanges(u32, Change),
     /// An array begins to rebuild a disk, or to write what it missed.
     RebuildBegins,
     /// All that could be rebuilt is.

@@ -114,6 +114,14 @@ macro_rules! rooms {
                 }
             }
 
+            /// Has one of its pieces fail or return.
+            pub(crate) fn change_piece(&'m self, piece: u32, change: Change) {
+                match self {
+                    $(Self::$kind(room) => room.change_piece(piece, change),)+
+                    $(Self::$made(room) => room.change_piece(piece, change),)+
+                }
+            }
+
             /// Has it do what it does by itself from the beginning of the run.
             pub(crate) fn begin(&'m self) {
                 match self {

@@ -30,7 +30,7 @@ pub use health::{Change, Event, Happening, Health};
 pub use meter::{Activity, Balance, EventBooks, Meter};
 pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
-pub use theory::{Demand, Load, Model, Order, Server};
+pub use theory::{Demand, Load, Model, Order, Server, Sessions};
 pub use timeline::{Journey, Timeline, Visit};
 pub use witness::{Fact, Witness};
 

@@ -142,6 +142,12 @@ pub trait Known {
         true
     }
 
+    /// The parts of it that can fail by themselves, by name, and the number of each: drives of a tape library. They have running numbers,
+    /// in this order.
+    fn pieces(&self) -> Vec<(&'static str, u32)> {
+        Vec::new()
+    }
+
     /// Whether streams of operations on files go to it.
     fn takes_files(&self) -> bool {
         false
@@ -217,6 +223,12 @@ pub trait Room<'m>: Metered {
     /// The component behind its `edge`-th edge has just failed, returned or been replaced.
     fn notice(&'m self, edge: usize, change: Change) {
         _ = (edge, change);
+    }
+
+    /// One of its [pieces](Known::pieces), by its running number, fails or returns now.
+    fn change_piece(&'m self, piece: u32, change: Change) {
+        _ = (piece, change);
+        unreachable!("a room without pieces has none that changes");
     }
 
     /// Does what it does by itself from the beginning of the run.

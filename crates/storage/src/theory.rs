@@ -25,6 +25,19 @@ pub struct Load {
     pub alone: bool,
     /// How many clients send them, of a closed stream; 0 of an open one.
     pub clients: u32,
+    /// Sessions of cartridges that a log has, to a tape library alone.
+    pub sessions: Option<Sessions>,
+}
+
+/// Sessions of cartridges, as a log has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sessions {
+    /// Sessions per second.
+    pub per_s: f64,
+    /// How long each uses its drive, in s, sorted.
+    pub seconds: std::sync::Arc<[f32]>,
+    /// From the end of a session to the next of the same cartridge, in s, sorted; the first session of a cartridge has none.
+    pub gaps: std::sync::Arc<[f32]>,
 }
 
 impl Load {

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 import yaml
@@ -13,7 +14,7 @@ Json = dict[str, Any]
 
 
 def edited(scenario: Scenario) -> str:
-    """Return the text of a scenario with its changes in it; written again where they cannot be put into its text."""
+    """Return the text of a scenario with its changes in it; written out, below its first comment, where they do not fit in."""
     text = scenario.text
     try:
         for place, value in scenario.changes.items():
@@ -21,8 +22,9 @@ def edited(scenario: Scenario) -> str:
         if Scenario(text, scenario.file).filled() == scenario.filled():
             return text
     except (yaml.YAMLError, LookupError, ValueError, ScenarioError):
-        pass  # Anchors, several documents: what is written again below is right for any text.
-    return yaml.safe_dump(scenario.filled(), sort_keys=False, allow_unicode=True)
+        pass  # Anchors, several documents, streams of a job file: what is written out below is right for any text.
+    about = takewhile(lambda line: line.startswith("#"), text.splitlines(keepends=True))
+    return "".join(about) + yaml.safe_dump(scenario.filled(), sort_keys=False, allow_unicode=True)
 
 
 def _put(text: str, steps: Sequence[str], value: object) -> str:

@@ -1,4 +1,4 @@
-//! The kernel from outside: one program, for each would link all of headrace anew.
+//! The kernel from outside: one program, because each links all of headrace.
 
 mod common;
 mod crew;

@@ -1,6 +1,8 @@
 //! A stream of a plan: what it sends, and the load that theory makes of it.
 
-use headrace_storage::Load;
+use std::sync::Arc;
+
+use headrace_storage::{Load, Sessions};
 use headrace_trace::{FileLog, Replay, Timing};
 use headrace_work::{FileAct, NodeId, Op};
 use headrace_workload::{ArrivalSpec, Extents, StreamSpec, WhenFull};
@@ -90,11 +92,24 @@ impl StreamPlan {
             uniform: self.spec.is_everywhere(),
             traced: self.is_recorded(),
             alone: false,
+            sessions: self.sessions(),
             clients: match self.spec.arrivals {
                 ArrivalSpec::Closed { depth, .. } => depth,
                 _ => 0,
             },
         }
+    }
+
+    /// The sessions of its log, where it has some, at the speed of the replay.
+    pub fn sessions(&self) -> Option<Sessions> {
+        let (log, speed) = self.log.as_ref().map(|log| (&log.survey, log.speed()))?;
+        let seconds = log.span.secs();
+        let scaled = |gaps: &[f32]| gaps.iter().map(|gap| (f64::from(*gap) / speed) as f32).collect();
+        (!log.sessions.is_empty() && seconds > 0.0).then(|| Sessions {
+            per_s: log.sessions.len() as f64 / seconds * speed,
+            seconds: Arc::clone(&log.sessions),
+            gaps: scaled(&log.gaps),
+        })
     }
 
     /// Whether sizes are drawn from more values than theory takes into account.

@@ -5,6 +5,7 @@ use headrace_storage::{Change, Event};
 use headrace_work::NodeId;
 use serde::Serialize;
 
+use crate::faults::piece_name;
 use crate::plan::Plan;
 use crate::run::{Outcome, PhaseOutcome};
 
@@ -80,13 +81,23 @@ fn of_stream(plan: &Plan, all: &[&PhaseOutcome], stream: usize) -> PhaseStreamRe
 }
 
 fn in_words(plan: &Plan, node: NodeId, event: Event) -> String {
-    let path = &plan.graph.nodes[node.index()].path;
+    let of = &plan.graph.nodes[node.index()];
+    let path = &of.path;
     match event {
-        Event::Changes(Change::Fails) => format!("{path} fails"),
-        Event::Changes(Change::Returns) => format!("{path} returns"),
-        Event::Changes(Change::Replaced) => format!("{path} is replaced"),
+        Event::Changes(change) => format!("{path} {}", verb(change)),
+        Event::PieceChanges(piece, change) => {
+            format!("{path}/{} {}", piece_name(&of.plan.known().pieces(), piece), verb(change))
+        }
         Event::RebuildBegins => format!("{path} begins to rebuild"),
         Event::RebuildEnds => format!("{path} ends its rebuild"),
         Event::LosesData(stripes) => format!("{path} loses {stripes} stripes"),
+    }
+}
+
+fn verb(change: Change) -> &'static str {
+    match change {
+        Change::Fails => "fails",
+        Change::Returns => "returns",
+        Change::Replaced => "is replaced",
     }
 }

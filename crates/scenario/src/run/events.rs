@@ -231,6 +231,10 @@ impl<'m> Replication<'m> {
         let data = ask.with(ask.work.data());
         let mut spent = Spent::from(self.begin(stream, &data));
         source.edge.handle(&ask, &mut spent).await;
+        if spent.has_failed() {
+            let now = self.site.sim.now();
+            return self.lost(|record| record.fail(stream, now, spent.began()));
+        }
         self.answered(stream, &data, Request::from(&ask), &spent, measured);
     }
 

@@ -49,11 +49,20 @@ pub fn start<'m>(of: &'m Replication<'m>) {
         if let Moment::At(time) = fault.when {
             of.site.sim.spawn(async move {
                 of.site.sim.until(time).await;
-                of.arena.change(fault.node, fault.change);
+                fault.happen(of);
             });
         }
     }
     of.faults_after(0);
+}
+
+impl Fault {
+    fn happen(&self, of: &Replication) {
+        match self.piece {
+            Some(piece) => of.arena.change_piece(self.node, piece, self.change),
+            None => of.arena.change(self.node, self.change),
+        }
+    }
 }
 
 impl Replication<'_> {
@@ -61,7 +70,7 @@ impl Replication<'_> {
     #[inline]
     pub fn faults_after(&self, finished: u64) {
         while let Some(fault) = self.counted.take(finished) {
-            self.arena.change(fault.node, fault.change);
+            fault.happen(self);
         }
     }
 }

@@ -118,7 +118,9 @@ impl<'p> Network<'p> {
     pub fn shares(&self) -> Vec<f64> {
         let own = |(stream, _): &(&StreamPlan, _)| match &stream.spec.arrivals {
             ArrivalSpec::Closed { depth, .. } => f64::from(*depth),
-            arrivals => arrivals.mean_rate().unwrap_or(0.0),
+            arrivals => {
+                arrivals.mean_rate().unwrap_or_else(|| stream.sessions().map_or(0.0, |log| log.per_s))
+            }
         };
         self.streams.iter().map(own).collect()
     }
@@ -227,6 +229,7 @@ fn of_one_kind(plan: &Plan) -> Result<(), Vec<Problem>> {
     let closed = |stream: &&StreamPlan| matches!(stream.spec.arrivals, ArrivalSpec::Closed { .. });
     let odd = |stream: &StreamPlan| match &stream.spec.arrivals {
         _ if stream.spec.outstanding.is_some() => Some("no request waits outside: `outstanding` limits them"),
+        ArrivalSpec::Log(_) if stream.sessions().is_some() => None,
         ArrivalSpec::Replay(_) | ArrivalSpec::Log(_) => Some("arrivals have a law: these are as recorded"),
         _ => None,
     };

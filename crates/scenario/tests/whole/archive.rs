@@ -213,6 +213,90 @@ fn a_recall_takes_its_steps() {
     assert!((67.0 - 100.0..67.0 + 100.0).contains(&saved), "a robot, a load, and other ways: {saved} s");
 }
 
+/// At 1 MB/s a drive that streams at 2 MB/s from a buffer of 1 MB stops every 2 MB; the buffer bridges 1 s of the 2 s.
+#[test]
+fn a_starved_drive_goes_back_and_starts_again() {
+    let case = Case::new("hitch", "0,stage,u,h,a,30000000,1\n");
+    let streaming = ", streaming: {min_rate: 2 MB/s, buffer: 1 MB, back_hitch: 2 s}";
+    let run =
+        |more: &str| case.run(&(POOL.to_owned() + LIBRARY + more + "}\n" + &archive(", library: tapes")));
+    is(mean(&run(""), "stage"), 60.0 + 30.0);
+    let starved = run(streaming);
+    is(mean(&starved, "stage"), 60.0 + 30.0 + 15.0);
+    is(meter(&starved, "tapes", "back_hitches"), 15.0);
+}
+
+/// A load of two branches: a third of the mounts take 33 s, the others 66 s.
+#[test]
+fn a_load_is_drawn_from_a_fitted_law() {
+    let log: String = (0..600).map(|at| format!("{},stage,u,h,f{at},1000000,1\n", at * 1000)).collect();
+    let case = Case::new("fitted", &log);
+    let fitted = LIBRARY.replace(
+        "load: 60 s",
+        "load: [{share: 1, from: 33 s, exponential: 0 s}, {share: 2, from: 66 s, exponential: 0 s}]",
+    );
+    let load =
+        mean(&case.run(&(POOL.to_owned() + &fitted + "}\n" + &archive(", library: tapes"))), "stage") - 1.0;
+    assert!((load - 55.0).abs() < 2.5, "{load} s on average, of 600 loads with a deviation of 15.6 s each");
+}
+
+/// A volume that has failed keeps those who want its files waiting; new files begin on others.
+#[test]
+fn a_volume_that_fails_returns_with_its_files() {
+    let log = "0,put,u,h,a,50000000,\n30,get,u,h,a,50000000,\n31,put,u,h,b,50000000,\n";
+    let case = Case::new("volume", log);
+    let faults = "faults: [{component: 'disks/volume[0]', fails: 20 s, returns: 100 s}]\n";
+    let results = case.run(&(POOL.to_owned() + &archive("") + faults));
+    is(mean(&results, "get"), 70.0 + 10.0);
+    is(mean(&results, "put"), 10.0);
+    is(leg(&results, "disks")[0], 70.0 / 3.0);
+    assert_eq!(results.phases[1].after, ["disks/volume[0] fails"]);
+    let refused = |faults: &str| case.try_run(&(POOL.to_owned() + &archive("") + faults)).unwrap_err();
+    let whole = refused("faults: [{component: disks, fails: 20 s}]\n");
+    assert!(
+        whole.contains("`disks` fails in parts")
+            && whole.contains("from `disks/volume[0]` to `disks/volume[3]`"),
+        "{whole}"
+    );
+    assert!(
+        refused("faults: [{component: 'disks/volume[4]', fails: 20 s}]\n").contains("there is no component")
+    );
+}
+
+/// The chains of a pool are disks: the wire hides what the disk takes but for the last piece, and the disk sees every byte.
+#[test]
+fn a_pool_lies_on_block_devices() {
+    let case = Case::new("devices", "0,put,u,h,a,50000000,\n100,get,u,h,a,50000000,\n");
+    let device = "{type: disk, device: seagate-st3500630ns, positioning: independent}";
+    let pool = |rate: &str, on: &str| {
+        format!(
+            "  d0: {device}\n  d1: {device}\n  disks: {{type: disk_pool, chains: 2, volumes: 2, volume: 100 MB, rate: {rate}{on}}}\n"
+        )
+    };
+    let on = ", on: [d0, d1], io_size: 1 MB, buffer: 10 MB";
+    let wire = case.run(&(pool("5 MB/s", on) + &archive("")));
+    let (put, get) = (mean(&wire, "put"), mean(&wire, "get"));
+    assert!(
+        put > 10.0 && put < 10.4 && get > 10.0 && get < 10.4,
+        "{put} {get}: 10 s on the wire, and one of ten pieces"
+    );
+    let bytes = |results: &Results| {
+        let disk = results.components.iter().find(|component| component.path == "d0").unwrap();
+        disk.bytes_per_s * results.simulated_s
+    };
+    assert!((bytes(&wire) - 100e6).abs() < 1.0, "{}", bytes(&wire));
+    let disk = case.run(&(pool("10 GB/s", on) + &archive("")));
+    let alone = 50.0 * (1.0 / 85.7 + 0.0045);
+    assert!(mean(&disk, "put") > alone, "{} s; the outermost zone alone takes {alone} s", mean(&disk, "put"));
+    assert!(leg(&disk, "d0")[1] > 10.0 * leg(&disk, "disks")[1], "the disk limits");
+    let refused = |on: &str| case.try_run(&(pool("5 MB/s", on) + &archive(""))).unwrap_err();
+    assert!(refused(", on: [d0]").contains("there are 1 devices for 2 chains"));
+    assert!(refused(", on: [d0, d2]").contains("d2"));
+    let fails = pool("5 MB/s", on) + &archive("") + "faults: [{component: d0, fails: 101 s}]\n";
+    let failed = case.run(&fails);
+    assert_eq!(failed.streams[0].failed, 1, "the get fails with the disk: {:?}", failed.notes);
+}
+
 /// With one drive, three files of two cartridges: by cartridge the third goes before the second.
 #[test]
 fn recalls_can_be_batched_by_cartridge() {

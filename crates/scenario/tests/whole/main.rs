@@ -1,4 +1,4 @@
-//! Whole scenarios: one program, for each would link all of headrace anew.
+//! Whole scenarios: one program, because each links all of headrace.
 
 mod acquisition;
 mod archive;

@@ -61,6 +61,24 @@ fn a_session_takes_its_mount_and_its_time() {
     assert_eq!(totals(&two), (115.0 + 115.0 + 5.0 + 115.0, 2.0));
 }
 
+/// The first session ends although its drive, or its arm, has failed by then; the second waits until it returns.
+#[test]
+fn a_drive_or_an_arm_that_fails_does_nothing_until_it_returns() {
+    let log = "0,session,a,100,\n0,session,b,100,\n";
+    for piece in ["drive[0]", "arm[0]"] {
+        let fault = format!(
+            "}}}}}}}}\nfaults: [{{component: 'tapes/{piece}', fails: 10 s, returns: 500 s}}] # {{{{{{{{"
+        );
+        let found = run(&format!("fails-{}", &piece[..3]), log, ONE, &fault);
+        assert_eq!(totals(&found), (115.0 + 500.0 + 5.0 + 115.0, 2.0), "{piece}");
+        assert_eq!(found.phases[1].after, [format!("tapes/{piece} fails")]);
+    }
+    // The other drive takes over; nobody waits for the first.
+    let two = ONE.replace("drives: 1", "drives: 2");
+    let fault = "}}}}\nfaults: [{component: 'tapes/drive[0]', fails: 0 s}] # {{{{";
+    assert_eq!(totals(&run("one-of-two", "1,session,a,100,\n", &two, fault)), (115.0, 1.0));
+}
+
 #[test]
 fn a_replay_by_gaps_asks_later_where_the_library_is_slower() {
     let log = "0,session,a,100,\n110,session,a,100,\n";

@@ -296,3 +296,44 @@ fn what_has_no_formula_is_refused_with_the_assumption_that_fails() {
     );
     assert!(said.contains("every address is equally likely"), "{said}");
 }
+
+/// Sessions of a library on a log with Poisson arrivals: the wait for its drives, against the simulation of the same log.
+#[test]
+fn a_library_is_a_station_of_drives() {
+    let folder = std::env::temp_dir().join(format!("headrace-solve-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (mut at, mut state, mut log) = (0.0, 1u64, String::from("time_s,op,file,drive_s\n"));
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    };
+    for session in 0..20_000 {
+        at -= 50.0 * libm::log(uniform());
+        log += &format!("{at:.3},session,c{session},{:.1}\n", 20.0 + 160.0 * uniform());
+    }
+    std::fs::write(folder.join("log.csv"), log).unwrap();
+    let library = |more: &str| {
+        format!(
+            "system: {{tapes: {{type: tape_library, cartridge: 1 GB, groups: [{{drives: 4, arms: 2}}], move: 5 s, load: 15 s{more}}}}}\n\
+             workload: {{sessions: {{to: tapes, arrivals: {{log: log.csv}}}}}}\n"
+        )
+    };
+    let file = folder.join("library.yaml");
+    let (file, progress) = (file.to_str().unwrap(), Progress::default());
+    let solved = solve(&library(""), file, &[], None, &progress).unwrap();
+    let own = solved.points.iter().find(|point| point.own).unwrap();
+    let options = Options { theory: false, ..Options::default() };
+    let found = simulate(&library(""), file, &[], &options, &progress).unwrap().results;
+    let (told, simulated) = (own.response_ms.unwrap(), found.streams[0].response.mean_ms);
+    // A mount takes 5 + 15 s, the session 100, and putting it away 5: 125 s of a drive every 50 s.
+    assert!((own.utilisation[0] - 125.0 / 50.0 / 4.0).abs() < 0.01, "{:?}", own.utilisation);
+    assert!((told / simulated - 1.0).abs() < 0.04, "{told} ms for {simulated} ms");
+    assert!(solved.fails.iter().any(|fails| fails.contains("arrivals are Poisson")), "{:?}", solved.fails);
+    let gathers = library(", accumulate: 1 min, recall: by_cartridge");
+    let refused = solve(&gathers, file, &[], None, &progress).unwrap_err().rendered();
+    assert!(refused.contains("those of `tapes` accumulate"), "{refused}");
+    let one_arm = library("").replace("arms: 2", "arms: 1").replace("move: 5 s", "move: 40 s");
+    let refused = solve(&one_arm, file, &[], None, &progress).unwrap_err().rendered();
+    assert!(refused.contains("arms keep up: those of `tapes` would be 16"), "{refused}");
+    let _ = std::fs::remove_dir_all(&folder);
+}

@@ -90,8 +90,8 @@ impl<'m> Archive<'m> {
                 *writing = Some((spot.cartridge, library.1.mount(spot, &ask, &mut spent).await));
             }
             let (_, mounted) = writing.as_ref().expect("it was mounted");
-            for (chain, piece) in self.pool.1.parts(volume, from, part) {
-                self.on_tape_path(&ask, (library, mounted), chain, piece, &mut spent).await;
+            for piece in self.pool.1.parts(volume, from, part) {
+                self.on_tape_path(&ask, (library, mounted), piece, &mut spent).await;
             }
             library.1.moved(mounted, part, true);
             library.0.end(&ask.with(op.data()), &spent, before);

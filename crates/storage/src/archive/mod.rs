@@ -13,14 +13,13 @@ use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{LinkId, Locks};
 use headrace_units::Nanos;
-use headrace_work::{Ask, FileAct, FileOp, NodeId, Spent, What};
-use smallvec::SmallVec;
+use headrace_work::{Ask, FileAct, FileOp, NodeId, Op, Spent, What};
 
 use crate::Component;
-use crate::disk_pool::DiskPool;
+use crate::disk_pool::{DiskPool, Part, Route};
 use crate::front::{Front, Leave};
 use crate::meter::{Meter, add};
-use crate::moving::{Hop, Moving};
+use crate::moving::Hop;
 use crate::network::Network;
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
@@ -140,8 +139,8 @@ impl<'m> Archive<'m> {
         let leave = self.admit(ask, spent).await;
         let (volume, bytes) = (self.files.borrow()[file].volume, self.files.borrow()[file].bytes);
         self.tell(Fact::ReadBegins(file));
-        for (chain, part) in self.pool.1.parts(volume, 0, bytes) {
-            self.send(ask, chain, part, spent).await;
+        for part in self.pool.1.parts(volume, 0, bytes) {
+            self.send(ask, part, spent).await;
         }
         self.tell(Fact::ReadEnds(file));
         self.dismiss(leave, ask, spent);
@@ -157,8 +156,8 @@ impl<'m> Archive<'m> {
         let arriving = self.arriving.lock(u64::from(file), u64::from(file) + 1).await;
         let leave = self.admit(ask, spent).await;
         let volume = self.take_space(file, bytes, spent).await;
-        for (chain, part) in self.pool.1.parts(volume, 0, bytes) {
-            self.receive(ask, chain, part, spent).await;
+        for part in self.pool.1.parts(volume, 0, bytes) {
+            self.receive(ask, part, spent).await;
         }
         self.arrived(file);
         drop(arriving);
@@ -200,25 +199,40 @@ impl<'m> Archive<'m> {
         }
     }
 
-    async fn send(&'m self, ask: &Ask<FileOp>, chain: LinkId, bytes: u64, spent: &mut Spent) {
+    async fn send(&'m self, ask: &Ask<FileOp>, part: Part, spent: &mut Spent) {
+        self.volume_ready(part, spent).await;
         let network = self.network.map(|(edge, network)| Hop { edge, link: network.outward });
-        self.transfer(ask, &[Some(self.hop(chain)), network], bytes, spent).await;
+        self.transfer(ask, [Some(self.hop(part.chain)), network], part, Op::Read, spent).await;
     }
 
-    async fn receive(&'m self, ask: &Ask<FileOp>, chain: LinkId, bytes: u64, spent: &mut Spent) {
+    async fn receive(&'m self, ask: &Ask<FileOp>, part: Part, spent: &mut Spent) {
+        self.volume_ready(part, spent).await;
         let network = self.network.map(|(edge, network)| Hop { edge, link: network.inward });
-        self.transfer(ask, &[network, Some(self.hop(chain))], bytes, spent).await;
+        self.transfer(ask, [network, Some(self.hop(part.chain))], part, Op::Write, spent).await;
+    }
+
+    /// Waits while the volume of a part has failed.
+    pub(super) async fn volume_ready(&'m self, part: Part, spent: &mut Spent) {
+        self.pool.1.ready(part.volume).await;
+        spent.charge(self.pool_id(), What::Waiting, self.now());
     }
 
     fn hop(&self, chain: LinkId) -> Hop<'m> {
         Hop { edge: self.pool.0, link: chain }
     }
 
-    async fn transfer(&'m self, ask: &Ask<FileOp>, over: &[Option<Hop<'m>>], bytes: u64, spent: &mut Spent) {
-        let over: SmallVec<[Hop; 3]> = over.iter().copied().flatten().collect();
+    async fn transfer(
+        &'m self,
+        ask: &Ask<FileOp>,
+        over: [Option<Hop<'m>>; 2],
+        part: Part,
+        op: Op,
+        spent: &mut Spent,
+    ) {
         let most = self.front.map_or(f64::INFINITY, |(_, front)| front.client_rate());
         let own = self.front.map_or(self.place.id, |(edge, _)| edge.to());
-        self.place.site.carry(ask, Moving { bytes, over: &over, most, own }, spent).await;
+        let route = Route { over: [over[0], over[1], None], most, own, op };
+        self.pool.1.through(ask, part, route, spent).await;
     }
 }
 

@@ -1,12 +1,12 @@
 //! From tape to the pool.
 
-use headrace_kernel::LinkId;
-use headrace_work::{Ask, FileOp, Spent, What};
+use crate::disk_pool::{Part, Route};
+use headrace_work::{Ask, FileOp, Op, Spent, What};
 
 use super::catalogue::FileNumber;
 use super::{Archive, Used};
 use crate::meter::add;
-use crate::moving::{Hop, Moving};
+use crate::moving::Hop;
 use crate::tape_library::{Mounted, TapeLibrary};
 
 impl<'m> Archive<'m> {
@@ -36,8 +36,8 @@ impl<'m> Archive<'m> {
             let before = spent.legs().len();
             library.0.begin(part);
             let mounted = library.1.mount(spot, ask, spent).await;
-            for (chain, piece) in self.pool.1.parts(volume, from, part) {
-                self.on_tape_path(ask, (library, &mounted), chain, piece, spent).await;
+            for piece in self.pool.1.parts(volume, from, part) {
+                self.on_tape_path(ask, (library, &mounted), piece, spent).await;
             }
             library.1.moved(&mounted, part, false);
             library.0.end(&ask.with(ask.work.data()), spent, before);
@@ -53,19 +53,20 @@ impl<'m> Archive<'m> {
         &'m self,
         ask: &Ask<FileOp>,
         (library, mounted): (Used<'m, TapeLibrary<'m>>, &Mounted<'m>),
-        chain: LinkId,
-        bytes: u64,
+        part: Part,
         spent: &mut Spent,
     ) {
+        self.volume_ready(part, spent).await;
         let (link, most) = library.1.link(mounted);
         let is_read = ask.cause == headrace_work::Cause::Host;
         let network = self.network.map(|(edge, network)| Hop {
             edge,
             link: if is_read { network.inward } else { network.outward },
         });
-        let tape = Hop { edge: library.0, link };
-        let over: smallvec::SmallVec<[Hop; 3]> =
-            [Some(tape), network, Some(self.hop(chain))].into_iter().flatten().collect();
-        self.place.site.carry(ask, Moving { bytes, over: &over, most, own: library.0.to() }, spent).await;
+        let over = [Some(Hop { edge: library.0, link }), network, Some(self.hop(part.chain))];
+        let op = if is_read { Op::Write } else { Op::Read };
+        let since = self.now();
+        self.pool.1.through(ask, part, Route { over, most, own: library.0.to(), op }, spent).await;
+        library.1.streamed(part.bytes, self.now() - since, spent).await;
     }
 }

@@ -29,6 +29,8 @@ pub struct Flash {
     rate: BytesPerSecond,
     /// Pages of 4 KiB of one program.
     unit: u32,
+    /// Bytes of a flash page: the data of a row is passed on page by page.
+    page_bytes: u64,
 }
 
 impl Flash {
@@ -43,6 +45,7 @@ impl Flash {
             erase: flash.erase.get(),
             rate: flash.channel_rate.get(),
             unit: numbers.geometry().unit,
+            page_bytes: u64::from(numbers.geometry().read) * PAGE,
         }
     }
 
@@ -54,6 +57,13 @@ impl Flash {
     /// How long bytes take over a channel that is free.
     pub fn transfer(&self, bytes: u64) -> Nanos {
         self.rate.time_for(Bytes(bytes))
+    }
+
+    /// For the first page of a row and for the last, between which nothing comes later: how long after the row is in the registers it
+    /// has crossed a free channel, and the bytes before it.
+    pub fn pages_come(&self, row: Row) -> [(Nanos, u64); 2] {
+        let page = self.page_bytes.min(row.bytes);
+        [(self.transfer(page), 0), (self.transfer(row.bytes), row.bytes - page)]
     }
 
     /// Has a die read a row for a request that comes to it at `came`; gives when it is in the die's registers.

@@ -111,8 +111,9 @@ impl<'m> Ssd<'m> {
         let on_flash: u64 = read.iter().map(|(_, row)| row.bytes).sum();
         let (mut before, mut from) = (bytes.saturating_sub(on_flash), came);
         for (at, row) in read {
-            let here = *at + self.flash.borrow().transfer(row.bytes);
-            from = from.max(here - self.plan.wire.time_for(before).min(here));
+            for (later, ahead) in self.flash.borrow().pages_come(*row) {
+                from = from.max((*at + later).saturating_sub(self.plan.wire.time_for(before + ahead)));
+            }
             before += row.bytes;
         }
         from

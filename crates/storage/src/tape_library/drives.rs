@@ -1,7 +1,7 @@
 //! The drives of a library: which cartridge is in which, and which request gets one next.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_kernel::{Resource, Sim, WaitList};
 use headrace_stats::{Level, Tally};
@@ -9,6 +9,7 @@ use headrace_units::Nanos;
 use headrace_work::Cause;
 
 use super::spec::{DriveGroup, Recall, TapeLibrarySpec};
+use super::travel::along;
 
 /// A cartridge, by its number.
 pub(crate) type Cartridge = u32;
@@ -20,6 +21,8 @@ pub(super) struct Wanted {
     /// The group in whose silos the cartridge lies.
     pub home: usize,
     pub cause: Cause,
+    /// How long the load takes, if it must be mounted.
+    pub load: Nanos,
 }
 
 #[derive(Clone, Copy)]
@@ -35,6 +38,8 @@ struct Drive {
     position: u64,
     /// Whether a request uses it, or a robot is about to; and the cartridge that it is used for.
     is_held: bool,
+    /// Whether it has failed: it takes no request until it returns.
+    is_down: bool,
     used_for: Option<Cartridge>,
     /// Since when it is unused.
     since: Nanos,
@@ -44,15 +49,18 @@ struct Drive {
 
 /// The drives and robots of a library in a simulation.
 pub(super) struct Drives<'m> {
-    sim: &'m Sim<'m>,
-    spec: &'m TapeLibrarySpec,
+    pub(super) sim: &'m Sim<'m>,
+    pub(super) spec: &'m TapeLibrarySpec,
     drives: RefCell<Vec<Drive>>,
     /// The drive that a cartridge is in or on its way to.
     places: RefCell<BTreeMap<Cartridge, usize>>,
     /// When requests that accumulate for a cartridge ask for a drive.
     accumulating: RefCell<BTreeMap<Cartridge, Nanos>>,
     /// Robot arms, group by group.
-    arms: Vec<Resource<'m>>,
+    pub(super) arms: Vec<Resource<'m>>,
+    /// The arms that have failed, and who waits until they return.
+    pub(super) broken_arms: RefCell<BTreeSet<u32>>,
+    pub(super) repairs: WaitList<'m, u32, ()>,
     queue: WaitList<'m, Wanted, usize>,
     pub busy: RefCell<[Level; Cause::ALL.len()]>,
     pub waits: RefCell<Tally>,
@@ -71,6 +79,7 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = Drive> +
         home: group,
         position: 0,
         is_held: false,
+        is_down: false,
         used_for: None,
         since: Nanos::ZERO,
         taken: 0,
@@ -87,6 +96,8 @@ impl<'m> Drives<'m> {
             places: RefCell::default(),
             accumulating: RefCell::default(),
             arms: arms.collect(),
+            broken_arms: RefCell::default(),
+            repairs: WaitList::new(sim),
             queue: WaitList::new(sim),
             busy: RefCell::default(),
             waits: RefCell::default(),
@@ -133,7 +144,7 @@ impl<'m> Drives<'m> {
             self.passed.set(self.passed.get() + 1);
         }
         self.arms[group].serve(self.spec.robot_move).await;
-        self.sim.delay(self.spec.load).await;
+        self.sim.delay(wanted.load).await;
         let state = &mut self.drives.borrow_mut()[drive];
         (state.cartridge, state.home, state.position) = (Some(wanted.cartridge), wanted.home, 0);
         self.mounts.set(self.mounts.get() + 1);
@@ -142,7 +153,8 @@ impl<'m> Drives<'m> {
     /// Goes to a position on the tape.
     pub async fn locate(&'m self, drive: usize, to: u64) {
         let from = self.stand_at(drive, to);
-        self.sim.delay(self.way(self.spec.locate, from.abs_diff(to))).await;
+        let distance = (self.along(from) - self.along(to)).abs();
+        self.sim.delay(self.spec.locate.time(distance)).await;
     }
 
     /// The tape of a drive stands at a position. Gives where it stood before.
@@ -164,9 +176,12 @@ impl<'m> Drives<'m> {
     }
 
     /// Gives a drive to the next request that waits, or lets it rest.
-    fn hand_on(&'m self, drive: usize) {
+    pub(super) fn hand_on(&'m self, drive: usize) {
         let mounted = self.drives.borrow()[drive].cartridge;
         self.let_go(drive);
+        if self.drives.borrow()[drive].is_down {
+            return;
+        }
         let take = |wanted: &Wanted| self.take(drive, Some(wanted.cartridge));
         let is_in_it = |wanted: &Wanted| mounted == Some(wanted.cartridge);
         let batched = self.spec.recall == Recall::ByCartridge
@@ -183,7 +198,7 @@ impl<'m> Drives<'m> {
     async fn dismount_later(&'m self, drive: usize, taken: u64) {
         self.sim.delay(self.spec.hold).await;
         let state = self.drives.borrow()[drive];
-        if state.is_held || state.taken != taken {
+        if state.is_held || state.is_down || state.taken != taken {
             return;
         }
         self.take(drive, None);
@@ -194,7 +209,7 @@ impl<'m> Drives<'m> {
     async fn dismount(&'m self, drive: usize) {
         let Drive { cartridge, position, group, home, .. } = self.drives.borrow()[drive];
         let Some(cartridge) = cartridge else { return };
-        self.sim.delay(self.way(self.spec.rewind, position) + self.spec.unload).await;
+        self.sim.delay(self.spec.rewind.time(self.along(position)) + self.spec.unload).await;
         self.arms[group].serve(self.spec.robot_move).await;
         self.drives.borrow_mut()[drive].cartridge = None;
         self.stand_at(drive, 0);
@@ -214,9 +229,9 @@ impl<'m> Drives<'m> {
         self.arms[home].serve(self.spec.robot_move).await;
     }
 
-    fn way(&self, whole: Nanos, bytes: u64) -> Nanos {
-        let share = bytes as f64 / self.spec.cartridge.0 as f64;
-        Nanos::from_secs(whole.secs() * share.min(1.0))
+    /// Where a byte lies along the tape, as a share of its length.
+    fn along(&self, position: u64) -> f64 {
+        along(position as f64 / self.spec.cartridge.0 as f64, self.spec.wraps)
     }
 
     /// The drive that a request can have now: the one that has its cartridge, else one of the cartridge's own group, else one of another:
@@ -224,10 +239,10 @@ impl<'m> Drives<'m> {
     fn drive_for(&self, wanted: &Wanted) -> Option<usize> {
         let drives = self.drives.borrow();
         if let Some(at) = self.places.borrow().get(&wanted.cartridge) {
-            return (!drives[*at].is_held).then_some(*at);
+            return (!drives[*at].is_held && !drives[*at].is_down).then_some(*at);
         }
         let all = drives.iter().enumerate();
-        let free = all.filter(|(_, drive)| !drive.is_held && self.suits(wanted, drive));
+        let free = all.filter(|(_, drive)| !drive.is_held && !drive.is_down && self.suits(wanted, drive));
         let key = |drive: &Drive| (drive.group.abs_diff(wanted.home), drive.cartridge.is_some(), drive.since);
         free.min_by_key(|(_, drive)| key(drive)).map(|(at, _)| at)
     }
@@ -262,6 +277,13 @@ impl<'m> Drives<'m> {
         if let Some(cartridge) = unused {
             self.places.borrow_mut().remove(&cartridge);
         }
+    }
+
+    /// A drive works from now on, or does not. Gives whether it is unused.
+    pub(super) fn set_up(&self, drive: usize, is_up: bool) -> bool {
+        let state = &mut self.drives.borrow_mut()[drive];
+        state.is_down = !is_up;
+        !state.is_held
     }
 
     pub fn group(&self, drive: usize) -> usize {

@@ -1,32 +1,52 @@
 //! A tape library: cartridges, drives in groups, robots.
 
 mod drives;
+mod faults;
+mod load;
+mod model;
 mod spec;
+mod streaming;
+mod travel;
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{LinkId, Stream};
+use headrace_kernel::{LinkId, Stream, subkey};
 use headrace_stats::Level;
 use headrace_units::{BytesPerSecond, Nanos};
 use headrace_work::{Ask, Cause, FileOp, FileTable, Spent, What};
 
+use crate::graph::View;
+use crate::health::Change;
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Metered, Plan, Room};
+use crate::theory::{Demand, Load};
 
 use drives::{Drives, Wanted};
 use spec::UNLIMITED;
 
 pub(crate) use drives::Cartridge;
+pub use load::{Branch, LoadTime};
 pub use spec::{DriveGroup, Recall, TapeLibrarySpec};
+pub use streaming::Streaming;
+pub use travel::{MoveTime, Travel};
 
 impl Known for TapeLibrarySpec {
     fn serves_blocks(&self) -> bool {
         false
     }
 
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        model::demands(self, view, load)
+    }
+
     fn silos(&self) -> Option<u32> {
         Some(self.all_silos())
+    }
+
+    fn pieces(&self) -> Vec<(&'static str, u32)> {
+        let all = |of: fn(&DriveGroup) -> u32| self.groups.iter().map(of).sum();
+        vec![("drive", all(|group| group.drives)), ("arm", all(|group| group.arms))]
     }
 }
 
@@ -39,6 +59,8 @@ pub struct TapeLibrary<'m> {
     links: Vec<LinkId>,
     silos: Stream,
     spots: Stream,
+    loads: Stream,
+    back_hitches: Cell<u64>,
     /// Drives held, of all groups.
     held: RefCell<Level>,
     accesses: Cell<u64>,
@@ -91,6 +113,8 @@ impl Plan for TapeLibrarySpec {
             links: self.groups.iter().map(link).collect(),
             silos: place.stream("silos"),
             spots: place.stream("spots"),
+            loads: place.stream("loads"),
+            back_hitches: Cell::new(0),
             held: RefCell::default(),
             accesses: Cell::new(0),
             read: Cell::new(0),
@@ -174,7 +198,8 @@ impl<'m> TapeLibrary<'m> {
     /// Waits for a drive, and has the cartridge brought there.
     async fn ready(&'m self, cartridge: Cartridge, ask: &Ask<FileOp>, spent: &mut Spent) -> Mounted<'m> {
         let (sim, cause) = (self.place.site.sim, ask.cause);
-        let wanted = Wanted { cartridge, home: self.group_of(cartridge), cause };
+        let load = self.spec.load.draw(&mut self.loads.of(subkey(ask.key, u64::from(cartridge))));
+        let wanted = Wanted { cartridge, home: self.group_of(cartridge), cause, load };
         let drive = self.drives.acquire(wanted).await;
         self.held.borrow_mut().up(sim.now(), 1);
         let mounted = Mounted { library: self, drive, cause, since: sim.now() };
@@ -200,6 +225,15 @@ impl<'m> TapeLibrary<'m> {
         (self.links[self.drives.group(mounted.drive)], most)
     }
 
+    /// Data came from a drive or to it in `time`: waits for what its back-hitches add.
+    pub(crate) async fn streamed(&'m self, bytes: u64, time: Nanos, spent: &mut Spent) {
+        let Some(streaming) = self.spec.streaming else { return };
+        let (hitches, lost) = streaming.starved(bytes, time);
+        self.back_hitches.set(self.back_hitches.get() + hitches);
+        self.place.site.sim.delay(lost).await;
+        spent.charge(self.place.id, What::Service, self.place.site.sim.now());
+    }
+
     /// Data of a mounted cartridge was read, or written.
     pub(crate) fn moved(&self, mounted: &Mounted, bytes: u64, is_written: bool) {
         self.drives.pass(mounted.drive, bytes);
@@ -211,6 +245,10 @@ impl<'m> TapeLibrary<'m> {
 impl<'m> Room<'m> for TapeLibrary<'m> {
     async fn handle(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
         self.session(ask, spent).await;
+    }
+
+    fn change_piece(&'m self, piece: u32, change: Change) {
+        self.drives.change(piece, change);
     }
 }
 
@@ -240,5 +278,6 @@ impl Metered for TapeLibrary<'_> {
         put("bytes_written", Meter::Count(self.written.get()));
         put("paths_busy", Meter::Area(links.map(|usage| usage.busy.iter().sum::<u128>()).sum()));
         put("passed_through", Meter::Count(self.drives.passed.get()));
+        put("back_hitches", Meter::Count(self.back_hitches.get()));
     }
 }

@@ -4,6 +4,9 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::load::LoadTime;
+use super::streaming::Streaming;
+use super::travel::Travel;
 use crate::graph::Lowering;
 use crate::room::{Lowered, Spec};
 
@@ -25,15 +28,24 @@ pub struct TapeLibrarySpec {
     /// Maximum rate of one drive. Default: the rate of its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive_rate: Option<BytesPerSecond>,
-    /// Time from insertion of a cartridge until the drive is ready.
+    /// Time from insertion of a cartridge until the drive is ready: constant, or drawn from a law that was fitted to a
+    /// log.
     #[serde(default)]
-    pub load: Nanos,
-    /// Locate time from one end of the tape to the other; shorter distances take proportionally less.
+    pub load: LoadTime,
+    /// Locate time from one end of the tape to the other, or measured times by distance.
     #[serde(default)]
-    pub locate: Nanos,
-    /// Rewind time from the end of the tape; shorter distances take proportionally less.
+    pub locate: Travel,
+    /// Rewind time from the far end of the tape, or measured times by distance.
     #[serde(default)]
-    pub rewind: Nanos,
+    pub rewind: Travel,
+    /// Number of wraps: passes from one end of the tape to the other by which a serpentine tape is filled, 208 for LTO-8. Data
+    /// half-way through the capacity then lies anywhere along the tape. Default: one, a linear tape.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub wraps: u32,
+    /// Back-hitches of a drive that is starved. Default: none; the tape moves at any rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streaming: Option<Streaming>,
     /// Time from rewound until the robot can remove the cartridge.
     #[serde(default)]
     pub unload: Nanos,
@@ -115,6 +127,23 @@ impl Spec for TapeLibrarySpec {
         }
         if self.cartridge.0 == 0 {
             return at.refuse("cartridge", "the capacity of a cartridge must be above zero", None);
+        }
+        let fields = [
+            ("load", self.load.problem()),
+            ("locate", self.locate.problem()),
+            ("rewind", self.rewind.problem()),
+        ];
+        if let Some((field, problem)) =
+            fields.into_iter().find_map(|(field, problem)| Some((field, problem?)))
+        {
+            return at.refuse(field, problem, None);
+        }
+        if let Some(streaming) = self.streaming {
+            let message = "a drive streams at `min_rate` above zero, at most `drive_rate`, from a buffer of at least one byte";
+            let most = self.drive_rate.map_or(f64::INFINITY, BytesPerSecond::get);
+            if streaming.min_rate.get() <= 0.0 || streaming.min_rate.get() > most || streaming.buffer.0 == 0 {
+                return at.refuse("streaming", message, None);
+            }
         }
         if self.accumulate > Nanos::ZERO && self.recall != Recall::ByCartridge {
             let message = "requests that accumulate for a cartridge are served by one mount only if they are served together";

@@ -35,6 +35,7 @@ fn reads(units: u64) -> Load {
         traced: false,
         alone: false,
         clients: 0,
+        sessions: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Components in a simulation: one program, for each would link all of headrace anew.
+//! Components in a simulation: one program, because each links all of headrace.
 
 mod arrays;
 mod channels;

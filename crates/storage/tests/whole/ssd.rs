@@ -61,8 +61,8 @@ fn a_read_takes_what_it_takes_by_hand() {
     is_near(response(json!({"read_command": "6 us"}), Op::Read, 0, PAGE), 76 * US + 4_096 + PORT);
 }
 
-/// 128 KiB lie on four dies, two pages of 16 KiB on each: the second read of each die ends at 120 µs, and the eight pages then take the
-/// two channels 16.384 µs each; the port takes 218 µs, and begins as soon as it can go on without a gap.
+/// 128 KiB lie on four dies, two pages of 16 KiB on the planes of each: all are read at 70 µs, and the eight pages then take the two
+/// channels 16.384 µs each; the port takes 218 µs, and begins with the first page, as it can go on without a gap.
 #[test]
 fn pages_of_a_large_read_are_read_side_by_side() {
     let found = response(json!({}), Op::Read, 0, 128 * 1024);

@@ -73,6 +73,7 @@ fn law(graph: &Graph, op: Op, blocks: u64) -> Law {
         traced: false,
         alone: false,
         clients: 0,
+        sessions: None,
     };
     match graph.view(graph.named("tds").unwrap()).model(&load) {
         Ok(Model::Single { law, .. }) => law,

@@ -99,6 +99,11 @@ impl FileLog {
         Ok(Self { path: path.to_owned(), spec, file, survey })
     }
 
+    /// The speed of the replay: how many times faster than it was recorded.
+    pub fn speed(&self) -> f64 {
+        self.spec.speed
+    }
+
     /// Reads the log again and gives its operations as they become due.
     ///
     /// # Errors

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use headrace_units::Nanos;
 use headrace_work::{FileAct, FileTable};
 
-use super::FileReader;
 use super::spec::Unseen;
+use super::{FileReader, Gaps};
 use crate::TraceError;
 
 /// What is in a log.
@@ -40,6 +40,10 @@ pub struct FileSurvey {
     pub skipped: u64,
     /// Files that are read before they are written, in the order in which they are read.
     pub older: Arc<Vec<OlderFile>>,
+    /// How long sessions use their drives, in s, sorted.
+    pub sessions: Arc<[f32]>,
+    /// From the end of a session to the next of the same cartridge, in s, sorted.
+    pub gaps: Arc<[f32]>,
 }
 
 /// A file that existed when the log began.
@@ -66,9 +70,14 @@ pub(super) fn survey(
     go_on: &dyn Fn(u64) -> bool,
 ) -> Result<FileSurvey, TraceError> {
     let (mut survey, mut met, mut older) = (FileSurvey::default(), FileTable::default(), Vec::new());
+    let (mut sessions, mut gaps, mut between) = (Vec::new(), Vec::new(), Gaps::default());
     while let Some(logged) = reader.next().transpose()? {
         let op = logged.op;
         survey.add(&logged);
+        if op.act == FileAct::Session {
+            sessions.push(op.drive.time.secs() as f32);
+            gaps.extend(between.next(&logged).gap.map(|gap| gap.secs() as f32));
+        }
         let state = met.get(op.file);
         survey.lost += u64::from(op.act != FileAct::Put && state == Some(DELETED));
         if state.is_none() && !matches!(op.act, FileAct::Put | FileAct::Session) {
@@ -83,7 +92,14 @@ pub(super) fn survey(
     survey.files = met.len() as u64;
     survey.skipped = reader.skipped;
     survey.older = Arc::new(older);
+    survey.sessions = sorted(sessions);
+    survey.gaps = sorted(gaps);
     Ok(survey)
+}
+
+fn sorted(mut times: Vec<f32>) -> Arc<[f32]> {
+    times.sort_by(f32::total_cmp);
+    times.into()
 }
 
 impl FileSurvey {

@@ -39,9 +39,15 @@ def _beside(point: Json) -> list[str]:
 
 
 def rate(per_s: float | None) -> str:
-    """Write a rate, with two digits behind the point where it is small."""
+    """Write a rate: with two decimals, or three digits where it is below one.
+
+    >>> rate(118.256), rate(0.019048), rate(4500.4)
+    ('118.26', '0.0190', '4,500')
+    """
     if per_s is None:
         return "overloaded"
+    if 0 < per_s < 1:
+        return f"{per_s:#.3g}"
     return f"{per_s:,.0f}" if per_s >= 1000 else f"{per_s:.2f}"
 
 

@@ -1,16 +1,25 @@
 //! A disk pool: volumes on chains, which hold the files of an archive.
 
-use std::cell::Cell;
+mod through;
 
-use headrace_kernel::{LinkId, Pool};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+
+use headrace_kernel::{Crew, LinkId, Pool, Stream, WaitList};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_work::{NodeId, Spent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::{Lowering, MAX_BYTES};
+use crate::health::Change;
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
+
+use through::{Lost, Stage, perform};
+
+pub(crate) use through::Route;
 
 /// Volumes on chains. Transfers on a chain share its rate; time lost by sharing counts as waiting. Free space is that of the pool as a
 /// whole, not of each volume.
@@ -30,6 +39,25 @@ pub struct DiskPoolSpec {
     /// Allocation policy for volumes.
     #[serde(default)]
     pub allocate: Allocate,
+    /// Block devices that hold the files, one for each chain, by name: arrays, disks, or volumes of a server behind a network. The volumes
+    /// of a chain lie one after another on its device; where a file begins within its volume is random. Default: none; only `rate`
+    /// limits a chain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<String>,
+    /// With `on`: size of the requests to the device, one after another for each transfer. Default: 1 MiB.
+    #[serde(default = "mebibyte")]
+    pub io_size: Bytes,
+    /// With `on`: memory of a transfer. While one half is on the wire, the device reads or writes the other. Default: 32 MiB.
+    #[serde(default = "buffer")]
+    pub buffer: Bytes,
+}
+
+const fn mebibyte() -> Bytes {
+    Bytes(1 << 20)
+}
+
+const fn buffer() -> Bytes {
+    Bytes(32 << 20)
 }
 
 /// Allocation policy for volumes.
@@ -59,11 +87,34 @@ impl Spec for DiskPoolSpec {
         if capacity > u128::from(MAX_BYTES) {
             return at.refuse("volume", "the pool would hold more than 1 EiB", None);
         }
-        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(capacity as u64) })
+        let uses = self.devices(at)?;
+        Some(Lowered { plan: self.clone(), uses, capacity: Bytes(capacity as u64) })
     }
 }
 
 impl DiskPoolSpec {
+    /// Looks up the devices of the chains.
+    fn devices(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
+        let devices: Vec<NodeId> = self.on.iter().map(|name| at.shared("on", name)).collect::<Option<_>>()?;
+        if !devices.is_empty() && devices.len() != self.chains as usize {
+            let message = format!("there are {} devices for {} chains", devices.len(), self.chains);
+            return at.refuse("on", message, Some("name one device for each chain"));
+        }
+        if self.io_size.0 == 0 || self.buffer.0 < 2 {
+            return at.refuse("io_size", "`io_size` must be at least 1 B, and `buffer` at least 2 B", None);
+        }
+        let wanted = u64::from(self.volumes).saturating_mul(self.volume.0);
+        for (device, name) in devices.iter().zip(&self.on) {
+            let capacity = at.capacity(*device);
+            if capacity.0 < wanted {
+                let message =
+                    format!("the volumes of a chain take {}, and `{name}` holds {capacity}", Bytes(wanted));
+                return at.refuse("on", message, Some("lower `volumes` or `volume`"));
+            }
+        }
+        Some(devices)
+    }
+
     fn all_volumes(&self) -> u32 {
         self.chains * self.volumes
     }
@@ -80,6 +131,20 @@ impl Known for DiskPoolSpec {
     fn serves_blocks(&self) -> bool {
         false
     }
+
+    fn pieces(&self) -> Vec<(&'static str, u32)> {
+        vec![("volume", self.all_volumes())]
+    }
+}
+
+/// A part of a file: on which volume of which chain, and how many bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    pub volume: u32,
+    pub chain: LinkId,
+    /// Offset of its first byte in the volume, if the file begins with one.
+    pub within: u64,
+    pub bytes: u64,
 }
 
 /// A disk pool in a simulation.
@@ -88,6 +153,15 @@ pub struct DiskPool<'m> {
     spec: &'m DiskPoolSpec,
     chains: Vec<LinkId>,
     next_volume: Cell<u32>,
+    /// The devices of the chains, where they have some, the stages of transfers there, and where files begin.
+    devices: &'m [Edge<'m>],
+    stages: Crew<'m, Stage<'m>, Spent>,
+    starts: Stream,
+    transfers: Cell<u64>,
+    lost: Lost,
+    /// Volumes that have failed, and who waits until they return.
+    down: RefCell<BTreeSet<u32>>,
+    repairs: WaitList<'m, u32, ()>,
     /// Bytes that are free.
     free: Pool<'m>,
     /// Since when someone waits for space; and the first time that was so.
@@ -99,13 +173,24 @@ pub struct DiskPool<'m> {
 impl Plan for DiskPoolSpec {
     type Room<'m> = DiskPool<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> DiskPool<'m> {
+    fn build<'m>(&'m self, place: &'m Place<'m>, devices: &'m [Edge<'m>]) -> DiskPool<'m> {
+        let (io, lost) = (self.io_size.0, Lost::default());
+        let of_stages = Lost::clone(&lost);
         let capacity = u64::from(self.all_volumes()) * self.volume.0;
         DiskPool {
             place,
             spec: self,
             chains: (0..self.chains).map(|_| place.site.fluid.link(self.rate)).collect(),
             next_volume: Cell::new(0),
+            devices,
+            stages: Crew::new(place.site.sim, move |stage| {
+                perform(place.site, devices, io, Lost::clone(&of_stages), stage)
+            }),
+            starts: place.stream("starts"),
+            transfers: Cell::new(0),
+            lost,
+            down: RefCell::default(),
+            repairs: WaitList::new(place.site.sim),
             free: Pool::new(place.site.sim, capacity, capacity),
             full_since: Cell::new(None),
             first_full: Cell::new(None),
@@ -125,27 +210,44 @@ impl<'m> DiskPool<'m> {
 
     /// Chooses the volumes of a file. Gives the first.
     pub(crate) fn allocate(&self, bytes: u64) -> u32 {
-        let (first, all) = (self.next_volume.get(), self.spec.all_volumes());
+        let all = self.spec.all_volumes();
+        // A file begins on a volume that works, where there is one.
+        let works = |volume: &u32| !self.down.borrow().contains(volume);
+        let from = self.next_volume.get();
+        let first = (0..all).map(|at| (from + at) % all).find(works).unwrap_or(from);
         let wanted = bytes.div_ceil(self.spec.volume.0).max(1) % u64::from(all);
         self.next_volume.set((first + wanted as u32) % all);
         first
     }
 
-    /// The parts of `bytes` of a file, from the byte `from` on, whose first volume is known: on which chain, how many.
+    /// The parts of `bytes` of a file, from the byte `from` on, whose first volume is known.
     pub(crate) fn parts(
         &self,
         first: u32,
         from: u64,
         bytes: u64,
-    ) -> impl Iterator<Item = (LinkId, u64)> + use<'m, '_> {
+    ) -> impl Iterator<Item = Part> + use<'m, '_> {
         let (each, all, end) = (self.spec.volume.0, u64::from(self.spec.all_volumes()), from + bytes);
         let mut at = from;
         std::iter::from_fn(move || {
             let here = (end - at).min(each - at % each);
-            let volume = (u64::from(first) + at / each) % all;
+            let (volume, within) = ((u64::from(first) + at / each) % all, at % each);
             at += here;
-            (here > 0).then(|| (self.chains[self.spec.chain_of(volume as u32)], here))
+            let volume = volume as u32;
+            (here > 0).then(|| Part {
+                volume,
+                chain: self.chains[self.spec.chain_of(volume)],
+                within,
+                bytes: here,
+            })
         })
+    }
+
+    /// Waits until a volume works.
+    pub(crate) async fn ready(&'m self, volume: u32) {
+        if self.down.borrow().contains(&volume) {
+            self.repairs.wait(volume).await;
+        }
     }
 
     /// Takes space, after waiting until there is some.
@@ -186,7 +288,17 @@ impl<'m> DiskPool<'m> {
     }
 }
 
-impl<'m> Room<'m> for DiskPool<'m> {}
+impl<'m> Room<'m> for DiskPool<'m> {
+    /// A volume fails or returns. Transfers in progress go on; those that begin wait.
+    fn change_piece(&'m self, piece: u32, change: Change) {
+        if change == Change::Fails {
+            self.down.borrow_mut().insert(piece);
+        } else {
+            self.down.borrow_mut().remove(&piece);
+            while self.repairs.offer(|volume| (*volume == piece).then_some(())) {}
+        }
+    }
+}
 
 impl Metered for DiskPool<'_> {
     fn activity(&self, _: Nanos) -> Option<Activity> {
