@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 def edited(scenario: Scenario) -> str:
-    """Return the text of a scenario with its changes in it; written out, below its first comment, where they do not fit in."""
+    """Return the text of a scenario with its changes in it; written out where they do not fit in."""
     text = scenario.text
     try:
         for place, value in scenario.changes.items():

@@ -12,7 +12,12 @@ pub fn answer(solved: &Solved, own: &Point) -> String {
 
 /// A rate as people read it.
 fn rate(per_s: f64) -> String {
-    let digits = if per_s >= 1000.0 { 0 } else { 2 };
+    let digits = match per_s {
+        1000.0.. => 0,
+        // Three digits that are not zero.
+        _ if per_s > 0.0 && per_s < 1.0 => 2 + libm::ceil(-libm::log10(per_s)) as usize,
+        _ => 2,
+    };
     let text = format!("{per_s:.digits$}");
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let ends = |at: &usize| *at > 0 && at.is_multiple_of(3);
