@@ -95,6 +95,17 @@ def test_the_tape_library_is_judged_where_there_is_a_log(
     assert verdicts == held | {"placement": "not testable"}
 
 
+def test_the_archive_is_judged_on_synthetic_logs(headrace: Run) -> None:
+    claims = json.loads(headrace("study", "run", "llnl-unitree", "--small", "--json").stdout)["claims"]
+    verdicts = {claim["id"]: claim["verdict"] for claim in claims}
+    assert len({(claim["id"], claim["text"]) for claim in claims}) == len(claims)
+    lines = [f"T004-1-{op}-{what}" for op in ("put", "get") for what in ("latency", "rate")]
+    aggregates = [f"T004-5-{what}" for what in ("network", "day", "purges", "tape", "drives")]
+    assert {verdicts[claim] for claim in (*lines, *aggregates, "X004-2")} == {"holds"}
+    assert [verdicts[f"X004-{number}"] for number in (1, 3, 4)] == ["disputed"] * 3
+    assert verdicts["T004-6"] == "not testable"
+
+
 def test_drives_are_as_their_data_sheets_say(headrace: Run) -> None:
     claims = json.loads(headrace("study", "run", "data-sheets", "--small", "--json").stdout)["claims"]
     of_drive = [claim["id"].split(": ") for claim in claims]
