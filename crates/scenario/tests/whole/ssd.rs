@@ -48,11 +48,11 @@ fn a_port_of_half_the_rate_halves_what_the_wire_limits() {
     assert!((fast * 4096.0 / 600e6 - 1.0).abs() < 0.01 && (slow * 4096.0 / 300e6 - 1.0).abs() < 0.01);
 }
 
-/// Little's law between the tags and the port: 2 commands outstanding, each of 28.3 µs and a crossing.
+/// Little's law between the tags and the port: 2 commands outstanding, each of 25.0 µs and a crossing.
 #[test]
 fn few_commands_outstanding_are_limited_by_latency() {
     let found = iops("device: samsung-pm883-480gb, written: 0 %", "arrivals: {closed: {depth: 2}}", 50_000);
-    let expected = 2.0 / (28.3e-6 + 4096.0 / 600e6);
+    let expected = 2.0 / (25.0e-6 + 4096.0 / 600e6);
     assert!((found / expected - 1.0).abs() < 0.01, "{found:.0}, by hand {expected:.0}");
 }
 

@@ -12,7 +12,7 @@ mod staging;
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{LinkId, Locks};
-use headrace_units::Nanos;
+use headrace_units::{Nanos, counted};
 use headrace_work::{Ask, FileAct, FileOp, NodeId, Op, Spent, What};
 
 use crate::Component;
@@ -289,7 +289,11 @@ impl Metered for Archive<'_> {
         let days = |time: Nanos| time.secs() / 86_400.0;
         let counts = &self.counts;
         let first = counts.first_purge.get().map(|first| {
-            format!("{} purge(s) of the pool, the first after {:.2} days", counts.purges.get(), days(first))
+            format!(
+                "{} of the pool, the first after {:.2} days",
+                counted(counts.purges.get(), "purge"),
+                days(first)
+            )
         });
         first
             .into_iter()

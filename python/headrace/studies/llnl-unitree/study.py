@@ -368,7 +368,7 @@ def _number(found: object) -> float:
 
 def first_purge_day(run: Json) -> float:
     """Read the day of the first purge off the remark that names it."""
-    said = [note for note in run["notes"] if "purge(s) of the pool, the first after " in note]
+    said = [note for note in run["notes"] if " of the pool, the first after " in note]
     return float(said[0].split("the first after ")[1].split()[0]) if said else float("inf")
 
 

@@ -111,11 +111,12 @@ def _drives(found: Json, at: int) -> Drawing:
 def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str], *, percent: bool = False) -> Drawing:
     axis = altair.Axis(format="%") if percent else altair.Axis()
     scale = altair.Scale(domain=[0, 1]) if percent else altair.Scale(zero=True)
+    apart = altair.Axis(tickCount=6, labelOverlap="greedy", labelSeparation=6)
     return (
         altair.Chart(altair.InlineData(values=rows))
         .mark_line()
         .encode(
-            x=altair.X("s:Q", title="simulated time, s", axis=altair.Axis(tickCount=6)),
+            x=altair.X("s:Q", title="simulated time, s", axis=apart),
             y=altair.Y(f"{field}:Q", title=title, axis=axis, scale=scale),
             color=colours(names),
         )

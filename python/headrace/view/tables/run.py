@@ -46,7 +46,7 @@ def operations(stream: Json) -> tuple[list[str], list[list[str]]]:
             name,
             f"{response['count']:,}",
             _with_interval(response, "mean", response["mean_ms"]),
-            *map(ms, _late(response)),
+            *map(aligned, _late(response)),
         ]
         for name, response in stream["operations"].items()
     ]
