@@ -30,6 +30,7 @@ from headrace.experiment import design
 from headrace.experiment.precision import run_until_precise
 from headrace.files import keep_apart
 from headrace.mistakes import read_text
+from headrace.results import Results
 from headrace.view import words
 
 
@@ -66,7 +67,6 @@ def run(
     changed |= {"run.seed": seed} if seed is not None else {}
     changed |= {"run.replications": replications} if replications is not None else {}
     from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
-    from headrace.view.terminal import results as terminal  # noqa: PLC0415
 
     try:
         loaded = scenario.load(file).with_(changed)
@@ -85,17 +85,22 @@ def run(
         refuse(error, as_json)
     except OSError as error:
         cannot_write(error, error.filename or requests or timeline)
-    results = found.data
+    _show(found, as_json, report, file.stem)
+    exit_where_lost(lost)
+    _exit_unless_complete(found.data)
+
+
+def _show(found: Results, as_json: bool, report: Path | None, title: str) -> None:
+    from headrace.view.terminal import results as terminal  # noqa: PLC0415 - rich takes longer to load than --help may
+
     try:
         if as_json:
-            print(json.dumps(results, indent=2))
+            print(json.dumps(found.data, indent=2))
         else:
-            terminal.show(results)
+            terminal.show(found.data)
     finally:  # A reader that leaves early, such as `head`, costs no report.
         if report:
-            write(lambda page: found.report(page, title=file.stem), report)
-    exit_where_lost(lost)
-    _exit_unless_complete(results)
+            write(lambda page: found.report(page, title=title), report)
 
 
 def _exit_unless_complete(results: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for sh
 COSTS = ("price", "power", "rack_units")
 LOSSES = ("dropped", "expired", "failed", "blocked")
 RATES = ("requests_per_s", "bytes_per_s")
-# What requests are told apart by in results: `p99(recall)` is that of the only stream that has recalls.
+# Operations that a metric can be restricted to: `p99(recall)` is that of the only stream with recalls.
 OPERATIONS = ("reads", "writes", "get", "put", "stage", "delete", "session", "recall")
 WHATS = (*TIMES, *RATES, *LOSSES, "utilisation", "queue", *COSTS)
 # Of these less is better: `<` is the goal, and `>` the limit.

@@ -18,8 +18,9 @@ const FIRST_SEGMENT: u64 = 100;
 pub struct Record<'m> {
     log: Option<Log<'m>>,
     arena: Arena<'m>,
-    /// The group of each component, and whether it is a tape library.
+    /// The group of each component.
     groups: Vec<u32>,
+    /// Whether each component is a tape library.
     libraries: Vec<bool>,
     /// Of each stream.
     pub streams: Vec<StreamRecord>,
@@ -257,10 +258,11 @@ impl StreamRecord {
         }
     }
 
-    /// A request that a drive of a tape library worked for counts as a recall too, where recalls are told apart.
+    /// A request whose file a tape drive read also counts as a recall, if the stream records recalls.
     #[inline]
     fn recalled(&mut self, spent: &Spent, libraries: &[bool]) {
-        let Some((Operation::Recall, series)) = self.by_op.last_mut() else { return };
+        let recalls = self.by_op.iter_mut().find(|(operation, _)| *operation == Operation::Recall);
+        let Some((_, series)) = recalls else { return };
         if spent.spans().any(|(at, what, _)| what == What::Service && libraries[at.index()]) {
             series.record(spent.total());
         }

@@ -189,7 +189,7 @@ fn a_file_comes_from_tape_once_for_all_who_want_it() {
     is(meter(&results, "tapes", "mounts"), 1.0);
     is(meter(&results, "archive", "stages"), 1.0);
     is(meter(&results, "archive", "pool_hit_ratio"), 1.0 / 3.0);
-    // Recalls are told apart: of those that had a drive work for them there is one.
+    // Only the first request needed a drive: it is the only recall.
     is(mean(&results, "recall"), 70.0 + 4.0);
     assert_eq!(results.streams[0].operations["recall"].count, 1);
 }

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import Scenario
 from headrace.study import Claim, Judged, Obtained, Study, verdict, whole
-from headrace.view.words import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -232,7 +231,7 @@ def user_limit(study: Study) -> Iterator[Judged]:
         ten, twenty = simulated(seed), simulated(seed, {"system.front.per_user": 20})
         at_20.append(twenty)
         nets.append(twenty.user_loss + twenty.port_loss - ten.user_loss - ten.port_loss)
-    why = f"{counted(len(logs), 'accepted log')}; the rule asks for {rule['least_logs']}"
+    why = f"accepted logs: {len(logs)}; the rule asks for {rule['least_logs']}"
     for queue in ("user", "port"):
         published, lost = rule["at_20"][queue], [getattr(figures, f"{queue}_loss") for figures in at_20]
         text = f"job-hours lost to the {queue} queue at limit 20, predicted: median over accepted logs"
