@@ -59,10 +59,15 @@ impl Flash {
         self.rate.time_for(Bytes(bytes))
     }
 
+    /// The bytes of a row's last page: all others are passed on while it is carried.
+    pub fn last_page(&self, row: Row) -> u64 {
+        self.page_bytes.min(row.bytes)
+    }
+
     /// For the first page of a row and for the last, between which nothing comes later: how long after the row is in the registers it
     /// has crossed a free channel, and the bytes before it.
     pub fn pages_come(&self, row: Row) -> [(Nanos, u64); 2] {
-        let page = self.page_bytes.min(row.bytes);
+        let page = self.last_page(row);
         [(self.transfer(page), 0), (self.transfer(row.bytes), row.bytes - page)]
     }
 

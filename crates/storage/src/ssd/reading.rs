@@ -44,12 +44,13 @@ impl<'m> Ssd<'m> {
     pub(super) async fn read(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         let pages = Self::pages(ask.work);
         if pages.len() == 1 {
-            return self.read_row(self.row(pages.start), ask, spent).await;
+            return self.read_page(self.row(pages.start), ask, spent).await;
         }
         let rows = self.rows(pages);
-        match rows[..] {
-            [] | [_] => self.read_row(rows.first().copied(), ask, spent).await,
-            _ => self.read_all(&rows, ask, spent).await,
+        if rows.is_empty() {
+            self.read_page(None, ask, spent).await
+        } else {
+            self.read_all(&rows, ask, spent).await
         }
     }
 
@@ -58,8 +59,8 @@ impl<'m> Ssd<'m> {
         self.sim.now() + self.plan.latency(Op::Read)
     }
 
-    /// Reads what is on flash, if anything is, and then has all data cross the port.
-    async fn read_row(&'m self, row: Option<Row>, ask: &Ask<Block>, spent: &mut Spent) {
+    /// Reads a page, if it is on flash, and then has all data cross the port.
+    async fn read_page(&'m self, row: Option<Row>, ask: &Ask<Block>, spent: &mut Spent) {
         let mut from = self.comes_to_dies();
         if let Some(row) = row {
             let at = self.flash.borrow_mut().read(self.sim.now(), from, row);
@@ -86,8 +87,9 @@ impl<'m> Ssd<'m> {
                 crosses = true;
             }
             self.sim.until(at).await;
-            let last = self.flash.borrow_mut().carry(self.sim.now(), row);
-            here = here.max(last + self.plan.wire.time_for(row.bytes));
+            let mut flash = self.flash.borrow_mut();
+            let last = flash.carry(self.sim.now(), row);
+            here = here.max(last + self.plan.wire.time_for(flash.last_page(row)));
         }
         if !crosses {
             self.sim.until(from).await;
