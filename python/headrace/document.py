@@ -237,7 +237,7 @@ class ComponentSpecSwitch(TypedDict):
 
     type: Literal['switch']
     connects: list[Connection]
-    """Neighbours: servers, storage and other switches. A link between two switches is listed at one of them."""
+    """Neighbours: servers, storage, other switches, and readouts with their event builders. A link between two switches is listed at one of them."""
     preset: NotRequired[Preset | None]
     """Type of port, which sets rate and frame format. Default: none; `rate` and `frame` apply."""
     rate: NotRequired[str | None]
@@ -404,7 +404,7 @@ class ComponentSpecReadout(TypedDict):
     when_full: NotRequired[FullBuffer]
     """What happens to a trigger when a buffer is full."""
     builder: str
-    """Event builder that receives the sub-events, by its name in `system`."""
+    """Event builder that receives the sub-events, by its name in `system`. They cross the switches that connect it and the readout; where no switch connects them, each concentrator and builder has a port."""
     fails: NotRequired[FailsSpec | None]
     """Failure of a concentrator. Default: none fails."""
 
@@ -419,13 +419,13 @@ class ComponentSpecEventBuilder(TypedDict):
     buffers: NotRequired[int | None]
     """Maximum number of events in a builder, from the first sub-event until the event is recorded. Default: unlimited; 1 with `assign: credit`."""
     preset: NotRequired[Preset | None]
-    """Type of the ports, which sets rate and frame."""
+    """Type of the ports, which sets rate and frame. Switches that connect the builders set it instead."""
     rate: NotRequired[str | None]
     """Rate of each port. Default: that of `preset`."""
     frame: NotRequired[FrameSpec | None]
     """Frame overhead. Default: that of `preset`."""
     overhead: NotRequired[TimeSpec]
-    """Overhead of the transfer of a sub-event."""
+    """Overhead of the transfer of a sub-event; through switches, of its concentrator before it sends."""
     assemble: NotRequired[TimeSpec]
     """Time to assemble an event. A builder assembles one event at a time."""
     give_up: NotRequired[str | None]
@@ -433,28 +433,33 @@ class ComponentSpecEventBuilder(TypedDict):
     recorder: NotRequired[Copies | None]
     """Recorder of each builder: the name of a part, or its definition. Default: an event is complete when it is built."""
 
-class ComponentSpecRecorder(TypedDict):
-    """Streams that format, compress and write events."""
-
-    type: Literal['recorder']
-    streams: NotRequired[int]
-    """Number of streams."""
-    cores: NotRequired[int]
-    """Number of cores that the streams share. A stream uses at most one."""
-    smt: NotRequired[float]
-    """Throughput of a core running several threads relative to one (simultaneous multithreading)."""
-    format: NotRequired[FormatSpec]
-    """CPU time of formatting. Default: none."""
-    compress: NotRequired[CompressSpec | None]
-    """Compression of formatted events. Default: none."""
-    to: list[str]
-    """Targets by their names in `system`: volumes, or one archive."""
-    affinity: NotRequired[Affinity]
-    """How the volume of a write is chosen."""
-    write: str
-    """Size of a write, which a stream collects first: one request to a volume, or one file of an archive."""
-    buffer: NotRequired[str | None]
-    """Memory of a stream for collected data and writes in flight. Default: twice `write`."""
+# Streams that format, compress and write events.
+ComponentSpecRecorder = TypedDict(
+    "ComponentSpecRecorder",
+    {
+        "type": "Literal['recorder']",
+        # Number of streams.
+        "streams": "NotRequired[int]",
+        # Number of cores that the streams share. A stream uses at most one.
+        "cores": "NotRequired[int]",
+        # Throughput of a core running several threads relative to one (simultaneous multithreading).
+        "smt": "NotRequired[float]",
+        # CPU time of formatting. Default: none.
+        "format": "NotRequired[FormatSpec]",
+        # Compression of formatted events. Default: none.
+        "compress": "NotRequired[CompressSpec | None]",
+        # Targets by their names in `system`: volumes, or one archive.
+        "to": "list[str]",
+        # Server whose adapter sends the writes, over the switches that connect it and the volumes. Default: writes reach the volumes without a server or fabric.
+        "from": "NotRequired[str | None]",
+        # How the volume of a write is chosen.
+        "affinity": "NotRequired[Affinity]",
+        # Size of a write, which a stream collects first: one request to a volume, or one file of an archive.
+        "write": "str",
+        # Memory of a stream for collected data and writes in flight. Default: twice `write`.
+        "buffer": "NotRequired[str | None]",
+    },
+)
 
 ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
@@ -1116,7 +1121,7 @@ class Linked(TypedDict):
     to: str
     """Name of the neighbour in `system`."""
     links: NotRequired[int]
-    """Number of wires, each on a port of its own."""
+    """Number of wires, each on a port of its own. Concentrators and builders share those that lead to them evenly, in order."""
     preset: NotRequired[Preset | None]
     """Type of each wire. Default: that of the switch."""
     rate: NotRequired[str | None]

@@ -4,6 +4,7 @@ mod acquisition;
 mod archive;
 mod drives;
 mod engines;
+mod event_network;
 mod faults;
 mod file_system;
 mod loops;

@@ -108,6 +108,12 @@ impl<'m> EventBuilder<'m> {
         builder
     }
 
+    /// The overheads of the transfers of an event's sub-events.
+    pub(crate) fn overheads(&self, ask: &Ask<DaqEvent>) -> impl FnMut() -> Nanos + use<'m> {
+        let (mut draws, overhead) = (self.draws.of(ask.key ^ 1), &self.plan.spec.overhead);
+        move || overhead.draw(&mut draws)
+    }
+
     /// Sends the sub-events to the builder's port in the order in which they ask for it, each as soon as it is ready, its concentrator has
     /// sent the one before, and the port is free. `outputs` says until when each concentrator sends.
     pub(crate) fn receive(
@@ -116,8 +122,8 @@ impl<'m> EventBuilder<'m> {
         sub_events: &mut [SubEvent],
         outputs: &mut [Nanos],
     ) -> Received {
-        let (plan, now) = (self.plan, self.now());
-        let mut overheads = self.draws.of(ask.key ^ 1);
+        let (now, mut overhead) = (self.now(), self.overheads(ask));
+        let wire = self.plan.wire.expect("builders without ports of their own are connected by switches");
         let mut order = self.order.borrow_mut();
         order.clear();
         let all = sub_events
@@ -131,7 +137,7 @@ impl<'m> EventBuilder<'m> {
         let mut received = Received { until: now, busy: Nanos::ZERO, missing: None };
         for (asks, at) in order.iter() {
             let (at, start) = (*at as usize, (*asks).max(*port));
-            let lasts = plan.spec.overhead.draw(&mut overheads) + plan.wire.time_for(sub_events[at].bytes);
+            let lasts = overhead() + wire.time_for(sub_events[at].bytes);
             *port = start + lasts;
             (outputs[at], sub_events[at].until, received.until) = (*port, *port, *port);
             received.busy += lasts;

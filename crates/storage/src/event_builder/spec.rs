@@ -25,7 +25,7 @@ pub struct EventBuilderSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub buffers: Option<u32>,
-    /// Type of the ports, which sets rate and frame.
+    /// Type of the ports, which sets rate and frame. Switches that connect the builders set it instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<Preset>,
     /// Rate of each port. Default: that of `preset`.
@@ -34,7 +34,7 @@ pub struct EventBuilderSpec {
     /// Frame overhead. Default: that of `preset`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameSpec>,
-    /// Overhead of the transfer of a sub-event.
+    /// Overhead of the transfer of a sub-event; through switches, of its concentrator before it sends.
     #[serde(default)]
     pub overhead: TimeSpec,
     /// Time to assemble an event. A builder assembles one event at a time.
@@ -67,15 +67,15 @@ pub enum Assign {
 #[derive(Clone, Debug)]
 pub struct EventBuilderPlan {
     pub(super) spec: EventBuilderSpec,
-    pub(super) wire: Wire,
+    /// That of its ports, unless they are those of switches.
+    pub(super) wire: Option<Wire>,
 }
 
 impl Spec for EventBuilderSpec {
     type Plan = EventBuilderPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<Lowered<EventBuilderPlan>> {
-        let line = Line { preset: self.preset, rate: self.rate, frame: self.frame, ..Line::default() };
-        let wire = line.wire(at);
+        let wire = self.wire(at);
         let recorders = match &self.recorder {
             Some(of) => at.copies("recorder", of, Some(self.builders)),
             None => Some(Vec::new()),
@@ -96,6 +96,28 @@ impl Spec for EventBuilderSpec {
         let buffers = self.buffers.or((self.assign == Assign::Credit).then_some(1));
         let spec = Self { buffers, ..self.clone() };
         Some(Lowered { plan: EventBuilderPlan { spec, wire: wire? }, uses, capacity: Bytes(0) })
+    }
+}
+
+impl EventBuilderSpec {
+    /// The wire of each port; none where switches connect the builders.
+    fn wire(&self, at: &mut Lowering) -> Option<Option<Wire>> {
+        let line = Line { preset: self.preset, rate: self.rate, frame: self.frame, ..Line::default() };
+        if !at.is_connected(at.path()) {
+            return line.wire(at).map(Some);
+        }
+        let own = [
+            ("preset", line.preset.is_some()),
+            ("rate", line.rate.is_some()),
+            ("frame", line.frame.is_some()),
+        ];
+        match own.iter().find(|(_, is_set)| *is_set) {
+            None => Some(None),
+            Some((field, _)) => {
+                let message = "a switch connects these builders: its ports are theirs";
+                at.refuse(field, message, Some("remove it here, and set it at the switch"))
+            }
+        }
     }
 }
 

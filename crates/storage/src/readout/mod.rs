@@ -3,6 +3,7 @@
 //! An event is one process. When its sub-events are ready, sent and received is known as soon as its turn to be sent comes.
 
 mod buffers;
+mod mesh;
 mod spec;
 
 use std::cell::{Cell, RefCell};
@@ -19,7 +20,9 @@ use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
 
 use buffers::{Buffers, Full};
+use mesh::{Carrier, Crossing};
 
+pub use mesh::Mesh;
 pub use spec::{FailsSpec, FullBuffer, ReadoutPlan, ReadoutSpec};
 
 /// A readout in a simulation.
@@ -27,6 +30,8 @@ pub struct Readout<'m> {
     place: &'m Place<'m>,
     spec: &'m ReadoutSpec,
     builder: (&'m Edge<'m>, &'m EventBuilder<'m>),
+    /// What takes sub-events through switches, where switches connect it to its builders.
+    carrier: Option<Box<Carrier<'m>>>,
     draws: Stream,
     /// When each concentrator has read what came so far, and sent what was given to a builder so far.
     reads_until: RefCell<Vec<Nanos>>,
@@ -39,6 +44,14 @@ pub struct Readout<'m> {
     /// Lists that events no longer need.
     spare: RefCell<Vec<Vec<SubEvent>>>,
     counts: Box<Counts>,
+}
+
+/// The sub-events of an event, sent.
+enum Sending<'m> {
+    /// Over ports whose use is known beforehand.
+    Booked(Received),
+    /// Through switches.
+    Crosses(Crossing<'m>),
 }
 
 #[derive(Default)]
@@ -65,7 +78,7 @@ impl Plan for ReadoutPlan {
     type Room<'m> = Readout<'m>;
 
     fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Readout<'m> {
-        let (sim, n) = (place.site.sim, self.0.concentrators as usize);
+        let (sim, n) = (place.site.sim, self.spec.concentrators as usize);
         let Component::EventBuilder(builder) = uses[0].room() else {
             unreachable!("a readout is lowered with an event builder")
         };
@@ -73,12 +86,13 @@ impl Plan for ReadoutPlan {
             Counts { by_concentrator: RefCell::new(vec![Default::default(); n]), ..Counts::default() };
         Readout {
             place,
-            spec: &self.0,
+            spec: &self.spec,
             builder: (&uses[0], builder),
+            carrier: self.mesh.as_ref().map(|mesh| Box::new(Carrier::new(sim, place.id, mesh, uses))),
             draws: place.stream("sub-events"),
             reads_until: RefCell::new(vec![Nanos::ZERO; n]),
             sends_until: RefCell::new(vec![Nanos::ZERO; n]),
-            buffers: self.0.buffer.map(|size| RefCell::new(Buffers::new(n, size.0))),
+            buffers: self.spec.buffer.map(|size| RefCell::new(Buffers::new(n, size.0))),
             gate: Box::new(Resource::fcfs(sim, 1)),
             turn: Box::new(Resource::fcfs(sim, 1)),
             sent: Box::new(Round::new(sim)),
@@ -177,7 +191,7 @@ impl<'m> Readout<'m> {
         let (edge, builder) = self.builder;
         edge.begin(ask.work.bytes);
         ask.work.builder = builder.seat(ask, spent).await;
-        let received = builder.receive(ask, sub_events, &mut self.sends_until.borrow_mut());
+        let sending = self.begin(ask, sub_events);
         if let Some(buffers) = &self.buffers {
             buffers.borrow_mut().sent(sub_events);
         }
@@ -185,11 +199,33 @@ impl<'m> Readout<'m> {
         self.counts.held.borrow_mut().down(self.now(), 1);
         drop(turn);
         self.sent.end();
-        let ready = ready.clamp(self.now(), received.until);
-        self.place.site.sim.until(received.until).await;
+        let received = self.arrive(sending, ready, spent).await;
         self.counted(sub_events, &received);
-        spent.charge(self.place.id, What::Service, ready);
         received
+    }
+
+    /// Sends what is, or will be, read: over the ports of the builders, or through switches.
+    fn begin(&'m self, ask: &Ask<DaqEvent>, sub_events: &mut [SubEvent]) -> Sending<'m> {
+        let (outputs, builder) = (&mut self.sends_until.borrow_mut(), self.builder.1);
+        match &self.carrier {
+            Some(carrier) => {
+                Sending::Crosses(carrier.begin(ask, sub_events, outputs, builder.overheads(ask)))
+            }
+            None => Sending::Booked(builder.receive(ask, sub_events, outputs)),
+        }
+    }
+
+    /// Waits until all has come that was read by `ready`.
+    async fn arrive(&'m self, sending: Sending<'m>, ready: Nanos, spent: &mut Spent) -> Received {
+        match sending {
+            Sending::Crosses(crossing) => crossing.arrive(spent).await,
+            Sending::Booked(received) => {
+                let ready = ready.clamp(self.now(), received.until);
+                self.place.site.sim.until(received.until).await;
+                spent.charge(self.place.id, What::Service, ready);
+                received
+            }
+        }
     }
 
     fn counted(&self, sub_events: &[SubEvent], received: &Received) {

@@ -1,10 +1,12 @@
 //! What a user writes of a readout, and what it becomes.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{SizeSpec, TimeSpec};
+use headrace_work::{NodeId, SizeSpec, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Mesh;
+use crate::ComponentSpec;
 use crate::graph::Lowering;
 use crate::room::{Known, Lowered, Spec};
 
@@ -29,7 +31,8 @@ pub struct ReadoutSpec {
     /// What happens to a trigger when a buffer is full.
     #[serde(default)]
     pub when_full: FullBuffer,
-    /// Event builder that receives the sub-events, by its name in `system`.
+    /// Event builder that receives the sub-events, by its name in `system`. They cross the switches that connect it and the readout;
+    /// where no switch connects them, each concentrator and builder has a port.
     pub builder: String,
     /// Failure of a concentrator. Default: none fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +62,11 @@ pub struct FailsSpec {
 
 /// A readout with names looked up.
 #[derive(Clone, Debug)]
-pub struct ReadoutPlan(pub(super) ReadoutSpec);
+pub struct ReadoutPlan {
+    pub(super) spec: ReadoutSpec,
+    /// The switches between it and its builders, if any.
+    pub(super) mesh: Option<Mesh>,
+}
 
 impl Spec for ReadoutSpec {
     type Plan = ReadoutPlan;
@@ -89,7 +96,27 @@ impl Spec for ReadoutSpec {
                 format!("there is no concentrator {} of {}", fails.concentrator, self.concentrators);
             return at.refuse("fails.concentrator", message, Some("they are numbered from 0"));
         }
-        Some(Lowered { plan: ReadoutPlan(self.clone()), uses: vec![builder?], capacity: Bytes(0) })
+        let mut uses = vec![builder?];
+        let mesh = self.mesh(at, &mut uses)?;
+        Some(Lowered { plan: ReadoutPlan { spec: self.clone(), mesh }, uses, capacity: Bytes(0) })
+    }
+}
+
+impl ReadoutSpec {
+    /// The ways through switches to the builders: switches connect both of them, or neither.
+    fn mesh(&self, at: &mut Lowering, uses: &mut Vec<NodeId>) -> Option<Option<Mesh>> {
+        let (own, to) = (at.path().to_owned(), &self.builder);
+        let Some(ComponentSpec::EventBuilder(builders)) = at.named_in_system(to) else { return Some(None) };
+        let builders = builders.builders;
+        match (at.is_connected(&own), at.is_connected(to)) {
+            (false, false) => Some(None),
+            (true, true) => at.mesh("builder", (&own, self.concentrators), (to, builders), uses).map(Some),
+            (here, _) => {
+                let (connected, other) = if here { (&own, to) } else { (to, &own) };
+                let message = format!("a switch connects `{connected}`, none connects `{other}`");
+                at.refuse("builder", message, Some("connect both, or neither, in the `connects` of switches"))
+            }
+        }
     }
 }
 

@@ -34,6 +34,10 @@ pub struct RecorderSpec {
     pub compress: Option<CompressSpec>,
     /// Targets by their names in `system`: volumes, or one archive.
     pub to: Vec<String>,
+    /// Server whose adapter sends the writes, over the switches that connect it and the volumes. Default: writes reach the volumes
+    /// without a server or fabric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// How the volume of a write is chosen.
     #[serde(default)]
     pub affinity: Affinity,
@@ -110,7 +114,7 @@ impl Spec for RecorderSpec {
             let message = "a recorder writes to one or several volumes, or to one archive";
             return at.refuse("to", message, None);
         }
-        let uses: Vec<NodeId> = self.to.iter().map(|name| at.shared("to", name)).collect::<Option<_>>()?;
+        let uses = self.targets(at, archives > 0)?;
         let buffer = self.buffer.unwrap_or(Bytes(self.write.0.saturating_mul(2)));
         if self.write.0 == 0 || buffer < self.write {
             let message = format!("a buffer of {buffer} never holds a write of {}", self.write);
@@ -141,6 +145,20 @@ impl Spec for RecorderSpec {
         let plan =
             RecorderPlan { spec: self.clone(), buffer: buffer.0, capacities, is_archive: archives > 0 };
         Some(Lowered { plan, uses, capacity: Bytes(0) })
+    }
+}
+
+impl RecorderSpec {
+    /// What is written to: the volumes, or the routes that lead to them.
+    fn targets(&self, at: &mut Lowering, is_archive: bool) -> Option<Vec<NodeId>> {
+        match &self.from {
+            Some(_) if is_archive => {
+                let help = "leave `from` out and give the archive a `network`";
+                at.refuse("from", "files reach an archive over its own network", Some(help))
+            }
+            Some(from) => self.to.iter().map(|name| at.route(("from", from), ("to", name))).collect(),
+            None => self.to.iter().map(|name| at.shared("to", name)).collect(),
+        }
     }
 }
 

@@ -86,28 +86,52 @@ struct Journey<'m> {
     nodes: &'m [Edge<'m>],
 }
 
-impl Journey<'_> {
-    /// Has one node carry a phase whose whole has come by `tail`; gives when the whole of it has come through.
-    async fn cross(self, hop: Hop, phase: Phase, tail: Nanos, ask: &Ask<Block>, spent: &mut Spent) -> Nanos {
-        let crossing = Crossing { request: ask.work, phase, initiator: hop.enter, target: hop.leave, tail };
-        self.nodes[hop.edge].carry(&ask.with(crossing), spent).await
+impl Hop {
+    /// Has the node carry a phase whose whole has come by `tail`; gives when the whole of it has come through.
+    async fn carry(
+        self,
+        nodes: &[Edge<'_>],
+        phase: Phase,
+        tail: Nanos,
+        ask: &Ask<Block>,
+        spent: &mut Spent,
+    ) -> Nanos {
+        let crossing = Crossing { request: ask.work, phase, initiator: self.enter, target: self.leave, tail };
+        nodes[self.edge].carry(&ask.with(crossing), spent).await
     }
 
-    /// Has the switches of a way carry a phase, each as soon as its head is there.
-    async fn through(self, way: usize, phase: Phase, ask: &Ask<Block>, spent: &mut Spent) {
-        let hops = &self.plan.ways[way];
-        let mut tail = spent.until();
-        for at in 0..hops.len() {
-            let hop = hops[if phase == Phase::Request { at } else { hops.len() - 1 - at }];
-            tail = self.cross(hop, phase, tail, ask, spent).await;
-            if spent.has_failed() {
-                return;
-            }
+    /// Whether the switch works, and both of its ports.
+    pub(crate) fn is_up(self, nodes: &[Edge<'_>]) -> bool {
+        let edge = &nodes[self.edge];
+        edge.is_up() && edge.switch().is_none_or(|switch| switch.connects(self.enter, self.leave))
+    }
+}
+
+/// Has the switches of a way carry a phase, each as soon as its head is there.
+pub(crate) async fn through(
+    nodes: &[Edge<'_>],
+    hops: &[Hop],
+    phase: Phase,
+    ask: &Ask<Block>,
+    spent: &mut Spent,
+) {
+    let mut tail = spent.until();
+    for at in 0..hops.len() {
+        let hop = hops[if phase == Phase::Request { at } else { hops.len() - 1 - at }];
+        tail = hop.carry(nodes, phase, tail, ask, spent).await;
+        if spent.has_failed() {
+            return;
         }
+    }
+}
+
+impl Journey<'_> {
+    async fn through(self, way: usize, phase: Phase, ask: &Ask<Block>, spent: &mut Spent) {
+        through(self.nodes, &self.plan.ways[way], phase, ask, spent).await;
     }
 
     async fn at(self, edge: usize, phase: Phase, ask: &Ask<Block>, spent: &mut Spent) {
-        self.cross(Self::end(edge), phase, spent.until(), ask, spent).await;
+        Self::end(edge).carry(self.nodes, phase, spent.until(), ask, spent).await;
     }
 
     /// A server at one of the ends, as a hop: it has one adapter for all.
@@ -179,10 +203,7 @@ impl Plan for RoutePlan {
 impl Route<'_> {
     /// Whether all switches of a way work, and their ports.
     fn is_up(&self, way: usize) -> bool {
-        self.plan.ways[way].iter().all(|hop| {
-            let edge = &self.nodes[hop.edge];
-            edge.is_up() && edge.switch().is_none_or(|switch| switch.connects(hop.enter, hop.leave))
-        })
+        self.plan.ways[way].iter().all(|hop| hop.is_up(self.nodes))
     }
 
     /// How often switches of a way or their ports failed.

@@ -124,6 +124,13 @@ impl<'m> Switch<'m> {
         self.ports_of(initiator, target).map(Edge::failures).sum()
     }
 
+    /// How long a message holds a port where it comes in by it, and where it leaves by it: no time in a switch without queues.
+    pub(crate) fn holds(&self, port: u32, data: Block) -> [Nanos; 2] {
+        let Inside::Queued(ports) = &self.plan.inside else { return [Nanos::ZERO; 2] };
+        let Ends { into, out, .. } = &ports[port as usize];
+        [into.as_ref().map_or(Nanos::ZERO, |(_, port)| port.time_for(data)), out.1.time_for(data)]
+    }
+
     fn ports_of(&self, initiator: u32, target: u32) -> impl Iterator<Item = &Edge<'m>> {
         let ports = match &self.plan.inside {
             Inside::Queued(ports) => &ports[..],

@@ -16,7 +16,8 @@ use crate::wire::{FrameSpec, Line, Preset, Wire};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchSpec {
-    /// Neighbours: servers, storage and other switches. A link between two switches is listed at one of them.
+    /// Neighbours: servers, storage, other switches, and readouts with their event builders. A link between two switches is listed at
+    /// one of them.
     pub connects: Vec<Connection>,
     /// Type of port, which sets rate and frame format. Default: none; `rate` and `frame` apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,9 +63,9 @@ pub enum Connection {
 pub struct Linked {
     /// Name of the neighbour in `system`.
     pub to: String,
-    /// Number of wires, each on a port of its own.
+    /// Number of wires, each on a port of its own. Concentrators and builders share those that lead to them evenly, in order.
     #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 64))]
+    #[schemars(range(min = 1, max = 1000))]
     pub links: u32,
     /// Type of each wire. Default: that of the switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,7 +142,7 @@ impl SwitchSpec {
 
     fn check(&self, at: &mut Lowering) -> Option<()> {
         if self.connects.is_empty() {
-            let help = "list servers, storage and other switches: `connects: [recorder, tds]`";
+            let help = "list servers, storage and other switches: `connects: [host, tds]`";
             return at.refuse("connects", "a switch needs at least one neighbour", Some(help));
         }
         let neighbours: Option<Vec<()>> =

@@ -87,12 +87,13 @@ impl Fabric {
     /// Numbers the wires to one neighbour where there are several.
     fn number(&mut self) {
         for (_, sockets) in &mut self.switches {
-            let names: Vec<String> = sockets.iter().map(|socket| socket.neighbour.clone()).collect();
-            for (at, socket) in sockets.iter_mut().enumerate() {
-                let before = names[..at].iter().filter(|name| **name == socket.neighbour).count();
-                if names.iter().filter(|name| **name == socket.neighbour).count() > 1 {
-                    socket.name = format!("{}[{before}]", socket.neighbour);
-                }
+            let mut wires: IndexMap<String, Vec<&mut Socket>> = IndexMap::new();
+            for socket in sockets {
+                wires.entry(socket.neighbour.clone()).or_default().push(socket);
+            }
+            for (neighbour, wires) in wires.into_iter().filter(|(_, wires)| wires.len() > 1) {
+                let numbered = wires.into_iter().enumerate();
+                numbered.for_each(|(at, socket)| socket.name = format!("{neighbour}[{at}]"));
             }
         }
     }
@@ -146,15 +147,36 @@ impl Fabric {
             let far = self.distances(first);
             let nearest = ends.iter().filter_map(|(last, _)| far[*last]).min();
             for (last, leave) in ends.iter().filter(|(last, _)| nearest.is_some() && far[*last] == nearest) {
-                let to_last = self.distances(*last);
                 let begun = Crossed { switch: first, enter, leave: *leave };
-                self.extend(&to_last, &mut Vec::new(), begun, &mut ways);
+                self.extend(&self.distances(*last), &mut Vec::new(), begun, &mut ways);
                 if ways.len() > MOST_WAYS {
                     return None;
                 }
             }
         }
         Some(ways)
+    }
+
+    /// Of each wire of one component, the shortest ways to each wire of another. `None` where a wire does not reach one, or by more
+    /// ways than can be kept apart.
+    pub fn mesh(&self, from: &str, to: &str) -> Option<Vec<Vec<Vec<Way>>>> {
+        let end = |(last, leave): (usize, usize)| (self.distances(last), leave);
+        let ends: Vec<_> = self.ports_of(to).into_iter().map(end).collect();
+        let each = |(switch, enter): (usize, usize)| -> Option<Vec<Vec<Way>>> {
+            let to_end = |(to_last, leave): &(Vec<Option<usize>>, usize)| {
+                let mut ways = Vec::new();
+                to_last[switch]?;
+                self.extend(to_last, &mut Vec::new(), Crossed { switch, enter, leave: *leave }, &mut ways);
+                (ways.len() <= MOST_WAYS).then_some(ways)
+            };
+            ends.iter().map(to_end).collect()
+        };
+        self.ports_of(from).into_iter().map(each).collect()
+    }
+
+    /// Number of wires of a component.
+    pub fn wires(&self, name: &str) -> usize {
+        self.ports_of(name).len()
     }
 
     /// Adds every shortest way that goes on from `here`; its last port is the one that `here` names.

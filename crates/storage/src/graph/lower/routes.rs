@@ -2,10 +2,11 @@
 
 use headrace_work::NodeId;
 
-use super::fabric::Way;
+use super::fabric::{Crossed, Way};
 use super::{ComponentSpec, Draft, Lowering, Spot};
 use crate::AnyPlan;
 use crate::graph::document::{Step, Wanted};
+use crate::readout::Mesh;
 use crate::room::Lowered;
 use crate::route::{Hop, RoutePlan};
 
@@ -111,6 +112,51 @@ impl Lowering<'_> {
         )
     }
 
+    /// The hops of a way, by the numbers of its switches among the nodes used, to which those not there are added.
+    fn hops(&mut self, way: &Way, uses: &mut Vec<NodeId>) -> Option<Vec<Hop>> {
+        let mut hop = |crossed: &Crossed| {
+            let name = self.fabric.name(crossed.switch).to_owned();
+            let switch = self.component(&name)?;
+            let edge = uses.iter().position(|used| *used == switch).unwrap_or_else(|| {
+                uses.push(switch);
+                uses.len() - 1
+            });
+            Some(Hop { edge, enter: crossed.enter as u32, leave: crossed.leave as u32 })
+        };
+        way.iter().map(&mut hop).collect()
+    }
+
+    /// Whether a switch connects a component of `system`.
+    pub(crate) fn is_connected(&self, name: &str) -> bool {
+        self.fabric.wires(name) > 0
+    }
+
+    /// The ways from each of the `members` parts of one component to each of another, both connected to switches, which are added to
+    /// `uses`. The wires of a component are shared out among its parts in order.
+    pub(crate) fn mesh(
+        &mut self,
+        field: &str,
+        (from, froms): (&str, u32),
+        (to, tos): (&str, u32),
+        uses: &mut Vec<NodeId>,
+    ) -> Option<Mesh> {
+        for (name, members) in [(from, froms), (to, tos)] {
+            let wires = self.fabric.wires(name);
+            if wires > members as usize {
+                let message = format!("{wires} wires lead to `{name}`, which needs at most {members}");
+                return self.refuse(field, message, Some("reduce `links` in the `connects` of its switch"));
+            }
+        }
+        let Some(found) = self.fabric.mesh(from, to) else {
+            self.ways(field, from, to)?;
+            let message = format!("some wires of `{from}` do not reach all wires of `{to}`");
+            return self.refuse(field, message, Some("connect the switches, with at most 64 shortest paths"));
+        };
+        let mut hops_of = |ways: &Vec<Way>| ways.iter().map(|way| self.hops(way, uses)).collect();
+        let mut row = |ends: &Vec<Vec<Way>>| ends.iter().map(&mut hops_of).collect();
+        Some(Mesh { froms, tos, ways: found.iter().map(&mut row).collect::<Option<_>>()? })
+    }
+
     fn routed(
         &mut self,
         (server, from): (NodeId, &str),
@@ -120,20 +166,7 @@ impl Lowering<'_> {
     ) -> Option<NodeId> {
         let mut uses = vec![server, target];
         uses.extend(engine);
-        let mut hops = Vec::new();
-        for way in ways {
-            let mut hopped = Vec::new();
-            for crossed in way {
-                let name = self.fabric.name(crossed.switch).to_owned();
-                let switch = self.component(&name)?;
-                let edge = uses.iter().position(|used| *used == switch).unwrap_or_else(|| {
-                    uses.push(switch);
-                    uses.len() - 1
-                });
-                hopped.push(Hop { edge, enter: crossed.enter as u32, leave: crossed.leave as u32 });
-            }
-            hops.push(hopped);
-        }
+        let hops = ways.iter().map(|way| self.hops(way, &mut uses)).collect::<Option<_>>()?;
         let Some(ComponentSpec::Server(spec)) = self.system.get(from) else { return None };
         let engine = engine.map(|_| 2);
         let plan = RoutePlan {
