@@ -183,9 +183,9 @@ impl Spec for SwitchSpec {
             let wire = socket.line.wire(at)?;
             let mut port = |direction: &str, passes| {
                 let plan = PortPlan { wire, messages: true, passes, commands: [Nanos::ZERO; 2] };
-                uses.push(
-                    at.part(&format!("{} {direction}", socket.name), AnyPlan::Port(plan.clone().into())),
-                );
+                let (like, name) = (&socket.neighbour, &socket.name);
+                let port = AnyPlan::Port(plan.clone().into());
+                uses.push(at.part_of(&format!("{like} {direction}"), &format!("{name} {direction}"), port));
                 (uses.len() - 1, plan)
             };
             let into = (!socket.to_switch).then(|| port("in", passes));

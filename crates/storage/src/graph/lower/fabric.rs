@@ -22,7 +22,7 @@ pub(crate) struct Socket {
     pub name: String,
     pub to_switch: bool,
     pub line: Line,
-    neighbour: String,
+    pub neighbour: String,
     /// The other end of a wire between switches: the switch, and its port.
     peer: Option<(usize, usize)>,
 }

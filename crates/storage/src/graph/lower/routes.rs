@@ -13,8 +13,13 @@ use crate::route::{Hop, RoutePlan};
 impl Lowering<'_> {
     /// Adds a node that nobody wrote, as a part of the component that is being lowered.
     pub fn part(&mut self, name: &str, plan: AnyPlan) -> NodeId {
+        self.part_of(name, name, plan)
+    }
+
+    /// Adds such a node as one of the group `like`.
+    pub fn part_of(&mut self, like: &str, name: &str, plan: AnyPlan) -> NodeId {
         let field = self.place.field.iter().cloned().chain([name.to_owned()]).collect();
-        let spot = self.place.part(field, name, name);
+        let spot = self.place.part(field, like, name);
         self.made(spot, Lowered { plan, uses: Vec::new(), capacity: headrace_units::Bytes(0) })
     }
 
