@@ -359,7 +359,7 @@ def test_the_command_line_imports_everything(headrace: Run, tmp_path: Path) -> N
     written(tmp_path, JOB, "job.fio")
     ran = headrace("import", "fio", "result.json", "-o", "m.json", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert "1 point, measured with fio-3.33: 1e+04 requests/s." in ran.stdout
+    assert "1 point, measured with fio-3.33: 10,000 requests/s." in ran.stdout
     assert load(tmp_path / "m.json").points[0]["iops"] == 10_000
     ran = headrace("import", "fio", "job.fio", "-o", "s.yaml", "--device", "hp-c2247a", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr

@@ -279,18 +279,21 @@ class Table(reports.InNotebook):
 def interval(middle: float, half: float | None) -> str:
     """Return a number with its interval, rounded to the digits that its interval supports.
 
-    >>> interval(12.3456, 0.123), interval(1234.5, None), interval(5.0, 0.0)
-    ('12.35 ± 0.12', '1234', '5')
+    >>> interval(12.3456, 0.123), interval(76918.4, 35724.0), interval(1234.5, None), interval(5.0, 0.0)
+    ('12.35 ± 0.12', '77,000 ± 36,000', '1234', '5')
     """
+    alone = f"{middle:,.0f}" if abs(middle) >= 9999.5 else f"{middle:.4g}"
     if not half:
-        return f"{middle:.4g}"
+        return alone
     from math import floor, log10  # noqa: PLC0415
 
-    digits = max(0, 1 - floor(log10(half)))
+    digits = 1 - floor(log10(half))
     # An interval narrower than anyone reads is no better than none.
     if digits > 5:
-        return f"{middle:.4g}"
-    return f"{middle:.{digits}f} ± {half:.{digits}f}"
+        return alone
+    thousands = "," if max(abs(middle), half) >= 9999.5 else ""
+    form = f"{thousands}.{max(0, digits)}f"
+    return f"{round(middle, digits):{form}} ± {round(half, digits):{form}}"
 
 
 def in_words(metric: str) -> tuple[str, str]:

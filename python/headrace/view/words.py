@@ -57,7 +57,9 @@ def aligned(value: float) -> str:
 
 
 def ms(value: float) -> str:
-    """Write milliseconds: to the microsecond, and smaller ones with four digits."""
+    """Write milliseconds: to the microsecond, smaller ones with four digits, large ones in full."""
+    if value >= 9999.5:
+        return f"{value:,.0f}"
     return f"{value:.3f}" if value >= 1 or value == 0 else f"{value:.4g}"
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from headrace.view.words import number
+
 Json = dict[str, Any]
 
 
@@ -10,7 +12,7 @@ def in_a_sentence(points: list[Json], machine: Json) -> str:
     by = f", measured with {machine['fio']}" if isinstance(machine.get("fio"), str) else ""
     many = "1 point" if len(points) == 1 else f"{len(points)} points"
     least, most = min(point["iops"] for point in points), max(point["iops"] for point in points)
-    reach = f"{least:.4g}" if least == most else f"{least:.4g} to {most:.4g}"
+    reach = number(least) if least == most else f"{number(least)} to {number(most)}"
     return f"{many}{by}: {reach} requests/s."
 
 
@@ -36,10 +38,10 @@ def rows(points: list[Json]) -> tuple[list[str], list[list[str]]]:
             size(point["block_bytes"]),
             str(point["iodepth"]),
             str(point["numjobs"]),
-            f"{point['iops']:.5g}",
-            f"{point['bandwidth_bytes_per_s'] / 1e6:.4g}",
-            f"{point['mean_ms']:.4g}",
-            *("—" if point[name] is None else f"{point[name]:.4g}" for name in ("p50_ms", "p99_ms")),
+            number(point["iops"]),
+            number(point["bandwidth_bytes_per_s"] / 1e6),
+            number(point["mean_ms"]),
+            *("—" if point[name] is None else number(point[name]) for name in ("p50_ms", "p99_ms")),
         ]
         for point in points
     ]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headrace.experiment.table import interval
-from headrace.view.words import aligned, ms, percent
+from headrace.view.words import aligned, ms, number, percent
 
 Json = dict[str, Any]
 
@@ -113,10 +113,10 @@ def components(found: Json) -> tuple[list[str], list[list[str]]]:
     rows = []
     for part in shown:
         busy = "" if part["utilisation"] is None else f"{part['utilisation']:.1%}"
-        queue = "" if part["queue"] is None else f"{part['queue']:.3g}"
+        queue = "" if part["queue"] is None else number(part["queue"])
         times = ("", "") if part["utilisation"] is None else (ms(part["waiting_ms"]), ms(part["service_ms"]))
         behind = [f"{background(part):.1%}" if part["utilisation"] is not None else ""] if beside else []
-        rows.append([part["path"], busy, *behind, queue, *times, f"{part['bytes_per_s'] / 1e6:.4g}"])
+        rows.append([part["path"], busy, *behind, queue, *times, number(part["bytes_per_s"] / 1e6)])
     behind = ["background"] if beside else []
     return ["", "busy", *behind, "waiting", "mean wait, ms", "server held, ms", "MB/s"], rows
 
@@ -138,7 +138,7 @@ def phases(found: Json) -> tuple[list[str], list[list[str]]]:
 
 def _phase_of(stream: Json) -> list[str]:
     times = [ms(time) if (time := stream[name]) is not None else "" for name in ("mean_ms", "p99_ms")]
-    rates = [f"{stream['requests_per_s']:.4g}", f"{stream['bytes_per_s'] / 1e6:.4g}"]
+    rates = [number(stream["requests_per_s"]), number(stream["bytes_per_s"] / 1e6)]
     return [stream["name"], *rates, *times, f"{stream['failed']:,}" if stream["failed"] else ""]
 
 

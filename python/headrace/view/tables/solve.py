@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headrace.view.words import counted, ms
+from headrace.view.words import counted, ms, number
 
 Json = dict[str, Any]
 
@@ -35,7 +35,7 @@ def _beside(point: Json) -> list[str]:
         return ["", "", ""]
     half = "" if found["half_width_ms"] is None else f"±{found['half_width_ms']:.2g}"
     off = point["response_ms"] / found["response_ms"] - 1
-    return [rate(found["throughput_per_s"]), f"{found['response_ms']:.4g}" + half, f"{off:+.2%}"]
+    return [rate(found["throughput_per_s"]), number(found["response_ms"]) + half, f"{off:+.2%}"]
 
 
 def rate(per_s: float | None) -> str:
