@@ -8,7 +8,7 @@ use headrace_workload::ArrivalSpec;
 use super::network::{Network, Queue};
 use super::{Between, Point, StreamPoint, loads};
 
-/// Maximum of populations × stations for the exact recursion; beyond it, linearizer is used.
+/// Maximum number of steps of the exact recursion; beyond it, linearizer is used.
 const MOST: u64 = 4_000_000;
 
 /// How a queue with several servers is taken.
@@ -55,8 +55,7 @@ fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> 
 }
 
 fn is_small_with(queues: &Queues) -> bool {
-    let kept: u64 = queues.stations().iter().map(|station| u64::from(station.servers)).sum();
-    mva::populations(queues).saturating_mul(kept) <= MOST
+    mva::steps(queues) <= MOST
 }
 
 /// Whether the scenario's own load is solved exactly.
