@@ -99,6 +99,9 @@ fn join(network: &Network, stream: usize, name: &str) -> Option<String> {
         return Some(format!("of `{name}`: {}", independent(branches, part.is_exponential())));
     }
     let known = match (part.is_exponential(), branches) {
+        _ if network.rounds(stream) > 1.0 + 1e-9 => {
+            "its error is known for one split only: these reads come before writes"
+        }
         (false, _) => "its error is known for exponential service only",
         (true, 2) => "the response was within 0.3 % of simulation",
         (true, ..=4) => "the response was up to 2 % longer than simulated",

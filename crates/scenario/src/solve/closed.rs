@@ -43,7 +43,9 @@ fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> 
         return vec![Station::delay(paths)];
     }
     let joins = of(&|stream| match &queue.asked[stream] {
-        Some(asked) if queue.splits(stream) => asked.visits * network.join_ms(stream),
+        Some(asked) if queue.splits(stream) => {
+            asked.visits * network.join_ms(stream) / network.rounds(stream)
+        }
         _ => 0.0,
     });
     if queue.servers == 1 || (several == Several::Exactly && !queue.is_split()) {
@@ -66,10 +68,8 @@ pub fn is_small(network: &Network) -> bool {
 
 fn solved(network: &Network, clients: &[u32]) -> Solution {
     let exactly = queues(network, clients, Several::Exactly);
-    if is_small_with(&exactly) {
-        return mva::exact(&exactly);
-    }
-    linearizer::solve(&exactly)
+    let found = if is_small_with(&exactly) { mva::exact(&exactly) } else { linearizer::solve(&exactly) };
+    found.within_bounds(&exactly)
 }
 
 /// Throughput of each stream, requests/s.

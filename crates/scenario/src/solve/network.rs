@@ -153,6 +153,13 @@ impl<'p> Network<'p> {
         joins.map(|demand| demand.work_ms() / demand.beside).sum()
     }
 
+    /// How often a request of a stream is split: a small write to a RAID 5 reads side by side, then writes side by side.
+    pub fn rounds(&self, stream: usize) -> f64 {
+        let split = self.queues.iter().filter(|queue| queue.splits(stream));
+        let asked = split.filter_map(|queue| queue.asked[stream].as_ref());
+        asked.map(|asked| asked.visits / asked.beside).sum()
+    }
+
     /// The joins of a stream: how often, over how many parts, and the law of the largest.
     pub fn joins(&self, stream: usize) -> impl Iterator<Item = (f64, u32, &Law)> {
         self.streams[stream].1.iter().filter_map(|demand| match &demand.server {

@@ -160,6 +160,14 @@ impl<'g> View<'g> {
         self.node().plan.known().demands(self, load)
     }
 
+    /// What is written of it, if it is a controller.
+    pub(crate) fn controller(self) -> Option<&'g crate::controller::ControllerSpec> {
+        match &self.node().plan {
+            AnyPlan::Controller(spec) => Some(spec),
+            _ => None,
+        }
+    }
+
     /// See [`Known::carries`](crate::Known::carries).
     ///
     /// # Errors
