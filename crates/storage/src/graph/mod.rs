@@ -204,6 +204,11 @@ impl<'g> View<'g> {
         self.node().plan.known().scales(self)
     }
 
+    /// See [`Known::is_limit`](crate::Known::is_limit).
+    pub fn is_limit(self) -> bool {
+        self.node().plan.known().is_limit()
+    }
+
     /// What a reader of results must know of this node or of one behind it, under this load.
     pub fn note(self, load: &Load) -> Option<String> {
         self.node().plan.known().note(self, load)
