@@ -48,6 +48,17 @@ fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> 
         }
         _ => 0.0,
     });
+    if queue.apart {
+        let part = |all: &[f64]| all.iter().map(|ms| ms / f64::from(queue.servers)).collect::<Vec<_>>();
+        let one = Station {
+            delay: false,
+            servers: 1,
+            demands: part(&demands),
+            paths: part(&paths),
+            joins: part(&joins),
+        };
+        return vec![one; queue.servers as usize];
+    }
     if queue.servers == 1 || (several == Several::Exactly && !queue.is_split()) {
         return vec![Station { delay: false, servers: queue.servers, demands, paths, joins }];
     }

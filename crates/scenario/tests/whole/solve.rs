@@ -415,3 +415,27 @@ workload: {u: {to: v, arrivals: {poisson: 100 /s}, op: write, size: 256 KiB, ali
     assert_eq!(found.stations[0].component, "c");
     assert!((found.stations[0].saturates_at_per_s / (50e6 / 262_144.0) - 1.0).abs() < 1e-6);
 }
+
+/// Each request of a drive waits for its own die: 32 alike queues, of which N clients use N/(N + 31) (every state of a balanced network is
+/// as likely). A read of 60 µs and port and electronics that take nearly no time. And no number of clients has less than fewer have.
+#[test]
+fn requests_wait_for_their_own_die() {
+    let text = "
+system:
+  drive:
+    type: ssd
+    device:
+      like: micron-7450-pro-1920gb
+      read_latency: 1 ns
+      flash: {dies: 32, channel_rate: 1 PB/s}
+workload: {host: {to: drive, arrivals: {closed: {depth: 84}}, size: 4 KiB}}
+";
+    let solved = solved(text, Some((1.0, 84.0)));
+    let rates: Vec<(f64, f64)> =
+        solved.points.iter().map(|point| (point.load, point.throughput_per_s.unwrap())).collect();
+    assert!(rates.windows(2).all(|pair| pair[1].1 > pair[0].1), "{rates:?}");
+    for (clients, found) in rates {
+        let exact = clients / (clients + 31.0) * 32.0 / 60e-6;
+        assert!((found / exact - 1.0).abs() < 0.05, "{clients}: {found}, about {exact}");
+    }
+}
