@@ -67,6 +67,33 @@ def test_a_measurement_is_read_as_it_was_written(tmp_path: Path, ending: str) ->
     assert load(tmp_path / f"m.{ending}").points == found.points
 
 
+def test_jobs_below_full_speed_are_left_out_of_a_comparison(headrace: Run, tmp_path: Path) -> None:
+    document = result()
+    document["global options"] = {"rate": "0"}
+    held = copy.deepcopy(document["jobs"][0])
+    held |= {"jobname": "held", "job options": held["job options"] | {"rate_iops": "900", "thinktime": "50"}}
+    document["jobs"].append(held)
+    found = fio.measurement([written(tmp_path, document)])
+    assert [point["paced"] for point in found.points] == [None, "rate_iops=900 thinktime=50"]
+    found.save(tmp_path / "m.json")
+    assert load(tmp_path / "m.json").points == found.points
+    written(
+        tmp_path,
+        "system: {d: {type: station, servers: 4, service: 400 us}}\nworkload: {f: {to: d, arrivals: {poisson: 9 /s}}}\n",
+        "s.yaml",
+    )
+    ran = headrace("validate", "s.yaml", "m.json", "--json", cwd=tmp_path)
+    told = json.loads(ran.stdout)
+    assert [row["measured"]["iops"] for row in told["rows"]] == [10_000]
+    assert "1 point is left out: fio ran below the drive's full speed (rate_iops=900 thinktime=50)" in told["remarks"]
+    document["jobs"] = [held]
+    fio.measurement([written(tmp_path, document)]).save(tmp_path / "m.json")
+    for command in (["validate", "s.yaml", "m.json"],
+                    ["calibrate", "scenario", "s.yaml", "m.json", "--vary", "system.d.service=1us..1ms"]):  # fmt: skip
+        ran = headrace(*command, cwd=tmp_path)
+        assert (ran.returncode, "nothing to simulate: 1 point is left out" in ran.stderr) == (2, True), ran.stderr
+
+
 def test_copies_of_a_job_become_one_point(tmp_path: Path) -> None:
     document = result()
     slower = copy.deepcopy(document["jobs"][0])

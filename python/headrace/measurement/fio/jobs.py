@@ -390,7 +390,7 @@ class _Streams:
         return "uniform"
 
     def _spots(self, jobs: int) -> int:
-        """Return over how many places a distribution is drawn: fio's blocks, as far as headrace has so many."""
+        """Return over how many places a distribution is drawn: fio's blocks, at most what `hot_spot` takes."""
         if jobs > 1:
             self.values.remark(f"the {jobs} copies of `{self.job.name}` share their hot spots; in fio each has its own")
         if self.size is None:
