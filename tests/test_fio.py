@@ -77,11 +77,8 @@ def test_jobs_below_full_speed_are_left_out_of_a_comparison(headrace: Run, tmp_p
     assert [point["paced"] for point in found.points] == [None, "rate_iops=900 thinktime=50"]
     found.save(tmp_path / "m.json")
     assert load(tmp_path / "m.json").points == found.points
-    written(
-        tmp_path,
-        "system: {d: {type: station, servers: 4, service: 400 us}}\nworkload: {f: {to: d, arrivals: {poisson: 9 /s}}}\n",
-        "s.yaml",
-    )
+    system = "system: {d: {type: station, servers: 4, service: 400 us}}\n"
+    written(tmp_path, f"{system}workload: {{f: {{to: d, arrivals: {{poisson: 9 /s}}}}}}\n", "s.yaml")
     ran = headrace("validate", "s.yaml", "m.json", "--json", cwd=tmp_path)
     told = json.loads(ran.stdout)
     assert [row["measured"]["iops"] for row in told["rows"]] == [10_000]
