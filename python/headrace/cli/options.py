@@ -22,7 +22,7 @@ def _page(file: Path | None) -> Path | None:
     """Return the file of a report; refuse one that cannot be written, before anything runs."""
     if file is None:
         return None
-    if file.suffix.lower() not in (".html", ".htm"):
+    if file.suffix.lower() not in (".html", ".htm") and not file.is_char_device():  # /dev/null takes anything.
         raise typer.BadParameter(f"{file} does not end in .html: a report is a web page")
     if file.is_dir() or not file.parent.is_dir():
         why = "is a folder" if file.is_dir() else f"cannot be written: there is no folder {file.parent}"

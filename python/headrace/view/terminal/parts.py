@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headrace.mistakes import printable
+from headrace.view.terminal.fitted import Fitted
 
 BAR = "█"
 
@@ -41,14 +42,14 @@ def table(
     *,
     title: str | None = None,
     words: Collection[str] = ("",),
-) -> Table:
-    """Return a table: numbers to the right, the columns that hold `words` to the left."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for column in columns:
-        made.add_column(column, justify="left" if column in words else "right", overflow="fold")
-    for row in rows:
-        made.add_row(*row)
-    return made
+    least: Sequence[str] = (),
+) -> Fitted:
+    """Return a table: numbers to the right, the columns that hold `words` to the left.
+
+    Where it is too wide, headings break at spaces and after `/`, then words do; numbers never. Columns that still
+    do not fit are left out, those of `least` first, then from the right; a line below names them.
+    """
+    return Fitted(columns, rows, title=title, words=words, least=least)
 
 
 def curve(on: Console, title: str, points: list[tuple[str, float]]) -> None:
