@@ -149,6 +149,10 @@ def test_the_page_of_an_archive_shows_its_pool_its_purges_and_its_drives(tmp_pat
     assert 0 < purges <= meters["purges"]
     found.report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    for title in ("Level of pool over time (lines: purges)", "Drives of library in use over time", "by operation, ms"):
+    for title in (
+        "Level of pool over time (dashed: segments with purges)",
+        "Drives of library in use, mean of each segment",
+        "by operation, ms",
+    ):
         assert title in text
     assert text.count("<td>recall</td>") == 1

@@ -15,6 +15,8 @@ from headrace.files import NotKept
 from headrace.mistakes import printable
 
 File = Annotated[Path, typer.Argument(help="Scenario (YAML).", show_default=False)]
+ScenarioOrExperiment = Annotated[Path, typer.Argument(help="Scenario or experiment (YAML).", show_default=False)]
+AnyDocument = Annotated[Path, typer.Argument(help="Scenario, experiment or device (YAML).", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON; docs/results.md lists its fields.")]
 
 

@@ -11,6 +11,7 @@ from headrace.mistakes import printable
 from headrace.view.terminal.fitted import Fitted
 
 BAR = "█"
+LEAST_DRAWN = 0.005
 
 
 class Plain(Console):
@@ -32,8 +33,8 @@ def bold(text: str) -> Text:
 
 
 def bar(share: float, *, style: str = "blue") -> Text:
-    """Return a bar that is as long as a share of the longest."""
-    return Text(BAR * max(1, round(share * 30)), style=style)
+    """Return a bar that is as long as a share of the longest; none below half a per cent."""
+    return Text(BAR * max(share >= LEAST_DRAWN, round(share * 30)), style=style)
 
 
 def table(
