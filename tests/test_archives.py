@@ -37,7 +37,7 @@ def test_a_run_writes_all_it_can(headrace: Run, tmp_path: Path, file: Path, stre
     options = ["--report", tmp_path / "page.html", "--timeline", tmp_path / "t.json", "--requests", tmp_path / "all"]
     ran = headrace("run", file, *options)
     assert ran.returncode == 0, ran.stderr
-    assert "Drives of library in use over time" in (tmp_path / "page.html").read_text()
+    assert "Drives of library in use, mean of each segment" in (tmp_path / "page.html").read_text()
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     assert any(event["name"].startswith(f"{stream} #") for event in events)
     assert list((tmp_path / "all").glob("*.parquet"))

@@ -46,6 +46,10 @@ def folder(tmp_path: Path) -> Path:
     shutil.copy(ROOT / "catalog" / "seagate-st3500630ns.yaml", tmp_path / "devices" / "mine.yaml")
     (tmp_path / "hard.html").hardlink_to(tmp_path / "a.yaml")
     (tmp_path / "soft.html").symlink_to(tmp_path / "a.yaml")
+    # Reports end in .html: these are other inputs by such names.
+    (tmp_path / "trace.html").hardlink_to(tmp_path / "my trace.csv")
+    (tmp_path / "drive.html").symlink_to(tmp_path / "my drive.yaml")
+    (tmp_path / "mine.html").hardlink_to(tmp_path / "devices" / "mine.yaml")
     return tmp_path
 
 
@@ -55,25 +59,24 @@ VARY = ["--vary", f"{RATE}=10 /s,20 /s"]
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["run", "a.yaml", "--report", "a.yaml"],
         ["run", "a.yaml", "--report", "hard.html"],
         ["run", "a.yaml", "--report", "soft.html"],
         ["run", "a.yaml", "--timeline", "devices/../a.yaml"],
         ["run", "a.yaml", "--requests", "a.yaml"],
-        ["run", "replay.yaml", "--report", "my trace.csv"],
+        ["run", "replay.yaml", "--report", "trace.html"],
         ["run", "replay.yaml", "--timeline", "devices/mine.yaml"],
-        ["run", "alias.yaml", "--report", "my trace.csv"],
-        ["run", "named.yaml", "--report", "my drive.yaml"],
-        ["devices", "./my drive.yaml", "--report", "my drive.yaml"],
-        ["trace", "info", "my trace.csv", "--report", "my trace.csv"],
+        ["run", "alias.yaml", "--report", "trace.html"],
+        ["run", "named.yaml", "--report", "drive.html"],
+        ["devices", "./my drive.yaml", "--report", "drive.html"],
+        ["trace", "info", "my trace.csv", "--report", "trace.html"],
         ["trace", "convert", "my trace.csv", "-o", "my trace.csv"],
-        ["validate", "--device", "mine", "--trace", "my trace.csv", "--report", "my trace.csv"],
-        ["validate", "--device", "mine", "--trace", "my trace.csv", "--report", "devices/mine.yaml"],
+        ["validate", "--device", "mine", "--trace", "my trace.csv", "--report", "trace.html"],
+        ["validate", "--device", "mine", "--trace", "my trace.csv", "--report", "mine.html"],
         ["calibrate", "disk", "--device", "mine", "--trace", "my trace.csv", "-o", "my trace.csv"],
         ["calibrate", "disk", "--device", "mine", "--trace", "my trace.csv", "-o", "devices/mine.yaml"],
-        ["devices", "mine", "--report", "devices/mine.yaml"],
+        ["devices", "mine", "--report", "mine.html"],
         ["sweep", "a.yaml", *VARY, "--store", "a.yaml"],
-        ["sweep", "a.yaml", *VARY, "--report", "a.yaml"],
+        ["sweep", "a.yaml", *VARY, "--report", "hard.html"],
         ["optimise", "a.yaml", *VARY, "--minimise", "mean(users)", "--report", "soft.html"],
     ],
     ids=" ".join,
@@ -104,14 +107,16 @@ def test_a_report_is_not_written_over_its_store(headrace: Run, folder: Path) -> 
     before = (folder / "kept" / "manifest.json").read_bytes()
     for command in (["report", "kept"], ["sweep", "a.yaml", *VARY, "--store", "kept"]):
         option = "-o" if command[0] == "report" else "--report"
-        ran = headrace(*command, option, "kept/manifest.json", cwd=folder)
+        (folder / "kept.html").unlink(missing_ok=True)
+        (folder / "kept.html").symlink_to(folder / "kept" / "manifest.json")
+        ran = headrace(*command, option, "kept.html", cwd=folder)
         assert ran.returncode == 2
         assert "would be overwritten" in ran.stderr
     assert (folder / "kept" / "manifest.json").read_bytes() == before
 
 
 def test_two_outputs_are_two_files(headrace: Run, folder: Path) -> None:
-    ran = headrace("run", "a.yaml", "--report", "x", "--timeline", "./x", cwd=folder)
+    ran = headrace("run", "a.yaml", "--report", "x.html", "--timeline", "./x.html", cwd=folder)
     assert ran.returncode == 2
     assert "both name" in ran.stderr
     written = headrace("run", "a.yaml", "--report", "/dev/null", "--timeline", "x.json", cwd=folder)

@@ -67,6 +67,30 @@ def test_a_measurement_is_read_as_it_was_written(tmp_path: Path, ending: str) ->
     assert load(tmp_path / f"m.{ending}").points == found.points
 
 
+def test_jobs_below_full_speed_are_left_out_of_a_comparison(headrace: Run, tmp_path: Path) -> None:
+    document = result()
+    document["global options"] = {"rate": "0"}
+    held = copy.deepcopy(document["jobs"][0])
+    held |= {"jobname": "held", "job options": held["job options"] | {"rate_iops": "900", "thinktime": "50"}}
+    document["jobs"].append(held)
+    found = fio.measurement([written(tmp_path, document)])
+    assert [point["paced"] for point in found.points] == [None, "rate_iops=900 thinktime=50"]
+    found.save(tmp_path / "m.json")
+    assert load(tmp_path / "m.json").points == found.points
+    system = "system: {d: {type: station, servers: 4, service: 400 us}}\n"
+    written(tmp_path, f"{system}workload: {{f: {{to: d, arrivals: {{poisson: 9 /s}}}}}}\n", "s.yaml")
+    ran = headrace("validate", "s.yaml", "m.json", "--json", cwd=tmp_path)
+    told = json.loads(ran.stdout)
+    assert [row["measured"]["iops"] for row in told["rows"]] == [10_000]
+    assert "1 point is left out: fio ran below the drive's full speed (rate_iops=900 thinktime=50)" in told["remarks"]
+    document["jobs"] = [held]
+    fio.measurement([written(tmp_path, document)]).save(tmp_path / "m.json")
+    for command in (["validate", "s.yaml", "m.json"],
+                    ["calibrate", "scenario", "s.yaml", "m.json", "--vary", "system.d.service=1us..1ms"]):  # fmt: skip
+        ran = headrace(*command, cwd=tmp_path)
+        assert (ran.returncode, "nothing to simulate: 1 point is left out" in ran.stderr) == (2, True), ran.stderr
+
+
 def test_copies_of_a_job_become_one_point(tmp_path: Path) -> None:
     document = result()
     slower = copy.deepcopy(document["jobs"][0])
@@ -295,9 +319,9 @@ def test_options_are_honoured(tmp_path: Path) -> None:
     stream, _ = options(tmp_path, "rw=randrw rwmixread=70 bssplit=4k/60:64k/40")
     assert stream["op"] == {"reads": 0.7}
     assert stream["size"]["mix"] == [{"size": "4096 B", "weight": 0.6}, {"size": "65536 B", "weight": 0.4}]
-    stream, _ = options(tmp_path, "rw=randread random_distribution=zipf:1.2 thinktime=500 ioengine=io_uring iodepth=4")
-    assert stream["pattern"] == {"hot_spot": {"skew": 1.2}}
-    assert stream["arrivals"] == {"closed": {"depth": 4, "think": "500000 ns"}}
+    stream, _ = options(tmp_path, "rw=randread random_distribution=zipf:1.2 size=1g ioengine=io_uring iodepth=4")
+    assert stream["pattern"] == {"hot_spot": {"skew": 1.2, "spots": 1 << 18}}
+    assert stream["arrivals"] == {"closed": {"depth": 4}}
     stream, _ = options(tmp_path, "rw=randwrite rate=4m rate_process=poisson ba=16k")
     assert stream["arrivals"] == {"poisson": "1024 /s"}
     assert stream["align"] == "16384 B"
@@ -306,16 +330,114 @@ def test_options_are_honoured(tmp_path: Path) -> None:
 
 
 def test_options_that_are_not_are_named_with_the_reason(tmp_path: Path) -> None:
-    told = "fsync=1 norandommap frobnicate=3 iodepth=32 random_distribution=pareto:0.3 rw=randwrite"
+    told = "fsync=1 norandommap frobnicate=3 iodepth=32 random_distribution=normal:20 rw=randwrite"
     _, remarks = options(tmp_path, told)
     for expected in (
         "`fsync=1` is ignored: flushes",
         "`norandommap=1` is ignored: headrace has its own random numbers",
         "`frobnicate=3` is ignored: headrace does not know it",
         "`iodepth=32` is ignored: the engine psync",
-        "`random_distribution=pareto` is ignored",
+        "`random_distribution=normal:20` is ignored",
     ):
         assert expected in remarks
+
+
+def test_a_job_that_thinks_waits_for_all_its_requests_first(tmp_path: Path) -> None:
+    """fio 3.33: iodepth=32 thinktime=1000 make 890 requests/s, thinktime_blocks=32 22,520/s: it empties its queue."""
+    common = "rw=randread ioengine=libaio iodepth=32 thinktime=1000"
+    stream, remarks = options(tmp_path, common)
+    assert stream["arrivals"] == {"closed": {"depth": 1, "think": "1000000 ns"}}
+    assert "leaves one request in flight" in remarks
+    ran = Scenario(json.dumps(job(tmp_path, f"[a]\ndirect=1\nnumber_ios=2000\n{common.replace(' ', chr(10))}\n",
+                                  device="samsung-pm883-480gb")[0])).run()  # fmt: skip
+    assert 800 < ran.streams["requests_per_s"].item() < 1000
+    stream, remarks = options(tmp_path, f"{common} thinktime_blocks=8")
+    assert stream["arrivals"] == {"closed": {"depth": 8, "think": "1000000 ns"}}
+    assert "`thinktime_blocks=8`: each of 8 clients thinks 0.001 s" in remarks
+    stream, _ = options(tmp_path, f"{common} thinktime_blocks=64")
+    assert stream["arrivals"] == {"closed": {"depth": 32, "think": "500000 ns"}}
+
+
+def test_the_slower_of_a_rate_and_thought_counts(tmp_path: Path) -> None:
+    stream, remarks = options(tmp_path, "rw=randread rate_iops=1000 thinktime=10000")
+    assert stream["arrivals"] == {"closed": {"depth": 1, "think": "10000000 ns"}}
+    assert "`rate_iops=1000` is ignored: `thinktime=10000` allows at most 100 requests/s" in remarks
+    stream, remarks = options(tmp_path, "rw=randread rate_iops=10 thinktime=10000")
+    assert stream["arrivals"] == {"every": "100000000 ns"}
+    assert "`thinktime=10000` is ignored: the rate, 10 /s, is lower" in remarks
+
+
+def directions(folder: Path, lines: str) -> dict[str, tuple[Json, str]]:
+    """Return arrivals and size of the streams that a mixed job becomes."""
+    text = "[mix]\nfilename=/dev/sdb\ndirect=1\nnumber_ios=100\n" + "\n".join(lines.split())
+    document, _ = job(folder, text)
+    return {name: (one["arrivals"], one["size"]) for name, one in document["workload"].items()}
+
+
+def test_each_direction_has_its_rate_and_its_size(tmp_path: Path) -> None:
+    """As fio 3.33 reports of such jobs: 1,000 reads/s and 1,000 writes/s, 900 and 100, 2,559 and 80."""
+    found = directions(tmp_path, "rw=randrw rwmixread=70 rate_iops=1000")
+    assert found == {f"mix-{way}": ({"every": "1000000 ns"}, "4096 B") for way in ("reads", "writes")}
+    found = directions(tmp_path, "rw=randrw rate_iops=900,100")
+    assert [arrivals["every"] for arrivals, _ in found.values()] == ["1111111 ns", "10000000 ns"]
+    found = directions(tmp_path, "rw=randrw rate=10m,5m bs=4k,64k rate_process=poisson")
+    assert found["mix-reads"] == ({"poisson": "2560 /s"}, "4096 B")
+    assert found["mix-writes"] == ({"poisson": "80 /s"}, "65536 B")
+    found = directions(tmp_path, "rw=randrw rate_iops=,100 ioengine=libaio iodepth=4")
+    assert found["mix-reads"][0] == {"closed": {"depth": 4}}
+    assert found["mix-writes"][0] == {"every": "10000000 ns"}
+    assert list(directions(tmp_path, "rw=randrw")) == ["mix"]
+
+
+def test_distributions_have_as_many_places_as_in_fio(tmp_path: Path) -> None:
+    skewed = "rw=randread random_distribution="
+    stream, _ = options(tmp_path, f"{skewed}zipf size=100m bs=4k")
+    assert stream["pattern"] == {"hot_spot": {"skew": 1.1, "spots": 25600}}
+    stream, remarks = options(tmp_path, f"{skewed}zipf:0.9 size=100g")
+    assert stream["pattern"]["hot_spot"]["spots"] == 1_000_000
+    assert "fio draws over 26214400 blocks" in remarks
+    assert "give `size`" in options(tmp_path, f"{skewed}zipf:0.9")[1]
+    stream, remarks = options(tmp_path, f"{skewed}pareto:0.2 size=1g numjobs=2")
+    # 80 % of the requests go to 20 % of the blocks.
+    assert 0.2 ** (1 - stream["pattern"]["hot_spot"]["skew"]) == pytest.approx(0.8, abs=1e-5)
+    assert "share their hot spots" in remarks
+
+
+def test_what_fio_reads_is_read(tmp_path: Path) -> None:
+    stream, remarks = options(tmp_path, "rw=randread bs=4Ki fileoffset=1m size=10m")
+    assert (stream["size"], stream["region"]["from"]) == ("4096 B", "1048576 B")
+    assert "bs" not in remarks
+    stream, remarks = options(tmp_path, "rw=randread bs=4KiB")
+    assert stream["size"] == "4000 B"
+    assert "`bs=4KiB`: fio reads KiB as a power of 1000; write `4K` for 1024" in remarks
+    assert options(tmp_path, "rw=randread bs=4KiB kb_base=1000")[0]["size"] == "4096 B"
+    document, remarks = job(tmp_path, "[a]\nrw=randread # hot\nbs=8k ; comment\nruntime=2:30\nsize=1m\ntime_based\n")
+    stream = document["workload"]["a"]
+    assert (stream["pattern"], stream["size"], document["run"]["time"]) == ("uniform", "8192 B", "2 s")
+    assert "`runtime=2:30` is 2 s to fio" in remarks
+    document, _ = job(tmp_path, "[a]\nrw=randread\nruntime=0\nsize=1m\ntime_based\n")
+    assert document["run"] == {"requests": 256}
+    for text, message in {
+        "[a]\nrw=read\nbs=64k\nsize=4k\n": "line 4.*less than one request of 65536 B",
+        "[a]\nrw=read\n[b]\nwait_for_previous\nrw=read\n": r"line 4, \[b\]: the job `b` waits",
+    }.items():
+        with pytest.raises(ScenarioError, match=message):
+            fio.job(written(tmp_path, text, "job.fio"))
+
+
+def test_copies_with_offsets_address_their_own_bytes(tmp_path: Path) -> None:
+    text = "[a]\nfilename=/dev/sdb\nrw=randread\nsize=1g\nnumjobs=3\noffset_increment=1g\n"
+    document, remarks = job(tmp_path, text)
+    regions = {name: one["region"]["from"] for name, one in document["workload"].items()}
+    assert regions == {f"a-{at + 1}": f"{at << 30} B" for at in range(3)}
+    two = "[a]\nrw=randread\nsize=1m\n[b]\nrw=randread\nsize=2m\n"
+    assert "until they have made 768 requests together" in job(tmp_path, two)[1]
+    assert "together" not in remarks
+
+
+def test_an_import_has_the_kind_of_the_device(tmp_path: Path) -> None:
+    document, _ = job(tmp_path, "[a]\nrw=randread\nnumber_ios=9\n", device="samsung-pm883-480gb")
+    assert document["system"] == {"storage": {"type": "ssd", "device": "samsung-pm883-480gb"}}
 
 
 def test_fio_knows_no_option_that_headrace_does_not() -> None:
@@ -325,6 +447,9 @@ def test_fio_knows_no_option_that_headrace_does_not() -> None:
 
     listed = subprocess.run([real_program("fio"), "--cmdhelp=all"], capture_output=True, text=True, check=True).stdout
     names = {line.split(":")[0].strip() for line in listed.splitlines() if ":" in line}
+    for name in sorted(names):
+        about = subprocess.run([real_program("fio"), f"--cmdhelp={name}"], capture_output=True, text=True, check=False)
+        names |= set(re.findall(r"alias: (\S+)", about.stdout))
     told = known.HONOURED | set(known.IGNORED) | set(_Streams.REFUSED)
     missing = {name for name in names if known.ALIASES.get(name, name) not in told}
     assert not missing

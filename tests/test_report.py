@@ -60,11 +60,23 @@ def test_names_are_text_and_not_markup(tmp_path: Path) -> None:
     assert "&lt;b&gt;bold" in (tmp_path / "report.html").read_text()
 
 
-def test_a_report_that_cannot_be_written_is_told_and_leaves_nothing(headrace: Run, tmp_path: Path) -> None:
-    ran = headrace("run", EXAMPLE, "--set", "run.requests=500", "--report", tmp_path / "missing" / "report.html")
-    assert ran.returncode == 2
-    assert "report.html cannot be written: No such file" in ran.stderr
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("missing/report.html", "there is no folder"),
+        ("report.txt", "does not end in .html"),
+        ("a.html", "is a folder"),
+    ],
+)
+@pytest.mark.parametrize("command", [["run", str(EXAMPLE)], ["solve", str(EXAMPLE)], ["devices", "hp-c3323a"]])
+def test_a_report_that_cannot_be_written_is_told_before_anything_runs(
+    headrace: Run, tmp_path: Path, command: list[str], name: str, why: str
+) -> None:
+    (tmp_path / "a.html").mkdir()
+    ran = headrace(*command, "--report", tmp_path / name)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert why in " ".join(ran.stderr.replace("│", "").split())
+    assert list(tmp_path.iterdir()) == [tmp_path / "a.html"]
 
 
 def test_figures_export_as_svg_and_png(results: Results, tmp_path: Path) -> None:
@@ -137,6 +149,10 @@ def test_the_page_of_an_archive_shows_its_pool_its_purges_and_its_drives(tmp_pat
     assert 0 < purges <= meters["purges"]
     found.report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    for title in ("Level of pool over time (lines: purges)", "Drives of library in use over time", "by operation, ms"):
+    for title in (
+        "Level of pool over time (dashed: segments with purges)",
+        "Drives of library in use, mean of each segment",
+        "by operation, ms",
+    ):
         assert title in text
     assert text.count("<td>recall</td>") == 1

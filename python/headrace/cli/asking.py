@@ -115,7 +115,6 @@ def answered(
     """
     from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
 
-    _refuse_no_file(page)
     with following(live, draw) as (follow, end):
         try:
             with telling_losses() as lost, progress.of_tasks(quiet=as_json) as watch:
@@ -144,13 +143,6 @@ def _tell(
     finally:  # A reader that leaves early, such as `head`, costs no report.
         if page:
             write(lambda file: draw(found, file), page)
-
-
-def _refuse_no_file(page: Path | None) -> None:
-    """Refuse a page that cannot be written, before anything runs."""
-    if page is not None and (page.is_dir() or not page.parent.is_dir()):
-        why = "is a folder" if page.is_dir() else f"cannot be written: there is no folder {page.parent}"
-        raise typer.BadParameter(f"{page} {why}", param_hint="--report")
 
 
 Follow = Callable[[rounds.Watch | None], rounds.Watch | None]

@@ -15,9 +15,26 @@ from headrace.files import NotKept
 from headrace.mistakes import printable
 
 File = Annotated[Path, typer.Argument(help="Scenario (YAML).", show_default=False)]
+ScenarioOrExperiment = Annotated[Path, typer.Argument(help="Scenario or experiment (YAML).", show_default=False)]
+AnyDocument = Annotated[Path, typer.Argument(help="Scenario, experiment or device (YAML).", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON; docs/results.md lists its fields.")]
+
+
+def _page(file: Path | None) -> Path | None:
+    """Return the file of a report; refuse one that cannot be written, before anything runs."""
+    if file is None:
+        return None
+    if file.suffix.lower() not in (".html", ".htm") and not file.is_char_device():  # /dev/null takes anything.
+        raise typer.BadParameter(f"{file} does not end in .html: a report is a web page")
+    if file.is_dir() or not file.parent.is_dir():
+        why = "is a folder" if file.is_dir() else f"cannot be written: there is no folder {file.parent}"
+        raise typer.BadParameter(f"{file} {why}")
+    return file
+
+
 ReportFile = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE.html", help="Write a report: one self-contained web page.")
+    Path | None,
+    typer.Option("--report", metavar="FILE.html", callback=_page, help="Write a report: one self-contained web page."),
 ]
 LivePage = Annotated[
     bool, typer.Option("--live", help="Show the report in a browser while it grows; print its address.")

@@ -14,6 +14,7 @@ from headrace.cli.asking import Budget, PrecisionOption, precision_of
 from headrace.cli.options import (
     CUT_SHORT,
     INTERRUPTED,
+    AnyDocument,
     AsJson,
     File,
     ReportFile,
@@ -159,7 +160,7 @@ def _kind(file: Path) -> Document:
     return Document.device if fields & {"rotation", "cylinders", "media_rate_outer"} else Document.scenario
 
 
-def check(file: File, as_json: AsJson = False, sets: Sets = None) -> None:
+def check(file: AnyDocument, as_json: AsJson = False, sets: Sets = None) -> None:
     """Check FILE (a scenario, an experiment or a device) without running it.
 
     All errors are reported together, with location, cause and fix.

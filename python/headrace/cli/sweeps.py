@@ -23,7 +23,17 @@ from headrace.cli.asking import (
     axes_of,
     precision_of,
 )
-from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes, refuse, write
+from headrace.cli.options import (
+    CUT_SHORT,
+    AsJson,
+    LivePage,
+    ReportFile,
+    ScenarioOrExperiment,
+    Sets,
+    changes,
+    refuse,
+    write,
+)
 from headrace.experiment import design, engines, rounds, stored
 from headrace.experiment.query import Rows, asked, plain
 from headrace.experiment.table import Table
@@ -89,7 +99,7 @@ def _is_experiment(file: Path) -> bool:
 
 @commands.command("sweep")
 def sweep_command(
-    file: File,
+    file: ScenarioOrExperiment,
     vary: Vary = None,
     replications: Replications = None,
     precision: PrecisionOption = None,

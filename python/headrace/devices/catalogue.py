@@ -33,6 +33,15 @@ def numbers(name: str, beside: str | Path = ".") -> Json:
     return dict(json.loads(found)) if found is not None else device(name, beside)
 
 
+def kind(name: str, beside: str | Path = ".") -> str:
+    """Return the type of component that a device is: `ssd` or `disk`. Raises `ScenarioError` as `device` does.
+
+    >>> kind("samsung-pm883-480gb"), kind("seagate-st3500630ns")
+    ('ssd', 'disk')
+    """
+    return "ssd" if "flash" in numbers(name, beside) else "disk"
+
+
 def device(name: str, beside: str | Path = ".") -> Json:
     """Return a device: its numbers with origins, zone rates (share of capacity, MB/s), seek curves (cylinders, ms).
 

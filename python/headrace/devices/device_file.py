@@ -8,6 +8,7 @@ from typing import Any
 Json = dict[str, Any]
 
 WIDTH = 110
+NUMBER = re.compile(r"[-+.\d][-+.\d_]*(e[-+]?\d+)?", re.IGNORECASE)
 PLAIN = re.compile(r"[\w/(-][\w /().%+*-]*")
 
 
@@ -61,5 +62,6 @@ def _flow(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.10g}"
-    # What YAML could read as something else is quoted.
-    return str(value) if PLAIN.fullmatch(str(value)) else json.dumps(value, ensure_ascii=False)
+    # What YAML could read as something else is quoted: signs of its own, and names such as `1e9`.
+    plain = PLAIN.fullmatch(str(value)) and not (isinstance(value, str) and NUMBER.fullmatch(value))
+    return str(value) if plain else json.dumps(value, ensure_ascii=False)

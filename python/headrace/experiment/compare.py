@@ -47,6 +47,8 @@ class Comparison(reports.InNotebook):
     differences: list[Difference]
     saturated: tuple[str, ...] = ()
     """In which of the two a component was never idle."""
+    loads: tuple[str, ...] = ()
+    """Which streams ask for something else in B than in A."""
 
     @property
     def answer(self) -> str:
@@ -64,7 +66,9 @@ class Comparison(reports.InNotebook):
         said += [
             f"in {' and '.join(self.saturated)} a component was never idle: response times grow with run length"
         ] * bool(self.saturated)
-        return f"{'; '.join(said)} ({self.replications} paired replications, {CONFIDENCE:.0%} confidence in all of it)."
+        said += [f"their loads differ: {'; '.join(self.loads)}"] * bool(self.loads)
+        sure = f"all statements together hold with {CONFIDENCE * 100:.0f} % confidence"
+        return f"{'; '.join(said)} ({self.replications} paired replications; {sure})."
 
     def _late(self, mean: Difference) -> str:
         """Say so where the mean hides that the slowest requests go the other way."""
@@ -105,27 +109,39 @@ def compare(
     seed = first.check()["run"]["seed"]
     names = _name(first, "A", second.changes), _name(second, "B", first.changes)
     tables: list[Table] = []
-    told = telling(watch, lambda table: _compared(names, [*tables, table]))
+    loads = _loads(first.filled()["workload"], second.filled()["workload"])
+    told = telling(watch, lambda table: _compared(names, [*tables, table], loads))
     try:
         for name, scenario in (("a", first), ("b", second.with_({"run.seed": seed}))):
             experiment = Experiment(scenario, (Point({}),), max(replications, 2))
             folder = Path(store) / name if store is not None else None
             tables.append(_whole(run(experiment, engine=engine, store=folder, watch=told)))
     except Interrupted as stopped:
-        raise Interrupted(_compared(names, [*tables, stopped.found])) from None
-    found = _compared(names, tables)
+        raise Interrupted(_compared(names, [*tables, stopped.found], loads)) from None
+    found = _compared(names, tables, loads)
     assert found is not None
     return found
 
 
-def _compared(names: tuple[str, str], tables: list[Table]) -> Comparison | None:
+def _loads(a: Json, b: Json) -> tuple[str, ...]:
+    """Return which streams differ, and in what; where their requests come from and go to is the system's."""
+    said = [f"only one has {name}" for name in sorted(a.keys() ^ b.keys())]
+    for name in a.keys() & b.keys():
+        fields = sorted((a[name].keys() | b[name].keys()) - {"to", "from", "file"})
+        apart = [field for field in fields if a[name].get(field) != b[name].get(field)]
+        said += [f"{', '.join(apart)} of {name}"] if apart else []
+    return tuple(sorted(said))
+
+
+def _compared(names: tuple[str, str], tables: list[Table], loads: tuple[str, ...]) -> Comparison | None:
     """Return what pairs of replications tell: nothing where there are fewer than two."""
     records = [{record["replication"]: record for record in _records(table)} for table in tables]
     pairs = sorted(set.intersection(*map(set, records)))
     if len(tables) < 2 or len(pairs) < 2:
         return None
     a, b = ([found[pair] for pair in pairs] for found in records)
-    return Comparison(*names, len(pairs), _differences(a, b, tables[1].experiment.scenario.file), _saturated(a, b))
+    differences = _differences(a, b, tables[1].experiment.scenario.file)
+    return Comparison(*names, len(pairs), differences, _saturated(a, b), loads)
 
 
 def _records(table: Table) -> list[Record]:

@@ -54,8 +54,8 @@ class Objective:
             direct += [f"{stream}.{name}" for stream in streams]
         found = [metric for metric in direct if metric in known]
         if not found:
-            fitting = ", ".join(_asked(metric) for metric in known if metric.endswith(f".{name}"))
-            own = ", ".join(_asked(metric) for metric in known if metric.startswith(f"{self.of}."))
+            fitting = ", ".join(asked_for(metric) for metric in known if metric.endswith(f".{name}"))
+            own = ", ".join(asked_for(metric) for metric in known if metric.startswith(f"{self.of}."))
             raise refusal(
                 self.text,
                 f"`{self.text}`: no run has a {self.what} of `{self.of}`",
@@ -80,6 +80,16 @@ class Objective:
             return formula.value(self.fields, _fields(scenario)).number
         except ValueError as error:
             raise refusal(self.text, f"`{self.text}`: {error}", EXAMPLE) from None
+
+    @property
+    def bare(self) -> str:
+        """What is asked for without its bound: `p99(reads)`."""
+        return self.text.partition(">")[0].partition("<")[0].strip()
+
+    @property
+    def unit(self) -> str:
+        """The unit of its values, after a blank; nothing where they have none."""
+        return " ms" if self.what in TIMES else ""
 
     @property
     def is_limit(self) -> bool:
@@ -111,10 +121,10 @@ class Objective:
         return (value - self.bound) * (1 if wants_more else -1) / (abs(self.bound) or 1.0)
 
 
-def _asked(metric: str) -> str:
+def asked_for(metric: str) -> str:
     """Return how a metric is asked for.
 
-    >>> _asked("users.reads.p99_ms"), _asked("tds/spindle.queue")
+    >>> asked_for("users.reads.p99_ms"), asked_for("tds/spindle.queue")
     ('p99(users.reads)', 'queue(tds/spindle)')
     """
     of, _, name = metric.rpartition(".")

@@ -9,7 +9,7 @@ from headrace import reports
 from headrace.experiment import design
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
-from headrace.experiment.objective import objective
+from headrace.experiment.objective import asked_for, objective
 from headrace.experiment.rounds import Interrupted, Watch, run, telling
 from headrace.experiment.table import half_width, interval
 from headrace.mistakes import refusal
@@ -45,13 +45,18 @@ class Sensitivity(reports.InNotebook):
     def answer(self) -> str:
         """What matters most, and what cannot be told from nothing."""
         by_size = sorted(self.effects, key=lambda effect: -effect.effect[0])
-        unit = "" if self.method == "sobol" else " over its range"
-        first = by_size[0]
+        first, metric = by_size[0], asked_for(self.metric)
         nothing = [effect.place for effect in by_size if effect.effect[0] <= effect.effect[1]]
         if first.place in nothing:
-            return f"No place is shown to matter for {self.metric} ({self.method}, {self.runs} runs)."
-        said = f"{first.place} matters most for {self.metric}: {interval(*first.effect)}{unit}"
-        said += f"; of {', '.join(nothing)} no effect is shown" if nothing else ""
+            return f"No place is shown to matter for {metric} ({self.method}, {self.runs} runs)."
+        unit = " ms" if self.metric.endswith("_ms") else ""
+        effect = (
+            f"a share of {interval(*first.effect)} of the variance"
+            if self.method == "sobol"
+            else f"changes by {interval(*first.effect)}{unit} over its range"
+        )
+        said = f"{first.place} matters most for {metric}: {effect}"
+        said += f"; no effect shown: {', '.join(nothing)}" if nothing else ""
         return f"{said} ({self.method}, {self.runs} runs)."
 
     def __repr__(self) -> str:

@@ -40,18 +40,38 @@ class Load:
 
 
 def loads_of(found: Measurement) -> tuple[list[Load], list[str]]:
-    """Return the loads of a measurement, repetitions together; and what is left out."""
+    """Return the loads of a measurement, repetitions together; and what is left out.
+
+    Raises `ScenarioError` where nothing is left.
+    """
     together: dict[tuple[Any, ...], list[Json]] = defaultdict(list)
-    left_out = 0
+    whole, paced = [], []
     for point in found.points:
         kind = _kind(point)
         if kind is None:
-            left_out += 1
+            whole.append(point)
+            continue
+        if point.get("paced"):
+            paced.append(point)
             continue
         shape = tuple(point[name] for name in ("pattern", "block_bytes", "iodepth", "numjobs", "file_bytes"))
         together[*shape, kind].append(point)
-    remarks = [f"{left_out} points of reads and writes as one (unified_rw_reporting) are left out"] if left_out else []
+    remarks = _left_out(whole, paced)
+    if not together:
+        raise refusal("measurement", f"nothing to simulate: {'; '.join(remarks)}", "measure without these options")
     return [_load(shape, points) for shape, points in together.items()], remarks
+
+
+def _left_out(whole: list[Json], paced: list[Json]) -> list[str]:
+    """Return which points no closed loop at full speed can be compared with."""
+    remarks = []
+    if whole:
+        remarks.append(f"{len(whole)} points of reads and writes as one (unified_rw_reporting) are left out")
+    if paced:
+        options = ", ".join(dict.fromkeys(str(point["paced"]) for point in paced))
+        many = "1 point is" if len(paced) == 1 else f"{len(paced)} points are"
+        remarks.append(f"{many} left out: fio ran below the drive's full speed ({options[:80]})")
+    return remarks
 
 
 def _kind(point: Json) -> str | None:

@@ -42,6 +42,7 @@ COLUMNS = (
     ("p95_ms", "ms", "95 %"),
     ("p99_ms", "ms", "99 %"),
     ("p99_9_ms", "ms", "99.9 %"),
+    ("paced", "text", "the options that kept fio below its full speed, such as `rate_iops=500`; null where none did"),
 )
 NAMES = tuple(name for name, _, _ in COLUMNS)
 KINDS = {name: kind for name, kind, _ in COLUMNS}

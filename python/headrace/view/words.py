@@ -26,6 +26,24 @@ def _unit_of_time(value: float) -> tuple[str, float]:
     return next((unit for unit in TIMES if abs(value) >= unit[1]), TIMES[-1])
 
 
+def amount(bytes_: float) -> str:
+    """Write bytes in three digits, in decimal units as throughput.
+
+    >>> amount(39_421_847_690), amount(512)
+    ('39.4 GB', '512 B')
+    """
+    return rate(bytes_).removesuffix("/s")
+
+
+def level(value: float) -> str:
+    """Write a mean queue in four digits, and nothing finer than a thousandth.
+
+    >>> level(0.8254), level(7.5e-8), level(0)
+    ('0.8254', '<0.001', '0')
+    """
+    return "<0.001" if 0 < value < 0.001 else number(value)
+
+
 def rate(bytes_per_s: float) -> str:
     """Write a throughput in three digits.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headrace.measurement.fio import blkparse, iolog, jobs, logs, results
+from headrace.measurement.fio.sections import SECTION
 from headrace.measurement.fio.traced import Traced
 from headrace.mistakes import refusal
 
@@ -38,7 +39,7 @@ def kind(path: Path) -> str:
     log = next((name for name, (is_one, _) in LOGS.items() if is_one(first)), None)
     if log:
         return log
-    if first.startswith("[") and jobs.SECTION.match(first):
+    if first.startswith("[") and SECTION.match(first):
         return JOB
     if any(line.startswith("{") for line in lines):
         return RESULT

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from headrace.measurement.fio import quantities
+from headrace.devices import catalogue
+from headrace.measurement.fio import sections
 from headrace.measurement.fio.options import (
-    ALIASES,
     ASYNCHRONOUS,
     DEFAULT_ENGINE,
     HONOURED,
@@ -17,13 +17,12 @@ from headrace.measurement.fio.options import (
     SYNCHRONOUS,
     UNKNOWN,
 )
-from headrace.mistakes import read_text, refusal
+from headrace.measurement.fio.pace import MIXED, READ, WRITE, Pace, by_direction
+from headrace.measurement.fio.sections import Job
+from headrace.measurement.fio.values import Remarks, Values
+from headrace.mistakes import refusal
 
 Json = dict[str, Any]
-Given = TypeVar("Given")
-
-SECTION = re.compile(r"\[([^\]]+)\]\s*(?:[#;].*)?$")
-GLOBAL = "global"
 NAME = re.compile(r"[^A-Za-z0-9_-]+")
 # The disk that stands for what fio was run on, until the user names another.
 DEVICE = "seagate-st3500630ns"
@@ -32,6 +31,9 @@ MIB = 1 << 20
 MOST_STREAMS = 256
 DEFAULT_REQUESTS = 100_000
 MOST_REQUESTS = 10_000_000
+MOST_SPOTS = 1_000_000  # What `hot_spot` takes.
+# fio's, where `random_distribution` names no parameter.
+ZIPF, PARETO = "1.1", "0.2"
 
 
 @dataclass
@@ -42,20 +44,11 @@ class Scenario:
     remarks: list[str] = field(default_factory=list)
 
 
-@dataclass
-class _Job:
-    """One section with its options, by their main names, and the line of each."""
-
-    name: str
-    options: dict[str, str]
-    lines: dict[str, int]
-
-
 def scenario(path: Path, *, device: str | None = None, section: str | None = None) -> Scenario:
     """Return the scenario that a job file describes.
 
-    All that fio addresses becomes a disk of the model `device`; `section` names the one job to take, where the file has
-    several that do not run at the same time. Raises `ScenarioError` where a job cannot be simulated.
+    All that fio addresses becomes a drive of the model `device`; `section` names the one job to take, where the file
+    has several that do not run at the same time. Raises `ScenarioError` where a job cannot be simulated.
     """
     return _File(path, section).scenario(device)
 
@@ -84,7 +77,7 @@ def workload(
     for part in parts:
         if (component := target(part.target)) is None:
             told = f"the scenario has no component `{part.target}`, and several that could stand for it"
-            raise part.file.refuse(part.job, "filename", told, f"name one: `fio: {{job: {path.name}, to: NAME}}`")
+            raise part.values.bad("filename", told, f"name one: `fio: {{job: {path.name}, to: NAME}}`")
         for stream in streams.values():
             stream["to"] = component if stream["to"] == part.target else stream["to"]
     return Workload(streams, file.run(parts), list(file.remarks))
@@ -106,71 +99,31 @@ class _Places:
 
 class _File:
     def __init__(self, path: Path, section: str | None, server: str | None = None) -> None:
-        self.path, self.server, self.remarks = path, server, dict[str, None]()
-        jobs = self._jobs(read_text(path))
+        self.path, self.server, self.remarks = path, server, Remarks()
+        jobs = sections.read(path)
         if section is not None:
             chosen = [job for job in jobs if job.name == section]
             if not chosen:
                 known = ", ".join(job.name for job in jobs)
                 raise refusal(path, f"{path} has no job `{section}`", f"its jobs are {known}")
             jobs = chosen
-        elif waiting := next(
-            (job for job in jobs[1:] if "stonewall" in job.options or "wait_for" in job.options), None
-        ):
+        elif waiting := next((job for job in jobs[1:] if job.is_on("stonewall") or "wait_for" in job.options), None):
             told = (
                 f"the job `{waiting.name}` waits for others (stonewall, wait_for); the jobs of a scenario run at once"
             )
             help_ = f"take one at a time: --section {waiting.name}, or `section: {waiting.name}` in a workload"
-            raise self.refuse(waiting, "stonewall" if "stonewall" in waiting.options else "wait_for", told, help_)
+            option = "stonewall" if waiting.is_on("stonewall") else "wait_for"
+            raise self.values(waiting).bad(option, told, help_)
         self.jobs = jobs
 
-    def refuse(self, job: _Job, option: str, message: str, help_: str) -> Exception:
-        line = job.lines.get(option)
-        where = f"{self.path}, line {line}, [{job.name}]" if line else f"{self.path}, [{job.name}]"
-        return refusal(self.path, f"{where}: {message}", help_)
-
-    def ignore(self, option: str, value: str, why: str) -> None:
-        told = f"{option}={value}" if value else option
-        self.remarks[f"`{told}` is ignored: {why}"] = None
-
-    def _jobs(self, text: str) -> list[_Job]:
-        shared, jobs = _Job(GLOBAL, {}, {}), list[_Job]()
-        current: _Job | None = None
-        for number, raw in enumerate(text.splitlines(), 1):
-            line = raw.strip()
-            if not line or line[0] in "#;":
-                continue
-            if match := SECTION.fullmatch(line):
-                name = match[1].strip()
-                current = shared if name == GLOBAL else _Job(name, dict(shared.options), dict(shared.lines))
-                if current is not shared:
-                    jobs.append(current)
-                continue
-            if current is None:
-                told = f"{self.path}, line {number}: `{line[:60]}` stands before the first [section]"
-                raise refusal(self.path, told, "a job file begins with [global] or a job, such as [reader]")
-            self._option(current, number, line)
-        if not jobs:
-            raise refusal(self.path, f"{self.path} has no job", "add a section, such as [reader] with rw=randread")
-        return jobs
-
-    def _option(self, job: _Job, number: int, line: str) -> None:
-        key, equals, value = (part.strip() for part in line.partition("="))
-        key = ALIASES.get(key, key)
-        if key.startswith("include "):
-            told = f"{self.path}, line {number}: `include` is not followed"
-            raise refusal(self.path, told, "put the options of the other file in its place")
-        if "$" in value:
-            told = f"{self.path}, line {number}: `{value[:60]}` has a variable"
-            raise refusal(self.path, told, "put its value in its place")
-        job.options[key] = value if equals else "1"
-        job.lines[key] = number
+    def values(self, job: Job) -> Values:
+        return Values(self.path, job, self.remarks)
 
     def scenario(self, device: str | None) -> Scenario:
         parts = [_Streams(self, job) for job in self.jobs]
         workload = self.streams(parts)
-        disk = {"type": "disk", "device": device or DEVICE}
-        system = {part.target: disk for part in parts}
+        drive = {"type": catalogue.kind(device or DEVICE), "device": device or DEVICE}
+        system = {part.target: drive for part in parts}
         if device is None:
             names = ", ".join(f"`{name}`" for name in system)
             self.remarks[
@@ -184,12 +137,11 @@ class _File:
         for part in parts:
             for name, stream in part.streams(places).items():
                 if name in workload:
-                    raise self.refuse(part.job, "", f"two jobs are called `{name}`", "give each a name of its own")
+                    raise part.values.bad("", f"two jobs are called `{name}`", "give each a name of its own")
                 workload[name] = stream
         if len(workload) > MOST_STREAMS:
-            raise self.refuse(
-                self.jobs[0], "numjobs", f"{len(workload)} streams; at most {MOST_STREAMS}", "ask for fewer jobs"
-            )
+            told = f"{len(workload)} streams; at most {MOST_STREAMS}"
+            raise self.values(self.jobs[0]).bad("numjobs", told, "ask for fewer jobs")
         return workload
 
     def run(self, parts: list["_Streams"]) -> Json:
@@ -204,6 +156,11 @@ class _File:
             run["requests"] = min(max(sum(known), 1), MOST_REQUESTS)
             if sum(known) > MOST_REQUESTS:
                 self.remarks[f"the run ends after {MOST_REQUESTS} requests; fio would make {sum(known)}"] = None
+            if len(known) > 1:
+                told = (
+                    f"all jobs run until they have made {sum(known)} requests together; in fio each ends with its own"
+                )
+                self.remarks[told] = None
         elif "time" not in run:
             run["requests"] = DEFAULT_REQUESTS
             self.remarks[f"no end is given for all jobs: the run ends after {DEFAULT_REQUESTS} requests"] = None
@@ -222,53 +179,37 @@ class _Streams:
         "bs_is_seq_rand": "sizes depend on whether a request is sequential: give one size",
     }
 
-    def __init__(self, file: _File, job: _Job) -> None:
-        self.file, self.job, self.options = file, job, job.options
+    def __init__(self, file: _File, job: Job) -> None:
+        self.file, self.job, self.options, self.values = file, job, job.options, file.values(job)
         for option, value in self.options.items():
             if option in self.REFUSED and value != "0":
-                raise self._bad(option, f"`{option}={value[:60]}`", self.REFUSED[option])
+                raise self.values.bad(option, f"`{option}={value[:60]}`", self.REFUSED[option])
             if option not in HONOURED and option not in self.REFUSED:
-                file.ignore(option, value[:60], IGNORED.get(option, UNKNOWN))
+                self.values.ignore(option, value[:60], IGNORED.get(option, UNKNOWN))
         self._remark_on_caching()
-        self.kib = 1000 if self.options.get("kb_base") == "1000" else 1024
         self.direction, self.random, self.run = self._rw()
         self.sizes = self._sizes()
-        self.numjobs = self._count("numjobs", 1, 10_000)
-        self.depth = self._depth()
+        self.numjobs = self.values.count("numjobs", 1, 10_000)
         self.target, self.shared_file = self._target()
-        self.size = self._bytes("size") or self._bytes("filesize")
+        self.size = self.values.bytes("size") or self.values.bytes("filesize")
+        self._refuse_too_small()
+        self.depth = self._depth()
+        self.pace = Pace(self.values, self.direction, self.depth, {way: _mean(of) for way, of in self.sizes.items()})
 
     def _remark_on_caching(self) -> None:
         """Say what of direct I/O headrace cannot follow: buffered I/O, fio's default."""
-        direct = self.options.get("direct", "0") not in {"0", "false"} or self.options.get("buffered") in {"0", "false"}
+        direct = self.job.is_on("direct") or self.options.get("buffered") in {"0", "false"}
         if not direct:
-            self.file.remarks[f"`{self.job.name}` goes through the page cache (direct=0), which is not simulated"] = (
-                None
-            )
+            self.values.remark(f"`{self.job.name}` goes through the page cache (direct=0), which is not simulated")
 
-    def _bad(self, option: str, message: str, help_: str) -> Exception:
-        return self.file.refuse(self.job, option, message, help_)
+    def _refuse_too_small(self) -> None:
+        if self.size is not None and self.size < self._smallest():
+            told = f"the size of the file, {self.size} B, is less than one request of {self._smallest()} B"
+            raise self.values.bad("size", told, "fio refuses it too: give a larger size, or smaller requests")
 
-    def _count(self, option: str, default: int, most: int) -> int:
-        text = self.options.get(option)
-        if text is None:
-            return default
-        if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= most:
-            raise self._bad(option, f"`{option}={text[:60]}` is not a number from 1 to {most}", "correct it")
-        return int(text)
-
-    def _bytes(self, option: str) -> int | None:
-        """Return a size; None where it is absent, or where only the real device would say what it is."""
-        text = self.options.get(option)
-        if text is None:
-            return None
-        if re.fullmatch(r"\d{1,3}%", text):
-            self.file.ignore(option, text, "a share of a real device or file, which is not at hand")
-            return None
-        value = quantities.size(text.split("-")[-1], self.kib)
-        if not value:
-            raise self._bad(option, f"`{option}={text[:60]}` is not a size", "give one, such as 4k or 1g")
-        return value
+    def _smallest(self) -> int:
+        """Return the smallest size of a request."""
+        return min(size for of in self.sizes.values() for size, _ in of)
 
     def _rw(self) -> tuple[str, bool, float | None]:
         """Return the direction, whether addresses are random, and the mean length of sequential runs."""
@@ -278,21 +219,21 @@ class _Streams:
         direction = known.get(kind.removeprefix("rand"))
         if direction is None:
             kinds = "read, write, rw, trim, randread, randwrite, randrw, randtrim"
-            raise self._bad("rw", f"`rw={text[:60]}` is not simulated", f"headrace simulates {kinds}")
+            raise self.values.bad("rw", f"`rw={text[:60]}` is not simulated", f"headrace simulates {kinds}")
         random, length = kind.startswith("rand"), None
         if rest and random and rest.isdigit() and 1 <= int(rest[:9]) <= 10**9:
             length = float(rest[:9])
         elif rest:
-            self.file.ignore("rw", text[:60], "gaps between sequential requests are not simulated; the rest is")
+            self.values.ignore("rw", text[:60], "gaps between sequential requests are not simulated; the rest is")
         share = self.options.get("percentage_random")
         if share is not None and random:
-            percent = self._percent("percentage_random", share.split(",")[0])
+            percent = self.values.percent("percentage_random", share.split(",")[0])
             random, length = percent > 0, 1 / percent if 0 < percent < 1 else length
         return direction, random, length
 
     def _percent(self, option: str, text: str) -> float:
         if not re.fullmatch(r"\d{1,3}", text) or int(text) > 100:
-            raise self._bad(option, f"`{option}={text[:60]}` is not a percentage", "give a number from 0 to 100")
+            raise self.values.bad(option, f"`{option}={text[:60]}` is not a percentage", "give a number from 0 to 100")
         return int(text) / 100
 
     def read_share(self) -> float:
@@ -300,27 +241,37 @@ class _Streams:
         if self.direction != "mixed":
             return 1.0 if self.direction == "read" else 0.0
         if "rwmixwrite" in self.options and "rwmixread" not in self.options:
-            return 1 - self._percent("rwmixwrite", self.options["rwmixwrite"])
-        return self._percent("rwmixread", self.options.get("rwmixread", "50"))
+            return 1 - self.values.percent("rwmixwrite", self.options["rwmixwrite"])
+        return self.values.percent("rwmixread", self.options.get("rwmixread", "50"))
 
-    def _sizes(self) -> list[tuple[int, float]]:
-        """Return the sizes of requests with their weights."""
-        share = self.read_share()
+    def _sizes(self) -> dict[str, list[tuple[int, float]]]:
+        """Return the sizes of requests with their weights, of each direction that the job has."""
         option = next((name for name in ("bssplit", "bsrange", "bs") if name in self.options), "bs")
-        by_op = self.options.get(option, "4k").split(",")
-        reads, writes, trims = _by_direction(by_op)
-        of = {"read": [(reads, 1.0)], "write": [(writes, 1.0)], "discard": [(trims, 1.0)]}
-        mixed = [(reads, 1.0)] if reads == writes else [(reads, share), (writes, 1 - share)]
-        chosen = of.get(self.direction, mixed)
-        if self.direction == "mixed" and reads != writes:
-            self.file.remarks[f"`{option}={','.join(by_op)[:60]}`: sizes are drawn for reads and writes alike"] = None
         parts = {"bssplit": self._split, "bsrange": self._range, "bs": self._one}[option]
-        return [(size, weight * times) for text, times in chosen for size, weight in parts(text)]
+        given = by_direction(self.options.get(option, "4k").split(","))
+        ways = (READ, WRITE) if self.direction == MIXED else (self.direction,)
+        return {way: parts(given[way]) for way in ways}
+
+    def _drawn(self, direction: str) -> list[tuple[int, float]]:
+        """Return the sizes of one stream with their weights."""
+        if direction != MIXED:
+            return self.sizes[direction]
+        if self.sizes[READ] == self.sizes[WRITE]:
+            return self.sizes[READ]
+        self.values.remark(f"`{self.job.name}`: sizes are drawn for reads and writes alike")
+        share = self.read_share()
+        shares = {READ: share, WRITE: 1 - share}
+        return [
+            (size, weight * shares[way] / sum(weight for _, weight in of))
+            for way, of in self.sizes.items()
+            for size, weight in of
+            if shares[way]
+        ]
 
     def _size(self, option: str, text: str) -> int:
-        value = quantities.size(text, self.kib)
+        value = self.values.size(option, text)
         if not value or value > 1 << 30:
-            raise self._bad(option, f"`{text[:60]}` is not a size from 1 byte to 1 GiB", "give one, such as 4k")
+            raise self.values.bad(option, f"`{text[:60]}` is not a size from 1 byte to 1 GiB", "give one, such as 4k")
         return value
 
     def _one(self, text: str) -> list[tuple[int, float]]:
@@ -330,28 +281,32 @@ class _Streams:
         low, _, high = text.partition("-")
         first, last = self._size("bsrange", low), self._size("bsrange", high or low)
         if last < first or last // first > 256:
-            raise self._bad("bsrange", f"`bsrange={text[:60]}`", "give a range of at most 256 times its beginning")
+            raise self.values.bad(
+                "bsrange", f"`bsrange={text[:60]}`", "give a range of at most 256 times its beginning"
+            )
         return [(first * at, 1.0) for at in range(1, last // first + 1)]
 
     def _split(self, text: str) -> list[tuple[int, float]]:
         parts = [part.split("/") for part in text.split(":") if part]
         sizes = [self._size("bssplit", part[0]) for part in parts]
-        given = [self._percent("bssplit", part[1]) if len(part) > 1 and part[1] else None for part in parts]
+        given = [self.values.percent("bssplit", part[1]) if len(part) > 1 and part[1] else None for part in parts]
         rest = max(1 - sum(share for share in given if share is not None), 0.0)
         open_ = sum(share is None for share in given)
         shares = [share if share is not None else rest / open_ for share in given]
         if sum(shares) <= 0:
-            raise self._bad("bssplit", f"`bssplit={text[:60]}` has no shares", "write it as 4k/60:64k/40")
+            raise self.values.bad("bssplit", f"`bssplit={text[:60]}` has no shares", "write it as 4k/60:64k/40")
         return [(size, share) for size, share in zip(sizes, shares, strict=True) if share > 0]
 
     def _depth(self) -> int:
         engine = self.options.get("ioengine", DEFAULT_ENGINE)
         if engine not in SYNCHRONOUS + ASYNCHRONOUS:
             known = ", ".join(SYNCHRONOUS + ASYNCHRONOUS)
-            raise self._bad("ioengine", f"the engine `{engine[:40]}` does no block I/O", f"headrace simulates {known}")
-        depth = self._count("iodepth", 1, 1_000_000)
+            raise self.values.bad(
+                "ioengine", f"the engine `{engine[:40]}` does no block I/O", f"headrace simulates {known}"
+            )
+        depth = self.values.count("iodepth", 1, 1_000_000)
         if engine in SYNCHRONOUS and depth > 1:
-            self.file.ignore("iodepth", str(depth), f"the engine {engine} keeps one request in flight, in fio too")
+            self.values.ignore("iodepth", str(depth), f"the engine {engine} keeps one request in flight, in fio too")
         return 1 if engine in SYNCHRONOUS else depth
 
     def _target(self) -> tuple[str, str | None]:
@@ -360,117 +315,98 @@ class _Streams:
         if name is None:
             return STORAGE, None
         if ":" in name:
-            raise self._bad("filename", f"`filename={name[:60]}` names several files", "give each a job of its own")
+            raise self.values.bad(
+                "filename", f"`filename={name[:60]}` names several files", "give each a job of its own"
+            )
         if name.startswith("/dev/"):
             return _name(name.removeprefix("/dev/")), name
         return STORAGE, name
 
     def requests(self) -> int | None:
         """Return how many requests the job makes in all; None where time alone ends it."""
-        if self.options.get("time_based", "0") not in {"0", "false"}:
+        if self.job.is_on("time_based") and self.time_s():
             return None
-        mean = sum(size * weight for size, weight in self.sizes) / sum(weight for _, weight in self.sizes)
-        moved = self._bytes("io_size") or self.size
-        each = math.ceil(moved / mean) * self._count("loops", 1, 10**9) if moved else None
+        moved = self.values.bytes("io_size") or self.size
+        each = math.ceil(moved / self._mean_of_all()) * self.values.count("loops", 1, 10**9) if moved else None
         if "number_ios" in self.options:
-            limit = self._count("number_ios", 1, 10**9)
+            limit = self.values.count("number_ios", 1, 10**9)
             each = min(each, limit) if each else limit
         return each * self.numjobs if each else None
 
     def time_s(self) -> float | None:
-        """Return for how long the job runs at most."""
-        text = self.options.get("runtime")
-        if text is None:
-            return None
-        seconds = quantities.seconds(text)
-        if not seconds:
-            raise self._bad("runtime", f"`runtime={text[:60]}` is not a time", "give one, such as 60 or 5m")
-        return seconds
+        """Return for how long the job runs at most; None where time does not end it, as with `runtime=0`."""
+        return self.values.seconds("runtime") or None
+
+    def _mean_of_all(self) -> float:
+        """Return the mean size of its requests in both directions."""
+        rates = self.pace.rates
+        share = rates[READ] / sum(rates.values()) if len(rates) > 1 else self.read_share()
+        if self.direction != MIXED:
+            return _mean(self.sizes[self.direction])
+        return share * _mean(self.sizes[READ]) + (1 - share) * _mean(self.sizes[WRITE])
 
     def streams(self, places: "_Places") -> Json:
-        """Return the streams: one, or one for each copy of a job that reads or writes in sequence."""
-        if (self.random and self.shared_file) or self.numjobs == 1 or (self.random and not self.size):
-            return {_name(self.job.name): self._stream(self.numjobs, places, 0)}
-        return {f"{_name(self.job.name)}-{at + 1}": self._stream(1, places, at) for at in range(self.numjobs)}
+        """Return the streams: one a direction where these have rates, one a copy where copies address other bytes."""
+        own_bytes = not (self.random and (self.shared_file or not self.size)) or "offset_increment" in self.options
+        copies = self.numjobs if own_bytes else 1
+        return {
+            f"{_name(self.job.name)}{self._suffix(way)}{f'-{at + 1}' if copies > 1 else ''}": self._stream(
+                way, self.numjobs // copies, places, at
+            )
+            for at in range(copies)
+            for way in self.pace.directions
+        }
 
-    def _stream(self, jobs: int, places: "_Places", at: int) -> Json:
+    def _suffix(self, direction: str) -> str:
+        return f"-{direction}s" if len(self.pace.directions) > 1 else ""
+
+    def _stream(self, direction: str, jobs: int, places: "_Places", at: int) -> Json:
         stream: Json = {"from": self.file.server} if self.file.server else {}
-        stream |= {"to": self.target, "arrivals": self._arrivals(jobs), "op": self._op(), "size": self._size_law()}
-        stream["pattern"] = self._pattern()
+        arrivals = self.pace.arrivals(direction, jobs, threads=bool(self.file.server))
+        stream |= {"to": self.target, "arrivals": arrivals, "op": self._op(direction)}
+        stream |= {"size": _size_law(self._drawn(direction)), "pattern": self._pattern(jobs)}
         if "ba" in self.options:
-            stream["align"] = f"{self._bytes('ba')} B"
+            stream["align"] = f"{self.values.bytes('ba')} B"
         region = self._region(places, at)
-        if "closed" not in stream["arrivals"]:
+        if "closed" not in arrivals:
             stream["outstanding"] = self.depth * jobs
         return stream | ({"region": region} if region else {})
 
-    def _op(self) -> str | Json:
-        return {"reads": round(self.read_share(), 6)} if self.direction == "mixed" else self.direction
+    def _op(self, direction: str) -> str | Json:
+        return {"reads": round(self.read_share(), 6)} if direction == MIXED else direction
 
-    def _size_law(self) -> str | Json:
-        if len(self.sizes) == 1:
-            return f"{self.sizes[0][0]} B"
-        return {"mix": [{"size": f"{size} B", "weight": round(weight, 6)} for size, weight in self.sizes]}
-
-    def _pattern(self) -> str | Json:
+    def _pattern(self, jobs: int) -> str | Json:
         if not self.random:
             return "sequential"
         if self.run and self.run > 1:
             return {"runs": {"length": self.run}}
-        kind, *rest = self.options.get("random_distribution", "random").split(":")
-        skew = re.fullmatch(r"\d(\.\d{1,6})?", rest[0]) if rest else None
-        if kind == "zipf" and skew:
-            return {"hot_spot": {"skew": float(skew[0])}}
+        kind, *given = self.options.get("random_distribution", "random").split(":")
+        skew = {"zipf": _zipf, "pareto": _pareto}.get(kind, lambda _: None)(given)
+        if skew is not None:
+            return {"hot_spot": {"skew": skew, "spots": self._spots(jobs)}}
         if kind != "random":
-            self.file.ignore("random_distribution", kind, "addresses are uniform; headrace has uniform and zipf:THETA")
+            why = "addresses are uniform, which caches serve worse; headrace has random, zipf:THETA and pareto:H < 0.5"
+            self.values.ignore("random_distribution", self.options["random_distribution"][:60], why)
         return "uniform"
 
-    def _arrivals(self, jobs: int) -> Json:
-        rate = self._rate()
-        if rate is not None:
-            if "thinktime" in self.options:
-                self.file.ignore("thinktime", self.options["thinktime"], "a rate is given too")
-            poisson = self.options.get("rate_process") == "poisson"
-            return {"poisson": f"{rate * jobs:.10g} /s"} if poisson else {"every": f"{1e9 / (rate * jobs):.0f} ns"}
-        closed: Json = {"depth": self.depth * jobs} | ({"threads": jobs} if self.file.server else {})
-        if self.options.get("thinktime", "0") != "0":
-            closed["think"] = f"{self._think_s() * 1e9:.0f} ns"
-        return {"closed": closed}
-
-    def _think_s(self) -> float:
-        text = self.options["thinktime"]
-        seconds = quantities.seconds(text, "us")
-        if seconds is None:
-            raise self._bad("thinktime", f"`thinktime={text[:60]}` is not a time", "give one, such as 500 (µs) or 2ms")
-        blocks = self._count("thinktime_blocks", 1, 10**9)
-        if blocks > 1:
-            told = "a job thinks after each request for that share of `thinktime`"
-            self.file.remarks[f"`thinktime_blocks={blocks}`: {told}"] = None
-        return seconds / blocks
-
-    def _rate(self) -> float | None:
-        """Return the requests per second of one job; None where it goes as fast as it can."""
-        option = "rate_iops" if "rate_iops" in self.options else "rate"
-        if option not in self.options:
-            return None
-        given = self.options[option].split(",")
-        rates = [quantities.size(text, self.kib) if text else 0 for text in given]
-        if None in rates or not any(rates):
-            raise self._bad(
-                option, f"`{option}={self.options[option][:60]}` is not a rate", "give one, such as 1000 or 10m"
-            )
-        known = [rate or 0 for rate in rates]
-        reads, writes, trims = _by_direction(known)
-        chosen = {"read": reads, "write": writes, "mixed": reads + writes, "discard": trims}[self.direction]
-        if not chosen:
-            return None
-        mean = sum(size * weight for size, weight in self.sizes) / sum(weight for _, weight in self.sizes)
-        return chosen / (1 if option == "rate_iops" else mean)
+    def _spots(self, jobs: int) -> int:
+        """Return over how many places a distribution is drawn: fio's blocks, at most what `hot_spot` takes."""
+        if jobs > 1:
+            self.values.remark(f"the {jobs} copies of `{self.job.name}` share their hot spots; in fio each has its own")
+        if self.size is None:
+            told = f"over the blocks of the device; here over {MOST_SPOTS} regions of it: give `size` if it has fewer"
+            self.values.remark(f"`random_distribution`: fio draws {told}")
+            return MOST_SPOTS
+        blocks = -(-self.size // self._smallest())
+        if blocks > MOST_SPOTS:
+            told = f"fio draws over {blocks} blocks, headrace over {MOST_SPOTS} regions of several blocks each"
+            self.values.remark(f"`random_distribution`: {told}, so that hot blocks are less hot")
+        return min(blocks, MOST_SPOTS)
 
     def _region(self, places: "_Places", at: int) -> Json | None:
         """Return which bytes are addressed. Files lie one after another; jobs of one file or device share its bytes."""
-        start = self._bytes("offset") or 0
-        start += at * (self._bytes("offset_increment") or 0)
+        start = self.values.bytes("offset") or 0
+        start += at * (self.values.bytes("offset_increment") or 0)
         if self.size is None:
             return {"from": f"{start} B", "size": f"{1 << 60} B"} if start else None
         if self.shared_file == self.options.get("filename") and self.target != STORAGE:
@@ -479,15 +415,34 @@ class _Streams:
         return {"from": f"{places.of(name, start + self.size) + start} B", "size": f"{self.size} B"}
 
 
-def _by_direction(given: list[Given]) -> tuple[Given, Given, Given]:
-    """Return what fio takes for reads, writes and trims of a list with commas; a missing one is as the one before.
+def _mean(sizes: list[tuple[int, float]]) -> float:
+    return sum(size * weight for size, weight in sizes) / sum(weight for _, weight in sizes)
 
-    >>> _by_direction(["4k", "8k"])
-    ('4k', '8k', '8k')
+
+def _size_law(sizes: list[tuple[int, float]]) -> str | Json:
+    if len(sizes) == 1:
+        return f"{sizes[0][0]} B"
+    return {"mix": [{"size": f"{size} B", "weight": round(weight, 6)} for size, weight in sizes]}
+
+
+def _zipf(given: list[str]) -> float | None:
+    """Return the exponent of `zipf:THETA`."""
+    text = given[0] if given else ZIPF
+    return float(text) if re.fullmatch(r"\d(\.\d{1,6})?", text) else None
+
+
+def _pareto(given: list[str]) -> float | None:
+    """Return the exponent of Zipf's law that has the same shares as `pareto:H`.
+
+    fio sends to the most popular x of all blocks the share x^(ln(1 - H) / ln H), so 1 - H to H of them; Zipf's law over
+    many blocks sends x^(1 - exponent).
+
+    >>> round(_pareto(["0.2"]), 3)
+    0.861
     """
-    first, *rest = given
-    second = rest[0] if rest and rest[0] != "" else first
-    return first, second, rest[1] if len(rest) > 1 and rest[1] != "" else second
+    text = given[0] if given else PARETO
+    share = float(text) if re.fullmatch(r"0?\.\d{1,6}", text) else 0.0
+    return round(1 - math.log(1 - share) / math.log(share), 6) if 0 < share < 0.5 else None
 
 
 def _name(text: str) -> str:

@@ -105,6 +105,13 @@ ALIASES = {
     "io_limit": "io_size",
     "timeout": "runtime",
     "nr_files": "nrfiles",
+    "fileoffset": "offset",
+    "wait_for_previous": "stonewall",
+    "blocksize_unaligned": "bs_unaligned",
+    "iomem": "mem",
+    "fill_fs": "fill_device",
+    "ratemin": "rate_min",
+    "ratecycle": "rate_cycle",
 }
 
 SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice")

@@ -19,6 +19,7 @@ VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 MAJOR = 3
 NS_PER_MS = 1e6
 OPS = ("read", "write", "mixed")
+PACING = ("rate", "rate_iops", "thinktime")
 BUFFERED = "buffered I/O: the page cache answered some requests, and headrace does not simulate it"
 
 
@@ -176,11 +177,12 @@ class _Result:
             "block_bytes": round(sum(part.bytes for part in parts) / ios),
             "iodepth": self._depth(jobs[0]),
             "numjobs": self._jobs_at_once(jobs),
-            "file_bytes": quantities.size(options.get("size", options.get("filesize", ""))),
+            "file_bytes": quantities.size(options.get("size", options.get("filesize", "")), _kib(options)),
             "runtime_s": max(part.runtime_ms for part in parts) / 1000,
             "ios": int(ios),
             "iops": sum(part.iops for part in parts),
             "bandwidth_bytes_per_s": sum(part.bytes_per_s for part in parts),
+            "paced": _paced(options),
         }
         if told["block_bytes"] < 1 or told["iops"] <= 0:
             raise self.refuse(f"`{jobs[0].where}.{op}` has requests without bytes or time", DAMAGED)
@@ -295,6 +297,16 @@ def _read_share(op: str, done: dict[str, list[_Part]], total: float) -> float | 
 
 def _pattern(options: dict[str, str]) -> str:
     return "random" if options.get("rw", options.get("readwrite", "read")).startswith("rand") else "sequential"
+
+
+def _kib(options: dict[str, str]) -> int:
+    return quantities.KB if options.get("kb_base") == "1000" else quantities.KIB
+
+
+def _paced(options: dict[str, str]) -> str | None:
+    """Return the options that keep a job below its full speed."""
+    given = [f"{name}={options[name]}" for name in PACING if re.search(r"[1-9]", options.get(name, ""))]
+    return " ".join(given) or None
 
 
 def _flag(options: dict[str, str], name: str, *, default: bool) -> bool:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 CLOSED = (
-    "never more than one request was in flight, so it is to be replayed closed: the trace has think times, by which a "
-    "scenario replays it unless it says `timing: timestamps`"
+    "At most one request was in flight, so a scenario replays this trace closed, by think times. "
+    "Set `timing: timestamps` to replay the recorded times instead."
 )
 OPEN = "requests overlap: a scenario replays it open, at its timestamps"
 UNKNOWN = "it is not known how many requests were in flight: a scenario replays it open, at its timestamps"

@@ -85,7 +85,7 @@ def part(results: Results, group: str) -> str:
         return ""
     alone: Json = results.data | {"components": members}
     told = {"": tables.components(alone)}
-    told |= {f"measures of {columns[0]}": (columns, rows) for columns, rows in tables.measures_by_kind(alone)}
+    told |= {f"metrics of {columns[0]}": (columns, rows) for columns, rows in tables.metrics_by_kind(alone)}
     kind = members[0]["kind"].replace("_", " ")
     return fragment("explore_part.html", name=group, kind=kind, written=members[0]["written"], tables=told)
 

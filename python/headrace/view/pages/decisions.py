@@ -24,14 +24,15 @@ def write_comparison(found: Comparison, file: str | Path, *, scenarios: Texts = 
 
 def write_capacity(found: Capacity, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
     """Write which values meet the objectives: whole, or not at all."""
-    drawn = {goal.text: pictures.tried(found, goal) for goal in found.goals}
+    drawn = {f"Goal: {goal.goal}": pictures.tried(found, goal) for goal in found.goals}
     _write(file, title, found.answer, drawn, {"Values that were tried": tables.loads(found)}, scenarios)
 
 
 def write_optimum(found: Optimum, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
     """Write the Pareto-optimal designs: whole, or not at all."""
     drawn = {"All designs, by the first two goals": pictures.front(found)} if len(found.goals) > 1 else {}
-    _write(file, title, found.answer, drawn, {"Pareto-optimal designs": tables.front(found)}, scenarios)
+    heading = "Pareto-optimal designs" if found.front else "Designs, the closest to the constraints first"
+    _write(file, title, found.answer, drawn, {heading: tables.front(found)}, scenarios)
 
 
 def write_sensitivity(found: Sensitivity, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:

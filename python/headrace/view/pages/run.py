@@ -42,7 +42,7 @@ def write(results: Results, file: str | Path, *, title: str | None = None) -> No
         ],
         phases=tables.phases(found) if found["phases"] else None,
         components=tables.saturation(found),
-        measures=tables.measures_by_kind(found),
+        metrics=tables.metrics_by_kind(found),
         scenario=json.dumps(found["scenario"], indent=2, ensure_ascii=False),
     )
 

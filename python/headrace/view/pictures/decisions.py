@@ -8,7 +8,7 @@ from headrace.experiment.objective import Objective
 from headrace.experiment.optimise import Optimum
 from headrace.experiment.sensitivity import Sensitivity
 from headrace.view.pictures.chart import INK, SERIES, Drawing, colours, styled
-from headrace.view.tables.decisions import VERDICTS, titled
+from headrace.view.tables.decisions import VERDICTS, titled, with_unit
 from headrace.view.tables.experiment import metric_title
 
 # The metrics of a comparison that are drawn: shares of A are comparable with each other.
@@ -47,7 +47,9 @@ def tried(found: Capacity, goal: Objective) -> Drawing:
         for middle, half in [probe.found[goal.text]]
     ]
     data = altair.Chart(altair.InlineData(values=rows))
-    x = altair.X("x:Q", title=found.path, scale=altair.Scale(zero=False), axis=altair.Axis(format="~s"))
+    probe = found.probes[0]
+    path = with_unit(found.path, probe.value, probe.number)
+    x = altair.X("x:Q", title=path, scale=altair.Scale(zero=False), axis=altair.Axis(format="~s"))
     title = titled(goal)
     y = altair.Y("y:Q", title=title, scale=altair.Scale(zero=False))
     names = [name for name in words.values() if any(row["what"] == name for row in rows)]
@@ -69,7 +71,7 @@ def effects(found: Sensitivity) -> Drawing:
     data = altair.Chart(altair.InlineData(values=rows))
     name = altair.Y("name:N", title=None, sort=None, axis=altair.Axis(labelLimit=220))
     title = (
-        f"effect on {metric_title(found.metric)}"
+        f"effect over its range on {metric_title(found.metric)}"
         if found.method == "morris"
         else f"share of the variance of {metric_title(found.metric)}"
     )

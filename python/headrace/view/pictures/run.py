@@ -64,7 +64,8 @@ def fill_series(found: Json) -> list[tuple[str, Drawing]]:
     """Draw the level of each disk pool over simulated time, with its purges: each with its title."""
     return [
         (
-            f"Level of {pool['path']} over time" + (" (lines: purges)" if _marks(found, "purges") else ""),
+            f"Level of {pool['path']} over time"
+            + (" (dashed: segments with purges)" if _marks(found, "purges") else ""),
             _fill(found, pool),
         )
         for pool in found["components"]
@@ -96,7 +97,7 @@ def _marks(found: Json, what: str) -> list[Json]:
 def drives_series(found: Json) -> list[tuple[str, Drawing]]:
     """Draw the mean number of drives in use over simulated time, of each tape library: each with its title."""
     libraries = [(at, one) for at, one in enumerate(found["components"]) if one["kind"] == "tape_library"]
-    return [(f"Drives of {one['path']} in use over time", _drives(found, at)) for at, one in libraries]
+    return [(f"Drives of {one['path']} in use, mean of each segment", _drives(found, at)) for at, one in libraries]
 
 
 def _drives(found: Json, at: int) -> Drawing:

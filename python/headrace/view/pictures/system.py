@@ -17,6 +17,8 @@ THINNEST, THICKEST = 1.5, 7.0
 LONGEST_NAME = 20
 # A drawing shrinks to this share of its size at most.
 LEAST_SCALE = 0.7
+# Boxes beside each other that fit on the screen of a telephone.
+FIT_DOWN = 3
 
 
 @dataclass(frozen=True)
@@ -136,10 +138,12 @@ def _places(boxes: dict[str, Box], *, down: bool) -> dict[str, Place]:
         for depth in range(max(box.depth for box in boxes.values()) + 1)
     ]
     most = max(map(len, ranks))
+    # A page that is scrolled sideways begins at its left edge: so do streams then.
+    scrolled = down and most > FIT_DOWN
     along, across = (BOX_HEIGHT + GAP_X / 2, BOX_WIDTH + GAP_Y) if down else (BOX_WIDTH + GAP_X, BOX_HEIGHT + GAP_Y)
     places: dict[str, Place] = {}
     for at, rank in enumerate(ranks):
-        before = (most - len(rank)) * across / 2
+        before = 0.0 if scrolled else (most - len(rank)) * across / 2
         for nth, key in enumerate(rank):
             far, beside = MARGIN + at * along, MARGIN + before + nth * across
             places[key] = (beside, far) if down else (far, beside)

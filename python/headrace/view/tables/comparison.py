@@ -1,11 +1,15 @@
 """How far a scenario is off a measurement: in a sentence, by record size, load by load."""
 
+from math import floor, log10
 from typing import Any
 
+from headrace.explore.quantities import number as quantity
 from headrace.view.tables.measurement import size
 from headrace.view.words import number
 
 Json = dict[str, Any]
+
+NS_PER_MS = 1e6
 
 
 def in_a_sentence(found: Json) -> str:
@@ -70,12 +74,17 @@ def fitted_in_a_sentence(found: Json) -> str:
 def parameter_rows(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return the parameters as columns and rows."""
     columns = ["parameter", "was", "is", "standard error"]
-    return columns, [
-        [row["parameter"], "—" if row["was"] is None else str(row["was"]), str(row["is"]), _error_of(row)]
-        for row in found["parameters"]
-    ]
+    return columns, [[row["parameter"], *_fitted(row)] for row in found["parameters"]]
 
 
-def _error_of(row: Json) -> str:
-    error = float(f"{row['standard_error']:.2g}")
-    return f"{number(error)} {row['unit']}".rstrip()
+def _fitted(row: Json) -> tuple[str, str, str]:
+    """Return what a parameter was, what it is, and its standard error; times all in ms."""
+    was, error = row["was"], row["standard_error"]
+    if row["unit"] != "ns":
+        rounded = f"± {number(float(f'{error:.2g}'))} {row['unit']}".rstrip()
+        return "—" if was is None else str(was), str(row["is"]), rounded
+    digits = min(max(1 - floor(log10(error / NS_PER_MS)), 0), 6) if error > 0 else 6
+    then, now = (
+        "—" if one is None else f"{quantity('time', one) / NS_PER_MS:.{digits}f} ms" for one in (was, row["is"])
+    )
+    return then, now, f"± {error / NS_PER_MS:.{digits}f} ms"

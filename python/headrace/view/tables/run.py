@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headrace.experiment.table import interval
-from headrace.view.words import aligned, ms, number, percent
+from headrace.view.words import aligned, amount, level, ms, number, percent
 
 Json = dict[str, Any]
 
@@ -113,7 +113,7 @@ def components(found: Json) -> tuple[list[str], list[list[str]]]:
     rows = []
     for part in shown:
         busy = "" if part["utilisation"] is None else f"{part['utilisation']:.1%}"
-        queue = "" if part["queue"] is None else number(part["queue"])
+        queue = "" if part["queue"] is None else level(part["queue"])
         times = ("", "") if part["utilisation"] is None else (ms(part["waiting_ms"]), ms(part["service_ms"]))
         behind = [f"{background(part):.1%}" if part["utilisation"] is not None else ""] if beside else []
         rows.append([part["path"], busy, *behind, queue, *times, number(part["bytes_per_s"] / 1e6)])
@@ -148,15 +148,15 @@ def background(part: Json) -> float:
 
 
 def meters(found: Json) -> list[list[str]]:
-    """Return the measures that components have of their own, as rows: component, measure, value."""
+    """Return the metrics that components have of their own, as rows: component, metric, value."""
     return [
-        [part["path"], name.replace("_", " "), _plain(value)]
+        [part["path"], name.replace("_", " "), _plain(name, value)]
         for part in grouped(found["components"])
         for name, value in part["meters"].items()
     ]
 
 
-def measures_by_kind(found: Json) -> list[tuple[list[str], list[list[str]]]]:
+def metrics_by_kind(found: Json) -> list[tuple[list[str], list[list[str]]]]:
     """Return the same as one table for each kind of component, as columns and rows: a component a row."""
     kinds: dict[str, list[Json]] = {}
     for part in grouped(found["components"]):
@@ -164,23 +164,27 @@ def measures_by_kind(found: Json) -> list[tuple[list[str], list[list[str]]]]:
             kinds.setdefault(part["kind"], []).append(part)
     return [
         (
-            [kind.replace("_", " "), *(_measure(name) for name in parts[0]["meters"])],
-            [[part["path"], *(_plain(value) for value in part["meters"].values())] for part in parts],
+            [kind.replace("_", " "), *(_metric(name) for name in parts[0]["meters"])],
+            [[part["path"], *(_plain(name, value) for name, value in part["meters"].items())] for part in parts],
         )
         for kind, parts in kinds.items()
     ]
 
 
-def _measure(name: str) -> str:
-    """Return the name of a measure with its unit: `rebuild_s` → `rebuild, s`."""
+def _metric(name: str) -> str:
+    """Return the name of a metric with its unit: `rebuild_s` → `rebuild, s`."""
     what, _, unit = name.rpartition("_")
     return (f"{what}, {unit}" if unit in ("s", "ms") and what else name).replace("_", " ")
 
 
-def _plain(value: float | None) -> str:
-    """Write a count whole, a ratio or a level with four digits, nothing where there was no occasion."""
+def _plain(name: str, value: float | None) -> str:
+    """Write bytes in their unit, a count whole, a ratio or a level with four digits, nothing where there was none."""
     if value is None:
         return ""
+    if "bytes" in name.split("_") and "per" not in name.split("_"):
+        return amount(value)
+    if 0 < value < 0.001:
+        return "<0.001"
     return f"{value:,.0f}" if value == int(value) else f"{value:.4g}"
 
 
@@ -219,6 +223,7 @@ def _headroom(part: Json, found: Json) -> Json:
             f"{used:.1%}",
             f"{behind:.1%}" if behind else "",
             _multiple(used) if open_load and used > 0 else "",
-            *(aligned(part[what]) for what in ("queue", "waiting_ms", "service_ms")),
+            level(part["queue"]),
+            *(aligned(part[what]) for what in ("waiting_ms", "service_ms")),
         ],
     }

@@ -2,22 +2,25 @@
 
 from typing import Any
 
-from headrace.view.words import counted, ms, number
+from headrace.experiment.table import interval
+from headrace.view.words import counted, ms
 
 Json = dict[str, Any]
 
 
 # Stations whose utilisation stands beside each load: those that limit first.
 SHOWN = 4
+# Bounds of a network of balanced jobs hold where service times are exponential; the others hold always.
+BALANCED = "balanced bounds (exponential service), 1/s"
 
 
 def against_load(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return throughput, response and utilisation against load as columns and rows, the scenario's own marked."""
     simulated = any(point.get("simulated") for point in found["points"])
     names = [station["component"] for station in found["stations"][:SHOWN]]
-    beside = ["simulated, 1/s", "simulated, ms", "off by"] if simulated else []
+    beside = ["simulated, 1/s", "simulated, ms", "simulated vs formula"] if simulated else []
     load = "offered, 1/s" if found["open"] else "clients"
-    columns = ["", load, "answered, 1/s", "mean, ms", *beside, *names]
+    columns = ["", load, "formula, 1/s", "formula, ms", *beside, *names]
     return columns, [_row(point, found, simulated) for point in found["points"]]
 
 
@@ -33,9 +36,8 @@ def _beside(point: Json) -> list[str]:
     found = point.get("simulated")
     if not found:
         return ["", "", ""]
-    half = "" if found["half_width_ms"] is None else f"±{found['half_width_ms']:.2g}"
-    off = point["response_ms"] / found["response_ms"] - 1
-    return [rate(found["throughput_per_s"]), number(found["response_ms"]) + half, f"{off:+.2%}"]
+    off = "—" if point["response_ms"] is None else f"{found['response_ms'] / point['response_ms'] - 1:+.2%}"
+    return [rate(found["throughput_per_s"]), interval(found["response_ms"], found["half_width_ms"]), off]
 
 
 def rate(per_s: float | None) -> str:
@@ -76,14 +78,20 @@ def bounds(found: Json) -> tuple[list[str], list[list[str]]] | None:
     """Return throughput between its bounds and by approximations as columns and rows, for clients."""
     if found["open"]:
         return None
-    columns = ["clients", "at least, 1/s", "answered, 1/s", "at most, 1/s", "Bard-Schweitzer", "linearizer"]
+    approximations = ["Bard-Schweitzer, 1/s", "linearizer, 1/s"]
+    columns = ["clients", "at least, 1/s", "formula, 1/s", "at most, 1/s", BALANCED, *approximations]
     rows = []
     for point in found["points"]:
-        between = point["balanced"] or point["asymptotic"]
-        ends = [rate(between["from"]), rate(between["to"])] if between else ["—", "—"]
+        ends = _ends(point["asymptotic"])
         others = [rate(point["bard_schweitzer_per_s"]), rate(point["linearizer_per_s"])]
-        rows.append([f"{point['load']:,.0f}", ends[0], rate(point["throughput_per_s"]), ends[1], *others])
+        balanced = " to ".join(dict.fromkeys(_ends(point["balanced"])))
+        formula = rate(point["throughput_per_s"])
+        rows.append([f"{point['load']:,.0f}", ends[0], formula, ends[1], balanced, *others])
     return columns, rows
+
+
+def _ends(bounds: Json | None) -> list[str]:
+    return [rate(bounds["from"]), rate(bounds["to"])] if bounds else ["—", "—"]
 
 
 def method(found: Json) -> str:

@@ -17,7 +17,7 @@ def show_rows(columns: Sequence[str], cells: Iterable[Sequence[str]], *, answer:
     if answer:
         console.print(parts.bold(answer))
         console.print()
-    console.print(parts.table(columns, cells))
+    console.print(parts.table(columns, cells, least=("runs",)))
 
 
 def show(found: Table) -> None:

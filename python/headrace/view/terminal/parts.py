@@ -8,8 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from headrace.mistakes import printable
+from headrace.view.terminal.fitted import Fitted
 
 BAR = "█"
+LEAST_DRAWN = 0.005
 
 
 class Plain(Console):
@@ -31,8 +33,8 @@ def bold(text: str) -> Text:
 
 
 def bar(share: float, *, style: str = "blue") -> Text:
-    """Return a bar that is as long as a share of the longest."""
-    return Text(BAR * max(1, round(share * 30)), style=style)
+    """Return a bar that is as long as a share of the longest; none below half a per cent."""
+    return Text(BAR * max(share >= LEAST_DRAWN, round(share * 30)), style=style)
 
 
 def table(
@@ -41,14 +43,14 @@ def table(
     *,
     title: str | None = None,
     words: Collection[str] = ("",),
-) -> Table:
-    """Return a table: numbers to the right, the columns that hold `words` to the left."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for column in columns:
-        made.add_column(column, justify="left" if column in words else "right", overflow="fold")
-    for row in rows:
-        made.add_row(*row)
-    return made
+    least: Sequence[str] = (),
+) -> Fitted:
+    """Return a table: numbers to the right, the columns that hold `words` to the left.
+
+    Where it is too wide, headings break at spaces and after `/`, then words do; numbers never. Columns that still
+    do not fit are left out, those of `least` first, then from the right; a line below names them.
+    """
+    return Fitted(columns, rows, title=title, words=words, least=least)
 
 
 def curve(on: Console, title: str, points: list[tuple[str, float]]) -> None:

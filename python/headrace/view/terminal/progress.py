@@ -6,12 +6,22 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 if TYPE_CHECKING:
     from headrace.experiment.rounds import Standing, Watch
     from headrace.experiment.task import Record
     from headrace.study import Study
+
+
+class _Left(TimeRemainingColumn):
+    """How long it will take, once that is known."""
+
+    def render(self, task: Task) -> Text:
+        """Return it, or nothing."""
+        known = task.total is not None and task.time_remaining is not None
+        return Text.assemble(super().render(task), " left") if known else Text("")
 
 
 @contextmanager
@@ -23,18 +33,18 @@ def of_run(*, quiet: bool) -> Iterator[Callable[[int, int, list[tuple[str, int]]
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("requests,"),
-        TimeRemainingColumn(),
-        TextColumn("left {task.fields[queues]}"),
+        TextColumn("{task.fields[so_far]}"),
+        _Left(),
+        TextColumn("{task.fields[queues]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None, queues="")
+        task = bar.add_task("starting", total=None, so_far="", queues="")
 
         def watch(so_far: int, wanted: int, queues: list[tuple[str, int]]) -> None:
             what = "simulating" if wanted else "reading the trace"
             waiting = ", ".join(f"{count:,} wait for {path}" for path, count in queues)
-            bar.update(task, description=what, completed=so_far, total=wanted or None, queues=waiting)
+            done = f"{so_far:,} of {wanted:,} requests" if wanted else f"{so_far:,} requests"
+            bar.update(task, description=what, completed=so_far, total=wanted or None, so_far=done, queues=waiting)
 
         yield watch
 
@@ -67,13 +77,11 @@ def of_tasks(*, quiet: bool) -> Iterator["Watch | None"]:
         return
     columns = (
         BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("runs{task.fields[running]}{task.fields[failed]},"),
-        TimeRemainingColumn(),
-        TextColumn("left{task.fields[least]}"),
+        TextColumn("{task.fields[runs]}{task.fields[running]}{task.fields[failed]}{task.fields[least]}"),
+        _Left(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None, running="", failed="", least="")
+        task = bar.add_task("", total=None, runs="starting", running="", failed="", least="")
         failed, least = 0, float("inf")
 
         def watch(record: "Record", standing: "Standing") -> None:
@@ -85,9 +93,10 @@ def of_tasks(*, quiet: bool) -> Iterator["Watch | None"]:
                 task,
                 completed=standing.done,
                 total=standing.wanted,
+                runs=f"{standing.done:,} of {standing.wanted:,} runs",
                 running=f", {standing.running} running",
                 failed=f", {failed} failed" if failed else "",
-                least=f", least mean {least:.4g} ms" if least < float("inf") else "",
+                least=f", lowest mean so far {least:.4g} ms" if least < float("inf") else "",
             )
 
         yield watch

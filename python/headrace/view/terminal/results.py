@@ -28,8 +28,8 @@ def show(found: Json) -> None:
         console.print(parts.table(*tables.phases(found), title="before and after each fault"))
     console.print()
     console.print(parts.table(*tables.components(found), title="components"))
-    if measures := tables.meters(found):
-        console.print(parts.table(["", "measure", "value"], measures, title="measures of components"))
+    if metrics := tables.meters(found):
+        console.print(parts.table(["", "metric", "value"], metrics, title="metrics of components"))
     console.print(_origin(found), style="dim")
 
 

@@ -26,6 +26,9 @@ def show(found: Json, *, drawn: bool) -> None:
 
 def _draw(console: Any, found: Json) -> None:
     answered = [point for point in found["points"] if point["throughput_per_s"] is not None]
-    for title, what in (("answered, 1/s", "throughput_per_s"), ("mean response, ms", "response_ms")):
+    for title, what in (
+        ("throughput by formula, 1/s", "throughput_per_s"),
+        ("mean response by formula, ms", "response_ms"),
+    ):
         loads = [(f"{point['load']:,.4g}", point[what]) for point in answered]
         parts.curve(console, f"{title}, by {'1/s offered' if found['open'] else 'clients'}", loads)
