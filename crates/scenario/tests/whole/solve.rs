@@ -439,3 +439,19 @@ workload: {host: {to: drive, arrivals: {closed: {depth: 84}}, size: 4 KiB}}
         assert!((found / exact - 1.0).abs() < 0.05, "{clients}: {found}, about {exact}");
     }
 }
+
+/// The scenario's own load is among those that are answered, however small, or close to what is sustained.
+#[test]
+fn the_own_load_is_answered() {
+    for rate in [0.5, 40.0, 99.0] {
+        let text = format!(
+            "
+system: {{d: {{type: station, service: {{exponential: 10 ms}}}}}}
+workload: {{u: {{to: d, arrivals: {{poisson: {rate} /s}}}}}}
+"
+        );
+        let solved = solved(&text, None);
+        let own = solved.points.iter().find(|point| point.own).unwrap();
+        assert!((own.response_ms.unwrap() - 10.0 / (1.0 - rate / 100.0)).abs() < 1e-6, "{rate}");
+    }
+}
