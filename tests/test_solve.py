@@ -29,12 +29,12 @@ def test_the_answer_comes_first(headrace: Run, clients: Path) -> None:
         "4 clients: 106.26/s, mean response 17.64 ms. Sustains at most 125.00/s; bottleneck clerk"
     )
     assert "exact mean value analysis; its assumptions hold" in printed
-    assert "answered, 1/s, by clients" not in printed, "bars only where a range is asked for"
+    assert "throughput by formula, 1/s, by clients" not in printed, "bars only where a range is asked for"
 
 
 def test_a_range_is_drawn(headrace: Run, clients: Path) -> None:
     printed = headrace("solve", clients, "--load", "2..5").stdout
-    assert "answered, 1/s, by clients" in printed
+    assert "throughput by formula, 1/s, by clients" in printed
     assert "█" in printed
     assert [line.split()[0] for line in printed.splitlines() if line.strip()[:1].isdigit()][1:4] == ["2", "3", "5"]
 
@@ -63,7 +63,7 @@ def test_the_simulation_stands_beside(headrace: Run, clients: Path) -> None:
         assert point["throughput_per_s"] == pytest.approx(simulated["throughput_per_s"], rel=0.02)
     printed = headrace("solve", clients, "--load", "1..3", "--simulate").stdout
     assert "simulated, ms" in printed
-    assert "off by" in printed
+    assert "formula, ms" in printed
 
 
 def test_an_overload_is_told(headrace: Run, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ class Comparison(reports.InNotebook):
         said += [
             f"in {' and '.join(self.saturated)} a component was never idle: response times grow with run length"
         ] * bool(self.saturated)
-        said += [f"their loads differ: {'; '.join(self.loads)}"] * bool(self.loads)
+        said += [f"the loads differ: {'; '.join(self.loads)}"] * bool(self.loads)
         sure = f"all statements together hold with {CONFIDENCE * 100:.0f} % confidence"
         return f"{'; '.join(said)} ({self.replications} paired replications; {sure})."
 

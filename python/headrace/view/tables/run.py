@@ -185,7 +185,7 @@ def _plain(name: str, value: float | None) -> str:
         return amount(value)
     if 0 < value < 0.001:
         return "<0.001"
-    return f"{value:,.0f}" if value == int(value) else f"{value:.4g}"
+    return f"{value:,.0f}" if value == int(value) else number(value)
 
 
 def grouped(components: list[Json]) -> Iterator[Json]:

@@ -47,7 +47,12 @@ def _stream(console: Console, stream: Json, theory: Json) -> None:
 def _path(console: Console, stream: Json) -> None:
     console.print(f"where the time of {stream['name']} went")
     grid = Table.grid(padding=(0, 1))
-    for component, what, time, share in tables.legs(stream):
+    legs = tables.legs(stream)
+    small = [leg for leg in legs if leg[3] < parts.LEAST_DRAWN]
+    if len(small) > 1:  # Nobody looks for a bottleneck among them.
+        *_, times, shares = zip(*small, strict=True)
+        legs = [*(leg for leg in legs if leg not in small), ("other", "", sum(times), sum(shares))]
+    for component, what, time, share in legs:
         bar = parts.bar(share, style="blue" if what == "service" else "magenta")
         grid.add_row(f"  {component}", what, bar, f"{words.milliseconds(time)} ({share:.0%})")
     console.print(grid)

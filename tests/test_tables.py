@@ -1,0 +1,90 @@
+"""Tables and bars on a terminal of any width: numbers whole, units beside them, what does not fit named."""
+
+import re
+
+import pytest
+from rich.console import Console
+
+from conftest import Run
+from headrace.view import words
+from headrace.view.tables import comparison, run, solve
+from headrace.view.terminal import parts
+
+COLUMNS = ["disks", "readers: mean, ms", "library/drives-of-row-1: utilisation", "layout"]
+ROWS = [["4", "29.55 ± 0.46", "0.6892 ± 0.0041", "left-symmetric rotating"], ["128", "7.983 ± 0.070", "1 ± 0.1", "x"]]
+LOAD = "system: {clerk: {type: station, service: {exponential: 8 ms}}}\nworkload: {users: {to: clerk, arrivals: "
+
+
+def printed(width: int, **how: object) -> str:
+    console = Console(width=width)
+    with console.capture() as told:
+        console.print(parts.table(COLUMNS, ROWS, words=("layout",), **how))  # type: ignore[arg-type]
+    return told.get()
+
+
+@pytest.mark.parametrize("width", [12, 30, 45, 60, 80, 120])
+def test_no_number_is_broken_at_any_width(width: int) -> None:
+    text = printed(width)
+    left_out = re.sub(r"\s+", "", text.partition("left")[2])
+    for column, cells in zip(COLUMNS[:3], zip(*ROWS, strict=True), strict=False):
+        assert column.replace(" ", "") in left_out or all(cell in text for cell in cells), text
+    assert max(map(len, text.splitlines())) <= width
+
+
+def test_headings_break_at_spaces_and_slashes_before_columns_go() -> None:
+    assert "left out" not in printed(60)
+    assert re.search(r"library/\s", printed(60))
+    assert "rotating" in printed(60)
+    assert "left out: layout" in printed(42)
+    assert "left out: disks" in re.sub(r"\s+", " ", printed(46, least=("disks",)))
+
+
+def test_small_shares_have_no_bar_and_small_queues_no_digits() -> None:
+    assert [str(parts.bar(share)) for share in (0.0, 0.004, 0.006)] == ["", "", parts.BAR]
+    assert [words.level(value) for value in (0.0, 7.502e-08, 0.82543)] == ["0", "<0.001", "0.8254"]
+    found = {"components": [{"path": "library", "group": "library", "kind": "tape_library", "utilisation": 0.1,
+                             "meters": {"bytes_read": 39_421_847_690.0, "mounts": 12.0}}]}  # fmt: skip
+    assert run.meters(found) == [["library", "bytes read", "39.4 GB"], ["library", "mounts", "12"]]
+
+
+def test_fitted_times_are_in_one_unit() -> None:
+    row = {"parameter": "service", "was": "0.15 ms", "is": "204077 ns", "standard_error": 1700.0, "unit": "ns"}
+    assert comparison.parameter_rows({"parameters": [row]})[1] == [["service", "0.1500 ms", "0.2041 ms", "± 0.0017 ms"]]
+    row = {"parameter": "cores", "was": 2, "is": 3.5, "standard_error": 0.25, "unit": ""}
+    assert comparison.parameter_rows({"parameters": [row]})[1] == [["cores", "2", "3.5", "± 0.25"]]
+
+
+def test_simulated_is_compared_with_the_formula() -> None:
+    point = {"load": 4.0, "own": True, "throughput_per_s": 100.0, "response_ms": 10.0, "utilisation": [],
+             "simulated": {"throughput_per_s": 90.0, "response_ms": 12.0, "half_width_ms": 0.5}}  # fmt: skip
+    columns, [row] = solve.against_load({"points": [point], "stations": [], "open": False})
+    told = dict(zip(columns, row, strict=True))
+    assert (told["formula, ms"], told["simulated, ms"], told["simulated vs formula"]) == (
+        "10.000",
+        "12.00 ± 0.50",
+        "+20.00%",
+    )
+
+
+def test_decisions_have_units_and_say_what_differs(headrace: Run, tmp_path: object) -> None:
+    folder = str(tmp_path)
+    for name, rate in (("a", 50), ("b", 60)):
+        with open(f"{folder}/{name}.yaml", "w") as file:
+            file.write(f"{LOAD}{{poisson: {rate} /s}}}}}}\nrun: {{requests: 2000}}\n")
+    compared = " ".join(headrace("compare", "a.yaml", "b.yaml", "--replications", "3", cwd=tmp_path).stdout.split())
+    assert "the loads differ: arrivals of users" in compared
+    assert "all statements together hold with 95 % confidence" in compared
+    vary = ["--vary", "system.clerk.servers=1,2"]
+    asked = [*vary, "--minimise", "mean(users)", "--subject-to", "p99(users) < 1 ms"]
+    none = " ".join(headrace("optimise", "a.yaml", *asked, cwd=tmp_path).stdout.split())
+    assert "all 2 violate `p99(users) < 1 ms`. Closest: servers = 2, p99(users) = " in none
+    assert "p99(users), ms" in none
+    found = " ".join(headrace("optimise", "a.yaml", *vary, "--minimise", "mean(users)", cwd=tmp_path).stdout.split())
+    assert re.search(r"mean\(users\) = [\d.]+ ± [\d.]+ ms", found), found
+    limit = ["--increase", "workload.users.arrivals.poisson", "--until", "p99(users) > 100 ms"]
+    limits = headrace("capacity", "a.yaml", *limit, "--within", "50%", "--report", "c.html", cwd=tmp_path)
+    assert re.search(r"poisson\s+goal\s+p99\(users\), ms\s+bottleneck", limits.stdout), limits.stdout
+    with open(f"{folder}/c.html") as page:
+        text = page.read()
+    assert "Goal: p99(users) ≤ 100 ms" in text
+    assert "poisson, /s" in text
