@@ -230,7 +230,9 @@ class Table(reports.InNotebook):
         if not found:
             return f"at {load} with no design: all failed"
         best = points[found[0][1]]
-        equal = [points[at] for _, at in found[1:] if self._differ(best, points[at], metric, among=len(points)) is False]
+        equal = [
+            points[at] for _, at in found[1:] if self._differ(best, points[at], metric, among=len(points)) is False
+        ]
         also = f", not shown to differ from {' or '.join(map(self._design, equal[:2]))}" if equal else ""
         value = self.mean(best, metric)
         assert value

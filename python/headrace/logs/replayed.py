@@ -7,8 +7,9 @@ import polars as pl
 from headrace.files import whole
 from headrace.logs.merge import asked, with_files
 
-# `bytes` is what is moved, at least 1, and `file_bytes` the size of the file, a column only where they differ; `staged` is 1 where a get was read from tape; `measured_s` is the response time; `drive_s`
-# is for how long a session uses a drive.
+# `bytes` is what is moved, at least 1, and `file_bytes` the size of the file, a column only where they differ;
+# `staged` is 1 where a get was read from tape; `measured_s` is the response time; `drive_s` is for how long a session
+# uses a drive.
 COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s", "drive_s")
 WITH_SIZES = (*COLUMNS, "file_bytes")
 REPLAYED = ("get", "put", "stage", "delete", "session")
