@@ -664,3 +664,12 @@ def test_a_capacity_that_cannot_be_told_is_not_told(clerk: Path) -> None:
 def test_extremes_of_many_equal_points_show_no_difference(clerk: Path) -> None:
     found = sweep(load(clerk).with_({"run.requests": 500}), {"run.seed": list(range(1, 31))}, replications=5)
     assert "within noise" in found.answer
+
+
+def test_points_of_one_run_each_are_not_said_to_be_equal(clerk: Path) -> None:
+    quick = load(clerk).with_({"run.requests": 500})
+    found = sweep(quick, {"run.seed": [1, 2, 3]}, replications=1)
+    assert found.answer.endswith("With one run each, it was not tested whether they differ."), found.answer
+    by_load = sweep(quick, {RATE: ["20 /s", "40 /s"], "run.seed": [1, 2]}, replications=1)
+    assert by_load.answer.endswith("With one run each, it was not tested whether they differ."), by_load.answer
+    assert "not shown to differ" not in by_load.answer

@@ -458,3 +458,37 @@ def test_a_log_without_rates_makes_no_scenario_and_leaves_nothing(headrace: Run,
     assert ran.returncode == 2
     assert f"no latency and rate can be found in {name}" in ran.stderr
     assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+BILLING = """\
+2024-03-01 12:00:10 [pool:p1:transfer] [00AB,1000000000] [/f] a:b@osm 1000000000 10000 true {NFS4,node1} [d:x] {0:""}
+2024-03-01 15:00:00 [pool:p1:remove] [00AB,1000000000] [/f] a:b@osm {0:"sweeper making space for new data"}
+2024-03-02 09:01:00 [pool:p1:restore] [00AB,1000000000] [/f] a:b@osm 50000 9000 {0:""}
+2024-03-02 09:01:10 [pool:p1:transfer] [00AB,1000000000] [/f] a:b@osm 5000000 500 false {Xrootd,node1} [d:x] {0:""}
+2024-03-03 09:00:00 [door:d1:remove] [00AB,1000000000] [/f] a:b@osm {0:""}
+"""
+
+
+def test_dcache_gets_move_what_they_read_and_pools_remove_copies(tmp_path: Path) -> None:
+    (tmp_path / "billing.log").write_text(BILLING)
+    log = logs.read([tmp_path / "billing.log"])
+    assert log.table["op"].to_list() == ["put", "purge", "stage", "get", "delete"]
+    read = log.table.filter(pl.col("op") == "get")
+    assert read.select("bytes", "file_bytes", "seconds").rows() == [(5_000_000, 1_000_000_000, 0.5)]
+    told = logs.convert(log, tmp_path / "jobs.csv")
+    assert told["left_out"]["purge of a copy: the archive purges by itself"] == 1
+    assert told["left_out"]["no operation on a file"] == 0
+    jobs = pl.read_csv(tmp_path / "jobs.csv")
+    assert jobs.select("op", "bytes", "file_bytes").rows() == [
+        ("put", 10**9, None),
+        ("stage", 10**9, None),
+        ("get", 5_000_000, 10**9),
+        ("delete", 10**9, None),
+    ]
+
+
+def test_a_csv_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "bom.csv").write_bytes(b"\xef\xbb\xbftime,size\n0,5\n1,0\n")
+    log = logs.read([tmp_path / "bom.csv"], columns={"time": "time", "bytes": "size"})
+    assert log.table["bytes"].to_list() == [5, 0]
+    assert [odd.note for odd in log.odd] == ["kept; `logs convert` to .csv or .yaml writes them as 1 byte"]

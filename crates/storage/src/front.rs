@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::Lowering;
-use crate::meter::{Activity, Meter, by_hosts};
+use crate::meter::{Activity, Meter, Portion, by_hosts, waits};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 
@@ -135,7 +135,9 @@ pub struct Front<'m> {
     users: RefCell<BTreeMap<u64, u32>>,
     hosts: RefCell<BTreeMap<u64, u32>>,
     /// The class of each port, and whether it is held.
-    ports: RefCell<Vec<(PortClass, bool)>>,
+    ports: RefCell<Vec<(usize, bool)>>,
+    /// How many ports of each class are held.
+    classes: RefCell<Vec<Level>>,
     limited: Box<WaitList<'m, Client, ()>>,
     queue: Box<WaitList<'m, Client, Option<usize>>>,
     admitted: Cell<u64>,
@@ -165,13 +167,15 @@ impl Plan for FrontSpec {
     type Room<'m> = Front<'m>;
 
     fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Front<'m> {
-        let ports = self.ports.iter().flat_map(|class| (0..class.number).map(|_| (*class, false)));
+        let all = self.ports.iter().enumerate();
+        let ports = all.flat_map(|(at, class)| (0..class.number).map(move |_| (at, false)));
         Front {
             place,
             spec: self,
             users: RefCell::default(),
             hosts: RefCell::default(),
             ports: RefCell::new(ports.collect()),
+            classes: RefCell::new(vec![Level::default(); self.ports.len()]),
             limited: Box::new(WaitList::new(place.site.sim)),
             queue: Box::new(WaitList::new(place.site.sim)),
             admitted: Cell::new(0),
@@ -237,12 +241,15 @@ impl<'m> Front<'m> {
         if ports.is_empty() {
             return Some(None);
         }
-        ports.iter().position(|(class, held)| !held && class.takes(client.bytes)).map(Some)
+        let takes = |class: usize| self.spec.ports[class].takes(client.bytes);
+        ports.iter().position(|(class, held)| !held && takes(*class)).map(Some)
     }
 
     fn hold(&self, port: Option<usize>) -> Option<usize> {
         if let Some(port) = port {
-            self.ports.borrow_mut()[port].1 = true;
+            let (class, held) = &mut self.ports.borrow_mut()[port];
+            *held = true;
+            self.classes.borrow_mut()[*class].up(self.place.site.sim.now(), 1);
         }
         port
     }
@@ -266,7 +273,9 @@ impl<'m> Front<'m> {
         give_back(&mut self.users.borrow_mut(), leave.client.user);
         give_back(&mut self.hosts.borrow_mut(), leave.client.host);
         if let Some(port) = leave.port {
-            self.ports.borrow_mut()[port].1 = false;
+            let (class, held) = &mut self.ports.borrow_mut()[port];
+            *held = false;
+            self.classes.borrow_mut()[*class].down(now, 1);
         }
         match self.spec.queue {
             PortQueue::Joint => while self.queue.offer(|client| self.take_both(client)) {},
@@ -307,6 +316,26 @@ impl Metered for Front<'_> {
             served: services.count(),
             service: services.sum_ns(),
         })
+    }
+
+    fn portions(&self, now: Nanos) -> Vec<Portion> {
+        let classes = self.classes.borrow();
+        let all = self.spec.ports.iter().zip(&*classes).enumerate();
+        let portion = |(at, (class, held)): (usize, (&PortClass, &Level))| Portion {
+            name: format!("ports[{at}]"),
+            servers: u64::from(class.number),
+            busy: held.area(now),
+        };
+        all.map(portion).collect()
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        let path = self.place.path;
+        let all = [
+            waits(self.limited.len() as u64, "transfer", &format!("the limits of `{path}`")),
+            waits(self.queue.len() as u64, "transfer", &format!("a port of `{path}`")),
+        ];
+        all.into_iter().flatten().collect()
     }
 
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {

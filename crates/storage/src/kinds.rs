@@ -195,7 +195,9 @@ macro_rules! rooms {
                         $(Self::$kind(room) => room.handle(ask, spent).await,)+
                         $(Self::$made(room) => room.handle(ask, spent).await,)+
                     }
-                    place.answer(&ask.with(ask.work.data()), spent, before);
+                    if !spent.has_failed() {
+                        place.answer(&ask.with(ask.work.data()), spent, before);
+                    }
                 }
             }
 

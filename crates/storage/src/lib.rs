@@ -27,7 +27,7 @@ pub use arena::{Arena, Slots};
 pub use crossing::{Crossing, Phase};
 pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, Wanted, lower};
 pub use health::{Change, Event, Happening, Health};
-pub use meter::{Activity, Balance, EventBooks, Meter};
+pub use meter::{Activity, Balance, EventBooks, Meter, Portion};
 pub use place::{Edge, Flow, Place, Site};
 pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
 pub use theory::{Demand, Load, Model, Order, Server, Sessions};

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{LABELS, LinkUsage, LockUse, Pool, Sim, Usage};
 use headrace_stats::Level;
-use headrace_units::Nanos;
+use headrace_units::{Nanos, counted};
 use headrace_work::Cause;
 
 use crate::disk::Background;
@@ -30,6 +30,12 @@ pub enum Meter {
 /// Adds `n` to a room's counter.
 pub(crate) fn add(counter: &Cell<u64>, n: u64) {
     counter.set(counter.get() + n);
+}
+
+/// That a number of requests wait for something; none where none does.
+pub(crate) fn waits(number: u64, request: &str, what: &str) -> Option<String> {
+    let wait = if number == 1 { "waits" } else { "wait" };
+    (number > 0).then(|| format!("{} {wait} for {what}", counted(number, request)))
 }
 
 /// What a write-back cache took in and what became of it, and what takes up its room: all in bytes.
@@ -81,6 +87,17 @@ pub struct Activity {
     pub served: u64,
     /// How long they held it, in ns.
     pub service: u128,
+}
+
+/// Servers of a room that stand in for no others: a class of ports, the drives of a group. They can be all in use while others are free.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Portion {
+    /// What they are, within the room: `ports[1]`.
+    pub name: String,
+    /// How many they are.
+    pub servers: u64,
+    /// Server-ns in use since the run began.
+    pub busy: u128,
 }
 
 /// The busy time of a server that only hosts use, by cause.

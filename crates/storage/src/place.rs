@@ -323,9 +323,16 @@ impl<'m> Edge<'m> {
         self.place.receive(bytes);
     }
 
-    /// That work is done; the account had `before` legs when it began.
+    /// That work ends, done unless it failed; the account had `before` legs when it began.
     pub(crate) fn end(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
-        self.place.answer(ask, spent, before);
+        if !spent.has_failed() {
+            self.place.answer(ask, spent, before);
+        }
+    }
+
+    /// The path of the component that it leads to.
+    pub(crate) fn path(&self) -> &'m str {
+        self.place.path
     }
 
     /// Where it leads.

@@ -8,7 +8,7 @@ use crate::array::Way;
 use crate::crossing::{Crossing, Phase};
 use crate::graph::{Lowering, View};
 use crate::health::Change;
-use crate::meter::{Activity, Balance, EventBooks, Meter};
+use crate::meter::{Activity, Balance, EventBooks, Meter, Portion};
 use crate::place::{Edge, Place};
 use crate::theory::{Demand, Load, Model};
 
@@ -281,6 +281,13 @@ pub trait Metered {
         None
     }
 
+    /// Servers of it that stand in for no others; none where any server serves any request. Only of rooms of archives, whose logs are replayed
+    /// without a warm-up.
+    fn portions(&self, now: Nanos) -> Vec<Portion> {
+        _ = now;
+        Vec::new()
+    }
+
     /// In which state it is, where that is not the usual one: `degraded`, `unavailable`, `rebuilding`, `lost data`.
     fn state(&self) -> Option<&'static str> {
         None
@@ -300,6 +307,11 @@ pub trait Metered {
     /// does. Results carry each by that name.
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         _ = (now, put);
+    }
+
+    /// Who waits here, and for what: what a reader must know where nothing more can happen and requests are still in flight.
+    fn waiting(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// What a reader of the results must know of what happened here.

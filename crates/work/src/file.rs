@@ -26,7 +26,7 @@ pub struct FileOp {
     pub act: FileAct,
     /// Which file: its name as a number, or a hash of it.
     pub file: u64,
-    /// The size of the file; at least one byte.
+    /// The bytes that it moves, at least one: of a get those that are sent, which may be a part of the file, of others the whole file.
     pub bytes: u64,
     /// Who asks, as `file`.
     pub user: u64,

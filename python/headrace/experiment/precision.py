@@ -137,7 +137,8 @@ def _intervals(found: Results) -> dict[str, tuple[float, float | None]]:
     told: dict[str, tuple[float, float | None]] = {}
     for stream in found.data["streams"]:
         name = stream["name"]
-        for of, response in ((name, stream["response"]), *((f"{name}.{op}", stream[op]) for op in ("reads", "writes"))):
+        operations = {op: stream[op] for op in ("reads", "writes")} | stream["operations"]
+        for of, response in ((name, stream["response"]), *((f"{name}.{op}", one) for op, one in operations.items())):
             if response is None:
                 continue
             told[f"{of}.{TIMES['mean']}"] = response["mean_ms"], response["half_width_ms"]

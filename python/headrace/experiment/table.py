@@ -22,6 +22,7 @@ Json = dict[str, Any]
 
 # Loads that an answer names; the table has all.
 MOST_LOADS = 6
+UNTESTED = " With one run each, it was not tested whether they differ."
 MORE_IS_BETTER = ("_per_s", "hit_ratio")
 
 
@@ -216,7 +217,8 @@ class Table(reports.InNotebook):
         name, _ = in_words(metric)
         best = "highest" if metric.endswith(MORE_IS_BETTER) else "lowest"
         more = f"; {len(told) - MOST_LOADS} more loads are in the table" if len(told) > MOST_LOADS else ""
-        return f"{name} is {best} {'; '.join(told[:MOST_LOADS])}{more}."
+        untested = UNTESTED if len(by_load) < len(self.experiment.points) and not self._have_two_runs() else ""
+        return f"{name} is {best} {'; '.join(told[:MOST_LOADS])}{more}.{untested}"
 
     def _best_at(self, load: str, points: list[Point], metric: str) -> str:
         most = metric.endswith(MORE_IS_BETTER)
@@ -228,7 +230,9 @@ class Table(reports.InNotebook):
         if not found:
             return f"at {load} with no design: all failed"
         best = points[found[0][1]]
-        equal = [points[at] for _, at in found[1:] if not self._differ(best, points[at], metric, among=len(points))]
+        equal = [
+            points[at] for _, at in found[1:] if self._differ(best, points[at], metric, among=len(points)) is False
+        ]
         also = f", not shown to differ from {' or '.join(map(self._design, equal[:2]))}" if equal else ""
         value = self.mean(best, metric)
         assert value
@@ -247,19 +251,26 @@ class Table(reports.InNotebook):
         name, unit = in_words(metric)
         said = f"{name} is lowest at {least[0]} ({interval(*least[1:])}{unit}), "
         said += f"highest at {most[0]} ({interval(*most[1:])}{unit})."
-        if not self._differ(least[0], most[0], metric):
+        differ = self._differ(least[0], most[0], metric)
+        if differ is False:
             said += " The differences are within noise."
-        return said
+        return said + (UNTESTED if differ is None else "")
 
-    def _differ(self, a: Point, b: Point, metric: str, among: int | None = None) -> bool:
-        """Whether the two extremes of all points, or of `among` points, differ: paired, judged as one of all pairs."""
+    def _have_two_runs(self) -> bool:
+        return any(len(self.of(point)) > 1 for point in self.experiment.points)
+
+    def _differ(self, a: Point, b: Point, metric: str, among: int | None = None) -> bool | None:
+        """Whether the two extremes of all points, or of `among` points, differ: paired, judged as one of all pairs.
+
+        None where they have fewer than two runs in common, by which nothing can be judged.
+        """
         import numpy as np  # noqa: PLC0415
         from scipy.special import stdtrit  # noqa: PLC0415
 
         columns = [[record["metrics"].get(metric) for record in self.of(point)] for point in (a, b)]
         apart = np.array([y - x for x, y in zip(*columns, strict=False) if x is not None and y is not None])
         if len(apart) < 2:
-            return False
+            return None
         points = among or len(self.experiment.points)
         level = 1 - 0.025 / max(points * (points - 1) / 2, 1)
         half = stdtrit(len(apart) - 1, level) * apart.std(ddof=1) / len(apart) ** 0.5

@@ -1,6 +1,7 @@
 """A log's lines as frames of bounded size, from plain or compressed files."""
 
 import bz2
+import codecs
 import gzip
 import lzma
 import zlib
@@ -26,6 +27,7 @@ def read(file: Path) -> Iterator[pl.DataFrame]:
     with _opened(file) as opened:
         first, rest = 1, b""
         while chunk := opened.read(CHUNK):
+            chunk = chunk.removeprefix(codecs.BOM_UTF8) if first == 1 and not rest else chunk
             whole, newline, rest = (rest + chunk).rpartition(b"\n")
             if len(rest) > LONGEST:
                 raise refusal(file, f"{file} is no log: a line has more than {LONGEST >> 20} MiB", "name a text file")

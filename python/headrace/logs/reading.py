@@ -166,7 +166,9 @@ def _backwards(found: pl.DataFrame, form: Format) -> list[Odd]:
 
 
 def _sizes(found: pl.DataFrame, largest: int | None) -> list[Odd]:
-    none = _odd(found.filter(pl.col("bytes") == 0), "size 0", "kept; `convert --to operations` writes them as 1 byte")
+    none = _odd(
+        found.filter(pl.col("bytes") == 0), "size 0", "kept; `logs convert` to .csv or .yaml writes them as 1 byte"
+    )
     if largest is None:
         return none
     note = f"larger than {largest:,} bytes, the most that the system can hold; residual delays leave them out"

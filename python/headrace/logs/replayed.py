@@ -7,9 +7,11 @@ import polars as pl
 from headrace.files import whole
 from headrace.logs.merge import asked, with_files
 
-# `bytes` is at least 1; `staged` is 1 where a get was read from tape; `measured_s` is the response time; `drive_s`
-# is for how long a session uses a drive.
+# `bytes` is what is moved, at least 1, and `file_bytes` the size of the file, a column only where they differ;
+# `staged` is 1 where a get was read from tape; `measured_s` is the response time; `drive_s` is for how long a session
+# uses a drive.
 COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s", "drive_s")
+WITH_SIZES = (*COLUMNS, "file_bytes")
 REPLAYED = ("get", "put", "stage", "delete", "session")
 
 
@@ -19,24 +21,30 @@ def of(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
     `time_s` counts from the first operation.
     """
     known, is_session = table, pl.col("op") == "session"
+    is_purge = pl.col("op").eq("purge") & pl.col("outcome").eq("done")
     kept = known.filter(pl.col("op").is_in(REPLAYED) & (pl.col("outcome") == "done"))
     counts = {
         "failed": known.filter(pl.col("outcome") == "failed").height,
+        "purge of a copy: the archive purges by itself": known.filter(is_purge).height,
         "no operation on a file": known.filter(
-            (pl.col("outcome") == "other") | (pl.col("outcome").eq("done") & ~pl.col("op").is_in(REPLAYED))
+            (pl.col("outcome") == "other") | (pl.col("outcome").eq("done") & ~pl.col("op").is_in(REPLAYED) & ~is_purge)
         ).height,
         "size 0 or unknown: written as 1 byte": kept.filter((pl.col("bytes").fill_null(0) < 1) & ~is_session).height,
     }
     named = with_files(kept) if kept["file"].null_count() else kept
+    size = pl.coalesce("file_bytes", "bytes")
     since = (asked() - asked().min()).dt.total_microseconds() / 1e6
     made = named.sort(asked(), maintain_order=True).with_columns(
         time_s=since,
-        bytes=pl.col("bytes").fill_null(1).clip(1),
+        # A put, or what comes from tape, is the whole file.
+        bytes=pl.when(pl.col("op") == "get").then("bytes").otherwise(size).fill_null(1).clip(1),
+        file_bytes=pl.when(pl.col("op") == "get").then(size.clip(1)),
         staged=pl.col("staged").fill_null(False),
         measured_s=pl.when(~is_session).then(_response()),
         drive_s=pl.when(is_session).then("seconds"),
     )
-    return made.select(COLUMNS), counts
+    is_partial = made.filter(pl.col("bytes") != pl.col("file_bytes")).height > 0
+    return made.select(WITH_SIZES if is_partial else COLUMNS), counts
 
 
 def _response() -> pl.Expr:
@@ -53,6 +61,7 @@ def write(operations: pl.DataFrame, file: str | Path, *, synthetic: bool = False
     """Write operations as CSV: whole, or not at all. Synthetic ones have a column that says so."""
     missing = [pl.lit(None, pl.Float64).alias(name) for name in COLUMNS if name not in operations.columns]
     marked = [pl.lit(1).alias("synthetic")] if synthetic else []
-    frame = operations.with_columns(missing).with_columns(pl.col("staged").cast(pl.Int8)).select(*COLUMNS, *marked)
+    columns = WITH_SIZES if "file_bytes" in operations.columns else COLUMNS
+    frame = operations.with_columns(missing).with_columns(pl.col("staged").cast(pl.Int8)).select(*columns, *marked)
     with whole(file) as part, part.open("wb") as out:
         frame.write_csv(out, float_precision=6)

@@ -31,7 +31,8 @@ def of(log: Log, operations: pl.DataFrame, csv: str, file: Path) -> str:
         raise refusal(file, f"no latency and rate can be found in {', '.join(log.formats)}", help_)
     rate = max(float(fit["rate_bytes_per_s"]["value"]) for _, fit in lines)
     latency = "".join(f"{op}_latency: {max(fit['latency_s']['value'], 0):.3f} s, " for op, fit in lines)
-    moved = int(operations["bytes"].sum())
+    size = "file_bytes" if "file_bytes" in operations.columns else "bytes"
+    moved = int(operations.select(pl.coalesce(size, "bytes").sum()).item())
     most = found["transfers"]["most"]
     return "\n".join([
         f"# How long do the operations of {_names(log)} take?",
@@ -43,7 +44,7 @@ def of(log: Log, operations: pl.DataFrame, csv: str, file: Path) -> str:
         f"  front: {{type: front, {latency}client_rate: {rate / 1e6:.3f} MB/s}}",
         f"  disks: {{type: disk_pool, chains: {most}, volumes: 1, volume: {_volume(moved, most)} B, "
         f"rate: {rate / 1e6:.3f} MB/s, allocate: across_chains}}",
-        f"  tapes: {{type: tape_library, groups: [{{drives: {_drives(log)}, rate: {rate / 1e6:.3f} MB/s}}], "
+        f"  tapes: {{type: tape_library, groups: [{{drives: {_drives(log)}}}], drive_rate: {rate / 1e6:.3f} MB/s, "
         f"cartridge: 1 TB, load: {_load(log):.3f} s}}",
         "  archive: {type: archive, front: front, pool: disks, library: tapes}",
         "workload:",

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::SATURATED;
 use crate::plan::{Plan, StreamPlan};
-use crate::run::{MeterKind, Outcome, Reading};
+use crate::run::{End, MeterKind, Outcome, Reading};
 
 /// What a run says of one component.
 #[derive(Clone, Debug, Serialize)]
@@ -28,6 +28,8 @@ pub struct ComponentResults {
     pub servers: u64,
     /// Share of the time its servers were in use; none where it has no queue of its own.
     pub utilisation: Option<f64>,
+    /// That of those of its servers that are busiest and stand in for no others, where that is more.
+    pub busiest: Option<BusiestResults>,
     /// The same by cause, where it did more than hosts waited for: `host`, `destage`, `rebuild`, `migration`.
     pub utilisation_by_cause: BTreeMap<&'static str, f64>,
     /// Mean number of requests waiting.
@@ -49,6 +51,15 @@ pub struct ComponentResults {
     pub meters: BTreeMap<&'static str, Option<f64>>,
 }
 
+/// The servers of a component that are busiest, of those that stand in for no others: a class of ports, the drives of a group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BusiestResults {
+    /// What they are.
+    pub what: String,
+    /// Share of the time that they were in use.
+    pub utilisation: f64,
+}
+
 /// The component that limits the system.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bottleneck {
@@ -56,17 +67,19 @@ pub struct Bottleneck {
     pub component: String,
     /// Its group.
     pub group: String,
-    /// Its utilisation, by all causes.
+    /// Which of its servers, where others of it cannot stand in for them; `queue depth` where they are places that requests hold while
+    /// other components serve them.
+    pub what: Option<String>,
+    /// Their utilisation, by all causes.
     pub utilisation: f64,
     /// Whether it was never idle, and did not keep up with the load where that does not wait.
     pub saturated: bool,
     /// Headroom: the multiple of the load at which it saturates, if nothing else does before; where it is saturated, the share of the offered
-    /// load that it sustains. None where a stream waits for answers, or requests are too few to tell.
+    /// load that it sustains. None where a stream waits for answers, requests are too few to tell, or the run ended with requests that
+    /// wait for ever.
     pub saturates_at: Option<f64>,
     /// The streams whose load that is: those that reach it, all growing together.
     pub streams: Vec<String>,
-    /// Whether its servers are the places of a queue depth, which requests hold while other components serve them.
-    pub limit: bool,
     /// Whether that is an estimate: its utilisation need not grow in proportion to the load.
     pub estimate: bool,
 }
@@ -83,6 +96,7 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
     };
     let servers = outcomes.first().map_or(0, |outcome| outcome.components[id.index()].servers);
     let share = |ns: f64| ns * 1e-9 / time / servers as f64;
+    let utilisation = (servers > 0).then(|| share(sum(Reading::busy_in_all)));
     let (visits, bytes) = (sum(|reading| reading.visits), sum(|reading| reading.bytes));
     ComponentResults {
         path: node.path.clone(),
@@ -92,7 +106,8 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         within: node.within.map(|within| within.0),
         uses: node.uses.iter().map(|used| used.0).collect(),
         servers,
-        utilisation: (servers > 0).then(|| share(sum(Reading::busy_in_all))),
+        utilisation,
+        busiest: utilisation.and_then(|least| busiest(id, outcomes, time, least)),
         utilisation_by_cause: by_cause(id, outcomes, share),
         queue: (servers > 0).then(|| sum(|reading| reading.queue) * 1e-9 / time),
         bytes_per_s: bytes / time,
@@ -103,6 +118,18 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         state: outcomes.first().and_then(|outcome| outcome.components[id.index()].state),
         meters: meters(id, outcomes, time),
     }
+}
+
+/// The busiest of a component's servers that stand in for no others, where they are busier than `least`.
+fn busiest(id: NodeId, outcomes: &[Outcome], time: f64, least: f64) -> Option<BusiestResults> {
+    let portions = |outcome: &Outcome| outcome.components[id.index()].portions.clone();
+    let each: Vec<_> = outcomes.iter().map(portions).collect();
+    let of = |at: usize| {
+        let (first, busy) = (&each[0][at], each.iter().map(|all| all[at].busy as f64).sum::<f64>());
+        BusiestResults { what: first.name.clone(), utilisation: busy * 1e-9 / time / first.servers as f64 }
+    };
+    let all = (0..each.first()?.len()).map(of).filter(|found| found.utilisation > least * 1.000_001);
+    all.max_by(|a, b| a.utilisation.total_cmp(&b.utilisation))
 }
 
 /// The utilisation by each cause, where there is another than hosts.
@@ -139,8 +166,8 @@ pub(super) fn bottleneck(
     outcomes: &[Outcome],
     components: &[ComponentResults],
 ) -> Option<Bottleneck> {
-    let (id, busiest) = busiest(plan, components)?;
-    let utilisation = busiest.utilisation.filter(|utilisation| *utilisation > 0.0)?;
+    let (id, busiest) = limiting(plan, components)?;
+    let utilisation = Some(busiest.most_busy()).filter(|utilisation| *utilisation > 0.0)?;
     // What streams elsewhere do is no matter of this component's.
     let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
     let kept_up = kept_up(plan, id, outcomes);
@@ -152,15 +179,19 @@ pub(super) fn bottleneck(
         () if falls_behind(plan, outcomes) => None,
         () => Some(1.0 / utilisation),
     };
+    let is_stuck = outcomes.iter().any(|outcome| outcome.end == End::Idle);
     Some(Bottleneck {
         component: busiest.path.clone(),
         group: busiest.group.clone(),
+        what: match &busiest.busiest {
+            _ if is_limit(plan, id) => Some("queue depth".to_owned()),
+            busiest => busiest.as_ref().map(|busiest| busiest.what.clone()),
+        },
         utilisation,
         saturated,
-        saturates_at: headroom.filter(|_| open),
+        saturates_at: headroom.filter(|_| open && !is_stuck),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
         estimate: is_limit(plan, id) || !plan.graph.view(id).scales(),
-        limit: is_limit(plan, id),
     })
 }
 
@@ -170,8 +201,8 @@ fn is_limit(plan: &Plan, id: NodeId) -> bool {
 
 /// The component that is in use for most of the time. The places of a queue depth are all taken too where what serves their requests is
 /// never idle, or has as many clients: they count while it has time left and somebody waits for one.
-fn busiest<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(NodeId, &'c ComponentResults)> {
-    let by = |(_, component): &(NodeId, &ComponentResults)| component.utilisation.unwrap_or(0.0);
+fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(NodeId, &'c ComponentResults)> {
+    let by = |(_, component): &(NodeId, &ComponentResults)| component.most_busy();
     let most = |of_limits: bool| {
         let all = components.iter().enumerate().map(|(at, component)| (NodeId(at as u32), component));
         let measured = all.filter(|(_, component)| component.utilisation.is_some());
@@ -196,6 +227,13 @@ pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
         && open
             .into_iter()
             .any(|(at, _)| sustained([at].into_iter(), outcomes).is_some_and(|share| share < 0.99))
+}
+
+impl ComponentResults {
+    /// The utilisation of its busiest servers.
+    fn most_busy(&self) -> f64 {
+        self.busiest.as_ref().map_or(self.utilisation, |busiest| Some(busiest.utilisation)).unwrap_or(0.0)
+    }
 }
 
 /// The streams whose requests come to a component, with their numbers.

@@ -20,7 +20,7 @@ use crate::run::{End, Options, Outcome};
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, Theory};
 
-pub use components::{Bottleneck, ComponentResults};
+pub use components::{Bottleneck, BusiestResults, ComponentResults};
 pub use measured::{Comparison, Measured};
 pub use phases::{PhaseResults, PhaseStreamResults};
 pub use response::{IntervalResults, QuantileResults, ResponseResults, have_settled};

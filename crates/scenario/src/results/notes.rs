@@ -45,16 +45,19 @@ pub(super) fn of(
 /// Why replications ended before they were done, and how many were not begun.
 fn endings(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let asked = plan.run().replications as usize;
-    let early = outcomes.iter().filter_map(|outcome| ending(outcome.end, &plan.run().limits));
+    let early = outcomes.iter().filter_map(|outcome| ending(outcome, &plan.run().limits));
     let missing =
         (outcomes.len() < asked).then(|| format!("{} of {asked} replications were run", outcomes.len()));
     early.chain(missing).collect()
 }
 
-fn ending(end: End, limits: &Limits) -> Option<String> {
-    Some(match end {
+fn ending(outcome: &Outcome, limits: &Limits) -> Option<String> {
+    Some(match outcome.end {
         End::Done | End::TimeUp => return None,
-        End::Idle => "the run ended early: no more events".to_owned(),
+        End::Idle if outcome.waiting.is_empty() => "the run ended early: no more events".to_owned(),
+        End::Idle => {
+            format!("the run ended early, as nothing more can happen: {}", outcome.waiting.join("; "))
+        }
         End::TooFar => "the run ended early, after 146 simulated years".to_owned(),
         End::TooManyInFlight => format!(
             "overloaded: more than {} requests were in flight (limits.in_flight); the results cover only the beginning",
@@ -114,8 +117,9 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
     let of = bottleneck?;
     match (of.saturated, of.saturates_at) {
         (true, Some(_)) => Some(format!(
-            "{} is overloaded: response times grow with run length and are not steady-state",
-            of.component
+            "{}{} is overloaded: response times grow with run length and are not steady-state",
+            of.component,
+            of.what.as_ref().map_or_else(String::new, |what| format!(" ({what})"))
         )),
         (false, Some(_)) if of.estimate => Some(format!(
             "headroom is an estimate: the utilisation of {} is not proportional to the load; \

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headrace_stats::{Distribution, Interval, Pairs, Series, Tally};
-use headrace_storage::{Arena, Event, Meter};
+use headrace_storage::{Arena, Event, Meter, Portion};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
@@ -34,6 +34,8 @@ pub struct Outcome {
     pub streams: Vec<StreamOutcome>,
     /// Of each component.
     pub components: Vec<ComponentOutcome>,
+    /// Who still waits for what, where nothing more can happen.
+    pub waiting: Arc<[String]>,
     /// What components say of what happened.
     pub remarks: Arc<[String]>,
     /// Over time: one point for each segment.
@@ -101,6 +103,8 @@ pub struct ComponentOutcome {
     pub servers: u64,
     /// What it read after the warm-up.
     pub reading: Reading,
+    /// Servers of it that stand in for no others.
+    pub portions: Vec<Portion>,
     /// In which state it was at the end, where that is not the usual one.
     pub state: Option<&'static str>,
     /// The names of its own meters, and whether each is a share.
@@ -156,6 +160,8 @@ pub fn at_each(
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
     let remarks = of.arena.ids().flat_map(|id| of.arena.metered(id).remarks(now));
     let remarks: Arc<[String]> = remarks.collect::<Vec<_>>().into();
+    let waiting = of.arena.ids().flat_map(|id| of.arena.metered(id).waiting());
+    let waiting: Arc<[String]> = waiting.filter(|_| end == End::Idle).collect::<Vec<_>>().into();
     let outcome = |cut: &Cut| Outcome {
         end,
         ended_at: now,
@@ -164,6 +170,7 @@ pub fn at_each(
         too_short: cut.too_short,
         streams: streams(record, of, cut.first, now),
         components: components(record, of.arena, cut.first, now),
+        waiting: Arc::clone(&waiting),
         remarks: Arc::clone(&remarks),
         series: Arc::clone(&series),
         events: of.site.sim.events(),
@@ -240,7 +247,7 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
         let peaks = meters.iter().enumerate().filter(|(_, (_, kind))| *kind == MeterKind::Peak);
         peaks.for_each(|(at, _)| reading.meters[at] = last.meters[at]);
         let state = if arena.place(id).health.is_up() { arena.metered(id).state() } else { Some("failed") };
-        ComponentOutcome { servers, reading, state, meters }
+        ComponentOutcome { servers, reading, portions: arena.metered(id).portions(now), state, meters }
     };
     arena.ids().map(outcome).collect()
 }

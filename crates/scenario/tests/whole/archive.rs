@@ -148,6 +148,33 @@ fn the_queue_of_ports_releases_whom_it_says() {
     is(small_ones("joint").0, 0.4);
 }
 
+/// Nine ports of ten are for small files. Large ones take their port for 100 s each and come every 90 s.
+#[test]
+fn a_class_of_ports_is_a_bottleneck_of_its_own() {
+    let log: String = (0..20).map(|at| format!("{},put,u,h,f{at},100000000,\n", at * 90)).collect();
+    let case = Case::new("class", &log);
+    let pool = "  disks: {type: disk_pool, chains: 1, volumes: 4, volume: 10 GB, rate: 1 GB/s}\n";
+    let front = "  front: {type: front, client_rate: 1 MB/s, ports: [{number: 9, up_to: 4 MB}, {number: 1, above: 4 MB}]}\n";
+    let results = case.run(&(pool.to_owned() + front + &archive(", front: front")));
+    let found = results.components.iter().find(|component| component.path == "front").unwrap();
+    is(found.utilisation.unwrap(), 0.1);
+    is(found.busiest.as_ref().unwrap().utilisation, 1.0);
+    let limit = results.bottleneck.unwrap();
+    assert!(limit.saturated && limit.what.as_deref() == Some("ports[1]"), "{limit:?}");
+    // 20 answers in 2000 s, of 20 in 1710 s.
+    is(limit.saturates_at.unwrap(), 1710.0 / 2000.0);
+    assert!(
+        results.answer.contains("front (ports[1]), 100 % busy: saturated, sustains 0.85"),
+        "{}",
+        results.answer
+    );
+    assert!(
+        results.notes.iter().any(|note| note.contains("front (ports[1]) is overloaded")),
+        "{:?}",
+        results.notes
+    );
+}
+
 /// In a joint queue who waits for a port holds no place of its user.
 #[test]
 fn a_joint_queue_holds_no_place_while_it_waits_for_a_port() {
@@ -226,6 +253,23 @@ fn a_starved_drive_goes_back_and_starts_again() {
     is(meter(&starved, "tapes", "back_hitches"), 15.0);
 }
 
+/// At 1 MB/s a drive that streams at 2 MB/s from a buffer of 1 MB stops every 2 MB, also where files of 0.5 MB are stored back to back.
+#[test]
+fn back_hitches_do_not_depend_on_how_data_is_divided_into_files() {
+    let hitches = |files: u64| {
+        let log: String = (0..files).map(|at| format!("0,put,u,h,f{at},{},\n", 33_000_000 / files)).collect();
+        let case = Case::new(&format!("pieces{files}"), &(log + "2000,put,u,h,last,1000,\n"));
+        let pool = POOL.replace("chains: 2, volumes: 2", "chains: 1, volumes: 1").replace("5 MB/s", "1 MB/s");
+        let library = LIBRARY.replace(", rate: 1 MB/s", "")
+            + ", streaming: {min_rate: 2 MB/s, buffer: 1 MB, back_hitch: 2 s}";
+        let results =
+            case.run(&(pool + &library + "}\n" + &archive(", library: tapes, migrate: {every: 10 min}")));
+        is(meter(&results, "tapes", "mounts"), 1.0);
+        meter(&results, "tapes", "back_hitches")
+    };
+    assert_eq!([hitches(1), hitches(3), hitches(66)], [16.0; 3], "33 MB hold 16.5 times 2 MB");
+}
+
 /// A load of two branches: a third of the mounts take 33 s, the others 66 s.
 #[test]
 fn a_load_is_drawn_from_a_fitted_law() {
@@ -295,6 +339,8 @@ fn a_pool_lies_on_block_devices() {
     let fails = pool("5 MB/s", on) + &archive("") + "faults: [{component: d0, fails: 101 s}]\n";
     let failed = case.run(&fails);
     assert_eq!(failed.streams[0].failed, 1, "the get fails with the disk: {:?}", failed.notes);
+    let archive = failed.components.iter().find(|component| component.path == "archive").unwrap();
+    is(archive.bytes_per_s * failed.simulated_s, 50e6); // The put alone.
 }
 
 /// With one drive, three files of two cartridges: by cartridge the third goes before the second.
@@ -312,6 +358,84 @@ fn recalls_can_be_batched_by_cartridge() {
     let (arrival, batched) = (run("arrival"), run("by_cartridge"));
     assert!(batched.0 <= 6.0 && arrival.0 > 20.0, "{batched:?} {arrival:?}");
     assert!(batched.1 < arrival.1 / 3.0);
+}
+
+/// Of a file of 20 MB on tape, 10 MB are got: all of it comes from tape, and half of it crosses the chain to the client.
+#[test]
+fn a_get_of_a_part_moves_that_part() {
+    let case = Case::new("part", "0,get,u,h,a,10000000,1\n500,get,u,h,a,20000000,1\n");
+    let results = case.run(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(", library: tapes")));
+    is(mean(&results, "get") * 2.0, 60.0 + 20.0 + 2.0 + 4.0);
+    let bytes = |path: &str| {
+        let found = results.components.iter().find(|component| component.path == path).unwrap();
+        found.bytes_per_s * results.simulated_s
+    };
+    is(bytes("archive"), 30e6);
+    is(bytes("tapes"), 20e6);
+    is(bytes("disks"), 20e6 + 30e6);
+    assert!(
+        results.notes.iter().any(|note| note.contains("1 get of another number of bytes")),
+        "{:?}",
+        results.notes
+    );
+}
+
+/// A get that waits for the put of its file waits for the archive; no tape is involved.
+#[test]
+fn a_wait_for_a_put_is_not_the_librarys() {
+    let case = Case::new("own", "0,put,u,h,a,50000000,\n1,get,u,h,a,50000000,\n");
+    let results = case.run(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(", library: tapes")));
+    is(mean(&results, "get"), 9.0 + 10.0);
+    is(leg(&results, "archive")[0], 9.0 / 2.0);
+    is(leg(&results, "tapes")[0], 0.0);
+}
+
+/// What waits for space when a purge finds nothing makes no purge; the first file that reaches the tape does.
+#[test]
+fn a_purge_counts_from_the_first_file_that_it_takes() {
+    let log: String = (0..5).map(|at| format!("{},put,u,h,f{at},100000000,\n", at * 30)).collect();
+    let case = Case::new("first", &log);
+    let purge = ", migrate: {every: 15 min}, purge: {weight: size_mb, high: 90 %, low: 50 %}";
+    let results =
+        case.run(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(&format!(", library: tapes{purge}"))));
+    assert_eq!(meter(&results, "archive", "purged_files"), 1.0);
+    assert_eq!(meter(&results, "archive", "purges"), 1.0);
+    let first = "1 purge of the pool, the first after 0.01 days";
+    assert!(results.notes.iter().any(|note| note.contains(first)), "{:?}", results.notes);
+}
+
+/// Five files into room for four, all of which are on tape but have been used within the last hour: the fifth waits for that hour.
+#[test]
+fn a_put_waits_until_a_file_is_old_enough_to_be_purged() {
+    let log: String = (0..5).map(|at| format!("0,put,u,h,f{at},100000000,\n")).collect();
+    let case = Case::new("age", &log);
+    let purge = ", migrate: {every: 5 min}, purge: {weight: size_mb, high: 90 %, low: 80 %, min_age: 1 h}";
+    let results =
+        case.run(&(POOL.to_owned() + LIBRARY + "}\n" + &archive(&format!(", library: tapes{purge}"))));
+    // Two chains take 100 MB of two files each in 40 s; a purge is tried each minute.
+    let slowest = results.streams[0].response.max_ms / 1e3;
+    assert!((3640.0..3760.0).contains(&slowest), "{slowest} s");
+    assert!(results.complete, "{}", results.answer);
+}
+
+/// A put that waits for space that nobody will free ends the run, although the migration could tick for ever.
+#[test]
+fn a_run_in_which_nothing_more_can_happen_ends() {
+    let log: String = (0..6).map(|at| format!("{at},put,u,h,f{at},90000000,\n")).collect();
+    let case = Case::new("stuck", &log);
+    let system = POOL.to_owned() + LIBRARY + "}\n" + &archive(", library: tapes, migrate: {every: 15 min}");
+    let results = case.run(&system);
+    // Four files fit. The list of the first tick takes one load, and 360 s at 1 MB/s.
+    is(results.simulated_s, 15.0 * 60.0 + 60.0 + 360.0);
+    let stuck = "the run ended early, as nothing more can happen: 2 puts wait for space in `disks`";
+    assert_eq!(results.notes[0], stuck);
+    assert!(!results.complete && results.bottleneck.unwrap().saturates_at.is_none());
+    let broken =
+        system.replace("drives: 2", "drives: 1") + "faults: [{component: 'tapes/drive[0]', fails: 1 s}]\n";
+    let results = case.run(&broken);
+    for waits in ["2 puts wait for space in `disks`", "1 request waits for a drive of `tapes`"] {
+        assert!(results.notes[0].contains(waits), "{:?}", results.notes);
+    }
 }
 
 const MIGRATE: &str = ", migrate: {every: 10 min, min_age: 5 min}";
@@ -416,6 +540,18 @@ fn what_cannot_work_is_refused() {
         &(pool.clone() + &archive(", purge: {weight: '1', high: 70 %, low: 80 %}")),
         "`low` (80 %) must not be above `high` (70 %)",
     );
+    let with_tape = |library: &str, more: &str| pool.clone() + library + "}\n" + &archive(more);
+    refused(&with_tape(LIBRARY, ", library: tapes, migrate: {every: 0 s}"), "a migration that never sleeps");
+    for (reserved, says) in [
+        ("drives: 2, for_reads: 2", "no drive may write the cartridges of `groups[0]`"),
+        ("drives: 1, for_writes: 1", "no drive may read the cartridges of `groups[0]`"),
+        ("drives: 2}, {drives: 3, for_reads: 3", "no drive may write the cartridges of `groups[1]`"),
+    ] {
+        refused(&with_tape(&LIBRARY.replace("drives: 2", reserved), ", library: tapes"), says);
+    }
+    let passes =
+        LIBRARY.replace("drives: 2", "drives: 2}, {drives: 3, for_reads: 3") + ", pass_through: 30 s";
+    case.run(&with_tape(&passes, ", library: tapes"));
     let front = "  front: {type: front, ports: [{number: 1, up_to: 4 MB}, {number: 1, above: 5 MB}]}\n";
     refused(&(pool.clone() + front + &archive(", front: front")), "no port takes a file of");
     refused("  archive: {type: station, service: 1 s}", "a log of file operations needs an archive");

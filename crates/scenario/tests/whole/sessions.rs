@@ -51,6 +51,31 @@ fn replications_of_sessions_are_what_they_are() {
     assert_eq!(three.components[0].servers, 2);
 }
 
+/// Sessions of 90 s with a mount of 10 s each, every 50 s: of ten drives one can mount their cartridges, or all want one cartridge. Each way
+/// half of what is asked is done. The same load over ten drives is a fifth of what they can do.
+#[test]
+fn what_no_other_drive_can_do_is_the_bottleneck() {
+    let log = |cartridge: &dyn Fn(u32) -> u32| -> String {
+        (0..40).map(|at| format!("{},session,c{},90,0\n", at * 50, cartridge(at))).collect()
+    };
+    let bottleneck = |name: &str, log: &str, library: &str| {
+        run(name, log, &format!("load: 10 s, {library}"), "").bottleneck.unwrap()
+    };
+    let own = bottleneck("own", &log(&|at| at), "groups: [{drives: 1}, {drives: 9}]");
+    assert_eq!(own.what.as_deref(), Some("drives of groups[0]"));
+    assert!(own.saturated && (own.saturates_at.unwrap() - 1950.0 / 4000.0).abs() < 1e-3, "{own:?}");
+    // Only the first session mounts the cartridge.
+    let hot = bottleneck("hot", &log(&|_| 0), "groups: [{drives: 10}]");
+    assert_eq!(hot.what.as_deref(), Some("one cartridge"));
+    assert!(hot.saturated && (hot.saturates_at.unwrap() - 1950.0 / 3610.0).abs() < 1e-3, "{hot:?}");
+    let any = bottleneck("any", &log(&|at| at), "groups: [{drives: 10, arms: 10}]");
+    assert_eq!(any.what, None);
+    assert!((any.utilisation - 40.0 * 100.0 / 2050.0 / 10.0).abs() < 1e-6 && !any.saturated, "{any:?}");
+    // Each mount takes an arm for 40 s, and no less than 40 s pass between two: one arm of one is busier than eight drives.
+    let arm = bottleneck("arm", &log(&|at| at), "move: 40 s, groups: [{drives: 20}]");
+    assert_eq!(arm.what.as_deref(), Some("arms of groups[0]"));
+}
+
 const ONE: &str = "groups: [{drives: 1}], move: 5 s, load: 10 s";
 
 #[test]

@@ -1,6 +1,7 @@
 //! From the pool to tape: one process that sleeps, lists the files that are due, and copies one after another.
 
-use headrace_work::{Ask, Cause, DriveUse, FileAct, FileOp, Spent};
+use headrace_units::Nanos;
+use headrace_work::{Ask, Block, Cause, DriveUse, FileAct, FileOp, Spent};
 
 use super::Archive;
 use super::catalogue::FileNumber;
@@ -22,7 +23,7 @@ impl<'m> Archive<'m> {
 
     async fn migrate(&'m self, spec: MigrateSpec) {
         loop {
-            self.place.site.sim.delay(spec.every).await;
+            self.sleep(spec.every).await;
             let mut writing = None;
             for file in self.due_for_tape(spec) {
                 if !self.files.borrow()[file].is_unwanted {
@@ -30,6 +31,24 @@ impl<'m> Archive<'m> {
                 }
             }
         }
+    }
+
+    /// Sleeps `every`, again and again while the list is empty. Such ticks change nothing, so they are left out: a run in which nothing else
+    /// happens ends.
+    async fn sleep(&'m self, every: Nanos) {
+        let (sim, since) = (self.place.site.sim, self.now());
+        if self.fresh.borrow().is_empty() {
+            self.deposits.wait(()).await;
+        }
+        let ticks = (sim.now() - since).0.div_ceil(every.0).max(1);
+        sim.until(since + Nanos(ticks * every.0)).await;
+    }
+
+    /// A file is in the pool and not on tape.
+    pub(super) fn is_fresh(&self, file: FileNumber) {
+        self.fresh.borrow_mut().push(file);
+        add(&self.fresh_bytes, self.files.borrow()[file].bytes);
+        self.deposits.offer(|()| Some(()));
     }
 
     /// The files that are due, in order; the others stay in the list.
@@ -67,8 +86,7 @@ impl<'m> Archive<'m> {
         add(&self.counts.on_tape, 1);
         self.unpin(file);
         if self.counts.exhausted.get().is_some() {
-            self.counts.exhausted.set(Some(headrace_units::Nanos::ZERO));
-            self.purge_if_full(0);
+            self.purge_now();
         }
     }
 
@@ -83,7 +101,8 @@ impl<'m> Archive<'m> {
         while from < bytes {
             let (spot, part) = library.1.next_part(bytes - from);
             let before = spent.legs().len();
-            library.0.begin(part);
+            // Its bytes are counted on the link.
+            library.0.begin(0);
             if writing.as_ref().is_none_or(|(cartridge, _)| *cartridge != spot.cartridge) {
                 // The drive of the full one is let go before another is asked for.
                 *writing = None;
@@ -94,7 +113,7 @@ impl<'m> Archive<'m> {
                 self.on_tape_path(&ask, (library, mounted), piece, &mut spent).await;
             }
             library.1.moved(mounted, part, true);
-            library.0.end(&ask.with(op.data()), &spent, before);
+            library.0.end(&ask.with(Block { bytes: 0, ..op.data() }), &spent, before);
             begin.get_or_insert(spot);
             from += part;
         }

@@ -10,15 +10,16 @@ mod spec;
 mod staging;
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 
-use headrace_kernel::{LinkId, Locks};
+use headrace_kernel::{LinkId, Locks, WaitList};
 use headrace_units::{Nanos, counted};
 use headrace_work::{Ask, FileAct, FileOp, NodeId, Op, Spent, What};
 
 use crate::Component;
 use crate::disk_pool::{DiskPool, Part, Route};
 use crate::front::{Front, Leave};
-use crate::meter::{Meter, add};
+use crate::meter::{Meter, add, waits};
 use crate::moving::Hop;
 use crate::network::Network;
 use crate::place::{Edge, Place};
@@ -51,8 +52,16 @@ pub struct Archive<'m> {
     /// Files of the pool that are not on tape.
     fresh: RefCell<Vec<FileNumber>>,
     fresh_bytes: Cell<u64>,
+    /// The migration, while there is nothing to migrate.
+    deposits: WaitList<'m, (), ()>,
+    /// Files that wait for space in the pool, in order.
+    wanting: RefCell<VecDeque<FileNumber>>,
+    /// When a file of the pool was last used.
+    last_used: Cell<Nanos>,
+    /// Whether a purge that found too few files is tried again after a while.
+    is_trying_again: Cell<bool>,
     is_started: Cell<bool>,
-    counts: Counts,
+    counts: Box<Counts>,
 }
 
 #[derive(Default)]
@@ -74,8 +83,10 @@ struct Counts {
     stored_bytes: Cell<u64>,
     /// What was in the pool when it was first full.
     filled: Cell<Option<Filled>>,
-    /// When a purge found too few files, unless one has reached the tape since.
+    /// Until when no other purge is tried after one that found too few files.
     exhausted: Cell<Option<Nanos>>,
+    /// Whether a purge took files and found too few.
+    is_purging: Cell<bool>,
 }
 
 impl Plan for ArchivePlan {
@@ -94,8 +105,12 @@ impl Plan for ArchivePlan {
             arriving: Locks::new(place.site.sim, 1),
             fresh: RefCell::default(),
             fresh_bytes: Cell::new(0),
+            deposits: WaitList::new(place.site.sim),
+            wanting: RefCell::default(),
+            last_used: Cell::new(Nanos::ZERO),
+            is_trying_again: Cell::new(false),
             is_started: Cell::new(false),
-            counts: Counts::default(),
+            counts: Box::default(),
         };
         for edge in uses {
             match edge.room() {
@@ -135,12 +150,14 @@ impl<'m> Archive<'m> {
         add(&self.counts.gets, 1);
         add(&self.counts.hits, u64::from(self.files.borrow()[file].on_disk));
         self.pin(file);
-        self.bring(file, ask, spent).await;
+        // All of it comes from tape and lies in the pool, and as much of it is sent as is asked for.
+        let of_whole = ask.with(FileOp { bytes: self.files.borrow()[file].bytes, ..ask.work });
+        self.bring(file, &of_whole, spent).await;
         let leave = self.admit(ask, spent).await;
-        let (volume, bytes) = (self.files.borrow()[file].volume, self.files.borrow()[file].bytes);
+        let volume = self.files.borrow()[file].volume;
         self.tell(Fact::ReadBegins(file));
-        for part in self.pool.1.parts(volume, 0, bytes) {
-            self.send(ask, part, spent).await;
+        for part in self.pool.1.parts(volume, 0, ask.work.bytes) {
+            self.send(&of_whole, part, spent).await;
         }
         self.tell(Fact::ReadEnds(file));
         self.dismiss(leave, ask, spent);
@@ -161,12 +178,11 @@ impl<'m> Archive<'m> {
         }
         self.arrived(file);
         drop(arriving);
-        self.fresh.borrow_mut().push(file);
-        add(&self.fresh_bytes, bytes);
+        self.is_fresh(file);
         add(&self.counts.put_bytes, bytes);
         self.free_if_unwanted(file);
         self.dismiss(leave, ask, spent);
-        self.purge_if_full(0);
+        self.purge_if_full();
     }
 
     async fn stage(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
@@ -266,8 +282,7 @@ impl<'m> Room<'m> for Archive<'m> {
                 self.tell(Fact::SpaceTaken { pool: self.pool_id(), file: number, bytes: file.bytes });
                 self.files.borrow_mut()[number].volume = self.pool.1.allocate(file.bytes);
                 self.arrived(number);
-                self.fresh.borrow_mut().push(number);
-                add(&self.fresh_bytes, file.bytes);
+                self.is_fresh(number);
             }
         }
     }
@@ -283,6 +298,15 @@ impl Metered for Archive<'_> {
         put("purged_bytes", Meter::Count(counts.purged_bytes.get()));
         put("stored_to_tape", Meter::Count(counts.on_tape.get()));
         put("to_tape_ms", Meter::Share(counts.to_tape_ms.get(), counts.on_tape.get()));
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        let (files, wanting) = (self.files.borrow(), self.wanting.borrow());
+        let is_put = |file: &&FileNumber| files[**file].tape.is_none();
+        let puts = wanting.iter().filter(is_put).count();
+        let space = format!("space in `{}`", self.pool.0.path());
+        let both = [(puts, "put"), (wanting.len() - puts, "recall")];
+        both.iter().filter_map(|(number, request)| waits(*number as u64, request, &space)).collect()
     }
 
     fn remarks(&self, now: Nanos) -> Vec<String> {

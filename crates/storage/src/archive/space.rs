@@ -9,18 +9,21 @@ use super::purge::Purge;
 use crate::meter::add;
 use crate::witness::Fact;
 
-/// After a purge that found too few files, another is tried when a file has reached the tape, or after this time.
+/// After a purge that found too few files, another is tried when a file has reached the tape, when one that was in use is in use no
+/// longer while someone waits for space, or after this time.
 const PURGE_AGAIN: Nanos = Nanos(60_000_000_000);
 
 impl<'m> Archive<'m> {
     /// Chooses volumes and takes space for a file, after waiting until there is some. Gives the first volume.
     pub(super) async fn take_space(&'m self, file: FileNumber, bytes: u64, spent: &mut Spent) -> u32 {
         let (pool, volume) = (self.pool.1, self.pool.1.allocate(bytes));
-        self.purge_if_full(bytes);
+        self.wanting.borrow_mut().push_back(file);
+        self.purge_if_full();
         if self.counts.filled.get().is_none() && !pool.has_room(bytes) {
             self.note_full();
         }
         pool.take(bytes).await;
+        self.wanting.borrow_mut().pop_front();
         spent.charge(self.pool_id(), What::Blocked, self.now());
         self.tell(Fact::SpaceTaken { pool: self.pool_id(), file, bytes });
         self.files.borrow_mut()[file].volume = volume;
@@ -32,6 +35,7 @@ impl<'m> Archive<'m> {
         let (mut files, now) = (self.files.borrow_mut(), self.now());
         let entry = &mut files[file];
         (entry.on_disk, entry.stored, entry.used) = (true, now, now);
+        self.last_used.set(now);
         self.tell(Fact::OnDisk(file));
         if let Some(order) = &mut *self.order.borrow_mut() {
             order.touch(&mut files, file, true);
@@ -43,6 +47,7 @@ impl<'m> Archive<'m> {
         let (mut files, now) = (self.files.borrow_mut(), self.now());
         let entry = &mut files[file];
         (entry.used, entry.accesses) = (now, entry.accesses + 1);
+        self.last_used.set(now);
         if let Some(order) = &mut *self.order.borrow_mut() {
             order.touch(&mut files, file, false);
         }
@@ -52,9 +57,12 @@ impl<'m> Archive<'m> {
         self.files.borrow_mut()[file].pins += 1;
     }
 
-    pub(super) fn unpin(&self, file: FileNumber) {
+    pub(super) fn unpin(&'m self, file: FileNumber) {
         self.files.borrow_mut()[file].pins -= 1;
         self.free_if_unwanted(file);
+        if self.counts.exhausted.get().is_some() && !self.wanting.borrow().is_empty() {
+            self.purge_now();
+        }
     }
 
     /// A user deletes or replaces a file; its data goes when nobody reads it.
@@ -89,19 +97,33 @@ impl<'m> Archive<'m> {
         self.pool.1.give(bytes);
     }
 
-    /// Purges the pool if its level is high, or if fewer than `wanted` bytes are free.
-    pub(super) fn purge_if_full(&self, wanted: u64) {
+    /// Purges the pool if it is full, although a purge has just found too few files.
+    pub(super) fn purge_now(&'m self) {
+        self.counts.exhausted.set(Some(self.now()));
+        self.purge_if_full();
+    }
+
+    /// Purges the pool if its level is high, or if less is free than the first file takes that waits for space.
+    pub(super) fn purge_if_full(&'m self) {
         let Some((spec, _)) = &self.plan.purge else { return };
         let (pool, now) = (self.pool.1, self.now());
+        let wanted = self.wanting.borrow().front().map_or(0, |file| self.files.borrow()[*file].bytes);
         let level = |share: f64| (pool.capacity() as f64 * share) as u64;
         let is_full = pool.used() >= level(spec.high.get()) || pool.capacity() - pool.used() < wanted;
-        let is_hopeless = self.counts.exhausted.get().is_some_and(|at| now < at + PURGE_AGAIN);
-        if !is_full || is_hopeless {
-            return;
+        let is_hopeless = self.counts.exhausted.get().is_some_and(|until| now < until);
+        if is_full && !is_hopeless {
+            let low = level(spec.low.get()).min(pool.capacity().saturating_sub(wanted) + 1);
+            self.purge(low, spec.min_age);
         }
-        let low = level(spec.low.get()).min(pool.capacity().saturating_sub(wanted) + 1);
-        let mut left = pool.used();
-        let taken = self.candidates(spec.min_age, |bytes| {
+        if self.waits_for_age(spec.min_age) && !self.is_trying_again.replace(true) {
+            self.place.site.sim.spawn(self.try_again(spec.min_age));
+        }
+    }
+
+    /// Takes files out of the pool until fewer than `low` bytes are in use.
+    fn purge(&self, low: u64, min_age: Nanos) {
+        let mut left = self.pool.1.used();
+        let taken = self.candidates(min_age, |bytes| {
             left -= bytes;
             left >= low
         });
@@ -110,6 +132,21 @@ impl<'m> Archive<'m> {
             self.tell(Fact::Purged { pool: self.pool_id(), file });
             self.leaves_pool(file);
         }
+    }
+
+    /// Whether someone waits for space, a purge found too few files, and a file that was used lately becomes old enough.
+    fn waits_for_age(&self, min_age: Nanos) -> bool {
+        self.counts.exhausted.get().is_some()
+            && !self.wanting.borrow().is_empty()
+            && self.now() <= self.last_used.get() + min_age + PURGE_AGAIN
+    }
+
+    async fn try_again(&'m self, min_age: Nanos) {
+        while self.waits_for_age(min_age) {
+            self.place.site.sim.delay(PURGE_AGAIN).await;
+            self.purge_if_full();
+        }
+        self.is_trying_again.set(false);
     }
 
     /// The files that a purge takes, while `goes_on` with the bytes of each.
@@ -125,15 +162,15 @@ impl<'m> Archive<'m> {
         taken
     }
 
-    /// A purge that goes on where the one before found too few files is the same one.
+    /// A purge that goes on where the one before took files and found too few is the same one.
     fn count_purge(&self, taken: &[FileNumber], is_done: bool) {
         let counts = &self.counts;
-        let goes_on = counts.exhausted.replace((!is_done).then_some(self.now())).is_some();
+        counts.exhausted.set((!is_done).then_some(self.now() + PURGE_AGAIN));
         if taken.is_empty() {
             return;
         }
         let files = self.files.borrow();
-        add(&counts.purges, u64::from(!goes_on));
+        add(&counts.purges, u64::from(!counts.is_purging.replace(!is_done)));
         add(&counts.purged, taken.len() as u64);
         add(&counts.purged_bytes, taken.iter().map(|file| files[*file].bytes).sum());
         counts.first_purge.set(counts.first_purge.get().or(Some(self.now())));

@@ -36,7 +36,7 @@ pub struct ArchiveSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MigrateSpec {
-    /// Sleep time after a list is finished.
+    /// Sleep time after a list is finished; above 0 s.
     pub every: Nanos,
     /// Minimum time in the pool.
     #[serde(default)]
@@ -104,6 +104,13 @@ impl Spec for ArchiveSpec {
         let purge = self.purge.as_ref().map(|purge| purge.lower(at));
         if self.migrate.is_some() && self.library.is_none() {
             return at.refuse("migrate", "files are stored to tape, and the archive has no `library`", None);
+        }
+        if self.migrate.is_some_and(|migrate| migrate.every == Nanos::ZERO) {
+            return at.refuse(
+                "migrate.every",
+                "a migration that never sleeps lists files for ever",
+                Some("give a time above 0 s"),
+            );
         }
         let plan = ArchivePlan {
             has_library: self.library.is_some(),

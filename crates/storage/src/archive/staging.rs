@@ -1,7 +1,7 @@
 //! From tape to the pool.
 
 use crate::disk_pool::{Part, Route};
-use headrace_work::{Ask, FileOp, Op, Spent, What};
+use headrace_work::{Ask, Block, FileOp, Op, Spent, What};
 
 use super::catalogue::FileNumber;
 use super::{Archive, Used};
@@ -16,7 +16,9 @@ impl<'m> Archive<'m> {
             return;
         }
         let arriving = self.arriving.lock(u64::from(file), u64::from(file) + 1).await;
-        let library = self.library.map_or(self.place.id, |(edge, _)| edge.to());
+        // It was waited for where it came from: the tape library, or a client that puts it.
+        let is_on_tape = self.files.borrow()[file].tape.is_some();
+        let library = self.library.filter(|_| is_on_tape).map_or(self.place.id, |(edge, _)| edge.to());
         spent.charge(library, What::Waiting, self.now());
         if !self.files.borrow()[file].on_disk {
             self.recall(file, ask, spent).await;
@@ -34,18 +36,19 @@ impl<'m> Archive<'m> {
         let mut from = 0;
         for (spot, part) in library.1.parts(spot, bytes) {
             let before = spent.legs().len();
-            library.0.begin(part);
+            // Its bytes are counted on the link.
+            library.0.begin(0);
             let mounted = library.1.mount(spot, ask, spent).await;
             for piece in self.pool.1.parts(volume, from, part) {
                 self.on_tape_path(ask, (library, &mounted), piece, spent).await;
             }
             library.1.moved(&mounted, part, false);
-            library.0.end(&ask.with(ask.work.data()), spent, before);
+            library.0.end(&ask.with(Block { bytes: 0, ..ask.work.data() }), spent, before);
             from += part;
         }
         self.arrived(file);
         add(&self.counts.recalled_bytes, bytes);
-        self.purge_if_full(0);
+        self.purge_if_full();
     }
 
     /// Moves data between a drive and a chain, by the network: inward where it is read from tape, outward where it is written.
@@ -67,6 +70,6 @@ impl<'m> Archive<'m> {
         let op = if is_read { Op::Write } else { Op::Read };
         let since = self.now();
         self.pool.1.through(ask, part, Route { over, most, own: library.0.to(), op }, spent).await;
-        library.1.streamed(part.bytes, self.now() - since, spent).await;
+        library.1.streamed(mounted, part.bytes, self.now() - since, spent).await;
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::{Lowering, MAX_BYTES};
 use crate::health::Change;
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, Meter, waits};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 
@@ -303,6 +303,11 @@ impl<'m> Room<'m> for DiskPool<'m> {
 impl Metered for DiskPool<'_> {
     fn activity(&self, _: Nanos) -> Option<Activity> {
         Some(Activity::of_links(self.chains.iter().map(|chain| self.place.site.fluid.usage(*chain))))
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        let what = format!("volumes of `{}` that have failed", self.place.path);
+        waits(self.repairs.len() as u64, "transfer", &what).into_iter().collect()
     }
 
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {

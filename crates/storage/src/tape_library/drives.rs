@@ -36,12 +36,14 @@ struct Drive {
     home: usize,
     /// Position of its tape, in bytes from the beginning.
     position: u64,
+    /// The share of its buffer that is used up since it started or last went back.
+    drained: f64,
     /// Whether a request uses it, or a robot is about to; and the cartridge that it is used for.
     is_held: bool,
     /// Whether it has failed: it takes no request until it returns.
     is_down: bool,
     used_for: Option<Cartridge>,
-    /// Since when it is unused.
+    /// Since when it is unused, or held.
     since: Nanos,
     /// How often it was taken: a deferred dismount is not done once the drive was taken again.
     taken: u64,
@@ -54,6 +56,9 @@ pub(super) struct Drives<'m> {
     drives: RefCell<Vec<Drive>>,
     /// The drive that a cartridge is in or on its way to.
     places: RefCell<BTreeMap<Cartridge, usize>>,
+    /// How long requests used the drives of each group, and each cartridge.
+    used_groups: RefCell<Vec<Nanos>>,
+    used_cartridges: RefCell<BTreeMap<Cartridge, Nanos>>,
     /// When requests that accumulate for a cartridge ask for a drive.
     accumulating: RefCell<BTreeMap<Cartridge, Nanos>>,
     /// Robot arms, group by group.
@@ -78,6 +83,7 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = Drive> +
         cartridge: None,
         home: group,
         position: 0,
+        drained: 0.0,
         is_held: false,
         is_down: false,
         used_for: None,
@@ -94,6 +100,8 @@ impl<'m> Drives<'m> {
             spec,
             drives: RefCell::new(spec.groups.iter().enumerate().flat_map(drives_of).collect()),
             places: RefCell::default(),
+            used_groups: RefCell::new(vec![Nanos::ZERO; spec.groups.len()]),
+            used_cartridges: RefCell::default(),
             accumulating: RefCell::default(),
             arms: arms.collect(),
             broken_arms: RefCell::default(),
@@ -146,7 +154,8 @@ impl<'m> Drives<'m> {
         self.arms[group].serve(self.spec.robot_move).await;
         self.sim.delay(wanted.load).await;
         let state = &mut self.drives.borrow_mut()[drive];
-        (state.cartridge, state.home, state.position) = (Some(wanted.cartridge), wanted.home, 0);
+        (state.cartridge, state.home) = (Some(wanted.cartridge), wanted.home);
+        (state.position, state.drained) = (0, 0.0);
         self.mounts.set(self.mounts.get() + 1);
     }
 
@@ -157,9 +166,19 @@ impl<'m> Drives<'m> {
         self.sim.delay(self.spec.locate.time(distance)).await;
     }
 
-    /// The tape of a drive stands at a position. Gives where it stood before.
+    /// The tape of a drive stands at a position. Gives where it stood before. Elsewhere the drive starts afresh.
     pub fn stand_at(&self, drive: usize, position: u64) -> u64 {
-        std::mem::replace(&mut self.drives.borrow_mut()[drive].position, position)
+        let state = &mut self.drives.borrow_mut()[drive];
+        if state.position != position {
+            state.drained = 0.0;
+        }
+        std::mem::replace(&mut state.position, position)
+    }
+
+    /// The number of back-hitches while data came from a drive or to it in `time`, and what they cost.
+    pub fn starved(&self, drive: usize, bytes: u64, time: Nanos) -> (u64, Nanos) {
+        let drained = &mut self.drives.borrow_mut()[drive].drained;
+        self.spec.streaming.map_or((0, Nanos::ZERO), |streaming| streaming.starved(bytes, time, drained))
     }
 
     /// Data went by under the head.
@@ -265,13 +284,18 @@ impl<'m> Drives<'m> {
             self.places.borrow_mut().insert(cartridge, drive);
         }
         let state = &mut self.drives.borrow_mut()[drive];
-        (state.is_held, state.used_for) = (true, used_for);
+        (state.is_held, state.used_for, state.since) = (true, used_for, self.sim.now());
         state.taken += 1;
         drive
     }
 
     fn let_go(&self, drive: usize) {
         let state = &mut self.drives.borrow_mut()[drive];
+        if let Some(cartridge) = state.used_for {
+            let used = self.sim.now() - state.since;
+            self.used_groups.borrow_mut()[state.group] += used;
+            *self.used_cartridges.borrow_mut().entry(cartridge).or_default() += used;
+        }
         let unused = state.used_for.filter(|cartridge| state.cartridge != Some(*cartridge));
         (state.is_held, state.used_for, state.since) = (false, None, self.sim.now());
         if let Some(cartridge) = unused {
@@ -284,6 +308,19 @@ impl<'m> Drives<'m> {
         let state = &mut self.drives.borrow_mut()[drive];
         state.is_down = !is_up;
         !state.is_held
+    }
+
+    /// How long requests used the drives of each group, and the cartridge that was used longest.
+    pub fn used(&self) -> (Vec<Nanos>, Nanos) {
+        let (mut groups, mut cartridges) =
+            (self.used_groups.borrow().clone(), self.used_cartridges.borrow().clone());
+        for drive in self.drives.borrow().iter() {
+            if let Some(cartridge) = drive.used_for {
+                groups[drive.group] += self.sim.now() - drive.since;
+                *cartridges.entry(cartridge).or_default() += self.sim.now() - drive.since;
+            }
+        }
+        (groups, cartridges.into_values().max().unwrap_or_default())
     }
 
     pub fn group(&self, drive: usize) -> usize {

@@ -17,7 +17,7 @@ use headrace_work::{Ask, Cause, FileOp, FileTable, Spent, What};
 
 use crate::graph::View;
 use crate::health::Change;
-use crate::meter::{Activity, Meter};
+use crate::meter::{Activity, Meter, Portion, waits};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Metered, Plan, Room};
 use crate::theory::{Demand, Load};
@@ -226,9 +226,17 @@ impl<'m> TapeLibrary<'m> {
     }
 
     /// Data came from a drive or to it in `time`: waits for what its back-hitches add.
-    pub(crate) async fn streamed(&'m self, bytes: u64, time: Nanos, spent: &mut Spent) {
-        let Some(streaming) = self.spec.streaming else { return };
-        let (hitches, lost) = streaming.starved(bytes, time);
+    pub(crate) async fn streamed(
+        &'m self,
+        mounted: &Mounted<'m>,
+        bytes: u64,
+        time: Nanos,
+        spent: &mut Spent,
+    ) {
+        let (hitches, lost) = self.drives.starved(mounted.drive, bytes, time);
+        if hitches == 0 {
+            return;
+        }
         self.back_hitches.set(self.back_hitches.get() + hitches);
         self.place.site.sim.delay(lost).await;
         spent.charge(self.place.id, What::Service, self.place.site.sim.now());
@@ -266,6 +274,31 @@ impl Metered for TapeLibrary<'_> {
             served: services.count(),
             service: services.sum_ns(),
         })
+    }
+
+    fn portions(&self, now: Nanos) -> Vec<Portion> {
+        let (groups, cartridge) = self.drives.used();
+        let busy = |time: Nanos| u128::from(time.0);
+        let mut portions = Vec::new();
+        for (at, (group, used)) in self.spec.groups.iter().zip(groups).enumerate() {
+            let arms = self.drives.arms[at].usage().busy.area(now);
+            let drives = (format!("drives of groups[{at}]"), group.drives, busy(used));
+            for (name, servers, busy) in [drives, (format!("arms of groups[{at}]"), group.arms, arms)] {
+                portions.push(Portion { name, servers: u64::from(servers), busy });
+            }
+        }
+        portions.push(Portion { name: "one cartridge".to_owned(), servers: 1, busy: busy(cartridge) });
+        portions
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        let (drives, path) = (&self.drives, self.place.path);
+        let at_arms = drives.arms.iter().map(|arms| arms.usage().queue.value()).sum();
+        let all = [
+            waits(drives.queue().value(), "request", &format!("a drive of `{path}`")),
+            waits(at_arms, "mount", &format!("a robot arm of `{path}`")),
+        ];
+        all.into_iter().flatten().collect()
     }
 
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {

@@ -76,10 +76,10 @@ pub struct DriveGroup {
     /// Number of drives.
     #[schemars(range(min = 1, max = 100_000))]
     pub drives: u32,
-    /// Number of these reserved for reading.
+    /// Number of these reserved for reading. Some drive must be left to write the cartridges of each group.
     #[serde(default)]
     pub for_reads: u32,
-    /// Number of these reserved for writing.
+    /// Number of these reserved for writing. Some drive must be left to read the cartridges of each group.
     #[serde(default)]
     pub for_writes: u32,
     /// Rate that they share: that of their chain or network. Default: no limit.
@@ -157,11 +157,29 @@ impl Spec for TapeLibrarySpec {
                 Some("lower `for_reads` or `for_writes`, or raise `drives`"),
             );
         }
+        if let Some(problem) = self.unusable() {
+            let help = "leave a drive that does both, reserve fewer, or set `pass_through`";
+            return at.refuse("groups", problem, Some(help));
+        }
         Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }
 }
 
 impl TapeLibrarySpec {
+    /// The first group whose cartridges no drive may read, or write: those of other groups can only where cartridges pass to them.
+    fn unusable(&self) -> Option<String> {
+        let group_without = |act: &str, others: &dyn Fn(&DriveGroup) -> u32| {
+            let mut cannot = self.groups.iter().map(|group| others(group) >= group.drives);
+            let group = match self.pass_through {
+                None => cannot.position(|cannot| cannot),
+                Some(_) => cannot.all(|cannot| cannot).then_some(0),
+            };
+            group.map(|group| format!("no drive may {act} the cartridges of `groups[{group}]`"))
+        };
+        group_without("read", &|group| group.for_writes)
+            .or_else(|| group_without("write", &|group| group.for_reads))
+    }
+
     /// Number of silos of all groups.
     pub(super) fn all_silos(&self) -> u32 {
         self.groups.iter().map(|group| group.silos).sum()

@@ -19,8 +19,9 @@ pub struct Streaming {
 
 impl Streaming {
     /// The number of back-hitches while `bytes` came in `time`, and the time that the host lost by them: as far as the buffer could not
-    /// bridge them.
-    pub fn starved(&self, bytes: u64, time: Nanos) -> (u64, Nanos) {
+    /// bridge them. `drained` is the share of the buffer that the data before has used up, and is updated: data that follows without a
+    /// pause goes on with the same buffer, however it is divided into files.
+    pub fn starved(&self, bytes: u64, time: Nanos, drained: &mut f64) -> (u64, Nanos) {
         let (rate, least, buffer) =
             (bytes as f64 / time.secs().max(1e-12), self.min_rate.get(), self.buffer.0 as f64);
         if rate >= least {
@@ -28,9 +29,11 @@ impl Streaming {
         }
         // With the tape moving, the buffer of a write empties by the difference of the rates.
         let between = least * buffer / (least - rate);
-        let hitches = (bytes as f64 / between) as u64;
+        let buffers = *drained + bytes as f64 / between;
+        let hitches = libm::floor(buffers);
+        *drained = buffers - hitches;
         let lost = (self.back_hitch.secs() - buffer / rate).max(0.0);
-        (hitches, Nanos::from_secs(lost * hitches as f64))
+        (hitches as u64, Nanos::from_secs(lost * hitches))
     }
 }
 
@@ -45,11 +48,16 @@ mod tests {
             buffer: Bytes(buffer),
             back_hitch: Nanos(2_000_000_000),
         };
-        let second = Nanos(1_000_000_000);
-        assert_eq!(drive(1_000_000).starved(3_000_000, second), (0, Nanos::ZERO), "it streams");
+        let starved =
+            |buffer, bytes, secs: u64| drive(buffer).starved(bytes, Nanos(secs * 1_000_000_000), &mut 0.0);
+        assert_eq!(starved(1_000_000, 3_000_000, 1), (0, Nanos::ZERO), "it streams");
         // At 1 MB/s a buffer of 1 MB lasts for 1.5 MB: 20 hitches in 30 MB, each of which the full buffer bridges for 1 of its 2 s.
-        assert_eq!(drive(1_000_000).starved(30_000_000, Nanos(30_000_000_000)), (20, Nanos(20_000_000_000)));
+        assert_eq!(starved(1_000_000, 30_000_000, 30), (20, Nanos(20_000_000_000)));
         // A buffer of 4 MB bridges them.
-        assert_eq!(drive(4_000_000).starved(30_000_000, Nanos(30_000_000_000)), (5, Nanos::ZERO));
+        assert_eq!(starved(4_000_000, 30_000_000, 30), (5, Nanos::ZERO));
+        // In pieces of half of what the buffer lasts for: each second one has a hitch.
+        let mut drained = 0.0;
+        let piece = |_| drive(1_000_000).starved(750_000, Nanos(750_000_000), &mut drained).0;
+        assert_eq!((0..40).map(piece).collect::<Vec<_>>(), [0, 1].repeat(20));
     }
 }

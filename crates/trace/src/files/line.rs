@@ -14,6 +14,8 @@ pub struct Logged {
     /// When, after the first operation.
     pub at: Nanos,
     pub op: FileOp,
+    /// The size of the file, where the log has it beside what was moved.
+    pub size: Option<u64>,
     /// Whether the file was read from tape, if the log has that.
     pub staged: Option<bool>,
     pub measured: Option<Nanos>,
@@ -37,6 +39,7 @@ struct Places {
     user: Option<usize>,
     host: Option<usize>,
     bytes: Option<usize>,
+    file_bytes: Option<usize>,
     staged: Option<usize>,
     measured: Option<usize>,
     drive: Option<usize>,
@@ -84,7 +87,7 @@ impl Places {
             optional(name).ok_or_else(|| {
                 let known: Vec<String> = (0..header.count).map(|at| shown(header.get(at))).collect();
                 format!(
-                    "no column `{name}` among the first {MOST}; a log has `time_s,op,user,host,file,bytes` (and `staged`, `measured_s`), \
+                    "no column `{name}` among the first {MOST}; a log has `time_s,op,user,host,file,bytes` (and `file_bytes`, `staged`, `measured_s`), \
                      or of cartridges `time_s,op,file,drive_s` (and `silo`); this header has {}",
                     known.join(", ")
                 )
@@ -100,6 +103,7 @@ impl Places {
             user: of_files("user")?,
             host: of_files("host")?,
             bytes: of_files("bytes")?,
+            file_bytes: optional("file_bytes"),
             staged: optional("staged"),
             measured: optional("measured_s"),
             drive,
@@ -115,8 +119,11 @@ impl Places {
             b"" if !has_size => 0,
             bytes => whole(bytes, "number of `bytes`")?,
         };
-        if bytes > LARGEST {
-            return Err(format!("a file of {bytes} bytes; at most {LARGEST} can be simulated"));
+        let size = Some(field(self.file_bytes)).filter(|size| !size.is_empty());
+        let size = size.map(|size| whole(size, "number of `file_bytes`")).transpose()?;
+        let largest = bytes.max(size.unwrap_or(0));
+        if largest > LARGEST {
+            return Err(format!("a file of {largest} bytes; at most {LARGEST} can be simulated"));
         }
         if fields.get(self.file).is_empty() {
             return Err("`file` is empty".to_owned());
@@ -126,7 +133,7 @@ impl Places {
         let op = FileOp { act, file: named(fields.get(self.file)), bytes: bytes.max(1), user, host, drive };
         let staged = self.staged.map(|at| flag(fields.get(at))).transpose()?.flatten();
         let is_empty = bytes == 0 && has_size;
-        Ok(Logged { at: Nanos::ZERO, op, staged, measured: self.measured(fields)?, is_empty })
+        Ok(Logged { at: Nanos::ZERO, op, size, staged, measured: self.measured(fields)?, is_empty })
     }
 
     fn drive_use(&self, fields: &Fields) -> Result<DriveUse, String> {

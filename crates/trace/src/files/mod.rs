@@ -125,7 +125,7 @@ impl FileLog {
 
     /// Remarks for the reader of the results.
     pub fn notes(&self) -> Vec<String> {
-        let FileSurvey { skipped, empty, lost, operations, measured, .. } = self.survey;
+        let FileSurvey { skipped, empty, lost, partial, operations, measured, .. } = self.survey;
         let notes = [
             (skipped > 0, format!("{} of the log skipped", counted(skipped, "bad line"))),
             (empty > 0, format!("{} on files of 0 bytes: taken as 1 byte", counted(empty, "operation"))),
@@ -134,6 +134,13 @@ impl FileLog {
                 format!(
                     "{} on files that the log deleted before: answered at once",
                     counted(lost, "operation")
+                ),
+            ),
+            (
+                partial > 0,
+                format!(
+                    "{} of another number of bytes than the file has: as many as the log says are sent, and tape and pool hold the file",
+                    counted(partial, "get")
                 ),
             ),
             (

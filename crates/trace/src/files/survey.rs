@@ -5,6 +5,7 @@ use std::sync::Arc;
 use headrace_units::Nanos;
 use headrace_work::{FileAct, FileTable};
 
+use super::line::Logged;
 use super::spec::Unseen;
 use super::{FileReader, Gaps};
 use crate::TraceError;
@@ -30,6 +31,8 @@ pub struct FileSurvey {
     pub empty: u64,
     /// Operations on files that were deleted before.
     pub lost: u64,
+    /// Gets of another number of bytes than their file has.
+    pub partial: u64,
     /// Operations whose response was measured.
     pub measured: u64,
     /// Operations whose end is known: measured, or a session.
@@ -57,9 +60,58 @@ pub struct OlderFile {
     pub on_tape: bool,
 }
 
-/// Of a file that was met: whether it exists.
-const EXISTS: u32 = 1;
-const DELETED: u32 = 0;
+/// A file that was met.
+struct Met {
+    exists: bool,
+    bytes: u64,
+    /// Its place among the older ones, while it is one of them.
+    older: Option<u32>,
+}
+
+/// The files of a log as they are at an instant of it.
+#[derive(Default)]
+struct Files {
+    by_name: FileTable,
+    met: Vec<Met>,
+    older: Vec<OlderFile>,
+}
+
+impl Files {
+    /// Takes an operation. Gives whether its file was deleted before, and whether it gets another number of bytes than the file has.
+    fn take(&mut self, logged: &Logged, unseen: Unseen) -> [bool; 2] {
+        let op = logged.op;
+        let Some(at) = self.by_name.get(op.file) else {
+            self.add(logged, unseen);
+            return [false, op.act == FileAct::Get && logged.size.is_some_and(|size| size != op.bytes)];
+        };
+        let met = &mut self.met[at as usize];
+        let is_lost = op.act != FileAct::Put && !met.exists;
+        let differs = op.act == FileAct::Get && met.exists && met.bytes != op.bytes;
+        match (op.act, met.older) {
+            (FileAct::Put, _) => *met = Met { exists: true, bytes: op.bytes, older: None },
+            (FileAct::Delete, _) => *met = Met { exists: false, bytes: 0, older: None },
+            // The more a log gets of an older file, the larger it must be.
+            (_, Some(older)) => {
+                met.bytes = met.bytes.max(op.bytes).max(logged.size.unwrap_or(0));
+                self.older[older as usize].bytes = met.bytes;
+            }
+            (_, None) => {}
+        }
+        [is_lost, differs]
+    }
+
+    fn add(&mut self, logged: &Logged, unseen: Unseen) {
+        let (op, bytes) = (logged.op, logged.op.bytes.max(logged.size.unwrap_or(0)));
+        let is_older = !matches!(op.act, FileAct::Put | FileAct::Session);
+        let older = is_older.then_some(self.older.len() as u32);
+        if is_older {
+            let on_tape = logged.staged.unwrap_or(unseen == Unseen::Tape);
+            self.older.push(OlderFile { file: op.file, bytes, on_tape });
+        }
+        self.by_name.insert(op.file, self.met.len() as u32);
+        self.met.push(Met { exists: op.act != FileAct::Delete, bytes, older });
+    }
+}
 
 /// How many operations pass between two questions of whether to go on.
 const STRIDE: u64 = 1 << 14;
@@ -69,7 +121,7 @@ pub(super) fn survey(
     unseen: Unseen,
     go_on: &dyn Fn(u64) -> bool,
 ) -> Result<FileSurvey, TraceError> {
-    let (mut survey, mut met, mut older) = (FileSurvey::default(), FileTable::default(), Vec::new());
+    let (mut survey, mut files) = (FileSurvey::default(), Files::default());
     let (mut sessions, mut gaps, mut between) = (Vec::new(), Vec::new(), Gaps::default());
     while let Some(logged) = reader.next().transpose()? {
         let op = logged.op;
@@ -78,20 +130,16 @@ pub(super) fn survey(
             sessions.push(op.drive.time.secs() as f32);
             gaps.extend(between.next(&logged).gap.map(|gap| gap.secs() as f32));
         }
-        let state = met.get(op.file);
-        survey.lost += u64::from(op.act != FileAct::Put && state == Some(DELETED));
-        if state.is_none() && !matches!(op.act, FileAct::Put | FileAct::Session) {
-            let on_tape = logged.staged.unwrap_or(unseen == Unseen::Tape);
-            older.push(OlderFile { file: op.file, bytes: op.bytes, on_tape });
-        }
-        met.insert(op.file, if op.act == FileAct::Delete { DELETED } else { EXISTS });
+        let [is_lost, differs] = files.take(&logged, unseen);
+        survey.lost += u64::from(is_lost);
+        survey.partial += u64::from(differs);
         if survey.operations.is_multiple_of(STRIDE) && !go_on(survey.operations) {
             return Err(TraceError::Interrupted);
         }
     }
-    survey.files = met.len() as u64;
+    survey.files = files.met.len() as u64;
     survey.skipped = reader.skipped;
-    survey.older = Arc::new(older);
+    survey.older = Arc::new(files.older);
     survey.sessions = sorted(sessions);
     survey.gaps = sorted(gaps);
     Ok(survey)
@@ -103,7 +151,7 @@ fn sorted(mut times: Vec<f32>) -> Arc<[f32]> {
 }
 
 impl FileSurvey {
-    fn add(&mut self, logged: &super::Logged) {
+    fn add(&mut self, logged: &Logged) {
         let op = logged.op;
         self.operations += 1;
         self.acts[op.act as usize] += 1;
@@ -112,7 +160,7 @@ impl FileSurvey {
             FileAct::Get => self.bytes_got += op.bytes,
             FileAct::Stage | FileAct::Delete | FileAct::Session => {}
         }
-        self.largest = self.largest.max(op.bytes);
+        self.largest = self.largest.max(op.bytes).max(logged.size.unwrap_or(0));
         self.span = logged.at;
         self.empty += u64::from(logged.is_empty);
         self.measured += u64::from(logged.measured.is_some());

@@ -60,6 +60,23 @@ fn every_error_names_its_line() {
     assert!(empty.contains("has no requests"), "{empty}");
 }
 
+/// Files a and b are older than the log: a has what its column says, b as much as is got of it at most. c is put.
+#[test]
+fn gets_may_be_of_a_part_of_a_file() {
+    let header = "time_s,op,user,host,file,bytes,file_bytes\n";
+    let text = "1,get,u,h,a,10,1000\n2,get,u,h,b,20,\n3,get,u,h,b,50,\n4,put,u,h,c,30,\n5,get,u,h,c,40,\n6,get,u,h,c,30,\n";
+    let log = log_of("partial", &format!("{header}{text}"), "").unwrap();
+    let older: Vec<u64> = log.survey.older.iter().map(|file| file.bytes).collect();
+    assert_eq!((older, log.survey.bytes_got, log.survey.largest), (vec![1000, 50], 150, 1000));
+    assert_eq!(log.survey.partial, 3, "of a, of b before its size is known, and of c");
+    assert!(
+        log.notes()[0].starts_with("3 gets of another number of bytes than the file has"),
+        "{:?}",
+        log.notes()
+    );
+    assert_eq!(log.due().unwrap().next().unwrap().unwrap().op.bytes, 10);
+}
+
 #[test]
 fn bad_lines_can_be_skipped_and_are_counted() {
     let text = format!("{HEADER}1,get,u,h,f,1,,\n0.5,get,u,h,f,1,,\nrubbish\n3,put,u,h,g,1,,\n");

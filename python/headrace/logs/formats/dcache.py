@@ -1,8 +1,9 @@
 """dCache's billing log, in its own text form: transfers, and what goes to tape and comes from it.
 
 A transfer is `date [pool:name:transfer] [pnfsid,size] [path] storageClass@hsm bytes connection_ms created {protocol}
-[initiator] {rc:"message"}`, a put where `created` is true. Stores (to tape) and restores (from it) have
-`transfer_ms queuing_ms` instead of bytes. The date is `YYYY-MM-DD HH:MM:SS`, or `MM.DD HH:MM:SS` with
+[initiator] {rc:"message"}`, a put where `created` is true. Its bytes are those moved: often a part of the file. Stores
+(to tape) and restores (from it) have `transfer_ms queuing_ms` instead of bytes. A pool's `remove` is that of its copy,
+such as a purge; a door's is that of the file. The date is `YYYY-MM-DD HH:MM:SS`, or `MM.DD HH:MM:SS` with
 the year in the name of the file.
 """
 
@@ -16,13 +17,15 @@ _DATED = _PLAIN + "-" + pl.coalesce(pl.col("month"), pl.col("mm")) + "-" + pl.co
 _WHEN = stamp(_DATED + " " + pl.col("clock"), "%Y-%m-%d %H:%M:%S%.f")
 _TRANSFER = pl.col("what") == "transfer"
 _TAKEN = (pl.when(_TRANSFER).then(number("second")).otherwise(number("first")) / 1000).round(3)
-_OPS = {"store": "migrate", "restore": "stage", "remove": "delete"}
+_OPS = {"store": "migrate", "restore": "stage"}
 _ASKED = pl.col("asked").is_not_null()
 _OP = (
     pl.when(_TRANSFER & (pl.col("created") == "true"))
     .then(pl.lit("put"))
     .when(_TRANSFER)
     .then(pl.lit("get"))
+    .when(pl.col("what") == "remove")
+    .then(pl.when(pl.col("where") == "pool").then(pl.lit("purge")).otherwise(pl.lit("delete")))
     .otherwise(pl.col("what").replace(_OPS))
 )
 
@@ -31,7 +34,7 @@ DCACHE = Format(
     about="a billing line: date [pool:name:kind] [pnfsid,size] [path] class numbers … {code:message}",
     example='2024-03-01 12:00:05 [pool:p1:transfer] [00AB,4096] [/f] a:b@c 4096 250 false {NFS4,node1} [d:x] {0:""}',
     pattern=r"^(?:(?<year>\d{4})-(?<month>\d\d)-(?<dom>\d\d)|(?<mm>\d\d)\.(?<dd>\d\d))[ T]"
-    r"(?<clock>\d\d:\d\d:\d\d(?:[.,]\d+)?)\S*\s+\[(?:pool|door):[^\]]*?:(?:(?<asked>request|hit)\]\s.*|"
+    r"(?<clock>\d\d:\d\d:\d\d(?:[.,]\d+)?)\S*\s+\[(?<where>pool|door):[^\]]*?:(?:(?<asked>request|hit)\]\s.*|"
     r"(?<what>transfer|store|restore|remove)\]\s+\[(?<id>[^,\]]+),(?<size>-?\d+)\]\s+(?:\[(?<path>.*?)\]\s+)?"
     r"(?<class>\S+)(?:\s+(?<first>\d+)\s+(?<second>\d+))?(?:\s+(?<created>true|false))?(?:\s+\{(?<protocol>[^}]*)\})?"
     r"(?:\s+\[(?<initiator>[^\]]*)\])?.*?\{(?<code>-?\d+):(?<said>.*)\})\s*$",
@@ -41,7 +44,8 @@ DCACHE = Format(
         "host": pl.col("protocol").str.extract(r",([^,:]+)"),
         "job": pl.col("initiator"),
         "file": pl.col("id"),
-        "bytes": whole("size"),
+        "bytes": pl.when(_TRANSFER).then(whole("first")).otherwise(whole("size")),
+        "file_bytes": whole("size"),
         "seconds": _TAKEN,
         "stage_s": pl.when(pl.col("what") == "restore").then(_TAKEN),
         "total_s": pl.when(~_TRANSFER).then((number("first") + number("second")) / 1000),
@@ -59,7 +63,7 @@ DCACHE = Format(
         ),
         "no date": is_date(DATES),
         "no size": (
-            (pl.col("bytes").is_null() | (pl.col("bytes") < 0)) & ~_ASKED,
+            pl.any_horizontal(pl.col(one).is_null() | (pl.col(one) < 0) for one in ("bytes", "file_bytes")) & ~_ASKED,
             "a size is a whole number of bytes, 0 or more and below 2^63",
         ),
     },

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from headrace.view.words import counted, span
+from headrace.view.words import counted, number, span
 
 Json = dict[str, Any]
 Rows = tuple[list[str], list[list[str]]]
 
 # Counted on the logs of `llnl-unitree`, seeds 1 to 40, whose rate is 4.7 MB/s.
 NARROW = (
-    "The intervals of the fit are far too narrow: the fastest of each stratum still share the system with others, and "
-    "ever more of the larger ones. Of 40 logs made with a known rate, none had it in the interval for puts. The line "
-    "through all transfers that met no other had it in 38; its latency is the mean, that of the fastest the least. "
-    "Logs of several weeks, fitted one by one, show what is not known."
+    "These intervals are far too narrow: even the fastest transfers of a stratum shared the system with others, larger "
+    "ones more so. Of 40 synthetic logs with a known rate, none had it within the interval for puts. The interval of "
+    "the line through all transfers that ran alone contained it in 38; that line gives the mean latency, the other "
+    "one the lowest. To see the true uncertainty, fit the logs of several weeks one by one."
 )
 
 
@@ -180,23 +180,23 @@ def regressions(found: Json) -> Rows:
         "95 % interval": lambda fit: _interval(fit["latency_s"], 1),
         "rate, MB/s": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6, ends=False),
         "95 % interval ": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6),
-        "multiple R": _field("multiple_r", ".6f"),
-        "R²": _field("r2", ".6f"),
-        "adjusted R²": _field("adjusted_r2", ".6f"),
-        "standard error, s": _field("s", ".6f"),
+        "multiple R": _field("multiple_r", ".3f"),
+        "R²": _field("r2", ".3f"),
+        "adjusted R²": _field("adjusted_r2", ".3f"),
+        "standard error, s": _field("s", ".3g"),
         "observations": _field("observations", ","),
         "degrees of freedom": lambda fit: f"{fit['df_regression']}, {fit['df_residual']}",
-        "sum of squares: regression": _field("ss_regression", ".6g"),
-        "sum of squares: residual": _field("ss_residual", ".6g"),
+        "sum of squares: regression": _field("ss_regression", ".4g"),
+        "sum of squares: residual": _field("ss_residual", ".4g"),
         "F": lambda fit: _number(fit["f"]),
-        "significance of F": _field("p", ".3g"),
-        "latency: standard error, s": lambda fit: f"{fit['latency_s']['error']:.6g}",
+        "significance of F": lambda fit: _p(fit["p"]),
+        "latency: standard error, s": lambda fit: f"{fit['latency_s']['error']:.3g}",
         "latency: t": lambda fit: _number(fit["latency_s"]["t"]),
-        "latency: p": lambda fit: f"{fit['latency_s']['p']:.3g}",
-        "slope, s/B": lambda fit: f"{fit['slope_s_per_byte']['value']:.6g}",
-        "slope: standard error": lambda fit: f"{fit['slope_s_per_byte']['error']:.6g}",
+        "latency: p": lambda fit: _p(fit["latency_s"]["p"]),
+        "slope, s/B": lambda fit: f"{fit['slope_s_per_byte']['value']:.4g}",
+        "slope: standard error": lambda fit: f"{fit['slope_s_per_byte']['error']:.3g}",
         "slope: t": lambda fit: _number(fit["slope_s_per_byte"]["t"]),
-        "slope: p": lambda fit: f"{fit['slope_s_per_byte']['p']:.3g}",
+        "slope: p": lambda fit: _p(fit["slope_s_per_byte"]["p"]),
     }
     return columns, [[name, *(write(fit) for fit in fits)] for name, write in lines.items()]
 
@@ -209,7 +209,16 @@ def _interval(of: Json | None, scale: float, *, ends: bool = True) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "∞" if value is None else f"{value:,.6g}"
+    return "∞" if value is None else number(value)
+
+
+def _p(value: float) -> str:
+    """Write a significance; the numbers in full are in `--json`.
+
+    >>> _p(0.0423), _p(1.2e-9)
+    ('0.042', '< 0.001')
+    """
+    return "< 0.001" if value < 0.001 else f"{value:.2g}"
 
 
 def delays(found: Json, op: str) -> Rows:
