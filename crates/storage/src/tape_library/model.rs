@@ -33,10 +33,7 @@ pub(super) fn demands(spec: &TapeLibrarySpec, view: View, load: &Load) -> Result
         ..Demand::one(view.id(), Server::Delay, Law::Fixed(away_ms)).times(-mounts, 1.0)
     };
     let arms = Demand {
-        fails: Some(format!(
-            "arms of `{}` are waited for as at the log's own rate, whatever the load",
-            view.path()
-        )),
+        fails: arms_at_own_rate(spec, view, mounts),
         ..Demand::one(view.id(), Server::Delay, Law::Fixed(arm_wait_ms(spec, view, sessions, mounts)?))
             .times(mounts, 1.0)
     };
@@ -61,9 +58,24 @@ fn held(sessions: &Sessions, mounts: f64, mount_ms: f64) -> Law {
     Law::mixed(laws.filter(|(p, _)| *p > 0.0).collect())
 }
 
+fn arms_at_own_rate(spec: &TapeLibrarySpec, view: View, mounts: f64) -> Option<String> {
+    let busy_s = 2.0 * mounts * spec.robot_move.secs() / f64::from(arms(spec));
+    (busy_s > 0.0).then(|| {
+        format!(
+            "arms of `{}` are waited for as at the log's own rate, whatever the load: they saturate at {:.4}/s",
+            view.path(),
+            1.0 / busy_s
+        )
+    })
+}
+
+fn arms(spec: &TapeLibrarySpec) -> u32 {
+    spec.groups.iter().map(|group| group.arms).sum()
+}
+
 /// The mean wait for an arm. Each mount takes two moves: one to the drive, and one back.
 fn arm_wait_ms(spec: &TapeLibrarySpec, view: View, sessions: &Sessions, mounts: f64) -> Result<f64, String> {
-    let (each, arms) = (spec.robot_move.ms(), spec.groups.iter().map(|group| group.arms).sum::<u32>());
+    let (each, arms) = (spec.robot_move.ms(), arms(spec));
     let moves = Visits { rate: 2.0 * mounts * sessions.per_s * 1e-3, mean: each, square: each * each };
     let busy = moves.rate * each / f64::from(arms) * 100.0;
     wait(arms, &[moves])
@@ -78,7 +90,12 @@ fn apart(spec: &TapeLibrarySpec, view: View) -> Option<String> {
     });
     let batched = (spec.recall == Recall::ByCartridge)
         .then(|| format!("requests wait in order: those for a mounted cartridge of `{path}` go first"));
-    several.or(batched)
+    let alone = || {
+        Some(format!(
+            "any drive serves any session: sessions of the same cartridge of `{path}` wait for the drive that has it"
+        ))
+    };
+    several.or(batched).or_else(alone)
 }
 
 fn evicted(spec: &TapeLibrarySpec, view: View) -> Option<String> {
