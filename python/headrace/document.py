@@ -1180,9 +1180,9 @@ class DriveGroup(TypedDict):
     drives: int
     """Number of drives."""
     for_reads: NotRequired[int]
-    """Number of these reserved for reading."""
+    """Number of these reserved for reading. Some drive must be left to write the cartridges of each group."""
     for_writes: NotRequired[int]
-    """Number of these reserved for writing."""
+    """Number of these reserved for writing. Some drive must be left to read the cartridges of each group."""
     rate: NotRequired[str | None]
     """Rate that they share: that of their chain or network. Default: no limit."""
     silos: NotRequired[int]
@@ -1236,7 +1236,7 @@ class MigrateSpec(TypedDict):
     """Migration to tape: one process that sleeps, lists files, and copies them one by one."""
 
     every: str
-    """Sleep time after a list is finished."""
+    """Sleep time after a list is finished; above 0 s."""
     min_age: NotRequired[str]
     """Minimum time in the pool."""
     order: NotRequired[MigrateOrder]
