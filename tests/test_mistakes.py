@@ -112,6 +112,17 @@ MISTAKES = {
         ["a request of 128 KiB does not fit into the"],
     ),
     "a word for a map": (("{poisson: 10 /s}", "poisson"), ["6:30", "`poisson` needs more than its name"]),
+    "a word and its value in one": (("{poisson: 10 /s}", "poisson 10 /s"), ["6:30", "write `{poisson: 10 /s}`"]),
+    "a number for a map": (
+        ("{poisson: 10 /s}", "{closed: 8}"),
+        ["`closed` is `8`; it must be a map of fields such as `{depth: …}`"],
+    ),
+    "a value for a word": (
+        ("size: 128 KiB}\nrun", "size: 128 KiB, op: {read: 70%}}\nrun"),
+        ["`read` takes no value", "write `op: read`, or `reads: …`"],
+    ),
+    "a word for a number": (("disks: 3", "disks: four"), ["`disks` is `four`; it must be a whole number from 1 to"]),
+    "capital letters": (("level: raid0", "level: RAID0"), ["did you mean `raid0`?"]),
     "out of bounds": (("disks: 3", "disks: 0"), ["`disks` is 0", "at least 1"]),
     "no YAML": (("{poisson: 10 /s}", "{poisson: 10 /s"), ["invalid YAML", "scenario.yaml:"]),
     "nothing to do": (

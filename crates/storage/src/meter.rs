@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{LABELS, LinkUsage, LockUse, Sim, Usage};
+use headrace_kernel::{LABELS, LinkUsage, LockUse, Pool, Sim, Usage};
 use headrace_stats::Level;
 use headrace_units::Nanos;
 use headrace_work::Cause;
@@ -103,6 +103,23 @@ impl Activity {
         }
     }
 
+    /// What the places of a pool recorded that hosts take one by one: how many are taken, and who waits for one.
+    pub(crate) fn of_places(pool: &Pool, now: Nanos) -> Self {
+        let (places, waits) = (u128::from(pool.capacity()), pool.waits());
+        let taken = places * u128::from(now.0) - pool.level().area(now);
+        let served = waits.waits.count() - (pool.capacity() - pool.held());
+        Self {
+            servers: pool.capacity(),
+            busy: by_hosts(taken),
+            queue: waits.queue.area(now),
+            waiting: waits.queue.value(),
+            visits: waits.waits.count(),
+            waited: waits.waits.sum_ns(),
+            served,
+            service: taken,
+        }
+    }
+
     /// What locks recorded: they are in use while somebody waits for the most contended of them.
     pub fn of_locks(used: &LockUse, now: Nanos) -> Self {
         Self {
@@ -127,6 +144,14 @@ impl Activity {
             busy: [host - waited, destage + u128::from(alone_ns) + waited, others[0], others[1], others[2]],
             ..self
         }
+    }
+
+    /// The same of a server that worked for hosts besides, as far as it had time.
+    pub(crate) fn with_hosts(mut self, ns: u64, now: Nanos) -> Self {
+        let most = u128::from(self.servers) * u128::from(now.0);
+        let left = most.saturating_sub(self.busy.iter().sum());
+        self.busy[Cause::Host as usize] += u128::from(ns).min(left);
+        self
     }
 
     /// What links recorded that transfers share: what is lost by sharing counts as waiting.

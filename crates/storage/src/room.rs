@@ -112,6 +112,11 @@ pub trait Known {
         false
     }
 
+    /// Whether its servers are places that requests hold while others serve them, such as those of a queue depth.
+    fn is_limit(&self) -> bool {
+        false
+    }
+
     /// How many ports it has at most, where each array on it takes one for itself and one for each of its disks.
     fn most_ports(&self) -> Option<usize> {
         None
@@ -276,7 +281,7 @@ pub trait Metered {
         None
     }
 
-    /// In which state it is, where that is not the usual one: `degraded`, `rebuilding`, `lost data`.
+    /// In which state it is, where that is not the usual one: `degraded`, `unavailable`, `rebuilding`, `lost data`.
     fn state(&self) -> Option<&'static str> {
         None
     }

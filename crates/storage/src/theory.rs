@@ -147,6 +147,8 @@ pub enum Server {
 pub enum Order {
     /// First come, first served.
     FirstCome,
+    /// The same, where each server has a queue of its own and a visit comes to any of them, each as likely: dies of a drive.
+    Apart,
     /// The most urgent stream.
     Urgent,
     /// The visit of the smallest rank, whatever its stream: this one's. Visits of one request are each on their own.

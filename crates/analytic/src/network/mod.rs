@@ -176,6 +176,22 @@ impl Solution {
         self.classes.iter().map(|class| class.queues[station]).sum()
     }
 
+    /// The same, slowed down where a server would be busy for more than all of the time: approximations of split requests may say
+    /// so where their parts are shared out unevenly.
+    #[must_use]
+    pub fn within_bounds(mut self, network: &Network) -> Self {
+        let queues = network.stations.iter().filter(|station| !station.delay);
+        let busy = queues.map(|station| self.utilisation(station) / f64::from(station.servers));
+        let most = busy.fold(1.0, f64::max);
+        for (flow, class) in self.classes.iter_mut().zip(&network.classes).filter(|_| most > 1.0) {
+            flow.throughput /= most;
+            if flow.throughput > 0.0 {
+                flow.response = f64::from(class.clients) / flow.throughput - class.think;
+            }
+        }
+        self
+    }
+
     /// The share of time that the server of a queue is busy, Σ X D; for a delay, the mean number of requests there.
     pub fn utilisation(&self, station: &Station) -> f64 {
         self.classes.iter().zip(&station.demands).map(|(class, demand)| class.throughput * demand).sum()

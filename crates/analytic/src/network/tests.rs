@@ -50,6 +50,51 @@ fn one_server_and_thinking_clients_are_the_repairman() {
     assert!((found - (1.0 - idle) / service).abs() < 1e-12);
 }
 
+/// Clients that think and many servers: the chain of states of M/M/c with finitely many clients. All servers are busy nearly always where
+/// there are three times as many clients, which is where the probability of an idle queue has no digits left as a difference.
+#[test]
+fn many_servers_and_thinking_clients_are_the_repairmen() {
+    for (servers, clients, think, service) in [
+        (2, 6, 10.0, 3.0),
+        (16, 100, 1.0, 60.0),
+        (32, 100, 1.0, 60.0),
+        (32, 84, 100.0, 60.0),
+        (200, 500, 30.0, 60.0),
+    ] {
+        let mut states = vec![1.0_f64];
+        for here in 0..clients {
+            let rate = f64::from(clients - here) / think * service / f64::from((here + 1).min(servers));
+            states.push(states[here as usize] * rate);
+            let most = states.iter().copied().fold(0.0, f64::max);
+            states.iter_mut().for_each(|state| *state /= most);
+        }
+        let busy = states.iter().zip(0_u32..).map(|(p, here)| p * f64::from(here.min(servers))).sum::<f64>();
+        let exact = busy / states.iter().sum::<f64>() / service;
+        let station = Station { servers, ..Station::queue(vec![service]) };
+        let found = throughput(&mva::exact(&Network::new(vec![station], vec![Class { clients, think }])));
+        assert!((found / exact - 1.0).abs() < 1e-9, "{servers} {clients}: {found}, exact {exact}");
+    }
+}
+
+/// Two stations of many servers and two classes: a class under two names is one, and no server is busy more than all the time.
+#[test]
+fn several_stations_of_many_servers_stay_exact() {
+    let station = |servers, demands: &[f64]| Station { servers, ..Station::queue(demands.to_vec()) };
+    let of = |classes: &[u32]| {
+        let demands = |ms: f64| vec![ms; classes.len()];
+        let stations =
+            vec![station(24, &demands(60.0)), station(20, &demands(45.0)), station(1, &demands(1.0))];
+        let classes = classes.iter().map(|clients| Class { clients: *clients, think: 5.0 }).collect();
+        Network::new(stations, classes)
+    };
+    for clients in [10, 44, 90] {
+        let (one, two) =
+            (mva::exact(&of(&[clients])), mva::exact(&of(&[clients / 2, clients - clients / 2])));
+        assert!((throughput(&one) / throughput(&two) - 1.0).abs() < 1e-9, "{clients}");
+        assert!(throughput(&one) <= 24.0 / 60.0);
+    }
+}
+
 /// Two classes at one server with one client each: the other is found there X Q of the time. By hand: each finds what a lone
 /// client of the other class leaves there, its whole time.
 #[test]

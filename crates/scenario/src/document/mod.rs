@@ -7,6 +7,7 @@ mod path;
 mod problem;
 mod schema;
 mod tree;
+mod wanted;
 
 pub use path::{Path, Step};
 pub use problem::{Problem, Problems};

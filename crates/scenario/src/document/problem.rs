@@ -38,7 +38,9 @@ impl Problem {
         if known.is_empty() {
             return self;
         }
+        let name = name.to_lowercase();
         let likeness = |known: &&str| {
+            let (name, known) = (name.as_str(), &*known.to_lowercase());
             strsim::jaro_winkler(name, known) + strsim::normalized_damerau_levenshtein(name, known)
         };
         let near = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));

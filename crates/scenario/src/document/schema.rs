@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use super::path::Path;
 use super::problem::Problem;
 use super::tree::{Key, Node, Tree, Value};
+use super::wanted::kind_in_words;
 
 /// Every way in which `tree` differs from `schema`.
 pub fn check(tree: &Tree, schema: &Json) -> Vec<Problem> {
@@ -24,7 +25,7 @@ struct Checker<'s> {
 }
 
 /// The items of a list in the schema, none where it is missing.
-fn list<'s>(schema: &'s Json, keyword: &str) -> &'s [Json] {
+pub(super) fn list<'s>(schema: &'s Json, keyword: &str) -> &'s [Json] {
     schema[keyword].as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -40,7 +41,7 @@ fn tag(schema: &Json) -> Option<&str> {
 }
 
 /// The one key that chooses this alternative.
-fn only_key(schema: &Json) -> Option<&str> {
+pub(super) fn only_key(schema: &Json) -> Option<&str> {
     match (list(schema, "required"), schema["properties"].as_object()) {
         ([key], Some(properties)) if properties.len() == 1 => key.as_str(),
         _ => None,
@@ -48,7 +49,7 @@ fn only_key(schema: &Json) -> Option<&str> {
 }
 
 /// The bare words this alternative stands for.
-fn words(schema: &Json) -> Vec<&str> {
+pub(super) fn words(schema: &Json) -> Vec<&str> {
     let constant = schema["const"].as_str();
     list(schema, "enum").iter().filter_map(Json::as_str).chain(constant).collect()
 }
@@ -159,6 +160,16 @@ impl<'s> Checker<'s> {
         };
         match objects.iter().find(|object| only_key(object) == Some(&key.name)) {
             Some(object) => self.object(entries, object, path),
+            None if all.iter().any(|schema| words(schema).contains(&key.name.as_str())) => {
+                let problem = Problem::at(path.clone(), format!("`{}` takes no value", key.name));
+                let others = objects.iter().filter_map(|object| only_key(object));
+                let or: String = others.map(|other| format!(", or `{other}: …`")).collect();
+                self.say(Problem { span: key.span.clone(), ..problem }.help(format!(
+                    "write `{}: {}`{or}",
+                    last(path),
+                    key.name
+                )));
+            }
             None => {
                 let problem = Problem::at(path.clone(), format!("unknown {}: `{}`", last(path), key.name));
                 self.say(Problem { span: key.span.clone(), ..problem }.nearest(&key.name, names()));
@@ -263,6 +274,11 @@ impl<'s> Checker<'s> {
                 let or = names.iter().map(|name| format!(", or `{name}`")).collect::<String>();
                 self.say(problem.help(format!("write `{{{word}: …}}` with what it needs{or}")));
             }
+            Some(word) if word.split_once(' ').is_some_and(|(first, _)| keys.contains(&first)) => {
+                let (first, rest) = word.split_once(' ').expect("it has a space");
+                let problem = Problem::at(path.clone(), format!("unknown {}: `{word}`", last(path)));
+                self.say(problem.help(format!("write `{{{first}: {rest}}}`")));
+            }
             Some(word) if !names.is_empty() || !keys.is_empty() => {
                 let problem = Problem::at(path.clone(), format!("unknown {}: `{word}`", last(path)));
                 self.say(problem.nearest(word, names.into_iter().chain(keys)));
@@ -317,22 +333,5 @@ fn is_of_type(scalar: &Json, schema: &Json) -> bool {
         Json::Null => has_type(schema, "null"),
         Json::Number(number) if number.is_f64() => has_type(schema, "number"),
         _ => has_type(schema, "integer") || has_type(schema, "number"),
-    }
-}
-
-fn kind_in_words(schema: &Json) -> String {
-    let named = |name: &str| format!("`{name}: …`");
-    match schema["type"].as_str() {
-        _ if !schema["x-unit"].is_null() => format!("a {}", schema["x-unit"].as_str().unwrap_or("quantity")),
-        _ if !words(schema).is_empty() => {
-            words(schema).iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" or ")
-        }
-        Some("object") => only_key(schema).map_or_else(|| "a map of fields".to_owned(), named),
-        Some("array") => "a list".to_owned(),
-        Some("integer") => "a whole number".to_owned(),
-        Some("number") => "a number".to_owned(),
-        Some("boolean") => "true or false".to_owned(),
-        Some("null") => "left out".to_owned(),
-        _ => "text".to_owned(),
     }
 }

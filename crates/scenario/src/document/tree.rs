@@ -94,9 +94,10 @@ impl Tree {
         let mut node = &mut self.root;
         // Names are free, so only a place below a name shows that it is misspelt: a new one may well resemble another. The schema
         // checks fields.
-        let misspelt_at = match path.split('.').collect::<Vec<_>>()[..] {
-            ["system" | "workload" | "parts", _, _, ..] => 1,
-            _ => 0,
+        let (misspelt_at, is_name) = match path.split('.').collect::<Vec<_>>()[..] {
+            ["system" | "workload" | "parts", _] => (0, true),
+            ["system" | "workload" | "parts", _, _, ..] => (1, false),
+            _ => (0, false),
         };
         let mut within = "";
         for (depth, step) in path.split('.').enumerate() {
@@ -104,7 +105,8 @@ impl Tree {
                 node.open_name();
             }
             within = step;
-            if let Some(near) = node.nearly(step, depth <= misspelt_at) {
+            let near = node.nearly(step, depth <= misspelt_at).filter(|_| !(is_name && depth == 1));
+            if let Some(near) = near {
                 return Err(wrong(format!("`{path}`: there is no `{step}`; did you mean `{near}`?")));
             }
             node = node.child_to_set(step).ok_or_else(|| {

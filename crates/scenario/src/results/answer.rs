@@ -18,7 +18,8 @@ pub fn in_words(results: &Results) -> String {
 
 /// What limits the system, and how far away that is.
 fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
-    let busy = format!("Bottleneck: {}, {:.0} % busy", bottleneck.group, bottleneck.utilisation * 100.0);
+    let how = if bottleneck.limit { "of its queue depth in use" } else { "busy" };
+    let busy = format!("Bottleneck: {}, {:.0} % {how}", bottleneck.group, bottleneck.utilisation * 100.0);
     let about = if bottleneck.estimate { " (estimate)" } else { "" };
     // With several streams a factor says nothing without the load that it is a factor of.
     let of =

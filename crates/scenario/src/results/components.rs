@@ -42,7 +42,7 @@ pub struct ComponentResults {
     pub waiting_ms: f64,
     /// The mean time a server was held, in ms.
     pub service_ms: f64,
-    /// In which state it was at the end of the run, the first replication's: `failed`, `degraded`, `rebuilding`, `lost data`; none where
+    /// In which state it was at the end of the run, the first replication's: `failed`, `degraded`, `unavailable`, `rebuilding`, `lost data`; none where
     /// nothing is wrong with it.
     pub state: Option<&'static str>,
     /// Measures of its own kind: counts, ratios, mean levels. None where nothing happened that they measure.
@@ -65,6 +65,8 @@ pub struct Bottleneck {
     pub saturates_at: Option<f64>,
     /// The streams whose load that is: those that reach it, all growing together.
     pub streams: Vec<String>,
+    /// Whether its servers are the places of a queue depth, which requests hold while other components serve them.
+    pub limit: bool,
     /// Whether that is an estimate: its utilisation need not grow in proportion to the load.
     pub estimate: bool,
 }
@@ -137,18 +139,19 @@ pub(super) fn bottleneck(
     outcomes: &[Outcome],
     components: &[ComponentResults],
 ) -> Option<Bottleneck> {
-    let busy = components.iter().enumerate().filter(|(_, component)| component.utilisation.is_some());
-    let by = |component: &ComponentResults| component.utilisation.unwrap_or(0.0);
-    let (at, busiest) = busy.max_by(|(_, a), (_, b)| by(a).total_cmp(&by(b)))?;
+    let (id, busiest) = busiest(plan, components)?;
     let utilisation = busiest.utilisation.filter(|utilisation| *utilisation > 0.0)?;
-    let id = NodeId(at as u32);
     // What streams elsewhere do is no matter of this component's.
     let open = reaching(plan, id).all(|(_, stream)| stream.is_open());
     let kept_up = kept_up(plan, id, outcomes);
     let never_idle = utilisation >= SATURATED;
     // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
     let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
-    let headroom = if never_idle { kept_up.filter(|_| saturated) } else { Some(1.0 / utilisation) };
+    let headroom = match () {
+        () if never_idle => kept_up.filter(|_| saturated),
+        () if falls_behind(plan, outcomes) => None,
+        () => Some(1.0 / utilisation),
+    };
     Some(Bottleneck {
         component: busiest.path.clone(),
         group: busiest.group.clone(),
@@ -156,8 +159,43 @@ pub(super) fn bottleneck(
         saturated,
         saturates_at: headroom.filter(|_| open),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
-        estimate: !plan.graph.view(id).scales(),
+        estimate: is_limit(plan, id) || !plan.graph.view(id).scales(),
+        limit: is_limit(plan, id),
     })
+}
+
+fn is_limit(plan: &Plan, id: NodeId) -> bool {
+    plan.graph.view(id).is_limit()
+}
+
+/// The component that is in use for most of the time. The places of a queue depth are all taken too where what serves their requests is
+/// never idle, or has as many clients: they count while it has time left and somebody waits for one.
+fn busiest<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(NodeId, &'c ComponentResults)> {
+    let by = |(_, component): &(NodeId, &ComponentResults)| component.utilisation.unwrap_or(0.0);
+    let most = |of_limits: bool| {
+        let all = components.iter().enumerate().map(|(at, component)| (NodeId(at as u32), component));
+        let measured = all.filter(|(_, component)| component.utilisation.is_some());
+        let chosen = measured.filter(|(id, _)| is_limit(plan, *id) == of_limits);
+        chosen.max_by(|a, b| by(a).total_cmp(&by(b)))
+    };
+    let server = most(false);
+    let left = server.filter(|server| by(server) < SATURATED);
+    let holds_back = |limit: &(NodeId, &ComponentResults)| {
+        let open = reaching(plan, limit.0).all(|(_, stream)| stream.is_open());
+        (open || limit.1.queue > Some(0.0)) && left.is_some_and(|server| by(limit) > by(&server))
+    };
+    let limit = most(true).filter(holds_back);
+    limit.or(server)
+}
+
+/// Whether requests of an open stream are answered more slowly than they come, and the longer the more so.
+pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
+    let drifts = outcomes.iter().any(|outcome| !outcome.steady);
+    let open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open());
+    drifts
+        && open
+            .into_iter()
+            .any(|(at, _)| sustained([at].into_iter(), outcomes).is_some_and(|share| share < 0.99))
 }
 
 /// The streams whose requests come to a component, with their numbers.
@@ -165,11 +203,16 @@ fn reaching(plan: &Plan, id: NodeId) -> impl Iterator<Item = (usize, &StreamPlan
     plan.streams.iter().enumerate().filter(move |(_, stream)| plan.graph.reaches(stream.target, id))
 }
 
-/// The share of the offered load that was sustained, of the streams that reach a component: the rate of answers over the rate of
-/// requests up to the last one made. None where all were made at once.
+/// The share of the offered load that was sustained, of the streams that reach a component.
 fn kept_up(plan: &Plan, id: NodeId, outcomes: &[Outcome]) -> Option<f64> {
+    sustained(reaching(plan, id).map(|(at, _)| at), outcomes)
+}
+
+/// The share of the offered load of streams that was sustained: the rate of answers over the rate of requests up to the last one
+/// made. None where all were made at once.
+fn sustained(streams: impl Iterator<Item = usize>, outcomes: &[Outcome]) -> Option<f64> {
     let (mut offered, mut sustained) = (0.0, 0.0);
-    for (at, _) in reaching(plan, id) {
+    for at in streams {
         for outcome in outcomes {
             let of = &outcome.streams[at];
             if of.last_born.0 == 0 || outcome.ended_at.0 == 0 {

@@ -3,6 +3,7 @@
 use headrace_stats::Method;
 use headrace_trace::Replay;
 
+use super::components::falls_behind;
 use super::{Bottleneck, StreamResults, is_complete};
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome};
@@ -28,6 +29,7 @@ pub(super) fn of(
     notes.extend(beginning(plan));
     notes.extend(streams.iter().filter_map(untrusted));
     notes.extend(limits(bottleneck));
+    notes.extend(behind(plan, outcomes, bottleneck));
     notes.extend(of_components(plan));
     notes.extend(of_health(plan, outcomes));
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| outcome.remarks.iter().cloned()));
@@ -124,6 +126,16 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
     }
 }
 
+/// Requests that pile up though no component is always busy.
+fn behind(plan: &Plan, outcomes: &[Outcome], bottleneck: Option<&Bottleneck>) -> Option<String> {
+    let hidden = bottleneck.is_some_and(|of| !of.saturated) && falls_behind(plan, outcomes);
+    hidden.then(|| {
+        "requests come faster than they are answered, though no component is always busy: a limit or a part of one holds them \
+         back (see where their time went), so no headroom is given"
+            .to_owned()
+    })
+}
+
 /// What components say of themselves under their streams.
 fn of_components(plan: &Plan) -> Vec<String> {
     plan.streams.iter().filter_map(|stream| plan.graph.view(stream.target).note(&stream.load())).collect()
@@ -147,6 +159,10 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     for (state, says) in [
         ("failed", "failed at the end of the run"),
         ("degraded", "degraded at the end of the run: a further failure may lose data"),
+        (
+            "unavailable",
+            "more disks are out of use at the end of the run than the level tolerates: requests for some data fail until they return",
+        ),
         ("rebuilding", "not yet rebuilt at the end of the run"),
         (
             "lost data",

@@ -51,7 +51,7 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
     let laws = || queue.asked.iter().flatten().map(|asked| &asked.law);
     let exponential = laws().all(Law::is_exponential);
     if network.is_open() {
-        let several = queue.servers > 1;
+        let several = queue.servers > 1 && !queue.apart;
         return match () {
             () if several && !(exponential && alike(laws())) => Some(format!(
                 "service of several servers is exponential: that of `{name}` is not (the wait is scaled by (1 + cv²)/2)"
@@ -63,7 +63,7 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
         () if queue.has_ranks() => {
             Some(format!("requests are served in order of arrival: `{name}` has priorities"))
         }
-        () if queue.servers > 1 && queue.is_split() => Some(format!(
+        () if queue.servers > 1 && !queue.apart && queue.is_split() => Some(format!(
             "a station has one server: `{name}` has {} (approximated by a fast server and a delay, \
              after Seidmann; up to 26 % longer than simulated, most where clients equal servers)",
             queue.servers
@@ -99,6 +99,9 @@ fn join(network: &Network, stream: usize, name: &str) -> Option<String> {
         return Some(format!("of `{name}`: {}", independent(branches, part.is_exponential())));
     }
     let known = match (part.is_exponential(), branches) {
+        _ if network.rounds(stream) > 1.0 + 1e-9 => {
+            "its error is known for one split only: these reads come before writes"
+        }
         (false, _) => "its error is known for exponential service only",
         (true, 2) => "the response was within 0.3 % of simulation",
         (true, ..=4) => "the response was up to 2 % longer than simulated",

@@ -8,7 +8,7 @@ use headrace_workload::ArrivalSpec;
 use super::network::{Network, Queue};
 use super::{Between, Point, StreamPoint, loads};
 
-/// Maximum of populations × stations for the exact recursion; beyond it, linearizer is used.
+/// Maximum number of steps of the exact recursion; beyond it, linearizer is used.
 const MOST: u64 = 4_000_000;
 
 /// How a queue with several servers is taken.
@@ -43,9 +43,22 @@ fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> 
         return vec![Station::delay(paths)];
     }
     let joins = of(&|stream| match &queue.asked[stream] {
-        Some(asked) if queue.splits(stream) => asked.visits * network.join_ms(stream),
+        Some(asked) if queue.splits(stream) => {
+            asked.visits * network.join_ms(stream) / network.rounds(stream)
+        }
         _ => 0.0,
     });
+    if queue.apart {
+        let part = |all: &[f64]| all.iter().map(|ms| ms / f64::from(queue.servers)).collect::<Vec<_>>();
+        let one = Station {
+            delay: false,
+            servers: 1,
+            demands: part(&demands),
+            paths: part(&paths),
+            joins: part(&joins),
+        };
+        return vec![one; queue.servers as usize];
+    }
     if queue.servers == 1 || (several == Several::Exactly && !queue.is_split()) {
         return vec![Station { delay: false, servers: queue.servers, demands, paths, joins }];
     }
@@ -55,8 +68,7 @@ fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> 
 }
 
 fn is_small_with(queues: &Queues) -> bool {
-    let kept: u64 = queues.stations().iter().map(|station| u64::from(station.servers)).sum();
-    mva::populations(queues).saturating_mul(kept) <= MOST
+    mva::steps(queues) <= MOST
 }
 
 /// Whether the scenario's own load is solved exactly.
@@ -67,10 +79,8 @@ pub fn is_small(network: &Network) -> bool {
 
 fn solved(network: &Network, clients: &[u32]) -> Solution {
     let exactly = queues(network, clients, Several::Exactly);
-    if is_small_with(&exactly) {
-        return mva::exact(&exactly);
-    }
-    linearizer::solve(&exactly)
+    let found = if is_small_with(&exactly) { mva::exact(&exactly) } else { linearizer::solve(&exactly) };
+    found.within_bounds(&exactly)
 }
 
 /// Throughput of each stream, requests/s.

@@ -12,10 +12,13 @@ const STEPS: u32 = 9;
 /// The most clients that a scenario can have.
 const MOST_CLIENTS: f64 = 1e6;
 
-/// From 10 to 90 % of what is sustained, or from one client to twice as many as the knee has, and at least the scenario's own.
+/// From 10 to 90 % of what is sustained, and to the scenario's own load where that is sustained too; or from one client to twice as many as the knee has, and at least the scenario's own.
 pub fn usual(network: &Network, sustains_per_s: f64, knee: Option<f64>) -> (f64, f64) {
     match knee {
-        None => (sustains_per_s * 0.1, sustains_per_s * 0.9),
+        None => {
+            let (from, to, own) = (sustains_per_s * 0.1, sustains_per_s * 0.9, network.load());
+            (from.min(own), if own < sustains_per_s { to.max(own) } else { to })
+        }
         Some(knee) => {
             let to = (2.0 * libm::ceil(knee)).max(network.load()).min(MOST_CLIENTS);
             (network.streams.len() as f64, to.max(network.streams.len() as f64))

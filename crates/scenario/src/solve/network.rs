@@ -24,6 +24,8 @@ pub struct Network<'p> {
 pub struct Queue {
     pub node: NodeId,
     pub servers: u32,
+    /// Whether each of them has a queue of its own.
+    pub apart: bool,
     /// What one request of each stream asks of it.
     pub asked: Vec<Option<Asked>>,
     /// Whether what waits here is counted elsewhere: every message is in another port at the same time, for as long at least.
@@ -153,6 +155,13 @@ impl<'p> Network<'p> {
         joins.map(|demand| demand.work_ms() / demand.beside).sum()
     }
 
+    /// How often a request of a stream is split: a small write to a RAID 5 reads side by side, then writes side by side.
+    pub fn rounds(&self, stream: usize) -> f64 {
+        let split = self.queues.iter().filter(|queue| queue.splits(stream));
+        let asked = split.filter_map(|queue| queue.asked[stream].as_ref());
+        asked.map(|asked| asked.visits / asked.beside).sum()
+    }
+
     /// The joins of a stream: how often, over how many parts, and the law of the largest.
     pub fn joins(&self, stream: usize) -> impl Iterator<Item = (f64, u32, &Law)> {
         self.streams[stream].1.iter().filter_map(|demand| match &demand.server {
@@ -162,7 +171,7 @@ impl<'p> Network<'p> {
     }
 
     pub fn method(&self) -> String {
-        let many = self.queues.iter().any(|queue| queue.servers > 1);
+        let many = self.queues.iter().any(|queue| queue.servers > 1 && !queue.apart);
         match (self.is_open(), super::closed::is_small(self)) {
             (true, _) if many => "open network: Pollaczek-Khinchine and Erlang C at each queue".to_owned(),
             (true, _) => "open network: Pollaczek-Khinchine at each queue".to_owned(),
@@ -174,9 +183,10 @@ impl<'p> Network<'p> {
 
 /// What all streams ask of a queue; `None` for a node that is none, or to which nothing comes.
 fn queue(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<Queue> {
-    let servers = streams.iter().flat_map(|(_, demands)| demands_on(node, demands)).next()?.0;
+    let (servers, order, _) = streams.iter().flat_map(|(_, demands)| demands_on(node, demands)).next()?;
     let asked = streams.iter().map(|(stream, demands)| asked(node, stream.spec.priority, demands)).collect();
-    Some(Queue { node, servers, asked, counted_elsewhere: messages::are_elsewhere(node, streams) })
+    let apart = order == Order::Apart;
+    Some(Queue { node, servers, apart, asked, counted_elsewhere: messages::are_elsewhere(node, streams) })
 }
 
 fn demands_on(node: NodeId, demands: &[Demand]) -> impl Iterator<Item = (u32, Order, &Demand)> {
@@ -199,7 +209,7 @@ fn asked(node: NodeId, priority: u8, demands: &[Demand]) -> Option<Asked> {
         Law::mixed(here.iter().map(|(_, demand)| (demand.visits / visits, demand.law.clone())).collect());
     let path = sum(|demand| demand.work_ms() / demand.beside);
     let rank = |order: Order| match order {
-        Order::FirstCome => 0,
+        Order::FirstCome | Order::Apart => 0,
         Order::Urgent => u32::from(priority),
         Order::Ranked(rank) => rank,
     };

@@ -48,11 +48,12 @@ fn waits(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
     if queue.has_ranks() {
         return by_rank(queue, rates);
     }
+    let (servers, queues) = if queue.apart { (1, f64::from(queue.servers)) } else { (queue.servers, 1.0) };
     let visits = |(rate, asked): (&f64, &Option<Asked>)| {
-        asked.as_ref().map(|asked| visits(rate * asked.visits, &asked.law))
+        asked.as_ref().map(|asked| visits(rate * asked.visits / queues, &asked.law))
     };
     let all: Vec<Visits> = rates.iter().zip(&queue.asked).filter_map(visits).collect();
-    vec![wait(queue.servers, &all); rates.len()]
+    vec![wait(servers, &all); rates.len()]
 }
 
 fn visits(rate: f64, law: &Law) -> Visits {

@@ -203,6 +203,21 @@ run: {{requests: 40000}}
     }
 }
 
+/// Four builders that assemble for 20 ms each: at most 200 events/s, so 180/s leave a headroom of 1.11.
+#[test]
+fn builders_that_assemble_are_busy() {
+    let results = run("
+system:
+  b: {type: event_builder, builders: 4, buffers: 4, rate: 100 MB/s, assemble: 20 ms}
+  r: {type: readout, concentrators: 4, sub_event: 250 kB, rate: 100 MB/s, builder: b}
+workload: {t: {to: r, arrivals: {poisson: 180 /s}}}
+run: {requests: 20000}
+");
+    let bottleneck = results.bottleneck.unwrap();
+    assert_eq!(bottleneck.component, "b");
+    near(bottleneck.saturates_at.unwrap(), 200.0 / 180.0, 0.03);
+}
+
 /// Each error names the field, what is wrong with it, and a fix.
 #[test]
 fn mistakes_are_named() {

@@ -153,3 +153,53 @@ run: {{time: 8 s, requests: 1000000, seed: {seed}}}
         prop_assert_eq!(found.phases, again.phases);
     }
 }
+
+/// A RAID 0 that has lost a disk, and a RAID 6 that has lost three, cannot serve all of their data: the note says so, not that a further
+/// failure would lose it.
+#[test]
+fn an_array_without_some_of_its_data_is_not_merely_degraded() {
+    for (array, failed, expected) in [
+        ("level: raid0, disks: 4", 1, "more disks are out of use"),
+        ("level: raid6, disks: 5", 3, "more disks are out of use"),
+        ("level: raid6, disks: 5", 2, "a further failure may lose data"),
+    ] {
+        let faults: Vec<String> =
+            (0..failed).map(|disk| format!("{{component: 'v/d[{disk}]', fails: 1 s}}")).collect();
+        let text = format!(
+            "
+parts: {{d: {{type: station, service: 1 ms}}}}
+system: {{v: {{type: array, {array}, of: d, stripe_unit: 64 KiB}}}}
+workload: {{u: {{to: v, arrivals: {{poisson: 40 /s}}, size: 8 KiB}}}}
+faults: [{}]
+run: {{requests: 400}}
+",
+            faults.join(", ")
+        );
+        let found = simulate(&text, "test.yaml", &[], &Options::default(), &Progress::default());
+        let notes = found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results.notes;
+        assert!(notes.iter().any(|note| note.contains(expected)), "{array}, {failed} failed: {notes:?}");
+    }
+}
+
+/// Requests limited by a queue depth: headroom is that of its places, and an overload says so.
+#[test]
+fn a_queue_depth_limits_the_headroom() {
+    let at = |rate: u32| {
+        let text = format!(
+            "
+parts: {{d: {{type: station, service: {{exponential: 5 ms}}}}}}
+system:
+  h: {{type: server, adapter: {{queue_depth: 4}}, attached: [a]}}
+  a: {{type: array, level: raid0, of: d, disks: 16, stripe_unit: 64 KiB}}
+workload: {{u: {{from: h, to: a, arrivals: {{poisson: {rate} /s}}, size: 64 KiB, align: 64 KiB}}}}
+run: {{requests: 30000}}
+"
+        );
+        let found = simulate(&text, "test.yaml", &[], &Options::default(), &Progress::default());
+        found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results.bottleneck.unwrap()
+    };
+    // Four places of about 5 ms each: at most 800/s, less what disks keep waiting.
+    let (calm, over) = (at(300), at(1000));
+    assert!(calm.limit && (1.8..2.7).contains(&calm.saturates_at.unwrap()), "{calm:?}");
+    assert!(over.limit && over.saturated && over.saturates_at.unwrap() < 0.9, "{over:?}");
+}

@@ -337,3 +337,121 @@ fn a_library_is_a_station_of_drives() {
     assert!(refused.contains("arms keep up: those of `tapes` would be 16"), "{refused}");
     let _ = std::fs::remove_dir_all(&folder);
 }
+
+/// What a mirror or a parity array sustains does not depend on how addresses are aligned, where a whole request fits on a disk: eight copies
+/// serve eight reads at once. Work of 10 ms an access; accesses of a request counted by hand.
+#[test]
+fn redundant_arrays_sustain_what_their_accesses_say() {
+    let sustains = |array: &str, disks: u32, load: &str| {
+        let text = format!(
+            "
+parts: {{d: {{type: station, service: 10 ms, capacity: 64 MiB}}}}
+system: {{v: {{type: array, level: {array}, of: d, disks: {disks}}}}}
+workload: {{u: {{to: v, arrivals: {{poisson: 1 /s}}, {load}}}}}
+"
+        );
+        solved(&text, None).sustains_per_s
+    };
+    let near = |found: f64, expected: f64| {
+        assert!((found / expected - 1.0).abs() < 0.01, "{found}, expected {expected}")
+    };
+    for align in ["8 KiB", "128 KiB", "192 KiB", "448 KiB"] {
+        near(sustains("raid1", 8, &format!("size: 448 KiB, align: {align}")), 800.0);
+    }
+    near(sustains("raid1", 3, "size: 1 MiB"), 300.0);
+    // Units of 64 KiB: 128 KiB aligned to it are two accesses; four pairs of disks.
+    near(sustains("raid10, stripe_unit: 64 KiB", 8, "size: 128 KiB, align: 64 KiB"), 400.0);
+    near(sustains("raid10, stripe_unit: 64 KiB", 2, "size: 1 MiB, align: 1 MiB"), 200.0);
+    // Seven accesses of eight disks, wherever the stripe begins.
+    near(sustains("raid6, stripe_unit: 64 KiB", 8, "size: 448 KiB, align: 448 KiB"), 800.0 / 7.0);
+}
+
+/// A lone client of a RAID 5 waits for two reads, then for two writes: 2 · 10 ms · (1 + 1/2). Of a RAID 6 for three and three.
+#[test]
+fn small_writes_wait_for_both_of_their_phases() {
+    for (level, disks, expected) in
+        [("raid5", 5, 30.0), ("raid4", 5, 30.0), ("raid6", 8, 2.0 * 10.0 * (11.0 / 6.0))]
+    {
+        let text = format!(
+            "
+parts: {{d: {{type: station, service: {{exponential: 10 ms}}, capacity: 1 GiB}}}}
+system: {{v: {{type: array, level: {level}, of: d, disks: {disks}, stripe_unit: 64 KiB}}}}
+workload: {{u: {{to: v, arrivals: {{closed: {{depth: 1}}}}, op: write, size: 8 KiB}}}}
+"
+        );
+        let found = solved(&text, Some((1.0, 1.0))).points[0].response_ms.unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-6, "{level}: {found}, expected {expected}");
+    }
+}
+
+/// The parity disk of a RAID 4 reads and writes for each small write: 2 · 10 ms, so no number of clients has more than 50/s.
+#[test]
+fn no_answer_exceeds_what_the_busiest_disk_sustains() {
+    let text = "
+parts: {d: {type: station, service: 10 ms, capacity: 1 GiB}}
+system: {v: {type: array, level: raid4, of: d, disks: 5, stripe_unit: 64 KiB}}
+workload: {u: {to: v, arrivals: {closed: {depth: 4}}, op: write, size: 8 KiB}}
+";
+    let solved = solved(text, Some((1.0, 16.0)));
+    let rates: Vec<f64> = solved.points.iter().map(|point| point.throughput_per_s.unwrap()).collect();
+    assert!(rates.iter().all(|rate| *rate <= 50.0 + 1e-6), "{rates:?}");
+    assert!(
+        rates.windows(2).all(|pair| pair[1] >= pair[0] - 1e-6),
+        "more clients, less throughput: {rates:?}"
+    );
+}
+
+/// Parity of 256 KiB at 50 MB/s holds the controller for 5.24 ms.
+#[test]
+fn parity_is_work_of_the_controller() {
+    let text = "
+parts: {s: {type: station, service: 1 ms, capacity: 1 GiB}}
+system:
+  c: {type: controller, parity_rate: 50 MB/s}
+  v: {type: array, level: raid5, of: s, disks: 5, stripe_unit: 64 KiB, controllers: [c]}
+workload: {u: {to: v, arrivals: {poisson: 100 /s}, op: write, size: 256 KiB, align: 256 KiB}}
+";
+    let found = solved(text, None);
+    assert_eq!(found.stations[0].component, "c");
+    assert!((found.stations[0].saturates_at_per_s / (50e6 / 262_144.0) - 1.0).abs() < 1e-6);
+}
+
+/// Each request of a drive waits for its own die: 32 alike queues, of which N clients use N/(N + 31) (every state of a balanced network is
+/// as likely). A read of 60 µs and port and electronics that take nearly no time. And no number of clients has less than fewer have.
+#[test]
+fn requests_wait_for_their_own_die() {
+    let text = "
+system:
+  drive:
+    type: ssd
+    device:
+      like: micron-7450-pro-1920gb
+      read_latency: 1 ns
+      flash: {dies: 32, channel_rate: 1 PB/s}
+workload: {host: {to: drive, arrivals: {closed: {depth: 84}}, size: 4 KiB}}
+";
+    let solved = solved(text, Some((1.0, 84.0)));
+    let rates: Vec<(f64, f64)> =
+        solved.points.iter().map(|point| (point.load, point.throughput_per_s.unwrap())).collect();
+    assert!(rates.windows(2).all(|pair| pair[1].1 > pair[0].1), "{rates:?}");
+    for (clients, found) in rates {
+        let exact = clients / (clients + 31.0) * 32.0 / 60e-6;
+        assert!((found / exact - 1.0).abs() < 0.05, "{clients}: {found}, about {exact}");
+    }
+}
+
+/// The scenario's own load is among those that are answered, however small, or close to what is sustained.
+#[test]
+fn the_own_load_is_answered() {
+    for rate in [0.5, 40.0, 99.0] {
+        let text = format!(
+            "
+system: {{d: {{type: station, service: {{exponential: 10 ms}}}}}}
+workload: {{u: {{to: d, arrivals: {{poisson: {rate} /s}}}}}}
+"
+        );
+        let solved = solved(&text, None);
+        let own = solved.points.iter().find(|point| point.own).unwrap();
+        assert!((own.response_ms.unwrap() - 10.0 / (1.0 - rate / 100.0)).abs() < 1e-6, "{rate}");
+    }
+}

@@ -44,7 +44,10 @@ impl ArrayPlan {
         let active = self.access.active(controllers.len());
         for controller in &controllers[..active] {
             let found = controlling(*controller, load, &patterns)?.into_iter();
-            demands.extend(found.map(|demand| demand.times(1.0 / active as f64, 1.0)));
+            let parity = matches!(self.layout, Layout::Parity(_)).then(|| controller.controller());
+            let parity = parity.flatten().and_then(|spec| spec.parity_demand(*controller, load));
+            let all = found.chain(parity);
+            demands.extend(all.map(|demand| demand.times(1.0 / active as f64, 1.0)));
         }
         Ok(demands)
     }

@@ -95,6 +95,11 @@ impl<'m> Members<'m> {
         self.lost.get()
     }
 
+    /// Whether the first and the last stripe can be read: what is rebuilt is so from the first on.
+    pub fn have_all(&self) -> bool {
+        [0, self.stripes.saturating_sub(1)].iter().all(|stripe| self.layout.has(*stripe, self))
+    }
+
     /// How many disks' data is neither on a device that works nor on a spare, in whole or in part.
     pub fn degraded(&self) -> usize {
         (0..self.slots.len()).filter(|disk| self.is_behind(*disk)).count()

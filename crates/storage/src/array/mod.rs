@@ -210,6 +210,7 @@ impl Metered for Array<'_> {
         let rebuilds = self.rebuild.is_running();
         match (self.members.lost(), self.members.degraded()) {
             (1.., _) => Some("lost data"),
+            (_, 1..) if !self.members.have_all() => Some("unavailable"),
             (_, _) if rebuilds => Some("rebuilding"),
             (_, 1..) => Some("degraded"),
             _ => None,

@@ -65,17 +65,20 @@ impl ArrayPlan {
         Ok((demands, patterns))
     }
 
-    /// Counts the accesses of one kind of request, over the places at which it may begin. Gives them, by their mean numbers.
+    /// Counts the accesses of one kind of request, over the places at which it may begin and the copies whose turn it may be. Gives them,
+    /// by their mean numbers.
     fn count(&self, p: f64, (op, bytes): (Op, u64), load: &Load, capacity: u64, all: &mut Counted) -> Parts {
-        let align = load.align.0.max(1);
-        let period = self.layout.stripe_bytes().saturating_mul(self.layout.disks());
-        let places = (capacity.saturating_sub(bytes).min(period) / align).max(1);
+        let (places, align) = (self.places(bytes, load, capacity), load.align.0.max(1));
         let some = places.min(MOST_PLACES);
-        let share = 1.0 / some as f64;
+        let turns = match (&self.layout, op) {
+            (Layout::Mirrored(mirror), Op::Read) => mirror.copies,
+            _ => 1,
+        };
+        let share = 1.0 / (some * turns) as f64;
         let mut found = Parts::new();
-        for nth in 0..some {
+        for (nth, turn) in (0..some).flat_map(|nth| (0..turns).map(move |turn| (nth, turn))) {
             let address = nth * places / some * align;
-            let Accesses { first, then, .. } = self.accesses(Block { op, address, bytes }, nth);
+            let Accesses { first, then, .. } = self.accesses(Block { op, address, bytes }, turn);
             for phase in [first, then].into_iter().filter(|phase| !phase.is_empty()) {
                 let mut alike = Phase::new();
                 for (disk, block) in &phase {
@@ -91,6 +94,13 @@ impl ArrayPlan {
             }
         }
         alike_together(found)
+    }
+
+    /// Number of places at which a request may begin that differ: addresses are multiples of `align`, and what lies where repeats.
+    fn places(&self, bytes: u64, load: &Load, capacity: u64) -> u64 {
+        let align = load.align.0.max(1);
+        let period = self.layout.stripe_bytes().saturating_mul(self.layout.disks());
+        (capacity.saturating_sub(bytes) / align + 1).min(period / gcd(period, align))
     }
 
     /// The accesses of one request; a mirror reads from each of its copies in turn.
@@ -112,6 +122,10 @@ impl ArrayPlan {
         };
         accesses.expect("an array that loses data is refused")
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// What waiting for the last access of a phase adds to the mean one.

@@ -29,7 +29,7 @@ impl<'m> Array<'m> {
             }
             (Layout::Mirrored(mirror), Op::Read) => {
                 let choose = |column, stripe, address| self.choose(mirror, column, stripe, address, units);
-                mirror.read_units(request, choose).map(at_once)
+                mirror.read_units(request, units, choose).map(at_once)
             }
             (Layout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, units),
             (Layout::Parity(parity), Op::Read) => parity.read(request, units).map(at_once),

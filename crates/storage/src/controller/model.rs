@@ -15,14 +15,27 @@ fn time(rate: Option<BytesPerSecond>, bytes: u64) -> f64 {
 }
 
 impl ControllerSpec {
+    fn processing(&self, view: View, law: Law) -> Demand {
+        let processors = Server::Queue { servers: self.processors, order: Order::FirstCome };
+        Demand::one(view.id(), processors, law)
+    }
+
+    /// What the parity of a load's writes asks of the processors.
+    pub(crate) fn parity_demand(&self, view: View, load: &Load) -> Option<Demand> {
+        let writes = || load.kinds.iter().filter(|(_, op, _)| *op == Op::Write);
+        let share: f64 = writes().map(|(p, ..)| p).sum();
+        let law = |(p, _, bytes): &(f64, Op, u64)| (p / share, Law::Fixed(time(self.parity_rate, *bytes)));
+        let demand = (share > 0.0).then(|| self.processing(view, Law::mixed(writes().map(law).collect())))?;
+        Some(demand.times(share, 1.0)).filter(|demand| demand.work_ms() > 0.0)
+    }
+
     /// What requests of these kinds ask of the processors, and of the bus.
     fn asked(&self, view: View, load: &Load, processing: impl Fn(u64) -> f64) -> Vec<Demand> {
         let law = |of: &dyn Fn(u64) -> f64| {
             let law = |&(p, _, bytes): &(f64, Op, u64)| (p, Law::Fixed(of(bytes)));
             Law::mixed(load.kinds.iter().map(law).collect())
         };
-        let processors = Server::Queue { servers: self.processors, order: Order::FirstCome };
-        let mut demands = vec![Demand::one(view.id(), processors, law(&processing))];
+        let mut demands = vec![self.processing(view, law(&processing))];
         let bus = view.uses().next();
         demands.extend(
             bus.map(|bus| Demand::one(bus.id(), Server::SINGLE, law(&|bytes| time(self.bus, bytes)))),

@@ -27,7 +27,7 @@ pub struct ControllerSpec {
     /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_rate: Option<BytesPerSecond>,
-    /// Rate at which a processor computes parity, in bytes of input data. Default: no time.
+    /// Rate at which a processor computes parity, in bytes that are written to the array. Default: no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity_rate: Option<BytesPerSecond>,
     /// Rate of the bus. Host data, back-end data and parity each cross it once. Default: no time.

@@ -1,5 +1,7 @@
 //! What a drive does by itself: how long its arm destages, beside commands and within their service.
 
+use headrace_units::Nanos;
+
 /// Time that the arm has spent on destaging since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Background {
@@ -80,6 +82,37 @@ impl Ledger {
             sum.alone_ns += done.end.saturating_sub(done.begin) - within;
         }
         sum
+    }
+}
+
+/// What a drive read ahead and was then asked for. What nobody asks for gives way to commands and costs them nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UsefulAhead {
+    /// How long the data of the last command took to pass under the head before it came.
+    passed_ns: f64,
+    /// While the drive served commands.
+    within_ns: u64,
+    /// Beyond that: no more than the drive had been left alone.
+    pub beside_ns: u64,
+}
+
+impl UsefulAhead {
+    /// A command finds what passed under the head for this long.
+    pub fn came(&mut self, passed_ns: f64) {
+        self.passed_ns = passed_ns;
+    }
+
+    /// The drive served that command from `now` until it is `ready` for the next. Commands and reading ahead go on side by side, so
+    /// the longer of the two counts.
+    #[inline]
+    pub fn serve(&mut self, now: Nanos, ready: Nanos) {
+        let held = ready.0.saturating_sub(now.0);
+        if self.passed_ns > 0.0 {
+            let alone = now.0.saturating_sub(self.within_ns + self.beside_ns);
+            self.beside_ns += whole(self.passed_ns).saturating_sub(held).min(alone);
+            self.passed_ns = 0.0;
+        }
+        self.within_ns += held;
     }
 }
 

@@ -232,7 +232,10 @@ impl Metered for Disk<'_> {
         let arm = self.by_cause.of(arm, now);
         Some(match &self.works {
             Works::Sampled { .. } => arm,
-            Works::Mechanical(drive) => arm.beside(drive.borrow().background(now)),
+            Works::Mechanical(drive) => {
+                let drive = drive.borrow();
+                arm.beside(drive.background(now)).with_hosts(drive.read_ahead_ns(), now)
+            }
         })
     }
 

@@ -207,19 +207,27 @@ impl<'m> EventBuilder<'m> {
 
 impl<'m> Room<'m> for EventBuilder<'m> {}
 
+impl EventBuilder<'_> {
+    /// Builder-ns of assembling.
+    fn assembling(&self, now: Nanos) -> u128 {
+        self.assemblers.iter().map(|assembler| assembler.usage().busy.area(now)).sum()
+    }
+}
+
 impl Metered for EventBuilder<'_> {
-    /// The ports of builders.
+    /// A builder receives and assembles side by side: it is in use as the busier of its port and its assembler.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (counts, waiting) = (&self.counts, self.counts.waiting.borrow());
+        let assembling = self.assembling(now);
         Some(Activity {
             servers: u64::from(self.plan.spec.builders),
-            busy: by_hosts(counts.busy.get()),
+            busy: by_hosts(counts.busy.get().max(assembling)),
             queue: waiting.area(now),
             waiting: waiting.value(),
             visits: counts.received.get(),
             waited: counts.waited.get(),
             served: counts.received.get(),
-            service: counts.busy.get(),
+            service: counts.busy.get().max(assembling),
         })
     }
 
@@ -231,13 +239,11 @@ impl Metered for EventBuilder<'_> {
 
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let (counts, all) = (&self.counts, u128::from(self.plan.spec.builders));
-        let assembling =
-            self.assemblers.iter().map(|assembler| assembler.usage().busy.area(now)).sum::<u128>();
         put("built_events", Meter::Count(counts.built.get()));
         put("lost_events", Meter::Count(counts.lost.get()));
         put("held_events", Meter::Area(counts.held.borrow().area(now)));
         put("waiting_for_a_builder", Meter::Area(counts.waiting.borrow().area(now)));
-        put("assembling", Meter::Share((assembling / all) as u64, now.0));
+        put("assembling", Meter::Share((self.assembling(now) / all) as u64, now.0));
     }
 
     fn remarks(&self, _: Nanos) -> Vec<String> {

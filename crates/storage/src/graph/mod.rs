@@ -160,6 +160,14 @@ impl<'g> View<'g> {
         self.node().plan.known().demands(self, load)
     }
 
+    /// What is written of it, if it is a controller.
+    pub(crate) fn controller(self) -> Option<&'g crate::controller::ControllerSpec> {
+        match &self.node().plan {
+            AnyPlan::Controller(spec) => Some(spec),
+            _ => None,
+        }
+    }
+
     /// See [`Known::carries`](crate::Known::carries).
     ///
     /// # Errors
@@ -194,6 +202,11 @@ impl<'g> View<'g> {
     /// Whether the utilisation of this node and of all behind it grows in proportion to the load.
     pub fn scales(self) -> bool {
         self.node().plan.known().scales(self)
+    }
+
+    /// See [`Known::is_limit`](crate::Known::is_limit).
+    pub fn is_limit(self) -> bool {
+        self.node().plan.known().is_limit()
     }
 
     /// What a reader of results must know of this node or of one behind it, under this load.

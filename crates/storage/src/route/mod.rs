@@ -13,7 +13,7 @@ use headrace_units::Nanos;
 use headrace_work::{Ask, Block, NodeId, Spent, What};
 
 use crate::crossing::{Crossing, Phase};
-use crate::meter::Meter;
+use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
 use crate::server::Paths;
@@ -273,6 +273,11 @@ impl<'m> Route<'m> {
 }
 
 impl Metered for Route<'_> {
+    /// Its places, where the number of requests outstanding is limited.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        self.room.as_ref().map(|room| Activity::of_places(room, now))
+    }
+
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         if self.plan.timeout.is_some() {
             put("sent_again", Meter::Count(self.sent_again.get()));

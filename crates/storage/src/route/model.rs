@@ -108,6 +108,10 @@ impl Known for RoutePlan {
         view.uses().nth(TARGET).is_none_or(View::addressed)
     }
 
+    fn is_limit(&self) -> bool {
+        true
+    }
+
     fn scales(&self, view: View) -> bool {
         view.uses().all(View::scales)
     }

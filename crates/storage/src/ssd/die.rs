@@ -16,12 +16,15 @@ pub struct Die {
     /// Number of reads that went before the end of that.
     went_first: u32,
     suspensions: u64,
+    /// The row that is in its registers or was booked last to come there, and when it is.
+    register: Option<(u32, Nanos)>,
 }
 
 impl Die {
     /// Holds the die for a program or an erasure, from when it is free; gives when that ends if no read suspends it.
     pub fn hold(&mut self, now: Nanos, time: Nanos, cause: Cause) -> Nanos {
         self.went_first = 0;
+        self.register = None;
         self.end = self.bookings.book(now, time, cause) + time;
         self.end
     }
@@ -31,13 +34,25 @@ impl Die {
         self.end
     }
 
-    /// Reads for a request that comes at `came`; gives when that begins.
+    /// Reads a row for a request that comes at `came`, unless its registers have that row; gives when they do.
     #[inline]
-    pub fn read(&mut self, now: Nanos, came: Nanos, time: Nanos, suspend: Option<&SuspendNumbers>) -> Nanos {
-        match suspend.filter(|suspend| self.may_suspend(came, suspend)) {
+    pub fn read(
+        &mut self,
+        now: Nanos,
+        came: Nanos,
+        row: u32,
+        time: Nanos,
+        suspend: Option<&SuspendNumbers>,
+    ) -> Nanos {
+        if let Some((_, ready)) = self.register.filter(|(held, _)| *held == row) {
+            return ready.max(came);
+        }
+        let start = match suspend.filter(|suspend| self.may_suspend(came, suspend)) {
             Some(suspend) => self.read_first(now, came, time, suspend.time.get()),
             None => self.bookings.book_from(now, came, time, Cause::Host),
-        }
+        };
+        self.register = Some((row, start + time));
+        start + time
     }
 
     /// Whether a read goes first: a program or an erasure is the last thing booked, it has let few reads go first so far, and suspending
@@ -81,8 +96,8 @@ mod tests {
     fn a_read_waits_for_the_suspension_only() {
         let (mut die, suspend) = (Die::default(), suspend(5, 10));
         assert_eq!(die.hold(Nanos(0), Nanos(100), Cause::Destage), Nanos(100));
-        let mut read = |came| die.read(Nanos(came), Nanos(came), Nanos(10), Some(&suspend)).0;
-        assert_eq!((read(20), read(25)), (25, 35));
+        let mut read = |came| die.read(Nanos(came), Nanos(came), came as u32, Nanos(10), Some(&suspend)).0;
+        assert_eq!((read(20), read(25)), (35, 45));
         assert_eq!((die.end(), die.suspensions()), (Nanos(125), 1));
         let busy = die.activity(Nanos(1000)).busy;
         assert_eq!((busy[Cause::Host as usize], busy[Cause::Destage as usize]), (20, 105));
@@ -94,10 +109,10 @@ mod tests {
         let at = |reads| {
             let (mut die, suspend) = (Die::default(), suspend(5, reads));
             die.hold(Nanos(0), Nanos(100), Cause::Destage);
-            [20, 40].map(|came| die.read(Nanos(came), Nanos(came), Nanos(10), Some(&suspend)).0)
+            [20, 40].map(|came| die.read(Nanos(came), Nanos(came), came as u32, Nanos(10), Some(&suspend)).0)
         };
-        assert_eq!(at(1), [25, 115]);
-        assert_eq!(at(0), [100, 110]);
+        assert_eq!(at(1), [35, 125]);
+        assert_eq!(at(0), [110, 120]);
     }
 
     /// With 4 left of the program, suspending it for 5 would take longer.
@@ -105,6 +120,18 @@ mod tests {
     fn a_program_that_is_nearly_done_is_not_suspended() {
         let mut die = Die::default();
         die.hold(Nanos(0), Nanos(100), Cause::Destage);
-        assert_eq!(die.read(Nanos(96), Nanos(96), Nanos(10), Some(&suspend(5, 10))), Nanos(100));
+        assert_eq!(die.read(Nanos(96), Nanos(96), 1, Nanos(10), Some(&suspend(5, 10))), Nanos(110));
+    }
+
+    /// Requests for a row that is in the registers, or on its way there, share one read; another row or a program puts an end to that.
+    #[test]
+    fn a_row_in_the_registers_is_not_read_again() {
+        let mut die = Die::default();
+        let mut read = |came, row| die.read(Nanos(came), Nanos(came), row, Nanos(10), None).0;
+        assert_eq!([read(0, 7), read(4, 7), read(50, 7)], [10, 10, 50]);
+        assert_eq!([read(60, 8), read(62, 7)], [70, 80]);
+        die.hold(Nanos(100), Nanos(5), Cause::Destage);
+        assert_eq!(die.read(Nanos(100), Nanos(100), 7, Nanos(10), None), Nanos(115));
+        assert_eq!(die.activity(Nanos(1000)).busy[Cause::Host as usize], 40);
     }
 }

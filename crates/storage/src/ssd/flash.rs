@@ -14,6 +14,8 @@ use crate::meter::Activity;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     pub die: u32,
+    /// Its number among all rows.
+    pub number: u32,
     /// Bytes that go over the channel.
     pub bytes: u64,
 }
@@ -74,7 +76,7 @@ impl Flash {
     /// Has a die read a row for a request that comes to it at `came`; gives when it is in the die's registers.
     #[inline]
     pub fn read(&mut self, now: Nanos, came: Nanos, row: Row) -> Nanos {
-        self.dies[row.die as usize].read(now, came, self.read, self.suspend.as_ref()) + self.read
+        self.dies[row.die as usize].read(now, came, row.number, self.read, self.suspend.as_ref())
     }
 
     /// Has a row carried over its channel; gives when it is in the drive's memory.

@@ -87,6 +87,8 @@ pub struct Ssd<'m> {
     ftl: RefCell<Option<Box<Ftl>>>,
     reads: Cell<u64>,
     flash_reads: Cell<u64>,
+    /// Pages that discards covered.
+    discarded: Cell<u64>,
 }
 
 impl Plan for SsdPlan {
@@ -107,6 +109,7 @@ impl Plan for SsdPlan {
             ftl: RefCell::default(),
             reads: Cell::default(),
             flash_reads: Cell::default(),
+            discarded: Cell::default(),
         }
     }
 }
@@ -148,6 +151,7 @@ impl<'m> Ssd<'m> {
         self.port(block.op).pass(&ask.with(Block { bytes: 0, ..block }), spent);
         self.sim.until(spent.until()).await;
         let mut pages = block.address.div_ceil(PAGE) as u32..(block.end() / PAGE) as u32;
+        self.discarded.set(self.discarded.get() + pages.len() as u64);
         self.with_ftl(|ftl| pages.by_ref().for_each(|logical| ftl.discard(logical)));
         self.sim.delay(self.plan.latency(block.op)).await;
         spent.charge(self.place.id, What::Service, self.sim.now());
@@ -229,6 +233,27 @@ impl Metered for Ssd<'_> {
             .into_iter()
             .for_each(|times| put("suspensions", Meter::Count(times)));
         put("flash_reads_per_read", Meter::Share(self.flash_reads.get(), self.reads.get()));
+    }
+
+    fn remarks(&self, _: Nanos) -> Vec<String> {
+        let written = self.ftl.borrow().as_ref().map_or_else(Default::default, |ftl| ftl.written());
+        let (path, discarded) = (self.place.path, self.discarded.get());
+        let fresh = written.host > 0 && written.erased == 0;
+        let fresh = fresh.then(|| {
+            format!(
+                "{path}: garbage collection has not begun, since all writes went to blocks that were erased before the run: its steady state \
+                 is slower; set `overwritten: 4`"
+            )
+        });
+        let turns = (written.host + discarded) as f64 / self.plan.numbers.logical_pages() as f64;
+        let early = (discarded > 0 && turns < 2.0).then(|| {
+            format!(
+                "{path}: writes and discards have gone over {:.0} % of the drive: garbage collection has not settled before they have gone \
+                 over it about twice; run longer",
+                turns * 100.0
+            )
+        });
+        fresh.into_iter().chain(early).collect()
     }
 }
 

@@ -65,7 +65,7 @@ impl Known for SsdPlan {
         let mut demands = Self::ports(view, load)?;
         let (flash, dies) = (&self.numbers.flash, self.dies());
         let kinds = load.kinds.iter().map(|(p, op, bytes)| (*p, Law::Fixed(self.flash_ms(*op, *bytes))));
-        let server = Server::Queue { servers: dies, order: Order::FirstCome };
+        let server = Server::Queue { servers: dies, order: Order::Apart };
         let mut held = Demand::one(view.id(), server, Law::mixed(kinds.collect()));
         if load.writes() {
             held.fails = Some(format!(

@@ -10,31 +10,30 @@ use super::geometry::PAGE;
 use super::mapping::Place as Where;
 
 impl<'m> Ssd<'m> {
-    /// The row that holds a page, by its number, where the page is on flash.
+    /// The row that holds a page, where the page is on flash.
     #[inline]
-    fn row_of(ftl: &Ftl, logical: u32) -> Option<(u32, Row)> {
+    fn row_of(ftl: &Ftl, logical: u32) -> Option<Row> {
         let Where::Flash(flash) = ftl.place(logical) else { return None };
         let (die, number) = ftl.row(flash);
-        Some((number, Row { die, bytes: PAGE }))
+        Some(Row { die, number, bytes: PAGE })
     }
 
     /// What a read of one page finds on flash.
     pub(super) fn row(&self, logical: u32) -> Option<Row> {
         let found = self.with_ftl(|ftl| Self::row_of(ftl, logical));
         self.flash_reads.set(self.flash_reads.get() + u64::from(found.is_some()));
-        found.map(|(_, row)| row)
+        found
     }
 
     /// What a read of several pages finds on flash: pages that follow each other in a row are read together.
     fn rows(&self, pages: std::ops::Range<u32>) -> Vec<Row> {
-        let (mut rows, mut last) = (Vec::<Row>::new(), None);
+        let mut rows = Vec::<Row>::new();
         self.with_ftl(|ftl| {
-            for (number, row) in pages.filter_map(|logical| Self::row_of(ftl, logical)) {
-                match rows.last_mut() {
-                    Some(before) if last == Some(number) => before.bytes += PAGE,
-                    _ => rows.push(row),
+            for row in pages.filter_map(|logical| Self::row_of(ftl, logical)) {
+                match rows.last_mut().filter(|before| before.number == row.number) {
+                    Some(before) => before.bytes += PAGE,
+                    None => rows.push(row),
                 }
-                last = Some(number);
             }
         });
         self.flash_reads.set(self.flash_reads.get() + rows.len() as u64);

@@ -105,15 +105,20 @@ impl Mirror {
     }
 
     /// The same unit by unit, for their copies are not all in the same state: `choose` takes a device for a column, a stripe and an
-    /// address. `None` where a unit has no copy.
+    /// address, which goes on with the column's next units as far as it has them. `None` where a unit has no copy.
     pub fn read_units(
         &self,
         request: Block,
+        units: &(impl Units + ?Sized),
         choose: impl Fn(u64, u64, u64) -> Option<usize>,
     ) -> Option<Parts> {
-        let mut parts = Parts::new();
+        let (mut parts, mut last) = (Parts::new(), vec![None; self.columns.disks as usize]);
         for (column, stripe, part) in self.columns.units(request) {
-            add(&mut parts, choose(column, stripe, part.address)?, Op::Read, part.address, part.bytes);
+            let has = |device: &usize| self.holders(column, stripe, units).any(|(_, it)| it == *device);
+            let last = &mut last[column as usize];
+            let device = last.filter(has).or_else(|| choose(column, stripe, part.address))?;
+            *last = Some(device);
+            add(&mut parts, device, Op::Read, part.address, part.bytes);
         }
         Some(parts)
     }

@@ -275,3 +275,25 @@ fn every_disk_has_its_share_of_a_declustered_rebuild() {
         assert_eq!((read[1], written[1]), (0, 0));
     }
 }
+
+/// A mirror that lost a disk reads as one of fewer copies: one access of a column, from one of those left.
+#[test]
+fn a_degraded_mirror_reads_each_column_at_once() {
+    for (columns, copies) in [(1, 3), (4, 2)] {
+        let layout = mirror(columns, copies, Pairing::Neighbours);
+        let mut failed = vec![false; (columns * copies) as usize];
+        failed[0] = true;
+        let turn = std::cell::Cell::new(0);
+        let choose = |column, stripe, _| {
+            let holders: Vec<usize> =
+                layout.holders(column, stripe, &failed[..]).map(|(_, device)| device).collect();
+            turn.set(turn.get() + 1);
+            Some(holders[turn.get() % holders.len()])
+        };
+        let request = Block { op: Op::Read, address: 0, bytes: 16 * 16 };
+        let parts = layout.read_units(request, &failed[..], choose).unwrap();
+        assert_eq!(parts.len() as u64, columns, "{parts:?}");
+        assert_eq!(total(&parts), request.bytes);
+        assert!(parts.iter().all(|(device, _)| *device != 0));
+    }
+}

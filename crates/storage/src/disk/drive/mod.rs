@@ -15,7 +15,7 @@ use headrace_units::{Fraction, Nanos};
 use headrace_work::{Block, Op};
 
 use super::actuator::Actuator;
-use super::background::{Background, whole};
+use super::background::{Background, UsefulAhead, whole};
 use super::bus::Bus;
 use super::cache::{Ahead, Cache, Found, WriteBuffer};
 use super::electronics::{Electronics, Lookup};
@@ -39,6 +39,7 @@ pub struct Drive {
     electronics: Electronics,
     bus: Bus,
     history: History,
+    ahead: UsefulAhead,
     /// Whether it takes a command while data of the one before still goes to the host.
     overlapping: bool,
     /// Whether this is a further piece of the command before: it costs no overhead, and is no command of its own.
@@ -66,6 +67,7 @@ impl Drive {
             electronics: Electronics::new(&interface, numbers.overhead.get()),
             bus: Bus::default(),
             history: History::new(),
+            ahead: UsefulAhead::default(),
             overlapping: true,
             goes_on: false,
             in_pieces: false,
@@ -92,10 +94,15 @@ impl Drive {
     }
 
     /// How long the arm has destaged up to `now`, which is no earlier than when the last command came. A drive left alone since
-    /// then goes on destaging. Reading ahead does not count: it gives way, or a command waits for the rest of what it must read.
+    /// then goes on destaging. Reading ahead does not count: see [`read_ahead_ns`](Self::read_ahead_ns).
     pub fn background(&self, now: Nanos) -> Background {
         let of = |buffer: &WriteBuffer| buffer.background(self.free_arm(now.0 as f64), &self.platter, now);
         self.buffer.as_ref().map_or_else(Background::default, of)
+    }
+
+    /// How long it read ahead, beside commands, what commands then asked for.
+    pub fn read_ahead_ns(&self) -> u64 {
+        self.ahead.beside_ns
     }
 
     /// The arm when it has read ahead as far as it must, if that is before `now`.
@@ -177,6 +184,7 @@ impl Drive {
         let Times { ready, done } = times;
         let ready = if self.overlapping { ready.min(done) } else { done };
         let served = Served { ready: Nanos(whole(ready)), done: Nanos(whole(done)) };
+        self.ahead.serve(now, served.ready);
         if !self.goes_on {
             self.counts.add(op, self.handled.from);
         }

@@ -21,6 +21,9 @@ impl Drive {
 
     fn read_from_cache(&mut self, now: f64, span: Span, sequential: bool) -> Times {
         self.cache.extend_reading_ahead(&self.platter, span, sequential);
+        if sequential {
+            self.ahead.came(self.platter.pass_ns(span.first, span.sectors()));
+        }
         if self.cache.resume_reading_ahead(&self.platter, span.end, sequential) {
             self.actuator.rest_until(now + self.overhead_of_miss(Op::Read, span.first));
         }

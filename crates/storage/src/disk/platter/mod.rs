@@ -96,6 +96,15 @@ impl Platter {
         self.layout.run(sector).width * self.revolution_ns
     }
 
+    /// How long so many sectors from `first` on take to pass under the head, with their share of the skew to the next track, in ns.
+    pub fn pass_ns(&self, first: u64, sectors: u64) -> f64 {
+        let here = self.layout.run(first);
+        let next = self.layout.run((first + here.sectors).min(self.sectors() - 1));
+        let skew = next.angle - (here.angle + here.sectors as f64 * here.width);
+        let turns = here.width + (skew - skew.floor()) * here.width;
+        sectors as f64 * turns * self.revolution_ns
+    }
+
     /// The time of a seek over `distance` cylinders, in ns.
     #[inline]
     pub fn seek_ns(&self, distance: u32) -> f64 {

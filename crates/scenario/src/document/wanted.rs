@@ -1,0 +1,44 @@
+//! The kind of value that a schema wants, in words.
+
+use serde_json::Value as Json;
+
+use super::schema::{list, only_key, words};
+
+/// The kind of value that a schema wants; of one that may be left out, the other.
+fn kind(schema: &Json) -> Option<&str> {
+    let several = list(schema, "type").iter().filter_map(Json::as_str);
+    schema["type"].as_str().or_else(|| several.into_iter().find(|kind| *kind != "null"))
+}
+
+/// A map by the field that it needs first.
+fn map_in_words(schema: &Json) -> String {
+    match list(schema, "required").first().and_then(Json::as_str) {
+        Some(field) => format!("a map of fields such as `{{{field}: …}}`"),
+        None => "a map of fields".to_owned(),
+    }
+}
+
+fn whole_number_in_words(schema: &Json) -> String {
+    match (schema["minimum"].as_u64(), schema["maximum"].as_u64()) {
+        (Some(least), Some(most)) => format!("a whole number from {least} to {most}"),
+        _ => "a whole number".to_owned(),
+    }
+}
+
+/// What a value must be.
+pub fn kind_in_words(schema: &Json) -> String {
+    let named = |name: &str| format!("`{name}: …`");
+    match kind(schema) {
+        _ if !schema["x-unit"].is_null() => format!("a {}", schema["x-unit"].as_str().unwrap_or("quantity")),
+        _ if !words(schema).is_empty() => {
+            words(schema).iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" or ")
+        }
+        Some("object") => only_key(schema).map_or_else(|| map_in_words(schema), named),
+        Some("array") => "a list".to_owned(),
+        Some("integer") => whole_number_in_words(schema),
+        Some("number") => "a number".to_owned(),
+        Some("boolean") => "true or false".to_owned(),
+        Some("null") => "left out".to_owned(),
+        _ => "text".to_owned(),
+    }
+}
