@@ -35,7 +35,7 @@ def test_headings_break_at_spaces_and_slashes_before_columns_go() -> None:
     assert "left out" not in printed(60)
     assert re.search(r"library/\s", printed(60))
     assert "rotating" in printed(60)
-    assert "left out: layout" in printed(42)
+    assert "left out: layout" in re.sub(r"\s+", " ", printed(42))
     assert "left out: disks" in re.sub(r"\s+", " ", printed(46, least=("disks",)))
 
 

@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 GAP = 2  # Blanks between columns.
-NUMBER = re.compile(r"[-+±>≥<≤~→]?\s?[\d.]|—")
+# A number, perhaps with its interval and its unit.
+NUMBER = re.compile(r"[-+±>≥<≤~→]?\s?\d\S*(\s±\s\S+)?(\s\S+)?|—")
 # Words break at spaces and behind a slash.
 PIECE = re.compile(r"[^\s/]*/+|[^\s/]+")
 
@@ -77,7 +78,7 @@ def _longest(text: str) -> int:
 
 def _least(text: str) -> int:
     """Return to how few signs a cell can be broken."""
-    if NUMBER.match(text):
+    if NUMBER.fullmatch(text):
         return _longest(text)
     return max(map(len, PIECE.findall(text)), default=0)
 
@@ -99,7 +100,7 @@ def _widths(shown: list[_Column], width: int) -> list[int]:
 
 
 def _cell(cell: str | Text, width: int) -> str | Text:
-    if _longest(str(cell)) <= width or NUMBER.match(str(cell)):
+    if _longest(str(cell)) <= width or NUMBER.fullmatch(str(cell)):
         return cell
     broken = "\n".join(_broken(line, width) for line in str(cell).splitlines())
     return Text(broken, style=cell.style) if isinstance(cell, Text) else broken
