@@ -6,16 +6,16 @@ use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 use proptest::prelude::*;
 
-fn try_run(text: &str) -> Result<Results, String> {
+pub fn try_run(text: &str) -> Result<Results, String> {
     let found = simulate(text, "daq.yaml", &[], &Options::default(), &Progress::default());
     found.map(|found| found.results).map_err(|problems| problems.rendered())
 }
 
-fn run(text: &str) -> Results {
+pub fn run(text: &str) -> Results {
     try_run(text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-fn meter(results: &Results, path: &str, name: &str) -> f64 {
+pub fn meter(results: &Results, path: &str, name: &str) -> f64 {
     let component = results.components.iter().find(|component| component.path == path).unwrap();
     component.meters[name].unwrap_or_else(|| panic!("{path} has no {name}"))
 }

@@ -1,23 +1,8 @@
 //! Data acquisition over a fabric: sub-events that cross switches, and recorders whose writes do.
 
-use headrace_scenario::progress::Progress;
-use headrace_scenario::results::Results;
-use headrace_scenario::run::Options;
-use headrace_scenario::simulate;
 use proptest::prelude::*;
 
-fn try_run(text: &str) -> Result<Results, String> {
-    let found = simulate(text, "daq.yaml", &[], &Options::default(), &Progress::default());
-    found.map(|found| found.results).map_err(|problems| problems.rendered())
-}
-
-fn run(text: &str) -> Results {
-    try_run(text).unwrap_or_else(|problems| panic!("{problems}"))
-}
-
-fn meter(results: &Results, path: &str, name: &str) -> f64 {
-    results.components.iter().find(|component| component.path == path).unwrap().meters[name].unwrap()
-}
+use crate::acquisition::{meter, run, try_run};
 
 fn near(found: f64, expected: f64, tolerance: f64) {
     assert!((found / expected - 1.0).abs() < tolerance, "{found}, expected {expected}");
