@@ -96,7 +96,7 @@ impl Platter {
         self.layout.run(sector).width * self.revolution_ns
     }
 
-    /// How long so many sectors from `first` on take to pass under the head, with their share of the skew to the next track, in ns.
+    /// How long `sectors` sectors from `first` on take to pass under the head, with their share of the skew to the next track, in ns.
     pub fn pass_ns(&self, first: u64, sectors: u64) -> f64 {
         let here = self.layout.run(first);
         let next = self.layout.run((first + here.sectors).min(self.sectors() - 1));
