@@ -50,7 +50,9 @@ def draw(found: Json, *, down: bool = False, choose: bool = False) -> str:
     places = _places(boxes, down=down)
     flows = _flows(boxes)
     most = max((flow for flow in flows.values() if flow), default=0.0)
-    drawn = [_line(places[a], places[b], flow, most, down=down) for (a, b), flow in flows.items()]
+    lines = [_line(places[a], places[b], flow, most, down=down) for (a, b), flow in flows.items()]
+    # Numbers lie above all lines, so that none crosses one.
+    drawn = [line for line, _ in lines] + [number for _, number in lines]
     drawn += [
         _button(key, box, _box(places[key], box)) if choose else _box(places[key], box) for key, box in boxes.items()
     ]
@@ -150,8 +152,8 @@ def _places(boxes: dict[str, Box], *, down: bool) -> dict[str, Place]:
     return places
 
 
-def _line(a: Place, b: Place, flow: float | None, most: float, *, down: bool) -> str:
-    """Draw the way from one box to another, as wide as what goes along it, with the number beside."""
+def _line(a: Place, b: Place, flow: float | None, most: float, *, down: bool) -> tuple[str, str]:
+    """Draw the way from one box to another, as wide as what goes along it, and the number beside it."""
     width = THINNEST + (THICKEST - THINNEST) * (flow / most if flow and most else 0.0)
     if down:
         x1, y1, x2, y2 = a[0] + BOX_WIDTH / 2, a[1] + BOX_HEIGHT, b[0] + BOX_WIDTH / 2, b[1]
@@ -161,13 +163,13 @@ def _line(a: Place, b: Place, flow: float | None, most: float, *, down: bool) ->
         path = f"M{x1:g} {y1:g}C{x1 + 36:g} {y1:g} {x2 - 36:g} {y2:g} {x2:g} {y2:g}"
     line = f'<path d="{path}" fill="none" stroke="var(--flow)" stroke-width="{width:.1f}"/>'
     if not flow:
-        return line
+        return line, ""
     # Lines that begin at one box part towards their ends, so their numbers stand there, on the outside.
     beside = width / 2 + 12 if y2 > y1 else -width / 2 - 4
     x, y = (x2 + width / 2 + 4, y2 - 5) if down else (x2 - 6, y2 + beside)
     anchor = "start" if down else "end"
     place = f'x="{x:g}" y="{y:.1f}" font-size="11" text-anchor="{anchor}"'
-    return f'{line}<text {place} class="halo" fill="var(--dim)">{words.rate(flow)}</text>'
+    return line, f'<text {place} class="halo" fill="var(--dim)">{words.rate(flow)}</text>'
 
 
 def _button(key: str, box: Box, drawn: str) -> str:
