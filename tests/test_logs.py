@@ -121,8 +121,8 @@ def test_billing_lines_are_read(tmp_path: Path) -> None:
         ("put", "node1", "0000A1", 4096, 0.25, None, "done"),
         ("migrate", None, "0000A1", 4096, 3.0, None, "done"),
         ("stage", None, "0000A2", 5000, 61.0, 61.0, "done"),
-        ("get", None, "0000A2", 5000, 0.125, None, "failed"),
-        ("delete", None, "0000A2", 5000, None, None, "done"),
+        ("get", None, "0000A2", 4000, 0.125, None, "failed"),
+        ("purge", None, "0000A2", 5000, None, None, "done"),
     ]
     assert table["time"][1] == at("2024-03-01 12:00:04.750")
 
@@ -460,7 +460,7 @@ def test_a_log_without_rates_makes_no_scenario_and_leaves_nothing(headrace: Run,
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
-BILLING = """\
+PURGED = """\
 2024-03-01 12:00:10 [pool:p1:transfer] [00AB,1000000000] [/f] a:b@osm 1000000000 10000 true {NFS4,node1} [d:x] {0:""}
 2024-03-01 15:00:00 [pool:p1:remove] [00AB,1000000000] [/f] a:b@osm {0:"sweeper making space for new data"}
 2024-03-02 09:01:00 [pool:p1:restore] [00AB,1000000000] [/f] a:b@osm 50000 9000 {0:""}
@@ -470,7 +470,7 @@ BILLING = """\
 
 
 def test_dcache_gets_move_what_they_read_and_pools_remove_copies(tmp_path: Path) -> None:
-    (tmp_path / "billing.log").write_text(BILLING)
+    (tmp_path / "billing.log").write_text(PURGED)
     log = logs.read([tmp_path / "billing.log"])
     assert log.table["op"].to_list() == ["put", "purge", "stage", "get", "delete"]
     read = log.table.filter(pl.col("op") == "get")
