@@ -455,3 +455,18 @@ workload: {{u: {{to: d, arrivals: {{poisson: {rate} /s}}}}}}
         assert!((own.response_ms.unwrap() - 10.0 / (1.0 - rate / 100.0)).abs() < 1e-6, "{rate}");
     }
 }
+
+/// Reads that take turns at the copies of a mirror wait for less long than the formula says, which names the assumption.
+#[test]
+fn reads_of_a_mirror_take_turns() {
+    let text = "
+parts: {d: {type: station, service: {exponential: 10 ms}, capacity: 1 GiB}}
+system: {v: {type: array, level: raid1, of: d, disks: 3}}
+workload: {u: {to: v, arrivals: {poisson: 240 /s}, size: 8 KiB}}
+";
+    let solved = solved(text, None);
+    assert!(solved.fails.iter().any(|fails| fails.contains("shared out among copies")), "{:?}", solved.fails);
+    let own = solved.points.iter().find(|point| point.own).unwrap();
+    let (mean, half) = simulated(text, own)[0];
+    assert!(mean + half < own.response_ms.unwrap(), "{mean} ± {half}");
+}

@@ -62,7 +62,18 @@ impl ArrayPlan {
             );
             first.fails.get_or_insert(fails);
         }
+        if let (Some(fails), Some(first)) = (self.takes_turns(name, load), demands.first_mut()) {
+            first.fails.get_or_insert(fails);
+        }
         Ok((demands, patterns))
+    }
+
+    /// Reads that are shared out among copies come to each more regularly than at random.
+    fn takes_turns(&self, name: &str, load: &Load) -> Option<String> {
+        let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
+        (reads && matches!(self.layout, Layout::Mirrored(_))).then(|| {
+            format!("requests come to each copy at random: reads of `{name}` are shared out among copies, and wait for less long")
+        })
     }
 
     /// Counts the accesses of one kind of request, over the places at which it may begin and the copies whose turn it may be. Gives them,
