@@ -170,23 +170,31 @@ pub struct Flow {
     pub queues: Vec<f64>,
 }
 
+impl Flow {
+    /// The same clients get fewer answers, by this factor: Little's law says how long each then takes.
+    fn slow_down(&mut self, factor: f64, class: Class) {
+        self.throughput /= factor;
+        if self.throughput > 0.0 {
+            self.response = f64::from(class.clients) / self.throughput - class.think;
+        }
+    }
+}
+
 impl Solution {
     /// The mean number of requests at a station, of all classes.
     fn queue(&self, station: usize) -> f64 {
         self.classes.iter().map(|class| class.queues[station]).sum()
     }
 
-    /// The same, slowed down where a server would be busy for more than all of the time: approximations of split requests may say
-    /// so where their parts are shared out unevenly.
+    /// The same, with the classes slowed down that would keep a server busy for more than all of the time: approximations of split
+    /// requests may say so where their parts are shared out unevenly.
     #[must_use]
     pub fn within_bounds(mut self, network: &Network) -> Self {
-        let queues = network.stations.iter().filter(|station| !station.delay);
-        let busy = queues.map(|station| self.utilisation(station) / f64::from(station.servers));
-        let most = busy.fold(1.0, f64::max);
-        for (flow, class) in self.classes.iter_mut().zip(&network.classes).filter(|_| most > 1.0) {
-            flow.throughput /= most;
-            if flow.throughput > 0.0 {
-                flow.response = f64::from(class.clients) / flow.throughput - class.think;
+        for station in network.stations.iter().filter(|station| !station.delay) {
+            let busy = self.utilisation(station) / f64::from(station.servers);
+            let here = |class: &usize| busy > 1.0 && station.demands[*class] > 0.0;
+            for class in (0..network.classes.len()).filter(here) {
+                self.classes[class].slow_down(busy, network.classes[class]);
             }
         }
         self

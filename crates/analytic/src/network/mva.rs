@@ -66,6 +66,10 @@ fn recursion(
         here.extend(
             (0..full.len()).map(|class| left.classes[class].think + solution.classes[class].response),
         );
+        if clients == full {
+            return (solution, here);
+        }
+        // Any class that asks will do; at the smallest population nobody does.
         let asks = clients.iter().position(|clients| *clients > 0);
         let idle = |queue: usize| {
             let Some(class) = asks else { return 1.0 };
@@ -74,16 +78,11 @@ fn recursion(
             let before = found[at - strides[class]].fewer[several[queue]][0];
             if with > 0.0 { before * without / with } else { before }
         };
-        let idle: Vec<(usize, f64)> = (0..several.len())
-            .filter(|queue| removed >> queue & 1 == 0)
-            .map(|queue| (several[queue], idle(queue)))
-            .collect();
-        if clients == full {
-            return (solution, here);
-        }
+        let left_in = (0..several.len()).filter(|queue| removed >> queue & 1 == 0);
+        let idle: Vec<(usize, f64)> = left_in.map(|queue| (several[queue], idle(queue))).collect();
         let classes: Vec<Option<&Found>> = (0..full.len()).map(before).collect();
-        let next_found = Found::of(&left, &solution, &classes, &idle);
-        found.push(next_found);
+        let arriving = Found::of(&left, &solution, &classes, &idle);
+        found.push(arriving);
         next(&mut clients, &full);
     }
 }

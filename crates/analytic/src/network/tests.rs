@@ -95,6 +95,18 @@ fn several_stations_of_many_servers_stay_exact() {
     }
 }
 
+/// A class that overloads a station is slowed down to what that sustains; one that never goes there is not.
+#[test]
+fn only_who_overloads_a_station_is_slowed_down() {
+    let of = network(&[vec![2.0, 0.0], vec![0.0, 1.0]], &[(4, 1.0), (1, 3.0)]);
+    let flow = |throughput: f64| Flow { throughput, response: 1.0, queues: vec![0.0; 2] };
+    let found = Solution { classes: vec![flow(0.8), flow(0.25)] }.within_bounds(&of);
+    assert!(
+        (found.classes[0].throughput - 0.5).abs() < 1e-12 && (found.classes[0].response - 7.0).abs() < 1e-12
+    );
+    assert_eq!(found.classes[1], flow(0.25));
+}
+
 /// Two classes at one server with one client each: the other is found there X Q of the time. By hand: each finds what a lone
 /// client of the other class leaves there, its whole time.
 #[test]

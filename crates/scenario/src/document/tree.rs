@@ -92,20 +92,18 @@ impl Tree {
             Self::parse(text, "").map_err(|problem| wrong(format!("`{path}`: {}", problem.message)))?.root;
         value.forget_spans();
         let mut node = &mut self.root;
-        // Names are free, so only a place below a name shows that it is misspelt: a new one may well resemble another. The schema
-        // checks fields.
-        let (misspelt_at, is_name) = match path.split('.').collect::<Vec<_>>()[..] {
-            ["system" | "workload" | "parts", _] => (0, true),
-            ["system" | "workload" | "parts", _, _, ..] => (1, false),
-            _ => (0, false),
-        };
+        // Names are free: a new one may well resemble another, and only a place below it shows that it is misspelt. The schema checks
+        // fields.
+        let steps: Vec<&str> = path.split('.').collect();
+        let is_name = |depth: usize| depth == 1 && matches!(steps[0], "system" | "workload" | "parts");
         let mut within = "";
-        for (depth, step) in path.split('.').enumerate() {
+        for (depth, step) in steps.iter().copied().enumerate() {
             if within == "device" {
                 node.open_name();
             }
             within = step;
-            let near = node.nearly(step, depth <= misspelt_at).filter(|_| !(is_name && depth == 1));
+            let is_new_name = is_name(depth) && depth + 1 == steps.len();
+            let near = if is_new_name { None } else { node.nearly(step, depth == 0 || is_name(depth)) };
             if let Some(near) = near {
                 return Err(wrong(format!("`{path}`: there is no `{step}`; did you mean `{near}`?")));
             }

@@ -44,8 +44,8 @@ pub struct ComponentResults {
     pub waiting_ms: f64,
     /// The mean time a server was held, in ms.
     pub service_ms: f64,
-    /// In which state it was at the end of the run, the first replication's: `failed`, `degraded`, `unavailable`, `rebuilding`, `lost data`; none where
-    /// nothing is wrong with it.
+    /// In which state it was at the end of the run, the first replication's: `failed`, `degraded`, `unavailable`, `rebuilding`,
+    /// `lost data`; none where nothing is wrong with it.
     pub state: Option<&'static str>,
     /// Measures of its own kind: counts, ratios, mean levels. None where nothing happened that they measure.
     pub meters: BTreeMap<&'static str, Option<f64>>,
@@ -222,11 +222,9 @@ fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(Node
 /// Whether requests of an open stream are answered more slowly than they come, and the longer the more so.
 pub(super) fn falls_behind(plan: &Plan, outcomes: &[Outcome]) -> bool {
     let drifts = outcomes.iter().any(|outcome| !outcome.steady);
-    let open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open());
-    drifts
-        && open
-            .into_iter()
-            .any(|(at, _)| sustained([at].into_iter(), outcomes).is_some_and(|share| share < 0.99))
+    let mut open = plan.streams.iter().enumerate().filter(|(_, stream)| stream.is_open());
+    let behind = |at| sustained(std::iter::once(at), outcomes).is_some_and(|share| share < 0.99);
+    drifts && open.any(|(at, _)| behind(at))
 }
 
 impl ComponentResults {

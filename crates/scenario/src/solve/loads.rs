@@ -12,7 +12,8 @@ const STEPS: u32 = 9;
 /// The most clients that a scenario can have.
 const MOST_CLIENTS: f64 = 1e6;
 
-/// From 10 to 90 % of what is sustained, and to the scenario's own load where that is sustained too; or from one client to twice as many as the knee has, and at least the scenario's own.
+/// From 10 to 90 % of what is sustained, and to the scenario's own load where that is sustained too; or from one client to twice as
+/// many as the knee has, and at least the scenario's own.
 pub fn usual(network: &Network, sustains_per_s: f64, knee: Option<f64>) -> (f64, f64) {
     match knee {
         None => {

@@ -56,24 +56,25 @@ impl ArrayPlan {
         for (phase, p) in &all.joins {
             demands.push(join(view, disks[0], load, phase)?.times(*p, 1.0));
         }
-        if let (Layout::Parity(_), true, Some(first)) = (&self.layout, load.writes(), demands.first_mut()) {
-            let fails = format!(
-                "no request waits for another's stripe: writes that change the same parity of `{name}` do"
-            );
-            first.fails.get_or_insert(fails);
-        }
-        if let (Some(fails), Some(first)) = (self.takes_turns(name, load), demands.first_mut()) {
+        if let (Some(fails), Some(first)) = (self.fails(name, load), demands.first_mut()) {
             first.fails.get_or_insert(fails);
         }
         Ok((demands, patterns))
     }
 
-    /// Reads that are shared out among copies come to each more regularly than at random.
-    fn takes_turns(&self, name: &str, load: &Load) -> Option<String> {
+    /// Which assumption fails: writes wait for each other's parity, and reads that are shared out among copies come to each more regularly
+    /// than at random.
+    fn fails(&self, name: &str, load: &Load) -> Option<String> {
         let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
-        (reads && matches!(self.layout, Layout::Mirrored(_))).then(|| {
-            format!("requests come to each copy at random: reads of `{name}` are shared out among copies, and wait for less long")
-        })
+        match self.layout {
+            Layout::Parity(_) if load.writes() => Some(format!(
+                "no request waits for another's stripe: writes that change the same parity of `{name}` do"
+            )),
+            Layout::Mirrored(_) if reads => Some(format!(
+                "requests come to each copy at random: reads of `{name}` are shared out among copies, and wait less"
+            )),
+            _ => None,
+        }
     }
 
     /// Counts the accesses of one kind of request, over the places at which it may begin and the copies whose turn it may be. Gives them,

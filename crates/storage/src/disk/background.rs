@@ -88,7 +88,7 @@ impl Ledger {
 /// What a drive read ahead and was then asked for. What nobody asks for gives way to commands and costs them nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UsefulAhead {
-    /// How long the data of the last command took to pass under the head before it came.
+    /// How long the data that was read ahead for the command takes to pass under the head.
     passed_ns: f64,
     /// While the drive served commands.
     within_ns: u64,
@@ -97,7 +97,7 @@ pub struct UsefulAhead {
 }
 
 impl UsefulAhead {
-    /// A command finds what passed under the head for this long.
+    /// A command asks for what was read ahead, or is being so, and takes this long to pass under the head.
     pub fn came(&mut self, passed_ns: f64) {
         self.passed_ns = passed_ns;
     }

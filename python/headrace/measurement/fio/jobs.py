@@ -231,11 +231,6 @@ class _Streams:
             random, length = percent > 0, 1 / percent if 0 < percent < 1 else length
         return direction, random, length
 
-    def _percent(self, option: str, text: str) -> float:
-        if not re.fullmatch(r"\d{1,3}", text) or int(text) > 100:
-            raise self.values.bad(option, f"`{option}={text[:60]}` is not a percentage", "give a number from 0 to 100")
-        return int(text) / 100
-
     def read_share(self) -> float:
         """Return the share of reads."""
         if self.direction != "mixed":

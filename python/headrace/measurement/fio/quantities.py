@@ -1,6 +1,7 @@
 """Sizes and times as fio reads them."""
 
 import re
+from collections.abc import Mapping
 
 SIZE = re.compile(r"(\d{1,18})([kmgtp]?)(i?b|i)?", re.IGNORECASE)
 POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
@@ -22,6 +23,15 @@ def size(text: str, kib: int = KIB) -> int | None:
         return None
     base = KIB + KB - kib if (match[3] or "").lower() == "ib" else kib
     return int(match[1]) * int(base ** POWERS[match[2].lower()])
+
+
+def kib(options: Mapping[str, str]) -> int:
+    """Return how many bytes `k` is by the options of a job.
+
+    >>> kib({}), kib({"kb_base": "1000"})
+    (1024, 1000)
+    """
+    return KB if options.get("kb_base") == "1000" else KIB
 
 
 def is_decimal_to_fio(text: str) -> bool:

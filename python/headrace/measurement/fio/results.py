@@ -177,7 +177,7 @@ class _Result:
             "block_bytes": round(sum(part.bytes for part in parts) / ios),
             "iodepth": self._depth(jobs[0]),
             "numjobs": self._jobs_at_once(jobs),
-            "file_bytes": quantities.size(options.get("size", options.get("filesize", "")), _kib(options)),
+            "file_bytes": quantities.size(options.get("size", options.get("filesize", "")), quantities.kib(options)),
             "runtime_s": max(part.runtime_ms for part in parts) / 1000,
             "ios": int(ios),
             "iops": sum(part.iops for part in parts),
@@ -297,10 +297,6 @@ def _read_share(op: str, done: dict[str, list[_Part]], total: float) -> float | 
 
 def _pattern(options: dict[str, str]) -> str:
     return "random" if options.get("rw", options.get("readwrite", "read")).startswith("rand") else "sequential"
-
-
-def _kib(options: dict[str, str]) -> int:
-    return quantities.KB if options.get("kb_base") == "1000" else quantities.KIB
 
 
 def _paced(options: dict[str, str]) -> str | None:

@@ -16,7 +16,7 @@ class Values:
 
     def __init__(self, path: Path, job: Job, remarks: Remarks) -> None:
         self.path, self.job, self.options, self.remarks = path, job, job.options, remarks
-        self.kib = quantities.KB if self.options.get("kb_base") == "1000" else quantities.KIB
+        self.kib = quantities.kib(self.options)
 
     def bad(self, option: str, message: str, help_: str) -> Exception:
         """Return the error that names the option's line."""

@@ -35,6 +35,8 @@ struct Segment {
     /// Where the last read ended, and how many sectors were read one after another up to there.
     read_to: u64,
     run: u64,
+    /// Before which sector the host has asked for all that it holds.
+    asked: u64,
 }
 
 /// What the drive reads ahead, into the segment that ends there.
@@ -155,6 +157,12 @@ impl Cache {
         self.ahead = owed.map(|ahead| Ahead { limit: ahead.least, ..ahead });
     }
 
+    /// How many sectors at the end of `span`, which the newest segment answers, the host asks for the first time: they were read ahead.
+    #[inline]
+    pub fn first_asked(&self, span: Span) -> u64 {
+        self.segments.last().map_or(0, |newest| span.end.saturating_sub(newest.asked.max(span.first)))
+    }
+
     /// Moves the limits of what the drive reads ahead, as the host has read `span` of the newest segment.
     #[inline]
     pub fn extend_reading_ahead(&mut self, platter: &Platter, span: Span, sequential: bool) {
@@ -211,6 +219,7 @@ impl Cache {
     fn note_read(&mut self, span: Span, run: u64) {
         if let Some(segment) = self.segments.last_mut() {
             (segment.read_to, segment.run) = (span.end, run + span.sectors());
+            segment.asked = segment.asked.max(span.end);
         }
     }
 
@@ -295,7 +304,7 @@ impl Cache {
         if self.segments.len() >= self.most {
             self.segments.remove(0);
         }
-        self.segments.push(Segment { held, read_to: held.end, run: 0 });
+        self.segments.push(Segment { held, read_to: held.end, run: 0, asked: held.end });
         self.grow(self.segments.len() - 1, held.end);
     }
 

@@ -20,10 +20,8 @@ impl Drive {
     }
 
     fn read_from_cache(&mut self, now: f64, span: Span, sequential: bool) -> Times {
+        self.note_useful_ahead(span);
         self.cache.extend_reading_ahead(&self.platter, span, sequential);
-        if sequential {
-            self.ahead.came(self.platter.pass_ns(span.first, span.sectors()));
-        }
         if self.cache.resume_reading_ahead(&self.platter, span.end, sequential) {
             self.actuator.rest_until(now + self.overhead_of_miss(Op::Read, span.first));
         }
@@ -35,6 +33,7 @@ impl Drive {
 
     /// Answers a read whose data, or the end of it, the drive is reading ahead.
     fn read_as_it_comes(&mut self, now: f64, span: Span, sequential: bool) -> Times {
+        self.note_useful_ahead(span);
         let coming = self.cache.take_ahead(&self.platter, span, sequential);
         self.pass_over(Span { first: coming.first, end: span.first });
         let coming = Span { first: coming.first.max(span.first), ..coming };
@@ -42,6 +41,15 @@ impl Drive {
         self.handled = Handled::by(Source::ReadAhead, &access);
         let done = self.send(self.hit(now), span, &access) + self.electronics.read.completion;
         Times { ready: access.end, done }
+    }
+
+    /// Notes how long what is read ahead of a read takes to pass under the head.
+    #[inline]
+    fn note_useful_ahead(&mut self, span: Span) {
+        let sectors = self.cache.first_asked(span);
+        if sectors > 0 {
+            self.ahead.came(self.platter.pass_ns(span.end - sectors, sectors));
+        }
     }
 
     /// Reads ahead what lies before the data that the host asks for.
