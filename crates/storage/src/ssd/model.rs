@@ -90,7 +90,7 @@ impl Known for SsdPlan {
         Ok(demands)
     }
 
-    fn scales(&self, _: View) -> bool {
+    fn scales(&self, _: View, _: &Load) -> bool {
         // Garbage collection follows from what is written, and the port from what is sent.
         true
     }
