@@ -135,9 +135,14 @@ impl UsefulAhead {
         self.ready = self.ready.max(ready);
     }
 
+    /// The drive is not left alone until [`release`](Self::release), whatever it is ready for: a command goes on in pieces.
+    pub fn hold(&mut self) {
+        self.ready = u64::MAX;
+    }
+
     /// The drive is left alone from `now` on.
-    pub fn end(&mut self, now: u64) {
-        self.ready = self.ready.max(now);
+    pub fn release(&mut self, now: u64) {
+        self.ready = now;
     }
 }
 

@@ -20,6 +20,7 @@ impl Drive {
     pub fn begin_pieces(&mut self, now: Nanos) {
         self.work_until(now.0 as f64);
         self.begin(now);
+        self.ahead.hold();
         self.in_pieces = true;
         if let Some(buffer) = &mut self.buffer {
             buffer.note_service(now, Nanos::MAX);
@@ -29,7 +30,7 @@ impl Drive {
     /// It is done.
     pub fn end_pieces(&mut self, now: Nanos) {
         self.in_pieces = false;
-        self.ahead.end(now.0);
+        self.ahead.release(now.0);
         if let Some(buffer) = &mut self.buffer {
             buffer.end_service(now);
         }
