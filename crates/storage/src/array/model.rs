@@ -199,8 +199,8 @@ impl Known for ArrayPlan {
         !self.has_front(view) && !matches!(self.layout, Layout::Parity(_)) && view.uses().all(View::scales)
     }
 
-    fn cached(&self) -> Option<headrace_units::Bytes> {
-        self.cache.as_ref().map(|cache| headrace_units::Bytes(cache.size))
+    fn shares_cache(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.shared)
     }
 
     fn changes(&self) -> bool {
