@@ -25,15 +25,27 @@ impl Interval {
     }
 }
 
+/// A destage.
+#[derive(Clone, Copy, Debug)]
+struct Destage {
+    time: Interval,
+    /// Whether it goes on where the one before ended. The arm then waits for its sector because the data came late: with more load it
+    /// would have been part of that one.
+    follows: bool,
+}
+
 /// Adds up background work. It counts in whole nanoseconds, so that nothing is lost or counted twice.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// What was done before the last command began.
     settled: Background,
-    /// The service of the last command.
+    /// The service of the last command, and of all before it.
     service: Interval,
-    /// What the arm destaged since that command began, in order. The first may have begun earlier.
-    recent: Vec<Interval>,
+    served_ns: u64,
+    /// How much service there had been when the last destage began.
+    seen_ns: u64,
+    /// What the arm destaged since the last command began, in order. The first may have begun earlier.
+    recent: Vec<Destage>,
     begun: u64,
 }
 
@@ -46,7 +58,25 @@ impl Ledger {
     /// The arm destages from `begin` to `end`.
     pub fn destage(&mut self, begin: f64, end: f64) {
         self.begun += 1;
-        self.recent.push(Interval { begin: whole(begin), end: whole(end) });
+        self.seen_ns = self.service_until(whole(begin));
+        let time = Interval { begin: whole(begin), end: whole(end) };
+        self.recent.push(Destage { time, follows: false });
+    }
+
+    /// The arm destages what goes on where the last destage ended, and passes under the head in `passed_ns`. While it does, commands bring
+    /// the next: the longer of the two counts.
+    pub fn destage_more(&mut self, begin: f64, end: f64, passed_ns: f64) {
+        self.begun += 1;
+        let served = self.service_until(whole(begin));
+        let brought = served.saturating_sub(std::mem::replace(&mut self.seen_ns, served));
+        let more = whole(passed_ns.min(end - begin)).saturating_sub(brought);
+        let time = Interval { begin: whole(end) - more, end: whole(end) };
+        self.recent.push(Destage { time, follows: true });
+    }
+
+    /// How long commands were served before `now`.
+    fn service_until(&self, now: u64) -> u64 {
+        self.served_ns + self.service.end.min(now).saturating_sub(self.service.begin)
     }
 
     /// The drive served a command from `begin` to `end`.
@@ -55,6 +85,7 @@ impl Ledger {
         if !self.recent.is_empty() {
             self.settle(begin);
         }
+        self.served_ns = self.service_until(begin);
         self.service = Interval { begin, end };
     }
 
@@ -65,19 +96,25 @@ impl Ledger {
 
     /// Adds up everything before `until`, and keeps the rest.
     fn settle(&mut self, until: u64) {
-        self.settled = self.until(until);
+        self.settled = self.done(until);
         self.recent.retain_mut(|work| {
-            work.begin = work.begin.max(until);
-            work.begin < work.end
+            work.time.begin = work.time.begin.max(until);
+            work.time.begin < work.time.end
         });
     }
 
-    /// What was done before `now`, where the last command began no later than that.
+    /// What was done before `now`, where the last command began no later than that. Commands and destaging together take no more than
+    /// all time.
     pub fn until(&self, now: u64) -> Background {
+        let Background { alone_ns, within_ns } = self.done(now);
+        Background { alone_ns: alone_ns.min(now.saturating_sub(self.service_until(now))), within_ns }
+    }
+
+    fn done(&self, now: u64) -> Background {
         let mut sum = self.settled;
         for work in &self.recent {
-            let done = Interval { end: work.end.min(now), ..*work };
-            let within = done.within_ns(&self.service);
+            let done = Interval { end: work.time.end.min(now), ..work.time };
+            let within = if work.follows { 0 } else { done.within_ns(&self.service) };
             sum.within_ns += within;
             sum.alone_ns += done.end.saturating_sub(done.begin) - within;
         }

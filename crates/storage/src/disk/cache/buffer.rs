@@ -122,9 +122,13 @@ impl WriteBuffer {
         let Some(chosen) = self.choose(&mut drain, actuator, platter, at) else { return false };
         self.drain = drain;
         let span = Span::of(&self.dirty.remove(chosen).block);
+        let follows = self.leaving.end == span.first && self.leaving.until == actuator.last_access();
         let end = actuator.access(platter, at, span, Op::Write).end;
         self.leaving = Leaving { sectors: span.sectors(), end: span.end, until: end };
-        self.ledger.destage(at, end);
+        match follows {
+            true => self.ledger.destage_more(at, end, platter.pass_ns(span.first, span.sectors())),
+            false => self.ledger.destage(at, end),
+        }
         true
     }
 
