@@ -254,3 +254,23 @@ run: {{requests: 2000}}
     let found = bottleneck("to: volume, op: write");
     assert_eq!((found.estimate, found.not_proportional.as_deref()), (true, Some("volume")));
 }
+
+/// Sequential writes at a small load use the share of the time that they would take a drive that is always given more: the headroom is what
+/// is left. Tolerance, written before the model was run: 10 %.
+#[test]
+fn the_headroom_of_sequential_writes_is_what_a_drive_can_write() {
+    let stream = |arrivals: &str, size: &str| {
+        format!("a: {{to: d, op: write, arrivals: {{{arrivals}}}, pattern: sequential, size: {size}}}")
+    };
+    for (size, kib, rates) in [("1 MiB", 1024.0, [20.0, 100.0]), ("256 KiB", 256.0, [20.0, 400.0])] {
+        let most = rate("device: seagate-st18000nm000j", &stream("closed: {depth: 4}", size), 5000);
+        for per_s in rates {
+            let found = utilisation(&stream(&format!("poisson: {per_s} /s"), size));
+            let most_by_headroom = per_s * kib * 1024e-6 / found;
+            assert!(
+                (most_by_headroom / most - 1.0).abs() < 0.1,
+                "{size} {per_s}/s: {most_by_headroom} for {most} MB/s"
+            );
+        }
+    }
+}

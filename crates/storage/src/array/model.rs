@@ -201,8 +201,8 @@ impl Known for ArrayPlan {
             && view.uses().all(|used| used.scales(load))
     }
 
-    fn cached(&self) -> Option<headrace_units::Bytes> {
-        self.cache.as_ref().map(|cache| headrace_units::Bytes(cache.size))
+    fn shares_cache(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.shared)
     }
 
     fn changes(&self) -> bool {

@@ -28,10 +28,18 @@ impl Interval {
 pub struct Ledger {
     /// What was done before the last command began.
     settled: Background,
-    /// The service of the last command.
+    /// The service of the last command, and how long those before it took.
     service: Interval,
-    /// What the arm destaged since that command began, in order. The first may have begun earlier.
+    served_ns: u64,
+    /// How much service there had been when the last destage began.
+    seen_ns: u64,
+    /// What the arm destaged since the last command began, in order. The first may have begun earlier.
     recent: Vec<Interval>,
+    /// Destages that count in time that the drive is left alone later, how long they have counted, and how much such time there had
+    /// been by then.
+    owed_ns: u64,
+    counted_ns: u64,
+    left_ns: u64,
     begun: u64,
 }
 
@@ -44,26 +52,60 @@ impl Ledger {
     /// The arm destages from `begin` to `end`.
     pub fn destage(&mut self, begin: f64, end: f64) {
         self.begun += 1;
+        self.seen_ns = self.service_until(whole(begin));
         self.recent.push(Interval { begin: whole(begin), end: whole(end) });
     }
 
-    /// The drive served a command from `begin` to `end`.
+    /// The arm destages from `begin` on what goes on where the last destage ended, and passes under the head in `passed_ns`. It waits for
+    /// its sector because the data came late: with more load it would have been part of the last. While it passes, commands bring the
+    /// next: the longer of the two counts, in time that is left alone from then on.
+    pub fn destage_more(&mut self, begin: f64, passed_ns: f64) {
+        self.begun += 1;
+        let begin = whole(begin);
+        let served = self.service_until(begin);
+        let brought = served.saturating_sub(std::mem::replace(&mut self.seen_ns, served));
+        self.count(begin);
+        self.owed_ns += whole(passed_ns).saturating_sub(brought);
+    }
+
+    /// Counts what is owed, up to `now`.
+    fn count(&mut self, now: u64) {
+        let left = self.left_until(now);
+        let counted = self.owed_ns.min(left.saturating_sub(self.left_ns));
+        self.counted_ns += counted;
+        self.owed_ns -= counted;
+        self.left_ns = self.left_ns.max(left);
+    }
+
+    /// How long neither commands nor destages took up to `now`, but for those that are owed.
+    fn left_until(&self, now: u64) -> u64 {
+        now.saturating_sub(self.service_until(now)).saturating_sub(self.done(now).alone_ns)
+    }
+
+    /// How long commands were served before `now`.
+    fn service_until(&self, now: u64) -> u64 {
+        self.served_ns + self.service.end.min(now).saturating_sub(self.service.begin)
+    }
+
+    /// A command begins at `begin`; nobody knows yet when it ends.
     #[inline]
-    pub fn serve(&mut self, begin: u64, end: u64) {
+    pub fn serve(&mut self, begin: u64) {
         if !self.recent.is_empty() {
             self.settle(begin);
         }
-        self.service = Interval { begin, end };
+        self.served_ns = self.service_until(begin);
+        self.service = Interval { begin, end: u64::MAX };
     }
 
-    /// The last command, whose end was not known, ended at `end`.
+    /// The last command ended at `end`.
+    #[inline]
     pub fn end_service(&mut self, end: u64) {
         self.service.end = end;
     }
 
     /// Adds up everything before `until`, and keeps the rest.
     fn settle(&mut self, until: u64) {
-        self.settled = self.until(until);
+        self.settled = self.done(until);
         self.recent.retain_mut(|work| {
             work.begin = work.begin.max(until);
             work.begin < work.end
@@ -72,6 +114,13 @@ impl Ledger {
 
     /// What was done before `now`, where the last command began no later than that.
     pub fn until(&self, now: u64) -> Background {
+        let Background { alone_ns, within_ns } = self.done(now);
+        let owed = self.owed_ns.min(self.left_until(now).saturating_sub(self.left_ns));
+        Background { alone_ns: alone_ns + self.counted_ns + owed, within_ns }
+    }
+
+    /// The same without what is owed.
+    fn done(&self, now: u64) -> Background {
         let mut sum = self.settled;
         for work in &self.recent {
             let done = Interval { end: work.end.min(now), ..*work };

@@ -98,6 +98,10 @@ impl Known for DiskPlan {
         self.queue().keeps_order() && !self.caches() && load.uniform
     }
 
+    fn in_pieces(&self) -> bool {
+        self.spec.positioning == Positioning::Mechanical
+    }
+
     fn note(&self, view: View, load: &Load) -> Option<String> {
         if load.clients > 1 && self.queue().keeps_order() && load.uniform {
             return Some(format!(

@@ -204,6 +204,11 @@ impl<'g> View<'g> {
         self.node().plan.known().scales(self, load)
     }
 
+    /// See [`Known::in_pieces`](crate::Known::in_pieces).
+    pub fn in_pieces(self) -> bool {
+        self.node().plan.known().in_pieces()
+    }
+
     /// See [`Known::is_limit`](crate::Known::is_limit).
     pub fn is_limit(self) -> bool {
         self.node().plan.known().is_limit()

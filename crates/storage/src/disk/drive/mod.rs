@@ -116,6 +116,9 @@ impl Drive {
         if self.ahead.owes() {
             self.ahead.begin(now.0, self.destaged_alone(now.0));
         }
+        if let Some(buffer) = &mut self.buffer {
+            buffer.begin_service(now);
+        }
     }
 
     /// The arm when it has read ahead as far as it must, if that is before `now`.
@@ -205,7 +208,7 @@ impl Drive {
             self.counts.add(op, self.handled.from);
         }
         if let Some(buffer) = self.buffer.as_mut().filter(|_| !self.in_pieces) {
-            buffer.note_service(now, served.ready);
+            buffer.end_service(served.ready);
         }
         served
     }

@@ -22,9 +22,6 @@ impl Drive {
         self.begin(now);
         self.ahead.hold();
         self.in_pieces = true;
-        if let Some(buffer) = &mut self.buffer {
-            buffer.note_service(now, Nanos::MAX);
-        }
     }
 
     /// It is done.
