@@ -227,6 +227,6 @@ fn a_load_that_shares_rows_is_not_refused() {
         .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
         .results;
     assert!(found.streams[0].requests_per_s > 0.98 * 400_000.0, "{}", found.answer);
-    let refused = run(&load(400_000, "uniform")).err().expect("the dies would be more than busy");
+    let Err(refused) = run(&load(400_000, "uniform")) else { panic!("the dies would be more than busy") };
     assert!(refused.rendered().contains("overloaded"), "{}", refused.rendered());
 }
