@@ -16,8 +16,9 @@ from headrace.view.pages.page import fragment
 
 # A page is written when this number of times what the last one took has gone by, and no sooner than after the seconds.
 SELDOM, SOONEST_S = 10, 0.5
-# A browser asks again after this if nothing is new; the last page is kept for those that have not asked for it yet.
-PATIENCE_S, LINGER_S = 20.0, 1.5
+# A browser asks again after this if nothing is new. The last page is kept this long for a browser that has opened the
+# page, and a moment longer for others.
+PATIENCE_S, LINGER_S, OTHERS_S = 20.0, 10.0, 0.5
 
 Write = Callable[[Path], object]
 
@@ -30,7 +31,7 @@ class Live:
         self.version, self.done = 0, False
         self._news = threading.Condition()
         self._next = 0.0
-        self._seen = False
+        self._opened, self._told = False, -1
 
     def offer(self, write: Write | None, doing: str) -> None:
         """Show how far things are and, unless that was done a moment ago, what is found."""
@@ -54,17 +55,25 @@ class Live:
     def after(self, version: int) -> dict[str, Any]:
         """Return what is shown, once it is newer than a version."""
         with self._news:
-            self._seen = True
+            self._opened = True
             self._news.wait_for(lambda: self.version > version, timeout=PATIENCE_S)
+            self._told = self.version
+            self._news.notify_all()
             return {"version": self.version, "doing": self.doing, "done": self.done, "body": self.body}
 
     def linger(self) -> None:
-        """Wait until browsers that look on have the last page."""
-        if self._seen:
-            time.sleep(LINGER_S)
+        """Wait until a browser that has opened the page has the last one."""
+        with self._news:
+            opened = self._opened
+            if opened:
+                self._news.wait_for(lambda: self._told == self.version, timeout=LINGER_S)
+        if opened:
+            time.sleep(OTHERS_S)
 
     def page(self) -> str:
         """Return the page around what is shown."""
+        with self._news:
+            self._opened = True
         return fragment("live.html", title=self.title)
 
 
