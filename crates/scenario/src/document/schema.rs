@@ -205,11 +205,12 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// What a field is for, with an example where there is one.
+    /// What a field is for, and how its values are written unless that says it.
     fn described(&self, schema: &'s Json) -> Option<String> {
         let what = description(schema)?;
-        let example = self.alternatives(schema).iter().find_map(|schema| schema["examples"][0].as_str());
-        Some(example.map_or_else(|| what.to_owned(), |example| format!("{what}, such as `{example}`")))
+        let mut ways = self.alternatives(schema).into_iter().filter(|_| !what.contains('`'));
+        let example = ways.find_map(|schema| schema["examples"][0].as_str());
+        Some(example.map_or_else(|| what.to_owned(), |example| format!("{what}; written like `{example}`")))
     }
 
     fn unknown_field(&mut self, key: &Key, layers: &[&'s Json], path: &Path) {
