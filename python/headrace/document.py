@@ -116,13 +116,13 @@ class ComponentSpecController(TypedDict):
     data_rate: NotRequired[str | None]
     """Rate at which a processor handles the data of host commands, in addition to `command`. Default: no time."""
     parity_rate: NotRequired[str | None]
-    """Rate at which a processor computes parity, in bytes that are written to the array. Default: no time."""
+    """Rate at which a processor computes parity, in bytes that it reads for that: the data of a whole stripe; old data, old parity and new data of a small write; of a degraded read or a rebuild the units that replace a lost one. Default: no time."""
     bus: NotRequired[str | None]
     """Rate of the bus. Host data, back-end data and parity each cross it once. Default: no time."""
     transfer: NotRequired[str]
     """Largest transfer on the bus; larger ones are split and interleave with others."""
-    memory: NotRequired[str | None]
-    """Memory for the caches of its arrays, which must fit in it. Default: the sum of their sizes."""
+    cache: NotRequired[ArrayCacheSpec | None]
+    """Cache memory that all of its arrays share, except those with a `cache` of their own. Two controllers of one array have the same, and each holds a copy of what is to be written back. Default: none."""
 
 # Several devices that act as one.
 ComponentSpecArray = TypedDict(
@@ -161,7 +161,7 @@ ComponentSpecArray = TypedDict(
         "controllers": "NotRequired[list[str]]",
         # How two controllers share requests.
         "access": "NotRequired[Access]",
-        # Cache in the memory of each of its controllers. Default: none.
+        # Cache of its own, in each of its controllers. Default: the `cache` of its controllers, shared with their other arrays; none where they have none.
         "cache": "NotRequired[ArrayCacheSpec | None]",
     },
 )
@@ -987,6 +987,39 @@ DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUnifor
 Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
 """Order of service."""
 
+class ArrayCacheSpec(TypedDict):
+    """A cache between hosts and disks: of one array, or of all arrays of a controller."""
+
+    size: str
+    """Capacity: dirty data and lines for reads."""
+    writes: NotRequired[WritePolicy]
+    """When a write completes."""
+    line: NotRequired[str | None]
+    """Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest smaller power of two that fits."""
+    read_ahead: NotRequired[str | None]
+    """Read-ahead per sequential stream, in whole stripes. Default: none."""
+    stripes_at_once: NotRequired[int]
+    """Number of stripes destaged in parallel, and read ahead in parallel. Default: 8, an estimate."""
+    run: NotRequired[str]
+    """Amount of one stream moved before it switches to another, in both directions; larger runs need fewer seeks. Default: 8 MiB, an estimate."""
+    destage: NotRequired[DestageSpec]
+    """When dirty data is destaged. Full stripes are always destaged at once."""
+
+WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
+"""When a write to an array with a cache completes."""
+
+class DestageSpec(TypedDict):
+    """When partial stripes are destaged."""
+
+    high: NotRequired[str | float]
+    """Destaging starts at this share of the cache. Default: 80 %, an estimate."""
+    low: NotRequired[str | float]
+    """Destaging stops at this share. Default: 60 %, an estimate."""
+    idle: NotRequired[str]
+    """Everything is destaged after this time without requests. Default: 1 s, an estimate."""
+    before_read_ahead: NotRequired[bool]
+    """Whether read-ahead stops during destaging: writers keep their rate, readers starve. Off by default; one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
+
 class LevelErasureErasure(TypedDict):
     """LevelErasureErasure"""
 
@@ -1049,39 +1082,6 @@ Via: TypeAlias = "str | list[str]"
 
 Access: TypeAlias = "Literal['active_passive'] | Literal['active_active']"
 """How two controllers share the requests to an array."""
-
-class ArrayCacheSpec(TypedDict):
-    """A cache between the hosts and the disks of an array."""
-
-    size: str
-    """Capacity: dirty data and lines for reads."""
-    writes: NotRequired[WritePolicy]
-    """When a write completes."""
-    line: NotRequired[str | None]
-    """Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest smaller power of two that fits."""
-    read_ahead: NotRequired[str | None]
-    """Read-ahead per sequential stream, in whole stripes. Default: none."""
-    stripes_at_once: NotRequired[int]
-    """Number of stripes destaged in parallel, and read ahead in parallel. Default: 8, an estimate."""
-    run: NotRequired[str]
-    """Amount of one stream moved before it switches to another, in both directions; larger runs need fewer seeks. Default: 8 MiB, an estimate."""
-    destage: NotRequired[DestageSpec]
-    """When dirty data is destaged. Full stripes are always destaged at once."""
-
-WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
-"""When a write to an array with a cache completes."""
-
-class DestageSpec(TypedDict):
-    """When partial stripes are destaged."""
-
-    high: NotRequired[str | float]
-    """Destaging starts at this share of the cache. Default: 80 %, an estimate."""
-    low: NotRequired[str | float]
-    """Destaging stops at this share. Default: 60 %, an estimate."""
-    idle: NotRequired[str]
-    """Everything is destaged after this time without requests. Default: 1 s, an estimate."""
-    before_read_ahead: NotRequired[bool]
-    """Whether read-ahead stops during destaging: writers keep their rate, readers starve. Off by default; one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
 
 Preset: TypeAlias = "Literal['fc_1g'] | Literal['fc_2g'] | Literal['fc_4g'] | Literal['fc_8g'] | Literal['fc_16g'] | Literal['fc_32g'] | Literal['ethernet_1g'] | Literal['ethernet_10g'] | Literal['ethernet_25g'] | Literal['ethernet_40g'] | Literal['ethernet_100g'] | Literal['infiniband_sdr_1x'] | Literal['infiniband_sdr'] | Literal['infiniband_ddr'] | Literal['infiniband_qdr'] | Literal['infiniband_fdr'] | Literal['infiniband_edr']"
 """A type of wire: its rate after line coding, and its frames."""

@@ -4,6 +4,8 @@
 use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 
+use crate::channel::Sender;
+
 /// One phase of a request on its way to what serves it, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
@@ -11,6 +13,8 @@ pub struct Crossing {
     pub request: Block,
     /// Which part of the exchange this is.
     pub phase: Phase,
+    /// What of the phase crosses now.
+    pub part: Part,
     /// The port of who asks.
     pub initiator: u32,
     /// The port of who answers.
@@ -26,6 +30,20 @@ pub enum Phase {
     Request,
     /// After it: the data of a read, and the status.
     Answer,
+}
+
+/// What of a phase crosses at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    All,
+    /// The messages without data of one side: a command, the word that a disk is ready for data, a status.
+    Messages(Sender),
+    /// A piece of the data, of which more follow unless it is the `last`.
+    Piece {
+        /// Whether the data ends with it.
+        last: bool,
+    },
 }
 
 impl Phase {

@@ -106,9 +106,9 @@ pub trait Known {
         false
     }
 
-    /// Whether its utilisation grows in proportion to the load.
-    fn scales(&self, view: View) -> bool {
-        _ = view;
+    /// Whether its utilisation grows in proportion to this load.
+    fn scales(&self, view: View, load: &Load) -> bool {
+        _ = (view, load);
         false
     }
 
@@ -132,14 +132,14 @@ pub trait Known {
         None
     }
 
-    /// How much memory it has for the caches of arrays that use it; none where it sets no limit.
-    fn memory(&self) -> Option<Bytes> {
-        None
+    /// Whether its data goes a piece at a time where a controller's bus carries it.
+    fn in_pieces(&self) -> bool {
+        false
     }
 
-    /// How much memory of its controllers its cache takes.
-    fn cached(&self) -> Option<Bytes> {
-        None
+    /// Whether its cache lies in the memory of its controllers.
+    fn shares_cache(&self) -> bool {
+        false
     }
 
     /// Whether it serves requests to blocks. A room of an archive does not.

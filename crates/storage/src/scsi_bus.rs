@@ -24,8 +24,8 @@ const ARBITRATION_NS: f64 = 4890.0;
 /// Bytes of identification and tag, which begin every connection; of a 10-byte command and the message of its disconnection; of the
 /// messages of a disconnection with data left, which are as many as a status and the message that ends the command (SCSI-2).
 const NEXUS: u64 = 3;
-const COMMAND: Step = Step { sender: Controller, has_data: false, message: NEXUS + 10 + 1 };
-const STATUS: Step = Step { sender: Disk, has_data: false, message: NEXUS + 2 };
+const COMMAND: Step = Step { sender: Controller, has_data: false, message: NEXUS + 10 + 1, more: 0 };
+const STATUS: Step = Step { sender: Disk, has_data: false, message: NEXUS + 2, more: NEXUS + 2 };
 const DATA: Step = Step { has_data: true, ..STATUS };
 
 /// A parallel SCSI bus between arrays and their disks, which name it in `via`. Each array takes one ID for its controller and one per

@@ -46,7 +46,8 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
         clients => format!("Bottleneck: {busy} with {clients} clients"),
     };
     let about = if bottleneck.estimate { " (estimate)" } else { "" };
-    let more = match bottleneck.estimate {
+    let serves_faster = bottleneck.not_proportional.as_ref() == Some(&bottleneck.component);
+    let more = match serves_faster {
         _ if bottleneck.utilisation < SATURATED => {
             format!("more in flight could raise throughput at most {:.2}×{about}", closed.at_most)
         }

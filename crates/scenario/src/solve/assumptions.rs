@@ -2,7 +2,7 @@
 
 use headrace_analytic::Law;
 
-use super::network::{Network, Queue};
+use super::network::{Network, Places, Queue};
 use super::{closed, network};
 use crate::plan::StreamPlan;
 use crate::theory::{independent, not_poisson};
@@ -21,6 +21,7 @@ pub fn that_fail(network: &Network) -> Vec<String> {
     );
     fails.extend(no_faults(network));
     fails.extend(network.queues.iter().filter_map(|queue| of_queue(network, queue)));
+    fails.extend(network.places.iter().filter_map(|places| of_places(network, places)));
     fails.extend((0..streams.len()).flat_map(|stream| of_stream(network, stream)));
     if !network.is_open() && !closed::is_small(network) {
         fails.push(
@@ -76,6 +77,18 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
         }
         () => None,
     }
+}
+
+/// Who waits for a place waits for nothing else only where one stream of clients without think time has all places.
+fn of_places(network: &Network, places: &Places) -> Option<String> {
+    let known = |stream: usize| !network.is_open() && closed::waits_for_places_alone(network, stream, places);
+    let path = network.plan.graph.view(places.node).path();
+    (!(0..network.streams.len()).any(known)).then(|| {
+        format!(
+            "no request waits for a place in the queue: `{path}` has {} (queue depth), and the limit is for requests that wait nowhere else",
+            places.many
+        )
+    })
 }
 
 fn alike<'l>(mut laws: impl Iterator<Item = &'l Law>) -> bool {

@@ -5,7 +5,7 @@ use headrace_analytic::network::{
 };
 use headrace_workload::ArrivalSpec;
 
-use super::network::{Network, Queue};
+use super::network::{Network, Places, Queue};
 use super::{Between, Point, StreamPoint, loads};
 
 /// Maximum number of steps of the exact recursion; beyond it, linearizer is used.
@@ -77,7 +77,35 @@ pub fn is_small(network: &Network) -> bool {
     network.is_open() || is_small_with(&queues(network, &clients(), Several::Exactly))
 }
 
+/// Whether clients of a stream that find no place wait for nothing else: then as many as there are places make the same network.
+pub fn waits_for_places_alone(network: &Network, stream: usize, places: &Places) -> bool {
+    let (plan, _) = &network.streams[stream];
+    let thinks = matches!(&plan.spec.arrivals, ArrivalSpec::Closed { think, .. } if think.law().mean() > 0.0);
+    places.are_of(stream) && !thinks
+}
+
+/// How many clients of each stream are on their way at once.
+fn on_their_way(network: &Network, clients: &[u32]) -> Vec<u32> {
+    let with_place = |(stream, clients): (usize, &u32)| {
+        let alone = network.places.iter().filter(|places| waits_for_places_alone(network, stream, places));
+        alone.map(|places| places.many).fold(*clients, u32::min)
+    };
+    clients.iter().enumerate().map(with_place).collect()
+}
+
+/// Those that wait for a place take part of the response, and nothing else.
 fn solved(network: &Network, clients: &[u32]) -> Solution {
+    let inside = on_their_way(network, clients);
+    let mut found = without_limit(network, &inside);
+    for ((class, clients), inside) in found.classes.iter_mut().zip(clients).zip(&inside) {
+        if clients > inside {
+            class.response = f64::from(*clients) / class.throughput;
+        }
+    }
+    found
+}
+
+fn without_limit(network: &Network, clients: &[u32]) -> Solution {
     let exactly = queues(network, clients, Several::Exactly);
     let found = if is_small_with(&exactly) { mva::exact(&exactly) } else { linearizer::solve(&exactly) };
     found.within_bounds(&exactly)

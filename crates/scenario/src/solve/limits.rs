@@ -1,13 +1,36 @@
 //! What limits a system: the component with the largest demand, then the next.
 
 use super::Limit;
-use super::network::{Network, Queue};
+use headrace_work::NodeId;
 
-/// The groups of queues by how soon they saturate at this mix of streams, the first first.
+use super::network::Network;
+
+/// What can be used up: the servers of a queue, or the places of a queue depth.
+struct Used<'n> {
+    node: NodeId,
+    servers: u32,
+    work_ms: Box<dyn Fn(usize) -> f64 + 'n>,
+}
+
+fn used<'n>(network: &'n Network) -> impl Iterator<Item = Used<'n>> {
+    let queues = network.queues.iter().map(|queue| Used {
+        node: queue.node,
+        servers: queue.servers,
+        work_ms: Box::new(|stream| queue.work_ms(stream)),
+    });
+    let places = network.places.iter().map(|places| Used {
+        node: places.node,
+        servers: places.many,
+        work_ms: Box::new(|stream| places.held_ms[stream]),
+    });
+    queues.chain(places)
+}
+
+/// The groups of queues, and queue depths, by how soon they saturate at this mix of streams, the first first.
 pub fn of(network: &Network, mix: &[f64]) -> Vec<Limit> {
     let mut limits: Vec<Limit> = Vec::new();
-    for queue in &network.queues {
-        let found = limit(network, queue, mix);
+    for used in used(network) {
+        let found = limit(network, &used, mix);
         match limits.iter_mut().find(|known| known.component == found.component) {
             Some(known) => {
                 let count = known.count + 1;
@@ -22,16 +45,16 @@ pub fn of(network: &Network, mix: &[f64]) -> Vec<Limit> {
     limits
 }
 
-fn limit(network: &Network, queue: &Queue, mix: &[f64]) -> Limit {
-    let view = network.plan.graph.view(queue.node);
-    let demand_ms: f64 = mix.iter().enumerate().map(|(stream, share)| share * queue.work_ms(stream)).sum();
+fn limit(network: &Network, used: &Used, mix: &[f64]) -> Limit {
+    let view = network.plan.graph.view(used.node);
+    let demand_ms: f64 = mix.iter().enumerate().map(|(stream, share)| share * (used.work_ms)(stream)).sum();
     Limit {
-        component: network.plan.graph.group(queue.node).to_owned(),
+        component: network.plan.graph.group(used.node).to_owned(),
         kind: view.kind(),
         count: 1,
-        servers: queue.servers,
+        servers: used.servers,
         demand_ms,
-        saturates_at_per_s: 1e3 * f64::from(queue.servers) / demand_ms,
+        saturates_at_per_s: 1e3 * f64::from(used.servers) / demand_ms,
     }
 }
 
@@ -39,12 +62,10 @@ fn limit(network: &Network, queue: &Queue, mix: &[f64]) -> Limit {
 /// may come out slightly above.
 pub fn utilisation(network: &Network, limits: &[Limit], rates: &[f64]) -> Vec<f64> {
     let of = |limit: &Limit| {
-        let alike =
-            network.queues.iter().filter(|queue| network.plan.graph.group(queue.node) == limit.component);
-        let busy = alike.map(|queue| {
-            let work: f64 =
-                rates.iter().enumerate().map(|(stream, rate)| rate * 1e-3 * queue.work_ms(stream)).sum();
-            work / f64::from(queue.servers)
+        let alike = used(network).filter(|used| network.plan.graph.group(used.node) == limit.component);
+        let busy = alike.map(|used| {
+            let work = |(stream, rate): (usize, &f64)| rate * 1e-3 * (used.work_ms)(stream);
+            rates.iter().enumerate().map(work).sum::<f64>() / f64::from(used.servers)
         });
         busy.fold(0.0, f64::max).min(1.0)
     };

@@ -18,6 +18,23 @@ pub struct Network<'p> {
     pub streams: Vec<(&'p StreamPlan, Vec<Demand>)>,
     /// The queues that requests come to, in the order of the graph.
     pub queues: Vec<Queue>,
+    /// Limits on requests that are on their way at once.
+    pub places: Vec<Places>,
+}
+
+/// A limit on requests that are on their way at once: the queue depth of an adapter.
+pub struct Places {
+    pub node: NodeId,
+    pub many: u32,
+    /// How long one request of each stream holds them where nobody waits, in ms; 0 for streams that go another way.
+    pub held_ms: Vec<f64>,
+}
+
+impl Places {
+    /// Whether only this stream takes them.
+    pub fn are_of(&self, stream: usize) -> bool {
+        self.held_ms.iter().enumerate().all(|(at, held)| (at == stream) == (*held > 0.0))
+    }
 }
 
 /// A node with servers and a queue.
@@ -104,7 +121,8 @@ impl<'p> Network<'p> {
         }
         let streams: Vec<_> = streams.into_iter().flatten().collect();
         let queues = plan.graph.ids().filter_map(|node| queue(node, &streams)).collect();
-        Ok(Self { plan, streams, queues })
+        let places = plan.graph.ids().filter_map(|node| places(node, &streams)).collect();
+        Ok(Self { plan, streams, queues, places })
     }
 
     pub fn is_open(&self) -> bool {
@@ -179,6 +197,17 @@ impl<'p> Network<'p> {
             (false, false) => "closed network: linearizer".to_owned(),
         }
     }
+}
+
+/// The places of a node that limits how many requests are on their way.
+fn places(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<Places> {
+    let of = |demand: &Demand| match demand.server {
+        Server::Places(many) if demand.node == node => Some((many, demand.work_ms())),
+        _ => None,
+    };
+    let (many, _) = streams.iter().flat_map(|(_, demands)| demands).find_map(of)?;
+    let held = |(_, demands): &(_, Vec<Demand>)| demands.iter().filter_map(of).map(|(_, ms)| ms).sum();
+    Some(Places { node, many, held_ms: streams.iter().map(held).collect() })
 }
 
 /// What all streams ask of a queue; `None` for a node that is none, or to which nothing comes.

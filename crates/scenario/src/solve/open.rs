@@ -4,7 +4,7 @@ use headrace_analytic::network::open::{Visits, wait};
 use headrace_analytic::network::priority;
 use headrace_analytic::{Law, Mg1};
 
-use super::network::{Asked, Network, Queue};
+use super::network::{Asked, Network, Places, Queue};
 use super::{Point, StreamPoint, loads};
 use crate::theory::approximation;
 
@@ -93,6 +93,13 @@ fn together(alike: &[Visits]) -> Visits {
 
 /// The mean response of a stream: its own service and waits along the longest way, delays, and what the join adds.
 fn response(network: &Network, stream: usize, rates: &[f64], waits: &[Vec<Option<f64>>]) -> Option<f64> {
+    let in_use = |places: &Places| -> f64 {
+        rates.iter().zip(&places.held_ms).map(|(rate, held)| rate * held).sum::<f64>()
+            / f64::from(places.many)
+    };
+    if network.places.iter().any(|places| places.held_ms[stream] > 0.0 && in_use(places) >= 1.0) {
+        return None;
+    }
     let mut response = network.delays_ms(stream);
     for (queue, waits) in network.queues.iter().zip(waits) {
         let Some(asked) = &queue.asked[stream] else { continue };

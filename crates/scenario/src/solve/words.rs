@@ -53,8 +53,18 @@ fn limit(solved: &Solved, own: &Point) -> Option<String> {
     Some(format!(
         "Sustains at most {}/s; bottleneck {}, {busy:.0} % busy at this load.",
         rate(solved.sustains_per_s),
-        first.component
+        name(first)
     ))
+}
+
+/// What limits, as results name it: of a route it is the places of a queue depth.
+fn name(limit: &Limit) -> String {
+    let Limit { component, .. } = limit;
+    if is_depth(limit) { format!("{component} (queue depth)") } else { component.clone() }
+}
+
+fn is_depth(limit: &Limit) -> bool {
+    limit.kind == "route"
 }
 
 /// Where the bottleneck moves when it is made faster.
@@ -62,12 +72,14 @@ fn next(solved: &Solved) -> Option<String> {
     let [first, second, ..] = &solved.stations[..] else { return None };
     let times = second.saturates_at_per_s / first.saturates_at_per_s;
     if times < 1.0 + 1e-9 {
-        return Some(format!("{} limits as much.", second.component));
+        return Some(format!("{} limits as much.", name(second)));
     }
-    let Limit { component, saturates_at_per_s, .. } = second;
+    let were = if is_depth(first) { "had" } else { "were" };
+    let more = if is_depth(first) { "the places" } else { "as fast" };
     Some(format!(
-        "If it were {times:.2}× as fast, {component} would be the bottleneck, at {}/s.",
-        rate(*saturates_at_per_s)
+        "If it {were} {times:.2}× {more}, {} would be the bottleneck, at {}/s.",
+        name(second),
+        rate(second.saturates_at_per_s)
     ))
 }
 

@@ -206,3 +206,21 @@ run: {{requests: 30000}}
     );
     assert!(over.what.is_some() && over.saturated && over.saturates_at.unwrap() < 0.9, "{over:?}");
 }
+
+/// A rebuild of a hundred units computes each from four others: at 50 MB/s the controller works for 100 × 4 × 65,536 B. Degraded reads, 10/s of
+/// which a fifth are lost, add little: less than a hundredth.
+#[test]
+fn a_rebuild_takes_what_lost_units_are_computed_from() {
+    let found = run("
+parts: {d: {type: station, service: 1 ms, capacity: 6400 KiB}}
+system:
+  c: {type: controller, parity_rate: 50 MB/s}
+  v: {type: array, level: raid5, of: d, disks: 5, spares: 1, stripe_unit: 64 KiB, controllers: [c]}
+workload: {u: {to: v, arrivals: {poisson: 10 /s}, size: 4 KiB}}
+faults: [{component: 'v/d[0]', fails: 1 s}]
+run: {time: 20 s, requests: 1000000}
+");
+    let worked = found.components[0].utilisation_by_cause["rebuild"] * found.simulated_s;
+    let by_hand = 100.0 * 4.0 * 65_536.0 / 50e6;
+    assert!((worked / by_hand - 1.0).abs() < 1e-6, "{worked} s, by hand {by_hand} s");
+}

@@ -414,6 +414,10 @@ workload: {u: {to: v, arrivals: {poisson: 100 /s}, op: write, size: 256 KiB, ali
     let found = solved(text, None);
     assert_eq!(found.stations[0].component, "c");
     assert!((found.stations[0].saturates_at_per_s / (50e6 / 262_144.0) - 1.0).abs() < 1e-6);
+    // A small write: old data, old parity and new data.
+    let small = solved(&text.replace("256 KiB, align: 256 KiB", "64 KiB"), None);
+    let of_controller = small.stations.iter().find(|station| station.component == "c").unwrap();
+    assert!((of_controller.saturates_at_per_s / (50e6 / (3.0 * 65_536.0)) - 1.0).abs() < 1e-6);
 }
 
 /// Each request of a drive waits for its own die: 32 alike queues, of which N clients use N/(N + 31) (every state of a balanced network is
@@ -469,4 +473,34 @@ workload: {u: {to: v, arrivals: {poisson: 240 /s}, size: 8 KiB}}
     let own = solved.points.iter().find(|point| point.own).unwrap();
     let (mean, half) = simulated(text, own)[0];
     assert!(mean + half < own.response_ms.unwrap(), "{mean} ± {half}");
+}
+
+/// Four places, each held for 10 ms, answer 400/s, whoever waits outside: 64 clients wait 160 ms. And more than 400/s cannot be answered.
+#[test]
+fn a_queue_depth_limits_what_a_system_sustains() {
+    let text = |arrivals: &str| {
+        format!(
+            "
+system:
+  h: {{type: server, adapter: {{queue_depth: 4}}, attached: [s]}}
+  s: {{type: station, servers: 100, service: {{exponential: 10 ms}}, capacity: 1 GiB}}
+workload: {{u: {{from: h, to: s, arrivals: {{{arrivals}}}}}}}
+"
+        )
+    };
+    let closed = agrees(&text("closed: {depth: 64}"), (2.0, 64.0), 0.002);
+    assert!(closed.fails.is_empty(), "{:?}", closed.fails);
+    let most = closed.points.last().unwrap();
+    assert!(
+        (closed.sustains_per_s - 400.0).abs() < 1e-6 && (most.throughput_per_s.unwrap() - 400.0).abs() < 1e-6
+    );
+    assert!((most.response_ms.unwrap() - 160.0).abs() < 1e-6);
+    let open = solved(&text("poisson: 500 /s"), None);
+    let of_places = &open.stations[0];
+    assert_eq!((of_places.kind, of_places.servers), ("route", 4));
+    assert!(open.answer.contains("bottleneck h→s (queue depth)"), "{}", open.answer);
+    assert!(open.answer.contains("If it had 25.00× the places, s would be"), "{}", open.answer);
+    assert!((open.sustains_per_s - 400.0).abs() < 1e-6);
+    assert!(open.points.iter().all(|point| point.response_ms.is_some() == (point.load < 400.0)));
+    assert!(open.fails.iter().any(|fails| fails.contains("has 4 (queue depth)")), "{:?}", open.fails);
 }

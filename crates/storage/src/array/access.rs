@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ArraySpec;
+use super::cache::CachePlan;
 use crate::graph::Lowering;
 
 /// How two controllers share the requests to an array.
@@ -48,5 +49,20 @@ impl ArraySpec {
             return at.refuse(field, "an array is run by controllers", help);
         }
         nodes
+    }
+
+    /// Its own cache, or the one that its controllers share among their arrays.
+    pub(super) fn cache_plan(
+        &self,
+        at: &mut Lowering,
+        controllers: &[NodeId],
+        stripe: u64,
+    ) -> Option<Option<CachePlan>> {
+        let shared = match &self.cache {
+            Some(_) => None,
+            None => at.shared_cache(controllers)?,
+        };
+        let Some(cache) = self.cache.as_ref().or(shared.as_ref()) else { return Some(None) };
+        cache.plan(at, stripe, shared.is_some()).map(Some)
     }
 }

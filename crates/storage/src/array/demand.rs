@@ -22,6 +22,8 @@ pub(super) struct Pattern {
     /// How probable the kind is.
     pub p: f64,
     pub accesses: Parts,
+    /// How probable it is that parity or lost data is computed from this number of bytes.
+    pub computed: BTreeMap<u64, f64>,
 }
 
 impl ArrayPlan {
@@ -44,8 +46,9 @@ impl ArrayPlan {
         let active = self.access.active(controllers.len());
         for controller in &controllers[..active] {
             let found = controlling(*controller, load, &patterns)?.into_iter();
-            let parity = matches!(self.layout, Layout::Parity(_)).then(|| controller.controller());
-            let parity = parity.flatten().and_then(|spec| spec.parity_demand(*controller, load));
+            let computed = |pattern: &Pattern| (pattern.p, pattern.computed.clone());
+            let computed: Vec<_> = patterns.iter().map(computed).collect();
+            let parity = controller.controller().and_then(|spec| spec.parity_demand(*controller, &computed));
             let all = found.chain(parity);
             demands.extend(all.map(|demand| demand.times(1.0 / active as f64, 1.0)));
         }
@@ -56,7 +59,7 @@ impl ArrayPlan {
 /// What a controller does for a request and for its accesses to disks.
 fn controlling(controller: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
     let mut demands = controller.demands(load)?;
-    for Pattern { p, accesses } in patterns {
+    for Pattern { p, accesses, .. } in patterns {
         for &(many, op, bytes) in accesses {
             let one = Load { kinds: vec![(1.0, op, bytes)], ..load.clone() };
             let found = controller.carries(&one, (Phase::Request, 0, 0))?.into_iter();
@@ -77,7 +80,7 @@ type Apart = Option<(bool, usize)>;
 fn crossing(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
     let mut held: BTreeMap<(NodeId, Apart), Held> = BTreeMap::new();
     let (mut delay, mut fails) = (0.0_f64, None);
-    for Pattern { p, accesses } in patterns {
+    for Pattern { p, accesses, .. } in patterns {
         let mut works: BTreeMap<(NodeId, Apart), f64> = BTreeMap::new();
         let spread = accesses.iter().map(|(many, ..)| many).sum::<f64>() > 1.0;
         fails = fails.or(spread.then(|| SPREAD.to_owned()));
@@ -90,7 +93,7 @@ fn crossing(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>
                         continue;
                     }
                     Server::Queue { order: Order::Ranked(_), .. } => Some((op == Op::Write, nth)),
-                    Server::Queue { .. } | Server::Join { .. } => None,
+                    Server::Queue { .. } | Server::Join { .. } | Server::Places(_) => None,
                 };
                 let visit = (demand.node, apart);
                 *works.entry(visit).or_default() += many * demand.work_ms();
@@ -130,7 +133,8 @@ impl Striped<'_> {
     fn patterns(&self, load: &Load) -> Vec<Pattern> {
         let pattern = |&(p, op, bytes): &(f64, Op, u64)| {
             let parts = self.stripes.part_kinds(bytes).into_iter();
-            Pattern { p, accesses: parts.map(|(many, part)| (f64::from(many), op, part)).collect() }
+            let accesses = parts.map(|(many, part)| (f64::from(many), op, part)).collect();
+            Pattern { p, accesses, computed: BTreeMap::new() }
         };
         load.kinds.iter().map(pattern).collect()
     }

@@ -4,8 +4,8 @@ use std::pin::Pin;
 
 use headrace_work::{Ask, Block, Op, Spent};
 
-use super::cache::Cache;
-use super::{Array, ArrayPlan, Layout, Way};
+use super::cache::{Cache, CachePlan, Memory};
+use super::{Array, ArrayPlan, Way};
 use crate::meter::{Balance, Meter};
 use crate::place::{Edge, Place};
 
@@ -17,6 +17,11 @@ pub(super) struct Front<'m> {
     cache: Option<Cache<'m>>,
 }
 
+/// The cache memory of an array's controllers. Each of two has a copy; of that which was described first all is counted.
+fn memory_of<'m>(controllers: &'m [Edge<'m>]) -> Option<&'m Memory<'m>> {
+    controllers.iter().min_by_key(|edge| edge.to())?.controller()?.memory()
+}
+
 impl<'m> Front<'m> {
     /// What stands before an array; none where nothing does.
     pub fn new(
@@ -25,7 +30,8 @@ impl<'m> Front<'m> {
         way: Way<'m>,
         controllers: &'m [Edge<'m>],
     ) -> Option<Box<Self>> {
-        let cache = plan.cache.as_ref().map(|cache| Cache::new(cache, place));
+        let memory = |cache: &CachePlan| memory_of(controllers).filter(|_| cache.shared);
+        let cache = plan.cache.as_ref().map(|cache| Cache::new(cache, place, memory(cache)));
         (cache.is_some() || !controllers.is_empty()).then(|| Box::new(Self { way, controllers, cache }))
     }
 
@@ -75,7 +81,7 @@ impl<'m> Front<'m> {
             }
             (None, Op::Write | Op::Discard) => {
                 self.exchange(ask.work.bytes, ask, spent).await;
-                self.write(array, ask, spent).await;
+                array.serve_by_disks(ask, spent).await;
             }
         }
     }
@@ -102,14 +108,11 @@ impl<'m> Front<'m> {
         }
     }
 
-    /// Has the disks write, once a controller has computed the parity where there is any.
-    pub async fn write(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
-        if let (Layout::Parity(_), Some(controller)) =
-            (&array.plan.layout, self.way.controller(ask).and_then(Edge::controller))
-        {
-            controller.parity(ask.work.bytes, ask, spent).await;
+    /// A controller computes parity, or data that is lost, from this number of bytes.
+    pub async fn compute<W>(&'m self, bytes: u64, ask: &Ask<W>, spent: &mut Spent) {
+        if let Some(controller) = self.way.controller(ask).and_then(Edge::controller) {
+            controller.parity(bytes, ask, spent).await;
         }
-        array.serve_by_disks(ask, spent).await;
     }
 
     /// See [`Metered::balance`](crate::Metered::balance).

@@ -194,13 +194,15 @@ impl Known for ArrayPlan {
         self.striped(view).map_or(true, |striped| striped.by_address()) || view.uses().any(View::addressed)
     }
 
-    fn scales(&self, view: View) -> bool {
+    fn scales(&self, view: View, load: &Load) -> bool {
         // Writes that change the same parity wait for each other, and no disk shows it.
-        !self.has_front(view) && !matches!(self.layout, Layout::Parity(_)) && view.uses().all(View::scales)
+        !self.has_front(view)
+            && !matches!(self.layout, Layout::Parity(_))
+            && view.uses().all(|used| used.scales(load))
     }
 
-    fn cached(&self) -> Option<headrace_units::Bytes> {
-        self.cache.as_ref().map(|cache| headrace_units::Bytes(cache.size))
+    fn shares_cache(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.shared)
     }
 
     fn changes(&self) -> bool {

@@ -3,8 +3,9 @@
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Op, Spent};
 
+use crate::channel::Sender;
 use crate::controller::Controller;
-use crate::crossing::{Crossing, Phase};
+use crate::crossing::{Crossing, Part, Phase};
 use crate::place::Edge;
 
 /// What commands and data go by between an array and its disks: a controller, if there are any, and then a path, if there is
@@ -70,7 +71,7 @@ impl<'m> Way<'m> {
         if phase == Phase::Request {
             self.command(ask, spent).await;
         }
-        self.carry(phase, disk, ask, spent).await;
+        self.carry(phase, Part::All, disk, ask, spent).await;
     }
 
     /// A controller handles the command to a disk.
@@ -80,13 +81,20 @@ impl<'m> Way<'m> {
         }
     }
 
-    /// Carries the data of one phase, or of a piece of it.
-    pub async fn carry(self, phase: Phase, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
+    /// Messages of one side cross, apart from the data.
+    pub async fn tell(self, phase: Phase, sender: Sender, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
+        if let Some(path) = self.path.filter(|path| path.controller.is_some()) {
+            path.cross(phase, Part::Messages(sender), disk, ask, spent).await;
+        }
+    }
+
+    /// Carries the data of one phase, or a piece of it.
+    pub async fn carry(self, phase: Phase, part: Part, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
         if phase.has_data(ask.work.op) && ask.work.op == Op::Write {
             self.over_bus(ask, spent).await;
         }
         if let Some(path) = self.path {
-            path.cross(phase, disk, ask, spent).await;
+            path.cross(phase, part, disk, ask, spent).await;
         }
         if phase.has_data(ask.work.op) && ask.work.op == Op::Read {
             self.over_bus(ask, spent).await;
@@ -101,12 +109,12 @@ impl<'m> Way<'m> {
 }
 
 impl Path<'_> {
-    async fn cross(self, phase: Phase, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn cross(self, phase: Phase, part: Part, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
         match self.controller {
             Some(controller) => {
                 let target = controller + 1 + disk as u32;
-                let crossing =
-                    Crossing { request: ask.work, phase, initiator: controller, target, tail: Nanos::ZERO };
+                let (request, initiator) = (ask.work, controller);
+                let crossing = Crossing { request, phase, part, initiator, target, tail: Nanos::ZERO };
                 self.edge.carry(&ask.with(crossing), spent).await;
             }
             None if phase.has_data(ask.work.op) => self.edge.serve(ask, spent).await,

@@ -74,6 +74,8 @@ impl<'m> Rebuild<'m> {
 struct Work {
     reads: Parts,
     writes: Parts,
+    /// Bytes that lost units are computed from.
+    computed: u64,
     /// The units: disk, stripe, and the device that gets it.
     units: Vec<(usize, u64, usize)>,
 }
@@ -157,7 +159,10 @@ impl<'m> Array<'m> {
             let span = rate.time_for(Bytes(work.units.len() as u64 * unit));
             self.rebuild.not_before.set(sim.now().max(self.rebuild.not_before.get()) + span);
         }
-        if self.have_rebuilt(work.reads, 0).await && self.have_rebuilt(work.writes, 1).await {
+        if self.have_rebuilt(work.reads, 0).await
+            && self.computed(work.computed).await
+            && self.have_rebuilt(work.writes, 1).await
+        {
             work.units.iter().for_each(|&(disk, stripe, device)| self.members.rebuilt(disk, stripe, device));
             self.rebuild.units.set(self.rebuild.units.get() + work.units.len() as u64);
             self.rebuild.progressed.set(true);
@@ -177,6 +182,9 @@ impl<'m> Array<'m> {
                 };
                 // What was read for one unit of parity gives the others too.
                 let redundant = known && !copied;
+                if !redundant && !copied && layout.computes() {
+                    work.computed += sources.len() as u64 * unit;
+                }
                 for (source, row) in sources.into_iter().filter(|_| !redundant) {
                     add(&mut work.reads, source, Op::Read, row * unit, unit);
                 }
@@ -188,16 +196,27 @@ impl<'m> Array<'m> {
         work
     }
 
+    /// Has a controller compute lost units from this number of bytes; gives whether it did.
+    async fn computed(&'m self, bytes: u64) -> bool {
+        let mut spent = Spent::from(self.place.site.sim.now());
+        self.compute(bytes, &self.ask_of_rebuild(self.rebuild.chunks.get()), &mut spent).await;
+        !spent.has_failed()
+    }
+
     /// Has the devices do accesses for the rebuild; gives whether all were done.
     async fn have_rebuilt(&'m self, parts: Parts, phase: u64) -> bool {
         let chunk = self.rebuild.chunks.replace(self.rebuild.chunks.get() + 1);
+        let mut spent = Spent::from(self.place.site.sim.now());
+        self.have_done(parts, &self.ask_of_rebuild(chunk), phase, &mut spent).await.is_empty()
+    }
+
+    fn ask_of_rebuild(&self, chunk: u64) -> Ask<Block> {
         let key = self.place.stream("rebuild").key(chunk);
         let block = Block { op: Op::Read, address: 0, bytes: 0 };
         let mut ask = Ask::new(key, block).because(Cause::Rebuild);
         if self.rebuild.spec.priority == Precedence::ForegroundFirst {
             ask.priority = u8::MAX;
         }
-        let mut spent = Spent::from(self.place.site.sim.now());
-        self.have_done(parts, &ask, phase, &mut spent).await.is_empty()
+        ask
     }
 }

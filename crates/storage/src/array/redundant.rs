@@ -45,8 +45,8 @@ impl ArrayPlan {
         let mut all = Counted { disks: vec![Parts::new(); disks.len()], ..Counted::default() };
         let mut patterns = Vec::new();
         for &(p, op, bytes) in &load.kinds {
-            let accesses = self.count(p, (op, bytes), load, view.capacity().0, &mut all);
-            patterns.push(Pattern { p, accesses });
+            let (accesses, computed) = self.count(p, (op, bytes), load, view.capacity().0, &mut all);
+            patterns.push(Pattern { p, accesses, computed });
         }
         let beside = all.accesses / all.phases;
         let mut demands = Vec::new();
@@ -78,8 +78,15 @@ impl ArrayPlan {
     }
 
     /// Counts the accesses of one kind of request, over the places at which it may begin and the copies whose turn it may be. Gives them,
-    /// by their mean numbers.
-    fn count(&self, p: f64, (op, bytes): (Op, u64), load: &Load, capacity: u64, all: &mut Counted) -> Parts {
+    /// by their mean numbers, and how many bytes parity or lost data is computed from, by their probabilities.
+    fn count(
+        &self,
+        p: f64,
+        (op, bytes): (Op, u64),
+        load: &Load,
+        capacity: u64,
+        all: &mut Counted,
+    ) -> (Parts, BTreeMap<u64, f64>) {
         let (places, align) = (self.places(bytes, load, capacity), load.align.0.max(1));
         let some = places.min(MOST_PLACES);
         let turns = match (&self.layout, op) {
@@ -87,10 +94,11 @@ impl ArrayPlan {
             _ => 1,
         };
         let share = 1.0 / (some * turns) as f64;
-        let mut found = Parts::new();
+        let (mut found, mut computing) = (Parts::new(), BTreeMap::new());
         for (nth, turn) in (0..some).flat_map(|nth| (0..turns).map(move |turn| (nth, turn))) {
             let address = nth * places / some * align;
-            let Accesses { first, then, .. } = self.accesses(Block { op, address, bytes }, turn);
+            let Accesses { first, then, computed, .. } = self.accesses(Block { op, address, bytes }, turn);
+            *computing.entry(computed).or_default() += share;
             for phase in [first, then].into_iter().filter(|phase| !phase.is_empty()) {
                 let mut alike = Phase::new();
                 for (disk, block) in &phase {
@@ -105,7 +113,7 @@ impl ArrayPlan {
                 }
             }
         }
-        alike_together(found)
+        (alike_together(found), computing)
     }
 
     /// Number of places at which a request may begin that differ: addresses are multiples of `align`, and what lies where repeats.
@@ -130,7 +138,7 @@ impl ArrayPlan {
             (Layout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, failed),
             (Layout::Mirrored(mirror), Op::Read) => Some(at_once(of_mirror(mirror))),
             (Layout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, failed),
-            (Layout::Parity(parity), Op::Read) => parity.read(request, failed).map(at_once),
+            (Layout::Parity(parity), Op::Read) => parity.read(request, failed),
         };
         accesses.expect("an array that loses data is refused")
     }

@@ -32,7 +32,7 @@ impl<'m> Array<'m> {
                 mirror.read_units(request, units, choose).map(at_once)
             }
             (Layout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, units),
-            (Layout::Parity(parity), Op::Read) => parity.read(request, units).map(at_once),
+            (Layout::Parity(parity), Op::Read) => parity.read(request, units),
         }
     }
 
@@ -116,7 +116,7 @@ impl<'m> Array<'m> {
 
     /// Tries to serve a request; gives whether that ended it.
     async fn attempt(&'m self, ask: &Ask<Block>, attempt: u64, spent: &mut Spent) -> bool {
-        let Some(Accesses { first, then, .. }) = self.accesses(ask.work) else {
+        let Some(Accesses { first, then, computed, .. }) = self.accesses(ask.work) else {
             spent.fail();
             return true;
         };
@@ -127,8 +127,21 @@ impl<'m> Array<'m> {
                 return self.is_unreachable(&lost, spent);
             }
         }
+        if ask.work.op == Op::Write {
+            self.compute(computed, ask, spent).await;
+        }
         let lost = self.have_done(then, ask, phase + 1, spent).await;
+        if ask.work.op == Op::Read && lost.is_empty() {
+            self.compute(computed, ask, spent).await;
+        }
         lost.is_empty() || self.is_unreachable(&lost, spent) || self.is_written(ask, &lost, spent)
+    }
+
+    /// Has a controller compute parity, or lost data, from this number of bytes.
+    pub(super) async fn compute(&'m self, bytes: u64, ask: &Ask<Block>, spent: &mut Spent) {
+        if let Some(front) = self.front.as_ref().filter(|_| bytes > 0) {
+            front.compute(bytes, ask, spent).await;
+        }
     }
 
     /// Whether no path to the devices is left, so that a request fails. What a device lost that works is missing from now on.

@@ -72,7 +72,8 @@ pub struct ArraySpec {
     /// How two controllers share requests.
     #[serde(default)]
     pub access: Access,
-    /// Cache in the memory of each of its controllers. Default: none.
+    /// Cache of its own, in each of its controllers. Default: the `cache` of its controllers, shared with their
+    /// other arrays; none where they have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<ArrayCacheSpec>,
 }
@@ -232,10 +233,7 @@ impl Spec for ArraySpec {
         }
         let paths = self.paths(at)?;
         let controllers = self.controllers(at)?;
-        let cache = match &self.cache {
-            Some(cache) => Some(cache.plan(at, layout.stripe_bytes())?),
-            None => None,
-        };
+        let cache = self.cache_plan(at, &controllers, layout.stripe_bytes())?;
         let plan = ArrayPlan {
             level: self.level,
             layout,

@@ -9,10 +9,10 @@ pub(crate) const FCP: Protocol = Protocol {
     read: [&[COMMAND], &[Step { has_data: true, ..STATUS }]],
     write: [&[COMMAND, READY, DATA], &[STATUS]],
 };
-const COMMAND: Step = Step { sender: Controller, has_data: false, message: 32 };
-const READY: Step = Step { sender: Disk, has_data: false, message: 12 };
-const DATA: Step = Step { sender: Controller, has_data: true, message: 0 };
-const STATUS: Step = Step { sender: Disk, has_data: false, message: 24 };
+const COMMAND: Step = Step { sender: Controller, has_data: false, message: 32, more: 0 };
+const READY: Step = Step { sender: Disk, has_data: false, message: 12, more: 0 };
+const DATA: Step = Step { sender: Controller, has_data: true, message: 0, more: 0 };
+const STATUS: Step = Step { sender: Disk, has_data: false, message: 24, more: 0 };
 
 /// Frames on a wire, and those at its ends.
 #[derive(Clone, Copy)]

@@ -13,7 +13,7 @@ use headrace_kernel::{Discipline, Locks, Resource};
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Op, Spent, What};
 
-use crate::crossing::{Crossing, Phase};
+use crate::crossing::{Crossing, Part, Phase};
 use crate::graph::View;
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
@@ -39,6 +39,8 @@ pub struct Step {
     pub has_data: bool,
     /// Bytes of the message; 0 for none.
     pub message: u64,
+    /// Bytes of the message of a tenancy after which more of the data follows.
+    pub more: u64,
 }
 
 /// The tenancies of a read and of a write, each list before and after the disk works.
@@ -76,12 +78,24 @@ impl Protocol {
 }
 
 impl Step {
-    /// The turns it takes, each with at most `burst` bytes of the data.
-    fn turns(self, request: Block, port: u32, burst: u64) -> impl Iterator<Item = Turn> {
-        let Self { sender, has_data, message } = self;
+    /// Whether it belongs to this part of its phase.
+    fn is_of(self, part: Part) -> bool {
+        match part {
+            Part::All => true,
+            Part::Messages(sender) => !self.has_data && self.sender == sender,
+            Part::Piece { .. } => self.has_data,
+        }
+    }
+
+    /// The turns it takes, each with at most `burst` bytes of the data, of which more follow unless these are the `last`.
+    fn turns(self, request: Block, port: u32, burst: u64, last: bool) -> impl Iterator<Item = Turn> {
+        let Self { sender, has_data, message, more } = self;
         let data = if has_data { request.bytes } else { 0 };
-        let turn = move |data| Turn { sender, port, op: request.op, data, message };
-        (0..data.div_ceil(burst).max(1)).map(move |nth| turn((data - nth * burst).min(burst)))
+        let turns = data.div_ceil(burst).max(1);
+        (0..turns).map(move |nth| {
+            let message = if last && nth + 1 == turns { message } else { more };
+            Turn { sender, port, op: request.op, data: (data - nth * burst).min(burst), message }
+        })
     }
 }
 
@@ -226,10 +240,11 @@ impl<'m, C: Channel> Room<'m> for Tenancies<'m, C> {
     }
 
     async fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> Nanos {
-        let Crossing { request, phase, initiator, target, .. } = ask.work;
-        for step in C::PROTOCOL.steps(request.op, phase) {
+        let Crossing { request, phase, part, initiator, target, .. } = ask.work;
+        let last = part != Part::Piece { last: false };
+        for step in C::PROTOCOL.steps(request.op, phase).iter().filter(|step| step.is_of(part)) {
             let port = if step.sender == Sender::Controller { initiator } else { target };
-            for turn in step.turns(request, port, self.channel.burst()) {
+            for turn in step.turns(request, port, self.channel.burst(), last) {
                 self.send(turn, target, spent).await;
             }
         }

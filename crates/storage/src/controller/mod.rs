@@ -1,5 +1,5 @@
 //! A controller: what the arrays that it runs share. Processors take each command, a bus carries all data (to hosts, to disks,
-//! and parity), and memory is set aside for caches.
+//! and parity), and its memory can be a cache for all of them.
 //!
 //! It stands in front of its arrays and knows nothing of them: an array that names it in `controllers` asks it for its services.
 
@@ -10,7 +10,8 @@ use headrace_kernel::Resource;
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Op, Spent, What};
 
-use crate::meter::{Activity, ByCause};
+use crate::array::cache::Memory;
+use crate::meter::{Activity, ByCause, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
 
@@ -24,6 +25,8 @@ pub struct Controller<'m> {
     by_cause: ByCause,
     /// The way to its bus; without one data takes no time.
     bus: Option<&'m Edge<'m>>,
+    /// The cache memory that its arrays share.
+    memory: Option<Memory<'m>>,
 }
 
 impl Plan for ControllerSpec {
@@ -31,11 +34,17 @@ impl Plan for ControllerSpec {
 
     fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Controller<'m> {
         let processors = Resource::fcfs(place.site.sim, u64::from(self.processors));
-        Controller { place, spec: self, processors, by_cause: ByCause::default(), bus: uses.first() }
+        let memory = self.cache.as_ref().map(|cache| Memory::new(place.site.sim, cache.size.0));
+        Controller { place, spec: self, processors, by_cause: ByCause::default(), bus: uses.first(), memory }
     }
 }
 
 impl<'m> Controller<'m> {
+    /// The cache memory that its arrays share, if it has one.
+    pub fn memory(&'m self) -> Option<&'m Memory<'m>> {
+        self.memory.as_ref()
+    }
+
     /// The most data that crosses its bus at once.
     pub fn piece(&self) -> u64 {
         self.spec.transfer.0
@@ -46,7 +55,7 @@ impl<'m> Controller<'m> {
         self.process(self.spec.disk_command.unwrap_or(self.spec.command), ask, spent).await;
     }
 
-    /// A processor computes the parity of `bytes` of data.
+    /// A processor computes parity, or lost data, from `bytes` that it reads.
     pub async fn parity<W>(&'m self, bytes: u64, ask: &Ask<W>, spent: &mut Spent) {
         let time =
             self.spec.parity_rate.map_or(Nanos::ZERO, |rate| rate.time_for(headrace_units::Bytes(bytes)));
@@ -80,6 +89,12 @@ impl Metered for Controller<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let activity = Activity::of(self.processors.servers(), &self.processors.usage(), now);
         Some(self.by_cause.of(activity, now))
+    }
+
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        if let Some(memory) = &self.memory {
+            put("dirty_bytes", Meter::Area(memory.dirty_area(now)));
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What theory may know of a controller.
 
+use std::collections::BTreeMap;
+
 use headrace_analytic::Law;
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::Op;
@@ -20,12 +22,15 @@ impl ControllerSpec {
         Demand::one(view.id(), processors, law)
     }
 
-    /// What the parity of a load's writes asks of the processors.
-    pub(crate) fn parity_demand(&self, view: View, load: &Load) -> Option<Demand> {
-        let writes = || load.kinds.iter().filter(|(_, op, _)| *op == Op::Write);
-        let share: f64 = writes().map(|(p, ..)| p).sum();
-        let law = |(p, _, bytes): &(f64, Op, u64)| (p / share, Law::Fixed(time(self.parity_rate, *bytes)));
-        let demand = (share > 0.0).then(|| self.processing(view, Law::mixed(writes().map(law).collect())))?;
+    /// What computing asks of the processors, of kinds of requests with their probabilities: from how many bytes, how probably.
+    pub(crate) fn parity_demand(&self, view: View, kinds: &[(f64, BTreeMap<u64, f64>)]) -> Option<Demand> {
+        let each =
+            kinds.iter().flat_map(|(p, computed)| computed.iter().map(move |(bytes, q)| (p * q, *bytes)));
+        let computing: Vec<(f64, u64)> = each.filter(|(_, bytes)| *bytes > 0).collect();
+        let share: f64 = computing.iter().map(|(p, _)| p).sum();
+        let law = |(p, bytes): (f64, u64)| (p / share, Law::Fixed(time(self.parity_rate, bytes)));
+        let demand = (share > 0.0)
+            .then(|| self.processing(view, Law::mixed(computing.into_iter().map(law).collect())))?;
         Some(demand.times(share, 1.0)).filter(|demand| demand.work_ms() > 0.0)
     }
 
@@ -55,10 +60,6 @@ impl Known for ControllerSpec {
     fn carries(&self, view: View, load: &Load, _: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
         let disk = self.disk_command.unwrap_or(self.command).ms();
         Ok(self.asked(view, load, |_| disk))
-    }
-
-    fn memory(&self) -> Option<Bytes> {
-        self.memory
     }
 
     fn addressed(&self, _: View) -> bool {

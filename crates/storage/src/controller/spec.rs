@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ComponentSpec;
+use crate::array::cache::ArrayCacheSpec;
 use crate::graph::Lowering;
 use crate::link::LinkSpec;
 use crate::room::{Lowered, Spec};
@@ -27,7 +28,8 @@ pub struct ControllerSpec {
     /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_rate: Option<BytesPerSecond>,
-    /// Rate at which a processor computes parity, in bytes that are written to the array. Default: no time.
+    /// Rate at which a processor computes parity, in bytes that it reads for that: the data of a whole stripe; old data, old parity and
+    /// new data of a small write; of a degraded read or a rebuild the units that replace a lost one. Default: no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity_rate: Option<BytesPerSecond>,
     /// Rate of the bus. Host data, back-end data and parity each cross it once. Default: no time.
@@ -36,9 +38,10 @@ pub struct ControllerSpec {
     /// Largest transfer on the bus; larger ones are split and interleave with others.
     #[serde(default = "kib_128")]
     pub transfer: Bytes,
-    /// Memory for the caches of its arrays, which must fit in it. Default: the sum of their sizes.
+    /// Cache memory that all of its arrays share, except those with a `cache` of their own. Two controllers of one
+    /// array have the same, and each holds a copy of what is to be written back. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Bytes>,
+    pub cache: Option<ArrayCacheSpec>,
 }
 
 const fn one() -> u32 {

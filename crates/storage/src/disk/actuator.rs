@@ -11,6 +11,8 @@ use super::platter::{Access, Platter, Reading};
 pub struct Actuator {
     track: Track,
     free_at: f64,
+    /// When its last access ended.
+    last_access: f64,
     /// What a choice by positioning time adds to a seek, as a share of it.
     margin: f64,
     /// Which writes lose a turn, by their number.
@@ -21,7 +23,7 @@ pub struct Actuator {
 impl Actuator {
     /// An arm at rest where the disk begins.
     pub fn new(platter: &Platter, margin: f64, luck: Stream) -> Self {
-        Self { track: platter.track_of(0), free_at: 0.0, margin, luck, writes: 0 }
+        Self { track: platter.track_of(0), free_at: 0.0, last_access: 0.0, margin, luck, writes: 0 }
     }
 
     /// The track it is on.
@@ -33,6 +35,11 @@ impl Actuator {
     #[inline]
     pub fn free_at(&self) -> f64 {
         self.free_at
+    }
+
+    /// When its last access ended.
+    pub fn last_access(&self) -> f64 {
+        self.last_access
     }
 
     /// It does nothing before `time`.
@@ -47,6 +54,7 @@ impl Actuator {
 
     /// Seeks to `target` for `op`. Returns how long that takes.
     pub fn seek(&mut self, platter: &Platter, target: Track, op: Op) -> f64 {
+        self.last_access = f64::INFINITY;
         let from = std::mem::replace(&mut self.track, target);
         platter.move_ns(from, target, op)
     }
@@ -56,7 +64,7 @@ impl Actuator {
     pub fn access(&mut self, platter: &Platter, now: f64, span: Span, op: Op) -> Access {
         let lost = if op == Op::Write { self.turn_lost_ns(platter) } else { 0.0 };
         let access = platter.access(now.max(self.free_at), self.track, span, op, lost);
-        (self.free_at, self.track) = (access.end, access.track);
+        (self.free_at, self.last_access, self.track) = (access.end, access.end, access.track);
         access
     }
 
@@ -71,7 +79,7 @@ impl Actuator {
     pub fn read_on(&mut self, platter: &Platter, next: u64, limit: u64, until: f64) -> u64 {
         let begin = Reading { next, time: self.free_at, track: self.track };
         let reading = platter.read_on(begin, limit, until);
-        (self.free_at, self.track) = (reading.time, reading.track);
+        (self.free_at, self.last_access, self.track) = (reading.time, reading.time, reading.track);
         reading.next
     }
 }

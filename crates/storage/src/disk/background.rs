@@ -1,7 +1,5 @@
 //! What a drive does by itself: how long its arm destages, beside commands and within their service.
 
-use headrace_units::Nanos;
-
 /// Time that the arm has spent on destaging since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Background {
@@ -30,10 +28,18 @@ impl Interval {
 pub struct Ledger {
     /// What was done before the last command began.
     settled: Background,
-    /// The service of the last command.
+    /// The service of the last command, and how long those before it took.
     service: Interval,
-    /// What the arm destaged since that command began, in order. The first may have begun earlier.
+    served_ns: u64,
+    /// How much service there had been when the last destage began.
+    seen_ns: u64,
+    /// What the arm destaged since the last command began, in order. The first may have begun earlier.
     recent: Vec<Interval>,
+    /// Destages that count in time that the drive is left alone later, how long they have counted, and how much such time there had
+    /// been by then.
+    owed_ns: u64,
+    counted_ns: u64,
+    left_ns: u64,
     begun: u64,
 }
 
@@ -46,26 +52,60 @@ impl Ledger {
     /// The arm destages from `begin` to `end`.
     pub fn destage(&mut self, begin: f64, end: f64) {
         self.begun += 1;
+        self.seen_ns = self.service_until(whole(begin));
         self.recent.push(Interval { begin: whole(begin), end: whole(end) });
     }
 
-    /// The drive served a command from `begin` to `end`.
+    /// The arm destages from `begin` on what goes on where the last destage ended, and passes under the head in `passed_ns`. It waits for
+    /// its sector because the data came late: with more load it would have been part of the last. While it passes, commands bring the
+    /// next: the longer of the two counts, in time that is left alone from then on.
+    pub fn destage_more(&mut self, begin: f64, passed_ns: f64) {
+        self.begun += 1;
+        let begin = whole(begin);
+        let served = self.service_until(begin);
+        let brought = served.saturating_sub(std::mem::replace(&mut self.seen_ns, served));
+        self.count(begin);
+        self.owed_ns += whole(passed_ns).saturating_sub(brought);
+    }
+
+    /// Counts what is owed, up to `now`.
+    fn count(&mut self, now: u64) {
+        let left = self.left_until(now);
+        let counted = self.owed_ns.min(left.saturating_sub(self.left_ns));
+        self.counted_ns += counted;
+        self.owed_ns -= counted;
+        self.left_ns = self.left_ns.max(left);
+    }
+
+    /// How long neither commands nor destages took up to `now`, but for those that are owed.
+    fn left_until(&self, now: u64) -> u64 {
+        now.saturating_sub(self.service_until(now)).saturating_sub(self.done(now).alone_ns)
+    }
+
+    /// How long commands were served before `now`.
+    fn service_until(&self, now: u64) -> u64 {
+        self.served_ns + self.service.end.min(now).saturating_sub(self.service.begin)
+    }
+
+    /// A command begins at `begin`; nobody knows yet when it ends.
     #[inline]
-    pub fn serve(&mut self, begin: u64, end: u64) {
+    pub fn serve(&mut self, begin: u64) {
         if !self.recent.is_empty() {
             self.settle(begin);
         }
-        self.service = Interval { begin, end };
+        self.served_ns = self.service_until(begin);
+        self.service = Interval { begin, end: u64::MAX };
     }
 
-    /// The last command, whose end was not known, ended at `end`.
+    /// The last command ended at `end`.
+    #[inline]
     pub fn end_service(&mut self, end: u64) {
         self.service.end = end;
     }
 
     /// Adds up everything before `until`, and keeps the rest.
     fn settle(&mut self, until: u64) {
-        self.settled = self.until(until);
+        self.settled = self.done(until);
         self.recent.retain_mut(|work| {
             work.begin = work.begin.max(until);
             work.begin < work.end
@@ -74,6 +114,13 @@ impl Ledger {
 
     /// What was done before `now`, where the last command began no later than that.
     pub fn until(&self, now: u64) -> Background {
+        let Background { alone_ns, within_ns } = self.done(now);
+        let owed = self.owed_ns.min(self.left_until(now).saturating_sub(self.left_ns));
+        Background { alone_ns: alone_ns + self.counted_ns + owed, within_ns }
+    }
+
+    /// The same without what is owed.
+    fn done(&self, now: u64) -> Background {
         let mut sum = self.settled;
         for work in &self.recent {
             let done = Interval { end: work.end.min(now), ..*work };
@@ -85,34 +132,66 @@ impl Ledger {
     }
 }
 
-/// What a drive read ahead and was then asked for. What nobody asks for gives way to commands and costs them nothing.
+/// What a drive read ahead and was then asked for. What nobody asks for gives way to commands and costs them nothing. It counts when
+/// it is asked for, in the time that the drive is left alone after that: so no time counts twice, and none that is past.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UsefulAhead {
     /// How long the data that was read ahead for the command takes to pass under the head.
     passed_ns: f64,
-    /// While the drive served commands.
-    within_ns: u64,
-    /// Beyond that: no more than the drive had been left alone.
-    pub beside_ns: u64,
+    /// What was asked for and has not counted yet.
+    owed_ns: u64,
+    /// What has counted.
+    counted_ns: u64,
+    /// When the drive was last done with a command.
+    ready: u64,
+    /// How long it had destaged alone by then.
+    destaged_ns: u64,
 }
 
 impl UsefulAhead {
-    /// A command asks for what was read ahead, or is being so, and takes this long to pass under the head.
-    pub fn came(&mut self, passed_ns: f64) {
-        self.passed_ns = passed_ns;
+    /// Whether something was asked for that has not counted yet.
+    #[inline]
+    pub fn owes(&self) -> bool {
+        self.owed_ns > 0
     }
 
-    /// The drive served that command from `now` until it is `ready` for the next. Commands and reading ahead go on side by side, so
-    /// the longer of the two counts.
+    /// How long the drive read ahead up to `now`, beside commands. It has destaged alone for `destaged` ns by then.
+    pub fn until(&self, now: u64, destaged: u64) -> u64 {
+        let alone = now.saturating_sub(self.ready).saturating_sub(destaged - self.destaged_ns);
+        self.counted_ns + self.owed_ns.min(alone)
+    }
+
+    /// A command comes at `now`.
+    pub fn begin(&mut self, now: u64, destaged: u64) {
+        let counted = self.until(now, destaged);
+        self.owed_ns -= counted - self.counted_ns;
+        (self.counted_ns, self.destaged_ns) = (counted, destaged);
+    }
+
+    /// That command asks for what was read ahead, or is being so, and takes this long to pass under the head.
+    pub fn came(&mut self, passed_ns: f64, destaged: u64) {
+        (self.passed_ns, self.destaged_ns) = (passed_ns, destaged);
+    }
+
+    /// The drive served that command, or a piece of it, from `now` until it is `ready` for the next. Commands and reading ahead go
+    /// on side by side, so the longer of the two counts.
     #[inline]
-    pub fn serve(&mut self, now: Nanos, ready: Nanos) {
-        let held = ready.0.saturating_sub(now.0);
+    pub fn serve(&mut self, now: u64, ready: u64) {
         if self.passed_ns > 0.0 {
-            let alone = now.0.saturating_sub(self.within_ns + self.beside_ns);
-            self.beside_ns += whole(self.passed_ns).saturating_sub(held).min(alone);
+            self.owed_ns = (self.owed_ns + whole(self.passed_ns)).saturating_sub(ready.saturating_sub(now));
             self.passed_ns = 0.0;
         }
-        self.within_ns += held;
+        self.ready = self.ready.max(ready);
+    }
+
+    /// The drive is not left alone until [`release`](Self::release), whatever it is ready for: a command goes on in pieces.
+    pub fn hold(&mut self) {
+        self.ready = u64::MAX;
+    }
+
+    /// The drive is left alone from `now` on.
+    pub fn release(&mut self, now: u64) {
+        self.ready = now;
     }
 }
 

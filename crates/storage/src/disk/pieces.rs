@@ -8,7 +8,8 @@ use headrace_work::{Ask, Block, Op, Spent, What};
 use super::drive::{Drive, Load, Served};
 use super::{Arm, Disk};
 use crate::array::Way;
-use crate::crossing::Phase;
+use crate::channel::Sender;
+use crate::crossing::{Part, Phase};
 
 /// A disk that serves a command, and the way that its data goes.
 pub(super) struct Pieces<'s, 'm> {
@@ -26,6 +27,10 @@ impl<'m> Pieces<'_, 'm> {
     pub async fn serve(self, ask: &Ask<Block>, spent: &mut Spent) {
         let disk = self.disk;
         self.way.command(ask, spent).await;
+        self.tell(Phase::Request, Sender::Controller, ask, spent).await;
+        if spent.has_failed() {
+            return;
+        }
         let held = match &disk.arm {
             Arm::InOrder(arm) => (Some(arm.acquire(()).await), None),
             Arm::Choosing(commands) => (None, Some(commands.arm.acquire(ask.work).await)),
@@ -36,6 +41,18 @@ impl<'m> Pieces<'_, 'm> {
         disk.by_cause.during(ask.cause, sim, self.exchange(ask, spent)).await;
         self.drive.borrow_mut().end_pieces(sim.now());
         drop(held);
+        self.tell(Phase::Answer, Sender::Disk, ask, spent).await;
+    }
+
+    /// A command, the word that the drive is ready for data, or a status crosses.
+    async fn tell(&self, phase: Phase, sender: Sender, ask: &Ask<Block>, spent: &mut Spent) {
+        self.way.tell(phase, sender, self.number, ask, spent).await;
+    }
+
+    /// Carries a piece of the data of a command.
+    async fn carry(&self, phase: Phase, piece: Block, ask: &Ask<Block>, spent: &mut Spent) {
+        let part = Part::Piece { last: piece.end() == ask.work.end() };
+        self.way.carry(phase, part, self.number, &ask.with(piece), spent).await;
     }
 
     async fn exchange(&self, ask: &Ask<Block>, spent: &mut Spent) {
@@ -61,7 +78,7 @@ impl<'m> Pieces<'_, 'm> {
             first = false;
             sim.until(served.done).await;
             self.charge(spent);
-            self.way.carry(Phase::Answer, self.number, &ask.with(piece), spent).await;
+            self.carry(Phase::Answer, piece, ask, spent).await;
         }
     }
 
@@ -77,8 +94,9 @@ impl<'m> Pieces<'_, 'm> {
             let came = Block { address: at, bytes: bytes.min(ask.work.end() - at), ..ask.work };
             sim.until(from).await;
             self.charge(spent);
+            self.tell(Phase::Request, Sender::Disk, ask, spent).await;
             for piece in pieces(came, self.piece) {
-                self.way.carry(Phase::Request, self.number, &ask.with(piece), spent).await;
+                self.carry(Phase::Request, piece, ask, spent).await;
                 let here = self.drive.borrow_mut().take_in(sim.now(), &load, &piece);
                 sim.until(here).await;
                 self.charge(spent);
@@ -94,8 +112,9 @@ impl<'m> Pieces<'_, 'm> {
     /// All data crosses, and then the drive writes it.
     async fn write_through(&self, ask: &Ask<Block>, spent: &mut Spent) {
         let sim = self.disk.place.site.sim;
+        self.tell(Phase::Request, Sender::Disk, ask, spent).await;
         for piece in pieces(ask.work, self.piece) {
-            self.way.carry(Phase::Request, self.number, &ask.with(piece), spent).await;
+            self.carry(Phase::Request, piece, ask, spent).await;
         }
         let served = self.drive.borrow_mut().serve(sim.now(), &ask.work);
         sim.until(served.done).await;

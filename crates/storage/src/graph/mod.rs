@@ -200,8 +200,13 @@ impl<'g> View<'g> {
     }
 
     /// Whether the utilisation of this node and of all behind it grows in proportion to the load.
-    pub fn scales(self) -> bool {
-        self.node().plan.known().scales(self)
+    pub fn scales(self, load: &Load) -> bool {
+        self.node().plan.known().scales(self, load)
+    }
+
+    /// See [`Known::in_pieces`](crate::Known::in_pieces).
+    pub fn in_pieces(self) -> bool {
+        self.node().plan.known().in_pieces()
     }
 
     /// See [`Known::is_limit`](crate::Known::is_limit).

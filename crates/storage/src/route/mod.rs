@@ -12,7 +12,7 @@ use headrace_kernel::{Crew, Pool, Sim};
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, NodeId, Spent, What};
 
-use crate::crossing::{Crossing, Phase};
+use crate::crossing::{Crossing, Part, Phase};
 use crate::meter::{Activity, Meter};
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
@@ -96,7 +96,14 @@ impl Hop {
         ask: &Ask<Block>,
         spent: &mut Spent,
     ) -> Nanos {
-        let crossing = Crossing { request: ask.work, phase, initiator: self.enter, target: self.leave, tail };
+        let crossing = Crossing {
+            request: ask.work,
+            phase,
+            part: Part::All,
+            initiator: self.enter,
+            target: self.leave,
+            tail,
+        };
         nodes[self.edge].carry(&ask.with(crossing), spent).await
     }
 

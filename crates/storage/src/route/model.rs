@@ -59,6 +59,13 @@ impl RoutePlan {
         Ok(demands)
     }
 
+    /// The places of a queue depth, which a request holds for as long as all that it asks takes it.
+    fn places(&self, view: View, demands: &[Demand]) -> Option<Demand> {
+        let asked = demands.iter().filter(|demand| !matches!(demand.server, Server::Places(_)));
+        let alone: f64 = asked.map(|demand| demand.work_ms() / demand.beside).sum();
+        Some(Demand::one(view.id(), Server::Places(self.depth?), Law::Fixed(alone)))
+    }
+
     /// The mean work that a request brings the busiest node, over its number of servers.
     fn busiest_ms(demands: &[Demand]) -> f64 {
         let of = |demand: &Demand| match demand.server {
@@ -69,7 +76,7 @@ impl RoutePlan {
                 let here = demands.iter().filter(same);
                 here.map(Demand::work_ms).sum::<f64>() / f64::from(servers)
             }
-            Server::Delay | Server::Join { .. } => 0.0,
+            Server::Delay | Server::Join { .. } | Server::Places(_) => 0.0,
         };
         demands.iter().map(of).fold(0.0, f64::max)
     }
@@ -101,6 +108,7 @@ impl Known for RoutePlan {
             first.fails.get_or_insert(fails);
         }
         demands.extend(nodes[TARGET].demands(load)?);
+        demands.extend(self.places(view, &demands));
         Ok(demands)
     }
 
@@ -112,8 +120,8 @@ impl Known for RoutePlan {
         true
     }
 
-    fn scales(&self, view: View) -> bool {
-        view.uses().all(View::scales)
+    fn scales(&self, view: View, load: &Load) -> bool {
+        view.uses().all(|used| used.scales(load))
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {

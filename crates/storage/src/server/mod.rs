@@ -50,17 +50,10 @@ impl ServerPlan {
         if self.coalescing().is_some() {
             return Some(format!("completions are reported one by one: `{}` coalesces them", view.path()));
         }
-        if self.spec.wake > Nanos::ZERO || self.spec.contention > 1.0 {
-            return Some(format!(
-                "work takes the same time under any load: `{}` sleeps, or its cores share",
-                view.path()
-            ));
-        }
-        let depth = self.spec.adapter.queue_depth?;
-        Some(format!(
-            "no request waits in the host: `{}` has at most {depth} outstanding per target",
-            view.path()
-        ))
+        let varies = self.spec.wake > Nanos::ZERO || self.spec.contention > 1.0;
+        varies.then(|| {
+            format!("work takes the same time under any load: `{}` sleeps, or its cores share", view.path())
+        })
     }
 }
 
@@ -84,7 +77,7 @@ impl Known for ServerPlan {
         Ok(demands)
     }
 
-    fn scales(&self, _: View) -> bool {
+    fn scales(&self, _: View, _: &Load) -> bool {
         self.coalescing().is_none()
     }
 }

@@ -216,3 +216,45 @@ proptest! {
         }
     }
 }
+
+/// How long each tenancy of 256 KiB on one mechanical disk lasts, in ns, where a controller's bus carries 128 KiB at once.
+fn in_pieces(bus: &str, op: Op) -> Vec<f64> {
+    let disk = r#"{"type": "disk", "device": "any", "positioning": "mechanical"}"#;
+    let of = Copies::Written(Box::new(component(disk)));
+    let spec = ArraySpec::new(Level::Raid0, of, Some(2), Bytes(8 * UNIT));
+    let via = Some(Via::One("bus".to_owned()));
+    let tds = ComponentSpec::Array(ArraySpec { via, controllers: vec!["a".to_owned()], ..spec });
+    let system = [("tds", tds), ("bus", component(bus)), ("a", component(r#"{"type": "controller"}"#))];
+    let graph = graph(&system, &drive());
+    let account = by_events(&graph, &["tds"], &[(Nanos(0), 0, Block { op, address: 0, bytes: 4 * UNIT })]);
+    let visits = visits_of(graph.named("bus").unwrap(), &account[0]);
+    visits.iter().map(|(_, began, ended)| (ended - began) as f64).collect()
+}
+
+fn are_near(found: &[f64], by_hand: &[f64]) {
+    assert_eq!(found.len(), by_hand.len(), "{found:?}, by hand {by_hand:?}");
+    found.iter().zip(by_hand).for_each(|(found, by_hand)| is_near(*found, *by_hand));
+}
+
+/// Behind a controller a command and its status cross once, and each piece of data by itself: a parallel bus is selected anew for each
+/// piece, with the messages of a disconnection.
+#[test]
+fn pieces_on_a_bus_come_after_a_command_and_before_a_status() {
+    let bus = r#"{"type": "scsi_bus", "preset": "ultra160"}"#;
+    let command = SELECTED + 14.0 * MESSAGE_BYTE;
+    let status = SELECTED + 5.0 * MESSAGE_BYTE;
+    let piece = status + 131_072.0 * 1e3 / 160.0;
+    are_near(&in_pieces(bus, Op::Read), &[command, piece, piece]);
+    are_near(&in_pieces(bus, Op::Write), &[command, piece, piece, status]);
+}
+
+/// Over SAS the status follows the last data of a read; a write waits for the word that the disk is ready.
+#[test]
+fn pieces_over_sas_come_after_a_command_and_before_a_status() {
+    let sas = r#"{"type": "sas", "preset": "sas_6g"}"#;
+    let ns = |bytes: f64| 1200.0 + (60.0 + bytes) / 0.6;
+    let (command, ready, status) = (32.0 + 36.0, 12.0 + 36.0, 24.0 + 36.0);
+    let piece = 128.0 * (1024.0 + 36.0);
+    are_near(&in_pieces(sas, Op::Read), &[ns(command), ns(piece), ns(piece + status)]);
+    are_near(&in_pieces(sas, Op::Write), &[ns(command), ns(ready), ns(piece), ns(piece), ns(status)]);
+}

@@ -75,6 +75,27 @@ fn parity_crosses_the_bus_as_data_does() {
     assert_eq!(found, us(100) + bus(STRIPE) + us(100) + bus(5 * UNIT) + us(10_000));
 }
 
+/// New parity is the sum of all that it is computed from: the data of a whole stripe; old data, old parity and new data of a small write;
+/// the data that stays and new data of a large one. A unit that is lost is the sum of the others. At 50 MB/s a unit takes 1,310,720 ns.
+#[test]
+fn parity_takes_what_it_is_computed_from() {
+    let took = |failed: Vec<u32>, op: Op, bytes: u64| {
+        let spec = ArraySpec { failed, ..run_by(&["a"], array(Level::Raid5)) };
+        let system =
+            [("a", controller(r#"{"parity_rate": "50 MB/s"}"#)), ("tds", ComponentSpec::Array(spec))];
+        let request = (Nanos::ZERO, 0, Block { op, address: 0, bytes });
+        by_events(&graph(&system, &drive()), &["tds"], &[request])[0].total()
+    };
+    let units = |many: u64| Nanos(many * 1_310_720);
+    assert_eq!(took(vec![], Op::Write, STRIPE), us(10_000) + units(4));
+    assert_eq!(took(vec![], Op::Write, UNIT), us(20_000) + units(3), "read-modify-write");
+    assert_eq!(took(vec![], Op::Write, 3 * UNIT), us(20_000) + units(4), "reconstruct-write");
+    assert_eq!(took(vec![], Op::Read, UNIT), us(10_000));
+    // The first stripe has its data on disks 0 to 3.
+    assert_eq!(took(vec![0], Op::Read, UNIT), us(10_000) + units(4), "three of data and parity");
+    assert_eq!(took(vec![4], Op::Write, UNIT), us(10_000), "no parity is written");
+}
+
 #[test]
 fn a_write_back_cache_answers_before_the_disks_do() {
     let writes = [(Nanos::ZERO, Op::Write, 0, UNIT)];
@@ -143,28 +164,92 @@ fn parts_of_a_stripe_are_gathered() {
     assert_eq!(count(STRIPE / 16, STRIPE / 16), 4, "a part of one, once nothing else happens");
 }
 
+/// Arrays `tds` and `logs` that share the cache of controllers `a` and `b`; commands and data take no time.
+fn sharing(text: &str) -> Graph {
+    let of = || controller(&format!(r#"{{"cache": {text}}}"#));
+    let array = |names: &[&str]| ComponentSpec::Array(run_by(names, array(Level::Raid5)));
+    let system = [("a", of()), ("b", of()), ("tds", array(&["a", "b"])), ("logs", array(&["b", "a"]))];
+    graph(&system, &drive())
+}
+
+/// Requests to two arrays: (when, which, operation, unit).
+fn both(graph: &Graph, requests: &[(Nanos, usize, Op, u64)]) -> Vec<Nanos> {
+    let coming = |&(at, which, op, unit): &(Nanos, usize, Op, u64)| {
+        (at, which, Block { op, address: unit * UNIT, bytes: UNIT })
+    };
+    let coming: Vec<_> = requests.iter().map(coming).collect();
+    by_events(graph, &["tds", "logs"], &coming).iter().map(|spent| spent.total()).collect()
+}
+
+/// Of sixteen lines that two arrays share, the one used least recently gives way, whosever it is.
+#[test]
+fn a_shared_cache_drops_what_was_used_least_recently() {
+    let reads: Vec<_> = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].map(|unit| (0, unit)).to_vec();
+    let reads = reads.into_iter().chain([(1, 0), (0, 1), (0, 0), (1, 0)]).enumerate();
+    let reads: Vec<_> =
+        reads.map(|(n, (which, unit))| (us(100_000 * n as u64), which, Op::Read, unit)).collect();
+    let found = both(&sharing(r#"{"size": "1 MiB"}"#), &reads);
+    let (hit, miss) = (Nanos::ZERO, us(10_000));
+    assert_eq!(
+        found[16..],
+        [miss, hit, miss, hit],
+        "the read of `logs` puts unit 0 of `tds` out, and not unit 1"
+    );
+}
+
+/// One array has written fifteen of sixteen units, each part of a stripe. The other finds room for one, and for its second waits until
+/// a part has gone to the disks: old data and parity are read, and new ones written.
+#[test]
+fn an_array_waits_until_another_has_made_room() {
+    let cache =
+        r#"{"size": "1 MiB", "writes": "back", "stripes_at_once": 1, "destage": {"high": 1.0, "low": 1.0}}"#;
+    let writes = (0..15).map(|n| (us(n), 0, Op::Write, 4 * n));
+    let writes: Vec<_> = writes.chain([(us(100), 1, Op::Write, 0), (us(100), 1, Op::Write, 4)]).collect();
+    let found = both(&sharing(cache), &writes);
+    assert_eq!(found[..16], [Nanos::ZERO; 16]);
+    assert_eq!(found[16], us(20_000));
+}
+
 #[test]
 fn what_cannot_work_is_refused() {
-    let told = |spec: ArraySpec, memory: &str| {
+    let told = |spec: ArraySpec, of_controller: &str| {
         let system =
-            [("a", controller(&format!(r#"{{"memory": "{memory}"}}"#))), ("tds", ComponentSpec::Array(spec))];
+            [("a", controller(of_controller)), ("b", controller("{}")), ("tds", ComponentSpec::Array(spec))];
         lowered(&system, &drive()).unwrap_err().remove(0).message
     };
     let cached = |text: &str| ArraySpec { cache: Some(cache(text)), ..run_by(&["a"], array(Level::Raid5)) };
-    assert!(told(cached(r#"{"size": "2 GiB"}"#), "1 GiB").contains("take 2 GiB together; it has 1 GiB"));
-    assert!(
-        told(cached(r#"{"size": "1 GiB", "line": "48 KiB"}"#), "1 GiB")
-            .contains("no multiple of a line of 48 KiB")
-    );
-    assert!(told(cached(r#"{"size": "128 KiB"}"#), "1 GiB").contains("fewer than four lines"));
+    let odd = r#"{"size": "1 GiB", "line": "48 KiB"}"#;
+    assert!(told(cached(odd), "{}").contains("no multiple of a line of 48 KiB"));
+    let shared = format!(r#"{{"cache": {odd}}}"#);
+    assert!(told(run_by(&["a"], array(Level::Raid5)), &shared).contains("no multiple of a line of 48 KiB"));
+    assert!(told(cached(r#"{"size": "128 KiB"}"#), "{}").contains("fewer than four lines"));
     let low = r#"{"size": "1 GiB", "destage": {"high": 0.2, "low": 0.5}}"#;
-    assert!(told(cached(low), "1 GiB").contains("`low` is at most `high`"));
-    assert!(told(run_by(&["a", "a"], array(Level::Raid5)), "1 GiB").contains("listed twice"));
-    assert!(told(run_by(&["tds"], array(Level::Raid5)), "1 GiB").contains("circular"));
+    assert!(told(cached(low), "{}").contains("`low` is at most `high`"));
+    assert!(told(run_by(&["a", "a"], array(Level::Raid5)), "{}").contains("listed twice"));
+    assert!(told(run_by(&["tds"], array(Level::Raid5)), "{}").contains("circular"));
     let active = ArraySpec { access: Access::ActiveActive, ..run_by(&["a"], array(Level::Raid5)) };
-    assert!(told(active, "1 GiB").contains("there are not two"));
+    assert!(told(active, "{}").contains("there are not two"));
+    let alone = r#"{"cache": {"size": "1 GiB"}}"#;
+    assert!(
+        told(run_by(&["a", "b"], array(Level::Raid5)), alone).contains("the caches of `a` and `b` differ")
+    );
     let other = graph(&[("a", controller("{}"))], &drive());
     assert_eq!(other.nodes.len(), 1, "a controller without a bus has none");
+}
+
+/// A controller shares its memory with one other, not with several.
+#[test]
+fn a_cache_has_one_pair_of_controllers() {
+    let of = || controller(r#"{"cache": {"size": "1 GiB"}}"#);
+    let array = |names: &[&str]| ComponentSpec::Array(run_by(names, array(Level::Raid5)));
+    let system = [("a", of()), ("b", of()), ("tds", array(&["a", "b"])), ("logs", array(&["a"]))];
+    let refused = lowered(&system, &drive()).unwrap_err().remove(0);
+    assert_eq!(refused.field, ["system", "logs", "controllers"]);
+    assert!(
+        refused
+            .message
+            .contains("`a` shares its cache memory with another controller for `logs` than for `tds`")
+    );
 }
 
 fn requests() -> impl Strategy<Value = Vec<(u64, bool, u64, u64)>> {
@@ -197,5 +282,23 @@ proptest! {
             })
             .collect();
         by_events(&graph, &["tds"], &coming);
+    }
+
+    /// The same of two arrays in one memory, however little it is.
+    #[test]
+    fn whatever_comes_to_a_shared_cache_is_served(
+        requests in requests(), size in 1u64..5, back in any::<bool>(), ahead in 0u64..3, at_once in 1u32..4, high in 1u32..11,
+    ) {
+        let text = format!(
+            r#"{{"size": "{size} MiB", "writes": "{}", "read_ahead": "{ahead} MiB", "stripes_at_once": {at_once}, "line": "16 KiB",
+                "destage": {{"high": {}, "low": 0.05}}}}"#,
+            if back { "back" } else { "through" }, f64::from(high) / 10.0
+        );
+        let coming = |(n, &(at, read, address, bytes)): (usize, &(u64, bool, u64, u64))| {
+            let op = if read { Op::Read } else { Op::Write };
+            (us(at), n % 2, Block { op, address: address * 1000, bytes: bytes * 1000 })
+        };
+        let coming: Vec<_> = requests.iter().enumerate().map(coming).collect();
+        by_events(&sharing(&text), &["tds", "logs"], &coming);
     }
 }

@@ -1,6 +1,8 @@
 //! Data that is on the disks too, by line: the least recently used goes first.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::span::Span;
 
@@ -12,13 +14,19 @@ pub struct Lines {
     /// When each was used last, by number, and the lines by that.
     used: BTreeMap<u64, u64>,
     by_use: BTreeMap<u64, u64>,
-    uses: u64,
+    /// Uses of lines so far, of all caches in the same memory.
+    uses: Rc<Cell<u64>>,
 }
 
 impl Lines {
-    /// No lines yet; each will have this size in bytes.
-    pub fn of(line: u64) -> Self {
-        Self { line, ..Self::default() }
+    /// No lines yet; each will have this size in bytes. Their uses count together with those of others.
+    pub fn of(line: u64, uses: Rc<Cell<u64>>) -> Self {
+        Self { line, uses, ..Self::default() }
+    }
+
+    /// When the line used least recently was used; none where there is no line.
+    pub fn last_use(&self) -> Option<u64> {
+        self.by_use.keys().next().copied()
     }
 
     /// Bytes of all lines.
@@ -57,12 +65,13 @@ impl Lines {
     }
 
     fn keep(&mut self, number: u64) -> bool {
-        self.uses += 1;
-        let before = self.used.insert(number, self.uses);
+        let now = self.uses.get() + 1;
+        self.uses.set(now);
+        let before = self.used.insert(number, now);
         if let Some(before) = before {
             self.by_use.remove(&before);
         }
-        self.by_use.insert(self.uses, number);
+        self.by_use.insert(now, number);
         before.is_none()
     }
 

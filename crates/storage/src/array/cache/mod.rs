@@ -6,6 +6,7 @@
 
 mod dirty;
 mod lines;
+mod memory;
 mod movers;
 mod serve;
 mod span;
@@ -16,10 +17,11 @@ mod tests;
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{Pool, Round, Stream};
+use headrace_kernel::{Round, Stream};
 use headrace_stats::Level;
 use headrace_units::Nanos;
 
+use super::Array;
 use crate::meter::{Balance, Meter, add};
 use crate::place::Place;
 use dirty::Dirty;
@@ -27,24 +29,23 @@ use lines::Lines;
 use span::Span;
 use streams::{Rules, Streams};
 
+pub use memory::Memory;
 pub use spec::{ArrayCacheSpec, CachePlan, DestageSpec, WritePolicy};
 
 /// The cache of an array in a simulation.
 pub(super) struct Cache<'m> {
     place: &'m Place<'m>,
     plan: &'m CachePlan,
-    /// Bytes that are free.
-    free: Pool<'m>,
-    /// How many wait for some.
-    waiting: Cell<u32>,
+    memory: Holds<'m>,
+    /// Whether the memory knows of it.
+    entered: Cell<bool>,
     contents: RefCell<Contents>,
     /// Ends each time something came from the disks or went to them.
     progress: Round<'m>,
     /// Movers at work: those that destage, and those that read ahead.
     destaging: Cell<u32>,
     fetching: Cell<u32>,
-    /// Whether parts of stripes go until little is left, or all of them.
-    draining: Cell<bool>,
+    /// Whether all parts of stripes go.
     flushing: Cell<bool>,
     flusher: Cell<bool>,
     /// When a host was last served.
@@ -54,6 +55,13 @@ pub(super) struct Cache<'m> {
     keys: Stream,
     jobs: Cell<u64>,
     counts: Counts,
+}
+
+/// Whose memory a cache has.
+#[expect(clippy::large_enum_variant, reason = "an array has one")]
+enum Holds<'m> {
+    Own(Memory<'m>),
+    Shared(&'m Memory<'m>),
 }
 
 /// What a cache holds.
@@ -84,9 +92,10 @@ struct Counts {
 }
 
 impl<'m> Cache<'m> {
-    /// An empty cache.
-    pub fn new(plan: &'m CachePlan, place: &'m Place<'m>) -> Self {
+    /// An empty cache, in memory that others have too or in its own.
+    pub fn new(plan: &'m CachePlan, place: &'m Place<'m>, shared: Option<&'m Memory<'m>>) -> Self {
         let sim = place.site.sim;
+        let memory = shared.map_or_else(|| Holds::Own(Memory::new(sim, plan.size)), Holds::Shared);
         let rules = Rules {
             window: plan.read_ahead,
             run: plan.run,
@@ -96,7 +105,7 @@ impl<'m> Cache<'m> {
         };
         let contents = Contents {
             dirty: Dirty::of_stripes(plan.stripe),
-            lines: Lines::of(plan.line),
+            lines: Lines::of(plan.line, memory.get().uses()),
             leaving: Vec::new(),
             coming: Vec::new(),
             streams: Streams::new(rules),
@@ -104,13 +113,12 @@ impl<'m> Cache<'m> {
         Self {
             place,
             plan,
-            free: Pool::new(sim, plan.size, plan.size),
-            waiting: Cell::new(0),
+            memory,
+            entered: Cell::new(false),
             contents: RefCell::new(contents),
             progress: Round::new(sim),
             destaging: Cell::new(0),
             fetching: Cell::new(0),
-            draining: Cell::new(false),
             flushing: Cell::new(false),
             flusher: Cell::new(false),
             used: Cell::default(),
@@ -125,41 +133,65 @@ impl<'m> Cache<'m> {
         self.place.site.sim.now()
     }
 
-    /// Takes `bytes` of the free memory; lines make room, and then it waits until something has gone to the disks.
+    fn memory(&self) -> &Memory<'m> {
+        self.memory.get()
+    }
+
+    /// Hosts of its array begin to use it.
+    fn enter(&'m self, array: &'m Array<'m>) {
+        if !self.entered.replace(true) {
+            self.memory().enter(self, array);
+        }
+    }
+
+    /// Takes `bytes` of the memory, once they are free.
     async fn take(&'m self, bytes: u64) {
-        self.evict(bytes);
-        self.waiting.set(self.waiting.get() + 1);
-        self.free.take(bytes).await;
-        self.waiting.set(self.waiting.get() - 1);
+        self.memory().take(bytes).await;
         add(&self.counts.reserved, bytes);
     }
 
     /// Takes `bytes` if they are free, or are once lines have made room.
     fn try_take(&self, bytes: u64) -> bool {
-        if bytes > self.plan.at_most() || self.waiting.get() > 0 {
-            return false;
-        }
-        self.evict(bytes);
-        let taken = self.free.try_take(bytes);
+        let taken = bytes <= self.plan.at_most() && self.memory().try_take(bytes);
         add(&self.counts.reserved, if taken { bytes } else { 0 });
         taken
     }
 
-    /// Drops lines until `bytes` are free.
-    fn evict(&self, bytes: u64) {
-        while self.free.held() < bytes {
-            let evicted = self.contents.borrow_mut().lines.evict();
-            if evicted == 0 {
-                return;
-            }
-            self.free.put(evicted);
-        }
+    /// When its line used least recently was used, if it has lines.
+    fn last_use(&self) -> Option<u64> {
+        self.contents.borrow().lines.last_use()
+    }
+
+    /// Drops its line used least recently. Returns its bytes.
+    fn evict(&self) -> u64 {
+        self.contents.borrow_mut().lines.evict()
+    }
+
+    /// Dirty bytes of stripes that are dirty in part.
+    fn in_parts(&self) -> u64 {
+        self.contents.borrow().dirty.in_parts()
+    }
+
+    /// Whether something goes to its disks, or is about to.
+    fn is_making_room(&self) -> bool {
+        let contents = self.contents.borrow();
+        !contents.leaving.is_empty() || contents.dirty.oldest_full().is_some()
+    }
+
+    /// Bytes that it takes of the memory.
+    fn used(&self) -> u64 {
+        let contents = self.contents.borrow();
+        contents.dirty_bytes() + contents.lines.bytes() + self.counts.reserved.get()
+    }
+
+    fn dirty_area(&self, now: Nanos) -> u128 {
+        self.counts.dirty.borrow().area(now)
     }
 
     /// Gives back what was taken for something that is here already.
     fn give_back(&self, bytes: u64) {
         self.counts.reserved.set(self.counts.reserved.get() - bytes);
-        self.free.put(bytes);
+        self.memory().put(bytes);
     }
 
     /// Keeps what was read or written of a span, for which as many bytes were taken as its whole lines have.
@@ -175,6 +207,7 @@ impl<'m> Cache<'m> {
         let bytes = self.lines_of(span);
         self.counts.reserved.set(self.counts.reserved.get() - bytes + again);
         self.give_back(again);
+        self.memory().make_room();
     }
 
     /// The bytes of the whole lines of a span.
@@ -195,13 +228,12 @@ impl<'m> Cache<'m> {
     /// See [`Metered::balance`](crate::Metered::balance).
     pub fn balance(&self) -> Balance {
         let (contents, counts) = (self.contents.borrow(), &self.counts);
-        let dirty = contents.dirty_bytes();
         Balance {
             taken_in: counts.taken_in.get(),
             destaged: counts.destaged.get(),
-            dirty,
-            used: dirty + contents.lines.bytes() + counts.reserved.get(),
-            free: self.free.held(),
+            dirty: contents.dirty_bytes(),
+            used: self.used(),
+            free: self.memory().free() + self.memory().used_by_others(self),
             size: self.plan.size,
         }
     }
@@ -210,11 +242,20 @@ impl<'m> Cache<'m> {
     pub fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let counts = &self.counts;
         put("read_hit_ratio", Meter::Share(counts.found.get(), counts.read.get()));
-        put("dirty_bytes", Meter::Area(counts.dirty.borrow().area(now)));
+        put("dirty_bytes", Meter::Area(self.dirty_area(now)));
         put("destages", Meter::Count(counts.destages.get()));
         put("full_stripe_destages", Meter::Share(counts.whole.get(), counts.destages.get()));
         if counts.lost.get() > 0 {
             put("lost_bytes", Meter::Count(counts.lost.get()));
+        }
+    }
+}
+
+impl<'m> Holds<'m> {
+    fn get(&self) -> &Memory<'m> {
+        match self {
+            Self::Own(memory) => memory,
+            Self::Shared(memory) => memory,
         }
     }
 }

@@ -41,6 +41,7 @@ impl<'m> Cache<'m> {
         }
         self.destaging.set(self.destaging.get() - 1);
         self.move_on(array);
+        self.memory().move_others(self);
     }
 
     async fn destage(&'m self, array: &'m Array<'m>, destage: Destage) {
@@ -50,7 +51,7 @@ impl<'m> Cache<'m> {
             let block = Block { op: Op::Write, address: span.from, bytes: span.bytes() };
             let ask = self.job(block).because(Cause::Destage);
             let mut spent = Spent::from(self.now());
-            array.front().write(array, &ask, &mut spent).await;
+            array.serve_by_disks(&ask, &mut spent).await;
             add(&self.counts.lost, if spent.has_failed() { span.bytes() } else { 0 });
             self.is_on_disks(span);
         }
@@ -71,7 +72,7 @@ impl<'m> Cache<'m> {
         drop(contents);
         add(&self.counts.destaged, span.bytes());
         add(&self.counts.reserved, span.bytes());
-        let kept = if self.waiting.get() > 0 { 0 } else { self.lines_of(span) };
+        let kept = if self.memory().is_wanted() { 0 } else { self.lines_of(span) };
         self.give_back(span.bytes() - kept);
         if kept > 0 {
             self.keep(span);
@@ -110,13 +111,8 @@ impl<'m> Cache<'m> {
 
     /// Whether parts of stripes go to the disks: they take up too much, all is to go, or nothing else would make room.
     fn drains_parts(&self) -> bool {
-        let contents = self.contents.borrow();
-        let parts = contents.dirty.in_parts();
-        let draining = parts >= if self.draining.get() { self.plan.low } else { self.plan.high };
-        self.draining.set(draining && parts > 0);
-        let stuck =
-            self.waiting.get() > 0 && contents.leaving.is_empty() && contents.dirty.oldest_full().is_none();
-        self.draining.get() || self.flushing.get() || stuck
+        let drains = self.memory().drains(self.plan.high, self.plan.low);
+        drains || self.flushing.get()
     }
 
     /// Sends all that is dirty to the disks when no host came for long enough.

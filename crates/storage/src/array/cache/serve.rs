@@ -18,6 +18,7 @@ enum Found {
 impl<'m> Cache<'m> {
     /// Answers a write.
     pub async fn write(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
+        self.enter(array);
         self.note_use();
         let written = Span { from: ask.work.address, to: ask.work.end() };
         if self.plan.back {
@@ -34,25 +35,15 @@ impl<'m> Cache<'m> {
         let mut left = written;
         while left.from < left.to {
             let piece = left.first(self.piece(front), self.plan.stripe);
-            self.take_for(array, piece.bytes(), spent).await;
+            self.take(piece.bytes()).await;
+            spent.charge(self.place.id, What::Blocked, self.now());
             front.exchange(piece.bytes(), ask, spent).await;
             front.mirror(piece.bytes(), ask, spent).await;
             self.hold(piece);
             self.move_on(array);
+            self.memory().move_others(self);
             left.from = piece.to;
         }
-    }
-
-    /// Waits for room for a piece of a write.
-    async fn take_for(&'m self, array: &'m Array<'m>, bytes: u64, spent: &mut Spent) {
-        self.evict(bytes);
-        if self.free.held() < bytes {
-            self.waiting.set(self.waiting.get() + 1);
-            self.move_on(array);
-            self.waiting.set(self.waiting.get() - 1);
-        }
-        self.take(bytes).await;
-        spent.charge(self.place.id, What::Blocked, self.now());
     }
 
     /// A piece of one stripe, for which room was taken, is dirty from now on.
@@ -62,7 +53,7 @@ impl<'m> Cache<'m> {
         let new = contents.dirty.add(piece);
         drop(contents);
         add(&self.counts.taken_in, new);
-        self.free.put(dropped);
+        self.memory().put(dropped);
         self.counts.reserved.set(self.counts.reserved.get() - new);
         self.give_back(piece.bytes() - new);
         self.note_dirty();
@@ -78,8 +69,8 @@ impl<'m> Cache<'m> {
         let front = array.front();
         front.exchange(written.bytes(), ask, spent).await;
         let dropped = self.contents.borrow_mut().lines.invalidate(written);
-        self.free.put(dropped);
-        front.write(array, ask, spent).await;
+        self.memory().put(dropped);
+        array.serve_by_disks(ask, spent).await;
         if !spent.has_failed() && self.try_take(self.lines_of(written)) {
             self.keep(written);
         }
@@ -87,6 +78,7 @@ impl<'m> Cache<'m> {
 
     /// Answers a read, a piece at a time: what is not here is fetched, or is on its way.
     pub async fn read(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
+        self.enter(array);
         self.note_use();
         let mut left = Span { from: ask.work.address, to: ask.work.end() };
         self.contents.borrow_mut().streams.note(left);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::Lowering;
 
-/// A cache between the hosts and the disks of an array.
+/// A cache between hosts and disks: of one array, or of all arrays of a controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayCacheSpec {
@@ -81,6 +81,8 @@ const fn mib_8() -> Bytes {
 pub struct CachePlan {
     /// Bytes that it holds at most.
     pub size: u64,
+    /// Whether it lies in the memory of the array's controllers, which their other arrays share.
+    pub shared: bool,
     pub(super) back: bool,
     pub(super) line: u64,
     pub(super) stripe: u64,
@@ -95,7 +97,9 @@ pub struct CachePlan {
 
 impl ArrayCacheSpec {
     /// Checks it, for an array whose stripes hold `stripe` bytes of data.
-    pub(in crate::array) fn plan(&self, at: &mut Lowering, stripe: u64) -> Option<CachePlan> {
+    pub(in crate::array) fn plan(&self, at: &mut Lowering, stripe: u64, shared: bool) -> Option<CachePlan> {
+        // What is wrong with a shared cache is said of the array that it does not fit.
+        let field = |field: &'static str| if shared { "controllers" } else { field };
         let line = self.line.map_or_else(|| largest_line(stripe), |line| line.0);
         if line == 0 || !stripe.is_multiple_of(line) {
             let message = format!(
@@ -104,23 +108,24 @@ impl ArrayCacheSpec {
                 Bytes(line)
             );
             return at.refuse(
-                "cache.line",
+                field("cache.line"),
                 message,
                 Some("give a size that divides it, or leave `line` out"),
             );
         }
         if self.size.0 < 4 * line {
             let message = format!("a cache of {} holds fewer than four lines of {}", self.size, Bytes(line));
-            return at.refuse("cache.size", message, Some("give it more, or a smaller `line`"));
+            return at.refuse(field("cache.size"), message, Some("give it more, or a smaller `line`"));
         }
         let share = |share: Fraction| (self.size.0 as f64 * share.get()) as u64;
         let DestageSpec { high, low, idle, before_read_ahead } = self.destage;
         if low.get() > high.get() || high.get() <= 0.0 {
             let message = "`low` is at most `high`, and `high` above 0 %";
-            return at.refuse("cache.destage.low", message, None);
+            return at.refuse(field("cache.destage.low"), message, None);
         }
         Some(CachePlan {
             size: self.size.0,
+            shared,
             back: self.writes == WritePolicy::Back,
             line,
             stripe,

@@ -1,6 +1,7 @@
 //! The parts of a cache against sets of bytes and lists.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use proptest::prelude::*;
 
@@ -55,7 +56,7 @@ proptest! {
     /// Lines are a list, the one used last at its end.
     #[test]
     fn lines_leave_in_the_order_of_their_use(steps in prop::collection::vec((0u32..4, 0u64..12), 1..80)) {
-        let mut lines = Lines::of(4);
+        let mut lines = Lines::of(4, Rc::default());
         let mut list: Vec<u64> = Vec::new();
         for (what, number) in steps {
             let line = Span { from: number * 4, to: number * 4 + 4 };

@@ -30,6 +30,8 @@ pub struct Accesses {
     pub then: Parts,
     /// Disks that miss what is written to a stripe.
     pub missed: Vec<(usize, u64)>,
+    /// Bytes that parity, or data that is lost, is computed from.
+    pub computed: u64,
 }
 
 /// How data lies on the disks of an array.

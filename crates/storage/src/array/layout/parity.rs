@@ -47,6 +47,10 @@ pub enum Rotation {
     Fixed,
 }
 
+fn bytes_of(parts: &Parts) -> u64 {
+    parts.iter().map(|(_, block)| block.bytes).sum()
+}
+
 /// Data bytes of one stripe, from its beginning: which are asked for.
 #[derive(Clone, Copy)]
 struct Span {
@@ -170,16 +174,18 @@ impl Parity {
     }
 
     /// A read. Units that cannot be used are computed from as many others of their stripe; `None` where there are too few.
-    pub fn read(&self, request: Block, units: &(impl Units + ?Sized)) -> Option<Parts> {
-        let mut parts = Parts::new();
+    pub fn read(&self, request: Block, units: &(impl Units + ?Sized)) -> Option<Accesses> {
+        let mut accesses = Accesses::default();
         for span in self.spans(request) {
             if self.touched(span).any(|n| self.now(span.stripe, n, units).is_none()) {
-                self.read_to_compute(span, units, &mut parts)?;
+                let before = bytes_of(&accesses.then);
+                self.read_to_compute(span, units, &mut accesses.then)?;
+                accesses.computed += bytes_of(&accesses.then) - before;
             } else {
-                self.read_touched(span, units, &mut parts);
+                self.read_touched(span, units, &mut accesses.then);
             }
         }
-        Some(parts)
+        Some(accesses)
     }
 
     /// A write: of each stripe what must be read first, what is written, and which disks miss it. `None` where a stripe has lost more
@@ -187,7 +193,13 @@ impl Parity {
     pub fn write(&self, request: Block, units: &(impl Units + ?Sized)) -> Option<Accesses> {
         let mut accesses = Accesses::default();
         for span in self.spans(request) {
+            let before = bytes_of(&accesses.first);
             self.read_before(span, units, &mut accesses.first)?;
+            // New parity is the sum of what was read and what is written (Chen, Lee, Gibson, Katz and Patterson, 1994): of old data,
+            // old parity and new data, or of all data.
+            if self.parities().any(|n| self.now(span.stripe, n, units).is_some()) {
+                accesses.computed += bytes_of(&accesses.first) - before + (span.to - span.from);
+            }
             self.each_unit(span, |n, from, to| {
                 self.put_or_miss(&mut accesses, span.stripe, n, (from, to), units)
             });

@@ -125,8 +125,8 @@ proptest! {
         let request = Block { op: Op::Read, address, bytes: size };
         let parts = layout.read(request, &Whole).unwrap();
         let expected: BTreeSet<(usize, u64)> = (address..address + size).map(|byte| place(&layout, byte)).collect();
-        prop_assert_eq!(total(&parts), size, "nothing is read twice");
-        prop_assert_eq!(bytes(&parts), expected);
+        prop_assert_eq!(total(&parts.then), size, "nothing is read twice");
+        prop_assert_eq!(bytes(&parts.then), expected);
     }
 
     /// A write puts every byte in its place, and the parity that covers it beside; what is read before suffices to compute it.
@@ -166,7 +166,7 @@ proptest! {
     ) {
         let mut failed = vec![false; layout.disks() as usize];
         failed[lost % layout.disks() as usize] = true;
-        let read = bytes(&layout.read(Block { op: Op::Read, address, bytes: size }, failed.as_slice()).unwrap());
+        let read = bytes(&layout.read(Block { op: Op::Read, address, bytes: size }, failed.as_slice()).unwrap().then);
         for (disk, at) in (address..address + size).map(|byte| place(&layout, byte)) {
             let known = (0..layout.disks() as usize).filter(|other| read.contains(&(*other, at))).count() as u64;
             prop_assert!(read.contains(&(disk, at)) || known >= layout.data());

@@ -122,9 +122,14 @@ impl WriteBuffer {
         let Some(chosen) = self.choose(&mut drain, actuator, platter, at) else { return false };
         self.drain = drain;
         let span = Span::of(&self.dirty.remove(chosen).block);
+        let follows = self.leaving.end == span.first && self.leaving.until == actuator.last_access();
         let end = actuator.access(platter, at, span, Op::Write).end;
         self.leaving = Leaving { sectors: span.sectors(), end: span.end, until: end };
-        self.ledger.destage(at, end);
+        if follows {
+            self.ledger.destage_more(at, platter.pass_ns(span.first, span.sectors()).min(end - at));
+        } else {
+            self.ledger.destage(at, end);
+        }
         true
     }
 
@@ -202,20 +207,26 @@ impl WriteBuffer {
         self.dirty.iter().rposition(|write| write.block.end() == address)
     }
 
-    /// Notes that the drive served a command from `begin` to `end`.
+    /// The drive begins to serve a command.
     #[inline]
-    pub fn note_service(&mut self, begin: Nanos, end: Nanos) {
-        self.ledger.serve(begin.0, end.0);
+    pub fn begin_service(&mut self, now: Nanos) {
+        self.ledger.serve(now.0);
     }
 
-    /// Notes when the service ended that was noted last.
-    pub fn end_service(&mut self, end: Nanos) {
-        self.ledger.end_service(end.0);
+    /// It is ready for the next.
+    #[inline]
+    pub fn end_service(&mut self, now: Nanos) {
+        self.ledger.end_service(now.0);
     }
 
     /// How many write-backs have begun.
     pub fn destaged(&self) -> u64 {
         self.ledger.begun()
+    }
+
+    /// Background work up to `now`, by which the arm has done what it does by itself.
+    pub fn destaged_until(&self, now: u64) -> Background {
+        self.ledger.until(now)
     }
 
     /// Background work up to `now`, with what the arm does by itself until then; it does nothing where there is none free.

@@ -1,9 +1,12 @@
 //! Components within others of which there is exactly one, and what others know of components.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use headrace_units::Bytes;
 use headrace_work::NodeId;
 
 use super::Lowering;
+use crate::array::cache::ArrayCacheSpec;
 use crate::graph::document::Step;
 use crate::{AnyPlan, ComponentSpec};
 
@@ -47,29 +50,57 @@ impl Lowering<'_> {
         lowered.plan.known().sector().or_else(below)
     }
 
-    /// Refuses controllers whose arrays set aside more memory for caches than they have. Only the whole system shows it.
-    pub(super) fn check_memory(&mut self) {
-        let short: Vec<(usize, Bytes, Bytes)> = (0..self.drafts.len())
-            .filter_map(|at| {
-                let memory = self.drafts[at].known()?.memory()?;
-                let wanted = self.cached_by(at);
-                (wanted > memory).then_some((at, memory, wanted))
-            })
-            .collect();
-        for (at, memory, wanted) in short {
+    /// The cache that controllers share among their arrays; refuses two with different ones.
+    pub fn shared_cache(&mut self, controllers: &[NodeId]) -> Option<Option<ArrayCacheSpec>> {
+        let of = |id: &NodeId| match self.plan_of(*id) {
+            Some(AnyPlan::Controller(spec)) => spec.cache.clone(),
+            _ => None,
+        };
+        let caches: Vec<_> = controllers.iter().map(of).collect();
+        if caches.windows(2).any(|two| two[0] != two[1]) {
+            let names: Vec<_> = controllers.iter().map(|id| &self.drafts[id.index()].spot.path).collect();
             let message = format!(
-                "the caches of the arrays of `{}` take {wanted} together; it has {memory} of memory",
-                self.drafts[at].spot.path
+                "the caches of `{}` and `{}` differ: each holds a copy of the other's data",
+                names[0], names[1]
             );
-            self.say_at(at, "memory", message, "increase `memory`, or use smaller caches");
+            return self.refuse("controllers", message, Some("give both controllers the same `cache`"));
         }
+        Some(caches.into_iter().next().flatten())
     }
 
-    /// What the caches of all arrays take that use a node.
-    fn cached_by(&self, node: usize) -> Bytes {
-        let users = self.drafts.iter().filter(|draft| {
-            draft.lowered.as_ref().is_some_and(|lowered| lowered.uses.iter().any(|used| used.index() == node))
-        });
-        Bytes(users.filter_map(|draft| draft.known()?.cached()).map(|size| size.0).sum())
+    /// Refuses controllers with a cache that are paired in several ways. Only the whole system shows it.
+    pub(super) fn check_caches(&mut self) {
+        let mut pairs: BTreeMap<NodeId, (BTreeSet<NodeId>, usize)> = BTreeMap::new();
+        let mut wrong = Vec::new();
+        for at in 0..self.drafts.len() {
+            let Some(lowered) =
+                self.drafts[at].lowered.as_ref().filter(|lowered| lowered.plan.known().shares_cache())
+            else {
+                continue;
+            };
+            let pair: BTreeSet<NodeId> =
+                lowered.uses.iter().copied().filter(|id| self.is_controller(*id)).collect();
+            for controller in &pair {
+                let (other, first) = pairs.entry(*controller).or_insert_with(|| (pair.clone(), at));
+                if *other != pair {
+                    wrong.push((at, *controller, *first));
+                }
+            }
+        }
+        for (at, controller, first) in wrong {
+            let path = |at: usize| self.drafts[at].spot.path.clone();
+            let message = format!(
+                "`{}` shares its cache memory with another controller for `{}` than for `{}`",
+                path(controller.index()),
+                path(at),
+                path(first)
+            );
+            self.say_at(
+                at,
+                "controllers",
+                message,
+                "name the same controllers, or give the array a `cache` of its own",
+            );
+        }
     }
 }

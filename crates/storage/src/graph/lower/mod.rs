@@ -63,7 +63,7 @@ pub fn lower(
     }
     lowering.stream_routes(streams);
     lowering.check_ports();
-    lowering.check_memory();
+    lowering.check_caches();
     lowering.check_work();
     if lowering.mistakes.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.mistakes) }
 }
