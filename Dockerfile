@@ -1,5 +1,5 @@
 # The demo in a container:  docker build -t headrace . && docker run --rm headrace
-# Your own scenario:        docker run --rm -v "$PWD:/work" headrace run stripe.yaml --report stripe.html
+# Your own scenario:        docker run --rm -u "$(id -u)" -v "$PWD:/work" headrace run stripe.yaml --report stripe.html
 
 FROM rust:1-slim-trixie AS build
 RUN apt-get update \

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Run, written
+from conftest import ROOT, Run, written
 from headrace import Scenario, ScenarioError, load, sweep
 from headrace.experiment import Experiment, Interrupted, Point, Precision, Standing, Table, read, run, stored, varied
 from headrace.experiment.capacity import capacity
@@ -673,3 +673,43 @@ def test_points_of_one_run_each_are_not_said_to_be_equal(clerk: Path) -> None:
     by_load = sweep(quick, {RATE: ["20 /s", "40 /s"], "run.seed": [1, 2]}, replications=1)
     assert by_load.answer.endswith("With one run each, it was not tested whether they differ."), by_load.answer
     assert "not shown to differ" not in by_load.answer
+
+
+def test_the_job_array_of_the_guide_runs_every_point(tmp_path: Path) -> None:
+    """Slurm's variables are set as `sbatch` sets them; a `headrace` that comes first in the path makes runs short."""
+    guide = (ROOT / "docs" / "guides" / "cluster.md").read_text()
+    found = re.search(r"```sh\n(#!/bin/bash\n.*?)```", guide, re.DOTALL)
+    assert found
+    (tmp_path / "sweep.sbatch").write_text(found[1])
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    program = Path(sys.executable).with_name("headrace")
+    short = tmp_path / "bin" / "headrace"
+    short.parent.mkdir()
+    short.write_text(f'#!/bin/bash\nexec {program} "$@" --set run.requests=300 --replications 1\n')
+    short.chmod(0o755)
+    for task in (0, 15):
+        slurm = {"SLURM_SUBMIT_DIR": str(tmp_path), "SLURM_ARRAY_TASK_ID": str(task), "SLURM_CPUS_PER_TASK": "4"}
+        path = {"PATH": f"{short.parent}:{os.environ['PATH']}"}
+        ran = subprocess.run(
+            ["bash", tmp_path / "sweep.sbatch"],
+            env=os.environ | slurm | path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+    assert len(list(Table.stored(tmp_path / "kept").experiment.points)) == 2
+
+
+def test_points_that_failed_stand_in_the_heat_map(tmp_path: Path) -> None:
+    clerk = "system: {clerk: {type: station, service: {exponential: 8 ms}}}\n"
+    scenario = Scenario(
+        f"{clerk}workload: {{users: {{to: clerk, arrivals: {{poisson: 50 /s}}}}}}\nrun: {{requests: 500}}"
+    )
+    loads = {"workload.users.arrivals.poisson": ["50 /s", "500 /s"], "system.clerk.servers": [1, 2]}
+    found = sweep(scenario, loads, replications=2)
+    assert len(found.failed) == 2
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.count(">failed</text>") == 2 * page.count("<svg")
+    assert "only 2 replications; 5 would make them about 7 times narrower" in page

@@ -33,6 +33,15 @@ MISTAKES = {
         ("128 KiB}\nworkload", "128 ms}\nworkload"),
         ["4:72", "unknown unit of size `ms`", "KiB"],
     ),
+    "unit of another tool": (("10 /s", "200 iops"), ["6:40", "unknown unit of frequency `iops`", "write `200 /s`"]),
+    "size as fio has it": (
+        ("size: 128 KiB", "size: 64k"),
+        ["6:54", "unknown unit of size `k`", "write `64 KiB` (1024s) or `64 kB` (1000s)"],
+    ),
+    "drive of another type": (
+        ("seagate-st3500630ns", "samsung-pm883-480gb"),
+        ["2:33", "`samsung-pm883-480gb` is a solid-state drive", "write `type: ssd`"],
+    ),
     "no unit": (("10 /s", "10"), ["6:40", "`10` has no unit", "50 /s"]),
     "ambiguous unit": (("size: 128 KiB", "size: 128 KB"), ["6:54", "could mean 1000 or 1024", "KiB"]),
     "missing device": (

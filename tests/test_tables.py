@@ -7,6 +7,7 @@ from rich.console import Console
 
 from conftest import Run
 from headrace.view import words
+from headrace.view.pictures import chart
 from headrace.view.tables import comparison, run, solve
 from headrace.view.terminal import parts
 
@@ -88,3 +89,33 @@ def test_decisions_have_units_and_say_what_differs(headrace: Run, tmp_path: obje
         text = page.read()
     assert "Goal: p99(users) ≤ 100 ms" in text
     assert "poisson, /s" in text
+
+
+def test_legs_have_one_unit_and_digits_by_the_longest() -> None:
+    path = [
+        {"component": "library", "waiting_ms": 24_130.0, "service_ms": 47_370.0, "blocked_ms": 0.0},
+        {"component": "pool", "waiting_ms": 425.9, "service_ms": 3256.0, "blocked_ms": 100.0},
+        {"component": "front", "waiting_ms": 50.0, "service_ms": 0.0, "blocked_ms": 0.0},
+    ]
+    legs = run.legs({"path": path, "response": {"mean_ms": 75_331.9}})
+    assert [leg[:2] for leg in legs][-2:] == [("pool", "waiting"), ("other", "")]
+    assert run.times_of(legs) == ["47.37 s", "24.13 s", "3.26 s", "0.43 s", "0.15 s"]
+
+
+def test_a_component_has_one_unit_a_column() -> None:
+    def part(path: str, wait: float, held: float) -> dict[str, object]:
+        times = {"waiting_ms": wait, "service_ms": held}
+        return {"path": path, "group": path, "utilisation": 0.5, "queue": 1.0, "bytes_per_s": 0.0} | times
+
+    parts = [part("front", 416.1, 0.4) | {"utilisation_by_cause": {}}, part("library", 53_269.0, 0.02)]
+    parts[1]["utilisation_by_cause"] = {}
+    columns, rows = run.components({"components": parts})
+    assert columns[3:5] == ["mean wait, s", "server held, µs"]
+    assert [row[3:5] for row in rows] == [["0.4161", "400.000"], ["53.269", "20.000"]]
+
+
+def test_a_colour_belongs_to_one_name() -> None:
+    names = ["first law", "second law", "third law", "measured", "simulated"]
+    told = chart.colours(names).to_dict()["scale"]["range"]
+    assert len(set(told)) == len(names)
+    assert told[3] == chart.SERIES["measured"]

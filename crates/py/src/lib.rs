@@ -104,6 +104,12 @@ mod _core {
         results::have_settled(&means, &settlings)
     }
 
+    /// What to know of intervals of this number of replications; `None` where they are enough.
+    #[pyfunction]
+    fn of_few(replications: usize) -> Option<String> {
+        results::of_few(replications)
+    }
+
     /// What there is to show of a device, as JSON; `None` where there is no such device.
     #[pyfunction]
     fn device(name: &str, beside: &str) -> PyResult<Option<String>> {

@@ -85,6 +85,17 @@ fn like_ssd(tree: &Tree, beside: &Path) -> bool {
     tree.root.to_json()["like"].as_str().is_some_and(|like| is_ssd(like, beside))
 }
 
+/// The kind of the component that the device of this name is for, where its file tells: `ssd` by its `flash`, `disk` by its `rotation`.
+pub fn kind(name: &str, beside: &Path) -> Option<&'static str> {
+    let tree = written(name, beside)?.ok()?.root.to_json();
+    match tree["like"].as_str() {
+        _ if !tree["flash"].is_null() => Some("ssd"),
+        _ if !tree["rotation"].is_null() => Some("disk"),
+        Some(like) if like != name => kind(like, beside),
+        _ => None,
+    }
+}
+
 /// The parameters of a device, read as those of a disk or of a solid-state drive.
 fn device<N: DeserializeOwned + JsonSchema>(name: &str, beside: &Path) -> Option<Result<N, Problems>> {
     Some(written(name, beside)?.and_then(|mut tree| {

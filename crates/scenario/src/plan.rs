@@ -94,17 +94,20 @@ struct Devices {
 
 impl Catalogue for Devices {
     fn disk(&self, name: &str) -> Lookup<DiskNumbers> {
-        self.found(catalog::disk(name, &self.folder))
+        self.found(name, "disk", || catalog::disk(name, &self.folder))
     }
 
     fn ssd(&self, name: &str) -> Lookup<SsdNumbers> {
-        self.found(catalog::ssd(name, &self.folder))
+        self.found(name, "ssd", || catalog::ssd(name, &self.folder))
     }
 }
 
 impl Devices {
-    fn found<N>(&self, found: Option<Result<N, Problems>>) -> Lookup<N> {
-        match found {
+    fn found<N>(&self, name: &str, kind: &str, read: impl Fn() -> Option<Result<N, Problems>>) -> Lookup<N> {
+        if let Some(other) = catalog::kind(name, &self.folder).filter(|other| *other != kind) {
+            return Lookup::Other(other);
+        }
+        match read() {
             Some(Ok(numbers)) => Lookup::Found(Box::new(numbers)),
             Some(Err(problems)) => Lookup::Broken(problems.rendered()),
             None => Lookup::Unknown(catalog::all_names(&self.folder)),

@@ -65,6 +65,11 @@ impl Interval {
             trusted: settled,
         })
     }
+
+    /// Half the width of the interval of this number of replications, at least two, in standard deviations of one.
+    pub fn half_width_of(replications: usize) -> f64 {
+        student_975(replications - 1) / libm::sqrt(replications as f64)
+    }
 }
 
 /// The 97.5 % points of Student's distribution for 1, 2, 3 … degrees of freedom (any table of it).

@@ -132,7 +132,7 @@ pub enum Server {
     },
     /// Nobody waits.
     Delay,
-    /// Nobody waits either, but so many requests are on their way at most: places that each holds for as long as the law says where nobody
+    /// Nobody waits either, but at most this number of requests is on its way: places that each holds for as long as the law says where nobody
     /// queues, and longer otherwise.
     Places(u32),
     /// Parts that go on side by side at several queues wait for the last. The law of a visit is then what that adds to the largest

@@ -15,6 +15,7 @@
 //! ```
 
 pub mod document;
+mod kind;
 mod parse;
 
 use std::fmt;
@@ -195,9 +196,19 @@ fn scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(f64, &str)]) -> fmt:
     write!(f, "{scaled:.decimals$} {name}")
 }
 
+const MINUTE: f64 = 60e9;
+const HOUR: f64 = 3600e9;
+const DAY: f64 = 86_400e9;
+
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        scaled(f, self.0 as f64, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
+        match self.0 as f64 {
+            // Minutes only where seconds have more than three digits; two of the next unit read better than many of the last.
+            long if long >= 2.0 * DAY => scaled(f, long, &[(DAY, "d")]),
+            long if long >= 2.0 * HOUR => scaled(f, long, &[(HOUR, "h")]),
+            long if long >= 10.0 * MINUTE => scaled(f, long, &[(MINUTE, "min")]),
+            short => scaled(f, short, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")]),
+        }
     }
 }
 

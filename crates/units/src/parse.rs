@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use crate::kind::{BITS, FREQUENCY, Kind, RATE, SHARE, SIZE, TIME};
 use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift};
 
 /// Why a text is not a quantity of the wanted kind; the message says what is accepted. Nothing was changed: correct and retry.
@@ -24,14 +25,14 @@ pub enum UnitError {
         like: &'static str,
     },
     /// The unit is not one of this kind.
-    #[error("unknown unit of {kind} `{unit}`; use {accepted}")]
+    #[error("unknown unit of {kind} `{unit}`; {fix}")]
     UnknownUnit {
         /// The unit found.
         unit: String,
         /// What kind of quantity is wanted.
         kind: &'static str,
-        /// The units that would do.
-        accepted: &'static str,
+        /// The same number with the unit that was probably meant, or the units that would do.
+        fix: String,
     },
     /// `KB` and the like are read as 1000 by some and as 1024 by others.
     #[error("`{unit}` could mean 1000 or 1024: write kB (1000 bytes) or KiB (1024 bytes)")]
@@ -50,81 +51,6 @@ pub enum UnitError {
         range: &'static str,
     },
 }
-
-/// What one kind of quantity looks like to its reader.
-struct Kind {
-    name: &'static str,
-    units: &'static [(&'static str, f64)],
-    accepted: &'static str,
-    like: &'static str,
-}
-
-const TIME: Kind = Kind {
-    name: "time",
-    units: &[
-        ("ns", 1.0),
-        ("us", 1e3),
-        ("µs", 1e3),
-        ("μs", 1e3), // The Greek letter, which looks the same as the sign for micro.
-        ("ms", 1e6),
-        ("s", 1e9),
-        ("min", 60e9),
-        ("h", 3600e9),
-        ("d", 86_400e9),
-    ],
-    accepted: "ns, µs (us), ms, s, min, h or d",
-    like: "a time such as `8.5 ms`",
-};
-
-const SIZE: Kind = Kind {
-    name: "size",
-    units: &[
-        ("B", 1.0),
-        ("kB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("TB", 1e12),
-        ("PB", 1e15),
-        ("KiB", 1024.0),
-        ("MiB", 1_048_576.0),
-        ("GiB", 1_073_741_824.0),
-        ("TiB", 1_099_511_627_776.0),
-        ("PiB", 1_125_899_906_842_624.0),
-    ],
-    accepted: "B, kB, MB, GB, TB, PB (1000s) or KiB, MiB, GiB, TiB, PiB (1024s)",
-    like: "a size such as `64 KiB`",
-};
-
-/// Bits are units of a rate only: nobody sizes a request in them, and a slip of case would cost a factor of eight.
-const BITS: &[(&str, f64)] = &[("b", 0.125), ("kb", 125.0), ("Mb", 125e3), ("Gb", 125e6), ("Tb", 125e9)];
-
-const RATE: Kind = Kind {
-    name: "data rate",
-    units: &[],
-    accepted: "a size over a time: `150 MB/s`, `2 Gb/s` (bits), `512 B/12 µs`",
-    like: "a data rate such as `150 MB/s` or `2 Gb/s`",
-};
-
-const FREQUENCY: Kind = Kind {
-    name: "frequency",
-    units: &[
-        ("/ms", 1e3),
-        ("/s", 1.0),
-        ("/min", 1.0 / 60.0),
-        ("/h", 1.0 / 3600.0),
-        ("Hz", 1.0),
-        ("rpm", 1.0 / 60.0),
-    ],
-    accepted: "/ms, /s, /min, /h, Hz or rpm",
-    like: "a frequency such as `50 /s`",
-};
-
-const SHARE: Kind = Kind {
-    name: "share",
-    units: &[("%", 0.01)],
-    accepted: "% (or a number from 0 to 1)",
-    like: "a share such as `70 %`",
-};
 
 /// Splits `8.5 ms` into its number and what follows.
 fn number_and_rest<'t>(text: &'t str, kind: &Kind) -> Result<(f64, &'t str), UnitError> {
@@ -152,17 +78,19 @@ fn number_and_rest<'t>(text: &'t str, kind: &Kind) -> Result<(f64, &'t str), Uni
     }
 }
 
-/// The size of `unit` in the kind's base unit.
-fn factor(unit: &str, kind: &Kind, more: &[(&str, f64)]) -> Result<f64, UnitError> {
+/// The size of `unit` in the kind's base unit; `text` is what it stands in.
+fn factor(text: &str, unit: &str, kind: &Kind, more: &[(&str, f64)]) -> Result<f64, UnitError> {
     if unit == "KB" && kind.accepted == SIZE.accepted {
         return Err(UnitError::AmbiguousUnit { unit: unit.to_owned() });
     }
     let known = kind.units.iter().chain(more).find(|(name, _)| *name == unit);
-    known.map(|(_, size)| *size).ok_or_else(|| UnitError::UnknownUnit {
-        unit: unit.to_owned(),
-        kind: kind.name,
-        accepted: kind.accepted,
-    })
+    known.map(|(_, size)| *size).ok_or_else(|| kind.unknown(number_in(text, unit), unit))
+}
+
+/// What stands before a unit.
+fn number_in<'t>(text: &'t str, unit: &str) -> &'t str {
+    let text = text.trim();
+    text.strip_suffix(unit).unwrap_or(text).trim()
 }
 
 /// `text` in the kind's base unit, which is refused where it is negative.
@@ -171,7 +99,7 @@ fn quantity(text: &str, kind: &Kind) -> Result<f64, UnitError> {
     if unit.is_empty() {
         return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: kind.like });
     }
-    let value = number * factor(unit, kind, &[])?;
+    let value = number * factor(text, unit, kind, &[])?;
     in_range(text, value, kind, 0.0..=1.8e19, "zero or more, and at most 500 years or 16 EiB")
 }
 
@@ -224,11 +152,10 @@ impl FromStr for BytesPerSecond {
         if rest.is_empty() {
             return Err(UnitError::NoUnit { text: text.trim().to_owned(), like: RATE.like });
         }
-        let unknown =
-            || UnitError::UnknownUnit { unit: rest.to_owned(), kind: RATE.name, accepted: RATE.accepted };
+        let unknown = || RATE.unknown(number_in(text, rest), rest);
         let (size_unit, time) = rest.split_once('/').ok_or_else(unknown)?;
         let size = number
-            * factor(size_unit.trim(), &SIZE, BITS).map_err(|error| match error {
+            * factor(text, size_unit.trim(), &SIZE, BITS).map_err(|error| match error {
                 UnitError::UnknownUnit { .. } => unknown(),
                 other => other,
             })?;
@@ -236,7 +163,7 @@ impl FromStr for BytesPerSecond {
         let seconds = if time.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
             quantity(time, &TIME)?
         } else {
-            factor(time, &TIME, &[])?
+            factor(text, time, &TIME, &[]).map_err(|_| unknown())?
         } * 1e-9;
         in_range(text, size / seconds, &RATE, f64::MIN_POSITIVE..=1e18, "more than zero").map(Self)
     }
@@ -254,7 +181,7 @@ impl FromStr for PerSecond {
         } else {
             rest.to_owned()
         };
-        let value = number * factor(&unit, &FREQUENCY, &[])?;
+        let value = number * factor(text, &unit, &FREQUENCY, &[])?;
         in_range(text, value, &FREQUENCY, 1e-9..=1e9, "more than zero (and at most 10⁹ a second)").map(Self)
     }
 }
@@ -263,7 +190,7 @@ impl FromStr for Fraction {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let (number, rest) = number_and_rest(text, &SHARE)?;
-        let scale = if rest.is_empty() { 1.0 } else { factor(rest, &SHARE, &[])? };
+        let scale = if rest.is_empty() { 1.0 } else { factor(text, rest, &SHARE, &[])? };
         in_range(text, number * scale, &SHARE, 0.0..=1.0, "between 0 % and 100 %").map(Self)
     }
 }
@@ -302,9 +229,23 @@ mod tests {
         assert!(message("-1 ms".parse::<Nanos>().unwrap_err()).contains("zero or more"));
         assert!(message("--1 ms".parse::<Shift>().unwrap_err()).contains("zero or more"));
         assert!(message("140 %".parse::<Fraction>().unwrap_err()).contains("between 0 % and 100 %"));
-        assert!(message("2 Gb".parse::<BytesPerSecond>().unwrap_err()).contains("a size over a time"));
+        assert!(message("2 Gb".parse::<BytesPerSecond>().unwrap_err()).contains("write `2 GB/s` (bytes) or"));
+        assert!(message("2 furlongs".parse::<BytesPerSecond>().unwrap_err()).contains("a size over a time"));
         assert!(message("4 Gb".parse::<Bytes>().unwrap_err()).contains("unknown unit of size `Gb`"));
+        assert!(message("4 Mx".parse::<Bytes>().unwrap_err()).contains("use B, kB, MB"));
         assert!(message("0 MB/s".parse::<BytesPerSecond>().unwrap_err()).contains("more than zero"));
+        let written =
+            |error: UnitError| error.to_string().split_once("; ").map(|(_, fix)| fix.to_owned()).unwrap();
+        assert_eq!(written("200 iops".parse::<PerSecond>().unwrap_err()), "write `200 /s`");
+        assert_eq!(written("200 IOPS".parse::<PerSecond>().unwrap_err()), "write `200 /s`");
+        assert_eq!(written("64k".parse::<Bytes>().unwrap_err()), "write `64 KiB` (1024s) or `64 kB` (1000s)");
+        assert_eq!(written("4 Gb".parse::<Bytes>().unwrap_err()), "write `4 GiB` (1024s) or `4 GB` (1000s)");
+        assert_eq!(
+            written("1 Gbps".parse::<BytesPerSecond>().unwrap_err()),
+            "write `1 GB/s` (bytes) or `1 Gb/s` (bits)"
+        );
+        assert_eq!(written("90 sec".parse::<Nanos>().unwrap_err()), "write `90 s`");
+        assert_eq!(written("5 percent".parse::<Fraction>().unwrap_err()), "write `5 %`");
         assert!(message("1 MB/0 s".parse::<BytesPerSecond>().unwrap_err()).contains("more than zero"));
     }
 

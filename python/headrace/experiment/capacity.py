@@ -14,7 +14,7 @@ from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, objective
 from headrace.experiment.rounds import Interrupted, Watch, run, telling
-from headrace.experiment.table import Table, interval
+from headrace.experiment.table import Table
 from headrace.mistakes import is_overload, refusal
 from headrace.scenario import Scenario, load
 
@@ -138,13 +138,23 @@ class Capacity(reports.InNotebook):
         elif self.fails:
             nearest = max(tried, key=attrgetter("margin"))
             up_to = f"up to {tried[-1].value}" if len(tried) > 1 else f"at {span}"
-            said = f"{self.path}: No value {up_to} meets {goals}; {nearest.value} comes nearest{_reached(nearest)}."
+            said = (
+                f"{self.path}: No value {up_to} meets {goals}; {nearest.value} comes nearest{self._reached(nearest)}."
+            )
         else:
             return f"{self.path}: undecided whether {' or '.join(unknown)} meets {goals}; raise the budget of runs."
         return said + (f" Undecided: {', '.join(unknown)}." if unknown else "")
 
     def _decided(self) -> list[Probe]:
         return sorted((one for one in self.probes if one.meets is not None), key=attrgetter("number"))
+
+    def _reached(self, nearest: Probe) -> str:
+        if nearest.why:
+            return f" ({nearest.why})"
+        known = [
+            f"{goal.bare} {goal.told(*nearest.found[goal.text])}" for goal in self.goals if goal.text in nearest.found
+        ]
+        return f" ({', '.join(known)})"
 
     def _is_wide(self) -> bool:
         """Whether a value lies in the bracket of which nothing is known."""
@@ -159,13 +169,6 @@ def _inside(node: object, step: str) -> Any:
     if isinstance(node, list):
         return node[int(step)] if step.isdigit() and int(step) < len(node) else None
     return node.get(step) if isinstance(node, dict) else None
-
-
-def _reached(nearest: Probe) -> str:
-    if nearest.why:
-        return f" ({nearest.why})"
-    told = [f"{text.partition(')')[0]}) {interval(*found)}" for text, found in nearest.found.items()]
-    return f" ({', '.join(told)})"
 
 
 def capacity(

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from headrace import reports
+from headrace._core import of_few
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.rounds import Interrupted, Watch, run, telling
-from headrace.experiment.table import Table, interval
+from headrace.experiment.table import Table
 from headrace.experiment.task import Record
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
+from headrace.times import interval, told
 
 Json = dict[str, Any]
 
@@ -56,16 +58,17 @@ class Comparison(reports.InNotebook):
         means = [one for one in self.differences if one.metric.endswith(".mean_ms")]
         # Where a stream has reads and writes, they are what is said.
         split = {one.metric.rsplit(".", 2)[0] for one in means if one.metric.count(".") == 2}
-        told = [one for one in means if one.metric.count(".") == 2 or one.metric.split(".")[0] not in split]
-        shown = [f"{_change(one)} for {_whose(one)}" for one in told if one.shown]
-        hidden = [_whose(one) for one in told if not one.shown]
+        chosen = [one for one in means if one.metric.count(".") == 2 or one.metric.split(".")[0] not in split]
+        shown = [f"{_change(one)} for {_whose(one)}" for one in chosen if one.shown]
+        hidden = [_whose(one) for one in chosen if not one.shown]
         said = [f"B ({self.b}) is {', '.join(shown)} than A ({self.a})"] if shown else []
         said += [f"{', '.join(hidden)}: no difference shown"] if hidden else []
-        said += [self._late(one) for one in told]
+        said += [self._late(one) for one in chosen]
         said = [part for part in said if part]
         said += [
             f"in {' and '.join(self.saturated)} a component was never idle: response times grow with run length"
         ] * bool(self.saturated)
+        said += [note] if (note := of_few(self.replications)) else []
         said += [f"the loads differ: {'; '.join(self.loads)}"] * bool(self.loads)
         sure = f"all statements together hold with {CONFIDENCE * 100:.0f} % confidence"
         return f"{'; '.join(said)} ({self.replications} paired replications; {sure})."
@@ -85,7 +88,7 @@ def _whose(one: Difference) -> str:
 def _change(one: Difference) -> str:
     word = "slower" if one.difference > 0 else "faster"
     if one.percent is None:
-        return f"{interval(abs(one.difference), one.half_width)} ms {word}"
+        return f"{told(abs(one.difference), one.half_width)} {word}"
     middle, half = one.percent
     return f"{interval(abs(middle), half)} % {word}"
 

@@ -10,6 +10,7 @@ from typing import Any
 from headrace.experiment import formula
 from headrace.experiment.formula import Quantity, quantity
 from headrace.mistakes import refusal
+from headrace.times import interval, told
 
 ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
 TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")}
@@ -87,9 +88,13 @@ class Objective:
         return self.text.partition(">")[0].partition("<")[0].strip()
 
     @property
-    def unit(self) -> str:
-        """The unit of its values, after a blank; nothing where they have none."""
-        return " ms" if self.what in TIMES else ""
+    def is_time(self) -> bool:
+        """Whether its values are times, in ms."""
+        return self.what in TIMES
+
+    def told(self, middle: float, half: float | None) -> str:
+        """Write a value with its interval, and with its unit where it has one."""
+        return told(middle, half) if self.is_time else interval(middle, half)
 
     @property
     def is_limit(self) -> bool:

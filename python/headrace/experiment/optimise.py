@@ -19,7 +19,7 @@ from headrace.experiment.engines import Engine
 from headrace.experiment.objective import Objective, objective
 from headrace.experiment.rounds import Interrupted, Watch, run, telling
 from headrace.experiment.store import Store
-from headrace.experiment.table import Table, interval
+from headrace.experiment.table import Table
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
 
@@ -302,7 +302,7 @@ def _is_of(error: ScenarioError, goals: Sequence[tuple[Objective, bool]], constr
 def _found_of(trial: Trial, asked: Sequence[Objective]) -> str:
     """Return what was found of a design, with units: `p99(readers) = 51.7 ± 3.0 ms`."""
     known = [one for one in asked if one.text in trial.values]
-    return ", ".join(f"{one.bare} = {interval(*trial.values[one.text])}{one.unit}" for one in known)
+    return ", ".join(f"{one.bare} = {one.told(*trial.values[one.text])}" for one in known)
 
 
 def _breach(one: Objective, trial: Trial) -> float:

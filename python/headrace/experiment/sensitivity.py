@@ -11,9 +11,10 @@ from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import asked_for, objective
 from headrace.experiment.rounds import Interrupted, Watch, run, telling
-from headrace.experiment.table import half_width, interval
+from headrace.experiment.table import half_width
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
+from headrace.times import interval, told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,11 +50,11 @@ class Sensitivity(reports.InNotebook):
         nothing = [effect.place for effect in by_size if effect.effect[0] <= effect.effect[1]]
         if first.place in nothing:
             return f"No place is shown to matter for {metric} ({self.method}, {self.runs} runs)."
-        unit = " ms" if self.metric.endswith("_ms") else ""
+        write = told if self.metric.endswith("_ms") else interval
         effect = (
             f"a share of {interval(*first.effect)} of the variance"
             if self.method == "sobol"
-            else f"changes by {interval(*first.effect)}{unit} over its range"
+            else f"changes by {write(*first.effect)} over its range"
         )
         said = f"{first.place} matters most for {metric}: {effect}"
         said += f"; no effect shown: {', '.join(nothing)}" if nothing else ""

@@ -13,6 +13,7 @@ from headrace.experiment.formula import quantity
 from headrace.experiment.precision import LEAST, SEQUENTIAL, named, of_streams
 from headrace.experiment.task import STATISTICS, Record
 from headrace.scenario import Scenario
+from headrace.times import interval, told
 
 if TYPE_CHECKING:
     import polars
@@ -55,14 +56,14 @@ class Table(reports.InNotebook):
     @classmethod
     def stored(cls, folder: str | Path) -> "Table":
         """Return all that a store has; raise `ScenarioError` where there is none."""
-        told, records = stored.everything(folder)
-        places = list(told["places"])
+        kept, records = stored.everything(folder)
+        places = list(kept["places"])
         points = {record["point"]: Point(record["values"]) for record in records}
         ordered = sorted(points.values(), key=lambda point: [_rank(point.values.get(place)) for place in places])
         counts: dict[str, int] = {}
         for record in records:
             counts[record["point"]] = max(counts.get(record["point"], 0), record["replication"] + 1)
-        scenario = Scenario(told["scenario"], told["file"], told["changes"])
+        scenario = Scenario(kept["scenario"], kept["file"], kept["changes"])
         return cls(Experiment(scenario, tuple(ordered), places=tuple(places)), records, counts)
 
     def of(self, point: Point) -> list[Record]:
@@ -213,12 +214,13 @@ class Table(reports.InNotebook):
         for point in self.experiment.points:
             load = Point({place: value for place, value in point.values.items() if place in loads})
             by_load.setdefault(str(load), []).append(point)
-        told = [self._best_at(load, points, metric) for load, points in by_load.items()]
-        name, _ = in_words(metric)
-        best = "highest" if metric.endswith(MORE_IS_BETTER) else "lowest"
-        more = f"; {len(told) - MOST_LOADS} more loads are in the table" if len(told) > MOST_LOADS else ""
+        chosen = [self._best_at(load, points, metric) for load, points in by_load.items()]
+        name = in_words(metric)
+        designs = {self._design(point) for point in self.experiment.points}
+        best = "" if len(designs) == 1 else "highest " if metric.endswith(MORE_IS_BETTER) else "lowest "
+        more = f"; {len(chosen) - MOST_LOADS} more loads are in the table" if len(chosen) > MOST_LOADS else ""
         untested = UNTESTED if len(by_load) < len(self.experiment.points) and not self._have_two_runs() else ""
-        return f"{name} is {best} {'; '.join(told[:MOST_LOADS])}{more}.{untested}"
+        return f"{name} is {best}{'; '.join(chosen[:MOST_LOADS])}{more}.{untested}"
 
     def _best_at(self, load: str, points: list[Point], metric: str) -> str:
         most = metric.endswith(MORE_IS_BETTER)
@@ -236,7 +238,7 @@ class Table(reports.InNotebook):
         also = f", not shown to differ from {' or '.join(map(self._design, equal[:2]))}" if equal else ""
         value = self.mean(best, metric)
         assert value
-        return f"at {load} with {self._design(best)} ({interval(*value)}{in_words(metric)[1]}{also})"
+        return f"at {load} with {self._design(best)} ({written(metric, *value)}{also})"
 
     def _design(self, point: Point) -> str:
         loads = self._loads
@@ -245,12 +247,11 @@ class Table(reports.InNotebook):
     def _span(self, metric: str) -> str:
         least, most = self.best(metric), self.best(metric, most=True)
         if least is None or most is None:
-            return f"{in_words(metric)[0]} was not found."
+            return f"{in_words(metric)} was not found."
         if least[0] == most[0]:
-            return f"{in_words(metric)[0]} is {interval(*least[1:])}{in_words(metric)[1]}."
-        name, unit = in_words(metric)
-        said = f"{name} is lowest at {least[0]} ({interval(*least[1:])}{unit}), "
-        said += f"highest at {most[0]} ({interval(*most[1:])}{unit})."
+            return f"{in_words(metric)} is {written(metric, *least[1:])}."
+        said = f"{in_words(metric)} is lowest at {least[0]} ({written(metric, *least[1:])}), "
+        said += f"highest at {most[0]} ({written(metric, *most[1:])})."
         differ = self._differ(least[0], most[0], metric)
         if differ is False:
             said += " The differences are within noise."
@@ -287,38 +288,27 @@ class Table(reports.InNotebook):
         reports.pages().write_experiment(self, file, runs=runs)
 
 
-def interval(middle: float, half: float | None) -> str:
-    """Return a number with its interval, rounded to the digits that its interval supports.
+def written(metric: str, middle: float, half: float | None) -> str:
+    """Write the value of a metric with its interval, a time with its unit.
 
-    >>> interval(12.3456, 0.123), interval(76918.4, 35724.0), interval(1234.5, None), interval(5.0, 0.0)
-    ('12.35 ± 0.12', '77,000 ± 36,000', '1234', '5')
+    >>> written("users.mean_ms", 76_918.0, 35_724.0), written("users.requests_per_s", 12.5, None)
+    ('77 ± 36 s', '12.5')
     """
-    alone = f"{middle:,.0f}" if abs(middle) >= 9999.5 else f"{middle:.4g}"
-    if not half:
-        return alone
-    from math import floor, log10  # noqa: PLC0415
-
-    digits = 1 - floor(log10(half))
-    # An interval narrower than anyone reads is no better than none.
-    if digits > 5:
-        return alone
-    thousands = "," if max(abs(middle), half) >= 9999.5 else ""
-    form = f"{thousands}.{max(0, digits)}f"
-    return f"{round(middle, digits):{form}} ± {round(half, digits):{form}}"
+    return told(middle, half) if metric.endswith("_ms") else interval(middle, half)
 
 
-def in_words(metric: str) -> tuple[str, str]:
-    """Return what a metric is, to begin a sentence with, and its unit.
+def in_words(metric: str) -> str:
+    """Return what a metric is, to begin a sentence with.
 
     >>> in_words("users.mean_ms"), in_words("tds/spindle.utilisation")
-    (('The mean response of users', ' ms'), ('The utilisation of tds/spindle', ''))
+    ('The mean response of users', 'The utilisation of tds/spindle')
     """
     of, _, what = metric.rpartition(".")
     if what.endswith("_ms"):
         name = what.removesuffix("_ms")
         share = f"response that {name[1:]} % of requests do not exceed" if name[0] == "p" else f"{name} response"
-        return f"The {share} of {of}", " ms"
-    return f"The {what.replace('_per_s', ' a second').replace('_', ' ')} of {of}", ""
+        return f"The {share} of {of}"
+    return f"The {what.replace('_per_s', ' a second').replace('_', ' ')} of {of}"
 
 
 def _rank(value: object) -> tuple[bool, float, str]:

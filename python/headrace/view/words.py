@@ -1,30 +1,5 @@
 """Numbers as people read them."""
 
-from math import floor, log10
-
-TIMES = (("s", 1e3), ("ms", 1.0), ("µs", 1e-3))
-
-
-def milliseconds(value: float) -> str:
-    """Write a time with four significant digits, in the unit that suits it."""
-    unit, scale = _unit_of_time(value)
-    return f"{value / scale:.4g} {unit}"
-
-
-def half_width(half: float, of: float) -> str:
-    """Write half the width of an interval in ms, in two digits and in the unit of the time it is of.
-
-    >>> half_width(0.184, 25.47), half_width(12.3, 1580.0)
-    ('± 0.18 ms', '± 0.012 s')
-    """
-    unit, scale = _unit_of_time(of)
-    digits = max(0, 1 - floor(log10(half / scale)))
-    return f"± {half / scale:.{digits}f} {unit}"
-
-
-def _unit_of_time(value: float) -> tuple[str, float]:
-    return next((unit for unit in TIMES if abs(value) >= unit[1]), TIMES[-1])
-
 
 def amount(bytes_: float) -> str:
     """Write bytes in three digits, in decimal units as throughput.
@@ -74,13 +49,6 @@ def aligned(value: float) -> str:
     return f"{value:,.0f}" if value == 0 or value >= 999.5 else f"{value:#.4g}"
 
 
-def ms(value: float) -> str:
-    """Write milliseconds: to the microsecond, smaller ones with four digits, large ones in full."""
-    if value >= 9999.5:
-        return f"{value:,.0f}"
-    return f"{value:.3f}" if value >= 1 or value == 0 else f"{value:.4g}"
-
-
 def percent(value: float | None, form: str) -> str:
     """Write a percentage; nothing where what was measured is zero and there is none."""
     return "—" if value is None else f"{value:{form}}%"
@@ -92,14 +60,6 @@ def size(amount: float) -> str:
         if amount >= scale:
             return f"{amount / scale:.4g} {unit}"
     return f"{amount:.4g} B"
-
-
-def span(seconds: float) -> str:
-    """Write how long something went on, in the unit that suits it."""
-    for unit, scale in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds:.4g} s"
 
 
 def counted(number: int, what: str) -> str:

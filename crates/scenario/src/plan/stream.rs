@@ -72,6 +72,15 @@ impl StreamPlan {
         open && self.spec.outstanding.is_none()
     }
 
+    /// Number of its clients, each with one request in flight at most; none where requests do not wait for answers alone.
+    pub fn clients(&self) -> Option<u64> {
+        match (&self.trace, &self.spec.arrivals) {
+            (Some(trace), _) => (trace.timing() == Timing::Think).then_some(1),
+            (None, ArrivalSpec::Closed { depth, .. }) => Some(u64::from(*depth)),
+            _ => None,
+        }
+    }
+
     /// Whether its source makes no requests while as many as may be are in flight.
     pub fn waits_for_room(&self) -> bool {
         self.spec.outstanding.is_some() && self.spec.when_full == WhenFull::Wait

@@ -2,7 +2,7 @@
 
 use headrace_units::{BytesPerSecond, Nanos};
 
-use super::{Bottleneck, Results, StreamResults};
+use super::{Bottleneck, ClosedLoad, Results, SATURATED, StreamResults};
 
 /// What the results say, stream by stream, and what limits them.
 pub fn in_words(results: &Results) -> String {
@@ -25,6 +25,9 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
     // With several streams a factor says nothing without the load that it is a factor of.
     let of =
         if streams > 1 { format!(" the load of {}", listed(&bottleneck.streams)) } else { String::new() };
+    if let Some(closed) = &bottleneck.closed {
+        return of_clients(bottleneck, &what, closed);
+    }
     match bottleneck.saturates_at {
         Some(times) if !bottleneck.saturated => format!("{busy}; headroom {times:.2}×{of}{about}."),
         Some(times) if streams > 1 => format!("{busy}: saturated, sustains {times:.2}×{of}."),
@@ -32,6 +35,28 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),
     }
+}
+
+/// What limits clients that wait for answers, and what more of them would bring: one component is always the busiest, so that it is
+/// busy says little.
+fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> String {
+    let busy = format!("{}{what}, {:.0} % busy", bottleneck.group, bottleneck.utilisation * 100.0);
+    let limit = match closed.clients {
+        1 => format!("Latency-bound (one request in flight): {busy}"),
+        clients => format!("Bottleneck: {busy} with {clients} clients"),
+    };
+    let about = if bottleneck.estimate { " (estimate)" } else { "" };
+    let serves_faster = bottleneck.not_proportional.as_ref() == Some(&bottleneck.component);
+    let more = match serves_faster {
+        _ if bottleneck.utilisation < SATURATED => {
+            format!("more in flight could raise throughput at most {:.2}×{about}", closed.at_most)
+        }
+        false => "more in flight would only wait".to_owned(),
+        true => {
+            "more in flight would mostly wait, unless it serves several faster than one by one".to_owned()
+        }
+    };
+    format!("{limit}; {more}.")
 }
 
 /// Names in a sentence.
@@ -46,13 +71,17 @@ fn stream(stream: &StreamResults) -> String {
     if stream.response.count == 0 {
         return format!("{}: no request was answered.", stream.name);
     }
-    let time = |ms: f64| Nanos::from_ms(ms).to_string();
     let response = &stream.response;
-    let sure = match (response.half_width_ms, &response.interval) {
-        (Some(half), Some(interval)) if interval.trusted => {
-            format!(" ± {:.2} %", Significant(half / response.mean_ms * 100.0))
-        }
+    let is_trusted = response.interval.as_ref().is_some_and(|interval| interval.trusted);
+    let sure = match response.half_width_ms {
+        Some(half) if is_trusted => format!(" ± {:.2} %", Significant(half / response.mean_ms * 100.0)),
         _ => String::new(),
+    };
+    // Where the interval cannot be trusted and is not shown, the number of digits says how sure the times are.
+    let unsure = response.half_width_ms.map_or(UNKNOWN, |half| half / response.mean_ms);
+    let time = |ms: f64| match is_trusted {
+        true => Nanos::from_ms(ms).to_string(),
+        false => rounded(ms, unsure * ms),
     };
     let slow = response
         .quantiles_ms
@@ -76,10 +105,29 @@ fn stream(stream: &StreamResults) -> String {
         None => said,
         Some(measured) => format!(
             "{said} Measured: mean {}; the simulation is {:+.1} % off, demerit {:.1} %.",
-            time(measured.all.measured_mean_ms),
+            Nanos::from_ms(measured.all.measured_mean_ms),
             measured.all.mean_error_percent,
             measured.all.demerit_percent
         ),
+    }
+}
+
+/// The share of a mean that it may be off by, where a run was too short for any interval.
+const UNKNOWN: f64 = 0.1;
+
+/// A time without the digits that lie below the second of its uncertainty; at least the first digit stays.
+fn rounded(ms: f64, uncertainty: f64) -> String {
+    if ms <= 0.0 || uncertainty <= 0.0 {
+        return Nanos::from_ms(ms).to_string();
+    }
+    let below = libm::floor(libm::log10(uncertainty)) - 1.0;
+    let step = libm::pow(10.0, below.min(libm::floor(libm::log10(ms))));
+    let written = Nanos::from_ms(libm::round(ms / step) * step).to_string();
+    match written.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => written,
     }
 }
 
@@ -91,5 +139,20 @@ impl std::fmt::Display for Significant {
         let digits = f.precision().unwrap_or(3) as i32;
         let before = if self.0 > 0.0 { libm::floor(libm::log10(self.0)) as i32 + 1 } else { digits };
         write!(f, "{:.*}", (digits - before).max(0) as usize, self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_end_where_the_uncertainty_begins() {
+        let written = rounded;
+        assert_eq!(written(76_918.4, 35_724.0), "77 s");
+        assert_eq!(written(30.158, 0.19), "30.16 ms");
+        assert_eq!(written(30.158, 3.1), "30.2 ms");
+        assert_eq!(written(8.007, 0.21), "8.01 ms", "no zero stands for a digit that is not known");
+        assert_eq!(written(5.2, 80.0), "5 ms", "wider than itself: one digit");
     }
 }

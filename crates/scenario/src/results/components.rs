@@ -79,12 +79,23 @@ pub struct Bottleneck {
     /// load that it sustains. None where a stream waits for answers, requests are too few to tell, or the run ended with requests that
     /// wait for ever.
     pub saturates_at: Option<f64>,
+    /// What holds where all that reaches it are clients that wait for answers; none where something else does too.
+    pub closed: Option<ClosedLoad>,
     /// The streams whose load that is: those that reach it, all growing together.
     pub streams: Vec<String>,
     /// Whether that is an estimate: its utilisation, or that of another component on the way, need not grow in proportion to the load.
     pub estimate: bool,
     /// The component whose utilisation need not: itself, or the first on the way that may saturate before it. None where none is known.
     pub not_proportional: Option<String>,
+}
+
+/// Clients that wait for answers before they go on, and the component that limits them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClosedLoad {
+    /// Number of requests that they have in flight at most.
+    pub clients: u64,
+    /// The most that more of them could raise throughput, as a multiple: until the component is always busy.
+    pub at_most: f64,
 }
 
 /// Of each component, by its number in the graph.
@@ -194,10 +205,16 @@ pub(super) fn bottleneck(
         utilisation,
         saturated,
         saturates_at: headroom.filter(|_| open && !is_stuck),
+        closed: clients(plan, id).map(|clients| ClosedLoad { clients, at_most: 1.0 / utilisation.min(1.0) }),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
         estimate: is_limit(plan, id) || not_proportional.is_some(),
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
     })
+}
+
+/// The clients whose requests come to a component; none where requests of others come there too.
+fn clients(plan: &Plan, id: NodeId) -> Option<u64> {
+    reaching(plan, id).map(|(_, stream)| stream.clients()).sum()
 }
 
 /// A component whose utilisation need not grow in proportion to the load: this one, or another on the way of its streams.

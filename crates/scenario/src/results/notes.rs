@@ -1,6 +1,6 @@
 //! What a reader must know before trusting results.
 
-use headrace_stats::Method;
+use headrace_stats::{Interval, Method};
 use headrace_trace::Replay;
 
 use super::components::falls_behind;
@@ -28,6 +28,7 @@ pub(super) fn of(
     notes.extend(steadiness(outcomes));
     notes.extend(beginning(plan));
     notes.extend(streams.iter().filter_map(untrusted));
+    notes.extend(of_few(outcomes.len()));
     notes.extend(limits(bottleneck));
     notes.extend(behind(plan, outcomes, bottleneck));
     notes.extend(of_components(plan));
@@ -111,6 +112,21 @@ fn untrusted(stream: &StreamResults) -> Option<String> {
     };
     Some(format!("{}: the interval cannot be trusted: {why}", stream.name))
 }
+
+/// That intervals are wide because replications are few, and what more would do; none where there are enough, or only one.
+pub fn of_few(replications: usize) -> Option<String> {
+    (2..=FEW).contains(&replications).then(|| {
+        let narrower = Interval::half_width_of(replications) / Interval::half_width_of(ENOUGH);
+        format!(
+            "intervals are wide because they come from only {replications} replications; {ENOUGH} would make them about \
+             {narrower:.0} times narrower"
+        )
+    })
+}
+
+/// Replications that are few, at most; and the number from which on intervals are little wider than they have to be.
+const FEW: usize = 3;
+const ENOUGH: usize = 5;
 
 /// What a reader must know of the headroom.
 fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {

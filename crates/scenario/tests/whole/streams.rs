@@ -326,6 +326,49 @@ run: {requests: 40000}
 fn a_gap_in_a_trace_is_named() {
     let times = |bad: u64| (0..50).map(move |i| i * 20_000_000 + if i >= 30 { bad } else { 0 });
     let notes = replayed(times(1 << 55), "gap").notes.join(" ");
-    assert!(notes.contains("request 31 of the trace comes 36028797 s after"), "{notes}");
+    assert!(notes.contains("request 31 of the trace comes 417.0 d after"), "{notes}");
     assert!(!replayed(times(0), "no-gap").notes.join(" ").contains("timestamp"));
+}
+
+/// One client that thinks as long as it is served keeps its server busy for half of the time: with more clients it could be busy all of it,
+/// twice as much. Without a think time it is always busy, and another client only waits: throughput stays 1/S, and response is N·S.
+#[test]
+fn clients_that_wait_are_told_what_more_of_them_bring() {
+    let clerk = "system: {clerk: {type: station, service: 10 ms}}\nrun: {requests: 20000}\n";
+    let of = |closed: &str| {
+        run(&format!("{clerk}workload: {{users: {{to: clerk, arrivals: {{closed: {closed}}}}}}}"))
+    };
+    let thinking = of("{depth: 1, think: 10 ms}");
+    let bottleneck = thinking.bottleneck.unwrap();
+    close(bottleneck.closed.unwrap().at_most, 2.0, 0.1, "what more clients could bring");
+    assert!(
+        thinking.answer.contains(
+            "Latency-bound (one request in flight): clerk, 50 % busy; more in flight could raise throughput at most 2.00×."
+        ),
+        "{}",
+        thinking.answer
+    );
+    let (one, two) = (of("{depth: 1}"), of("{depth: 2}"));
+    close(two.streams[0].requests_per_s, 100.0, 0.1, "throughput of two");
+    close(two.streams[0].response.mean_ms, 2.0 * one.streams[0].response.mean_ms, 0.1, "response of two");
+    assert!(one.answer.ends_with("clerk, 100 % busy; more in flight would only wait."), "{}", one.answer);
+    assert!(
+        two.answer.ends_with("Bottleneck: clerk, 100 % busy with 2 clients; more in flight would only wait."),
+        "{}",
+        two.answer
+    );
+}
+
+/// Student's t over √n: 12.706/√2 of two replications is 7.24 times the 2.776/√5 of five, 4.303/√3 of three 2.00 times.
+#[test]
+fn few_replications_say_how_much_narrower_more_would_be() {
+    for (replications, says) in [(2, "about 7 times"), (3, "about 2 times")] {
+        let text = format!("{CLERK}workload: {{users: {{to: clerk, arrivals: {{poisson: 50 /s}}}}}}")
+            .replace("requests: 400000", &format!("requests: 5000, replications: {replications}"));
+        let notes = run(&text).notes.join("\n");
+        assert!(
+            notes.contains(&format!("only {replications} replications; 5 would make them {says}")),
+            "{notes}"
+        );
+    }
 }

@@ -57,6 +57,8 @@ pub enum Lookup<N> {
     Found(Box<N>),
     /// Its file has mistakes: these.
     Broken(String),
+    /// It is for components of another type: this one.
+    Other(&'static str),
     /// There is no such device; there are these.
     Unknown(Vec<String>),
 }

@@ -236,7 +236,7 @@ fn are_near(found: &[f64], by_hand: &[f64]) {
     found.iter().zip(by_hand).for_each(|(found, by_hand)| is_near(*found, *by_hand));
 }
 
-/// Behind a controller a command and its status cross once, and each piece of data by itself: a parallel bus is selected anew for each
+/// Behind a controller a command and its status cross once, and each piece of data by itself: a parallel bus is selected again for each
 /// piece, with the messages of a disconnection.
 #[test]
 fn pieces_on_a_bus_come_after_a_command_and_before_a_status() {

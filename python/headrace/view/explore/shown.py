@@ -101,7 +101,9 @@ def sweep(found: Table, place: str, command: str) -> str:
     """Return what was found along a field."""
     metrics = experiment_tables.shown_metrics(found)
     drawn = {
-        experiment_tables.metric_title(metric): svg(experiment.of(found, metric))
+        experiment_tables.metric_title(metric, experiment_tables.unit_of(found, metric)): svg(
+            experiment.of(found, metric)
+        )
         for metric in metrics
         if metric.endswith(DRAWN)
     }

@@ -6,7 +6,7 @@ from headrace.experiment.table import Table
 from headrace.view.pages import page, run
 from headrace.view.pictures import experiment as pictures
 from headrace.view.pictures.chart import svg
-from headrace.view.tables.experiment import as_rows, metric_title, notes, shown_metrics
+from headrace.view.tables.experiment import as_rows, metric_title, notes, shown_metrics, unit_of
 
 
 def write(table: Table, file: str | Path, *, runs: bool = False) -> None:
@@ -45,7 +45,7 @@ def _write_runs(table: Table, folder: Path) -> None:
 
 def _drawn(table: Table, metrics: list[str]) -> dict[str, str]:
     shown = metrics if table.experiment.places else []  # Of one point alone there is nothing to draw.
-    return {metric_title(metric): svg(pictures.of(table, metric)) for metric in shown}
+    return {metric_title(metric, unit_of(table, metric)): svg(pictures.of(table, metric)) for metric in shown}
 
 
 def _links(table: Table, runs: str | None) -> list[str | None]:

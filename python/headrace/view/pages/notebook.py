@@ -45,7 +45,7 @@ def _(found: Results) -> Shown:
 def _responses(found: Results, at: int) -> Rows:
     stream = found.data["streams"][at]
     columns, rows = tables_of_run.response_table(stream, found.data["theory"][at])
-    return [f"{stream['name']}, ms", *columns], rows
+    return [f"{stream['name']}, {tables_of_run.unit_of_responses(stream).name}", *columns], rows
 
 
 @shown.register

@@ -1,6 +1,7 @@
 """Pages that need no network and no script: light and dark, wide and narrow, on screen and on paper."""
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,23 @@ def fragment(template: str, **values: Any) -> str:
 
 @functools.cache
 def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("headrace.view.pages", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
+    made.filters["unbroken"] = unbroken
+    return made
+
+
+def unbroken(text: str) -> str:
+    """Return a text whose lines do not break between a number and its unit or its interval.
+
+    >>> unbroken("d, 27 % busy: 77 ± 36 s, 4 disks").replace("\N{NO-BREAK SPACE}", "~")
+    'd, 27~% busy: 77~±~36~s, 4 disks'
+    """
+    apart = r"(?<=\d) (?=(%|±|µs|ms|s|min|h|d|/s|[kMGT]?i?B(/s)?)(?!\w))|(?<=±) "
+    return re.sub(apart, "\N{NO-BREAK SPACE}", text)
 
 
 def write(file: str | Path, template: str, **values: Any) -> None:

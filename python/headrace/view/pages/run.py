@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from headrace import times
 from headrace.results import Results
 from headrace.view import words
 from headrace.view.pages import page
@@ -17,8 +18,6 @@ Json = dict[str, Any]
 
 # Beside more streams than this, tiles would be a table.
 MOST_TILES = 3
-# Where the time went is not told of less: it would be shown as 0.0 %.
-LEAST_SHARE = 0.0005
 
 
 def write(results: Results, file: str | Path, *, title: str | None = None) -> None:
@@ -48,10 +47,11 @@ def write(results: Results, file: str | Path, *, title: str | None = None) -> No
 
 
 def _what_was_run(found: Json) -> str:
+    warm_up = f"{times.span(found['warm_up_s'])} of" if found["warm_up_s"] else "no"
     runs, answered = found["replications"], sum(stream["answered"] for stream in found["streams"])
     return (
         f"{words.counted(runs, 'replication')}, {words.counted(answered, 'request')}, "
-        f"{words.span(found['simulated_s'])} simulated after {words.span(found['warm_up_s'])} of warm-up, "
+        f"{times.span(found['simulated_s'])} simulated after {warm_up} warm-up, "
         f"seed {found['scenario']['run']['seed']}, headrace {found['headrace']}"
     )
 
@@ -79,17 +79,23 @@ def _response(stream: Json, found: Json, *, alone: bool) -> list[Json]:
     # A run that was done without theory has none.
     theory = next((theory["mean_ms"] for theory in found["theory"] if theory["stream"] == stream["name"]), None)
     half = response["half_width_ms"]
-    beside = [words.half_width(half, response["mean_ms"])] if half else []
-    beside += [f"theory: {words.milliseconds(theory)}"] if theory is not None else []
+    beside = [times.half(half, response["mean_ms"])] if half else []
+    beside += [f"theory: {times.told(theory)}"] if theory is not None else []
     late = next(quantile for quantile in response["quantiles_ms"] if quantile["share"] == 0.99)
     return [
-        {"name": f"{of}mean", "value": words.milliseconds(response["mean_ms"]), "beside": ", ".join(beside)},
+        {"name": f"{of}mean", "value": times.rounded(response["mean_ms"], half), "beside": ", ".join(beside)},
         {
             "name": f"{of}p99",
-            "value": words.milliseconds(late["ms"]),
-            "beside": words.half_width(late["half_width_ms"], late["ms"]) if late["half_width_ms"] else "",
+            "value": times.rounded(late["ms"], late["half_width_ms"] or _unsure(response) * late["ms"]),
+            "beside": times.half(late["half_width_ms"], late["ms"]) if late["half_width_ms"] else "",
         },
     ]
+
+
+def _unsure(response: Json) -> float:
+    """Return by what share of itself a time without an interval may be off: of a mean that is not trusted, by its."""
+    untrusted = response["interval"] and not response["interval"]["trusted"]
+    return float(response["half_width_ms"] / response["mean_ms"]) if untrusted else 0.0
 
 
 def _bottleneck(found: Json) -> list[Json]:
@@ -125,10 +131,11 @@ def _stream(found: Json, at: int) -> Json:
         "name": stream["name"],
         "cdf": svg(pictures.response_cdf(found, at)),
         "theory": tables.theory_in_words(theory),
-        "mean": words.milliseconds(stream["response"]["mean_ms"]),
+        "mean": times.rounded(stream["response"]["mean_ms"], stream["response"]["half_width_ms"]),
         "legs": _legs(stream),
         "columns": columns,
         "rows": rows,
+        "unit": tables.unit_of_responses(stream).name,
         "operations": tables.operations(stream),
     }
 
@@ -137,15 +144,14 @@ def _legs(stream: Json) -> list[Json]:
     """Return where the time went, longest first; what is alike differs in the strength of its colour."""
     seen: dict[str, int] = {}
     legs: list[Json] = []
-    for component, what, time, share in tables.legs(stream):
-        if share < LEAST_SHARE and legs:
-            continue
+    every = tables.legs(stream)
+    for (component, what, _, share), time in zip(every, tables.times_of(every), strict=True):
         nth = seen[what] = seen.get(what, 0) + 1
         legs.append(
             {
-                "component": component,
-                "what": what,
-                "time": words.milliseconds(time),
+                "component": ", ".join(filter(None, (component, what))),
+                "what": what or "other",
+                "time": time,
                 "percent": share * 100,
                 "share": f"{share:.1%}",
                 "strength": f"{max(0.25, 1.25 - 0.25 * nth):.2f}",

@@ -1,5 +1,6 @@
 """What all pictures have in common: Altair charts of one look, and SVG whose colours follow the page it stands in."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Any
 
 import altair
 import vl_convert
+
+from headrace import times
 
 WIDTH, HEIGHT = 470, 230
 # The name of a quantile, written upwards: how wide and how long it is at most.
@@ -65,8 +68,9 @@ def styled(chart: Drawing, *, sized: bool = True) -> Drawing:
 
 def colours(names: list[str], *, field: str = "what", title: str | None = None) -> altair.Color:
     """Return the colours that tell these names apart."""
-    palette = list(SERIES.values())
-    known = [SERIES.get(name, palette[at % len(palette)]) for at, name in enumerate(names)]
+    # A colour that belongs to one of the names is no other's.
+    left = itertools.cycle([colour for name, colour in SERIES.items() if name not in names] or SERIES.values())
+    known = [SERIES.get(name) or next(left) for name in names]
     scale = altair.Scale(domain=names, range=known)
     legend = altair.Legend(title=title, symbolOpacity=1, columns=LEGEND_COLUMNS, labelLimit=WIDTH // LEGEND_COLUMNS)
     return altair.Color(f"{field}:N", scale=scale, legend=legend)
@@ -92,22 +96,25 @@ def whole(values: Iterable[float], **style: Any) -> altair.Axis:
 def cdfs(of: Mapping[str, Points], marks: Mapping[float, float] | None = None) -> Drawing:
     """Draw cdfs of response times over each other; `marks` are quantiles to be marked: share, ms."""
     narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
-    scale = log_scale(ms for curve in of.values() for ms, _ in curve)
-    x = altair.X("x:Q", title="response time, ms", scale=scale, axis=narrow)
+    unit = times.unit(ms for curve in of.values() for ms, _ in curve[-1:])
+    of = {what: [(unit.of(ms), share) for ms, share in curve if ms > 0] for what, curve in of.items()}
+    scale = log_scale(time for curve in of.values() for time, _ in curve)
+    x = altair.X("x:Q", title=f"response time, {unit.name}", scale=scale, axis=narrow)
     y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
-    drawn = _curves({what: [(ms, share) for ms, share in curve if ms > 0] for what, curve in of.items()}, x, y)
-    return styled(_marked(marks, x, scale.domain) + drawn if marks else drawn)
+    drawn = _curves(of, x, y)
+    named = {share: unit.of(ms) for share, ms in (marks or {}).items()}
+    return styled(_marked(named, x, scale.domain) + drawn if marks else drawn)
 
 
 def _marked(marks: Mapping[float, float], x: altair.X, ends: Any) -> Drawing:
     """Draw a line from the curve to the name of each quantile; names that would touch stand above each other."""
     rows: list[dict[str, Any]] = []
-    for share, ms in sorted(marks.items()):
-        at = log(ms / ends[0]) / log(ends[1] / ends[0]) * WIDTH
+    for share, time in sorted(marks.items()):
+        at = log(time / ends[0]) / log(ends[1] / ends[0]) * WIDTH
         touches = bool(rows) and at - rows[-1]["at"] < NAME_WIDTH
         floor = rows[-1]["floor"] + NAME_LENGTH / HEIGHT if touches else 0.0
-        name = f"p{share * 100:g} {f'{ms:,.0f}' if ms >= 1000 else f'{ms:.3g}'}"
-        rows.append({"name": name, "x": ms, "share": share, "floor": floor, "at": at})
+        name = f"p{share * 100:g} {f'{time:,.0f}' if time >= 1000 else f'{time:.3g}'}"
+        rows.append({"name": name, "x": time, "share": share, "floor": floor, "at": at})
     data = altair.Chart(altair.InlineData(values=rows))
     floor = altair.Y("floor:Q", title="share of requests")
     line = data.mark_rule(color=INK, strokeDash=[2, 3], opacity=0.6).encode(x=x, y=floor, y2="share:Q")

@@ -4,11 +4,12 @@ import altair
 
 from headrace.experiment.capacity import Capacity
 from headrace.experiment.compare import Comparison
-from headrace.experiment.objective import Objective
+from headrace.experiment.objective import Objective, asked_for
 from headrace.experiment.optimise import Optimum
 from headrace.experiment.sensitivity import Sensitivity
+from headrace.times import MS
 from headrace.view.pictures.chart import INK, SERIES, Drawing, colours, styled
-from headrace.view.tables.decisions import VERDICTS, titled, with_unit
+from headrace.view.tables.decisions import VERDICTS, column, unit_of_effects, with_unit
 from headrace.view.tables.experiment import metric_title
 
 # The metrics of a comparison that are drawn: shares of A are comparable with each other.
@@ -20,7 +21,12 @@ def differences(found: Comparison) -> Drawing:
     """Draw by how much B differs from A, in percent of A, each with its interval."""
     drawn = [one for one in found.differences if one.metric.endswith(DRAWN) and one.percent]
     rows = [
-        {"name": metric_title(one.metric), "x": middle, "low": middle - half, "high": middle + half}
+        {
+            "name": metric_title(one.metric).removesuffix(", ms"),
+            "x": middle,
+            "low": middle - half,
+            "high": middle + half,
+        }
         for one in drawn
         for middle, half in [one.percent or (0.0, 0.0)]
     ]
@@ -39,41 +45,44 @@ def differences(found: Comparison) -> Drawing:
 
 def tried(found: Capacity, goal: Objective) -> Drawing:
     """Draw what was found at each value that was tried, with its interval, and the bound."""
-    words = VERDICTS
+    words, of = VERDICTS, column(goal, [probe.found for probe in found.probes])
     rows = [
         {"x": probe.number, "y": middle, "low": middle - half, "high": middle + half, "what": words[probe.meets]}
         for probe in found.probes
         if goal.text in probe.found
-        for middle, half in [probe.found[goal.text]]
+        for middle, half in [map(of.of, probe.found[goal.text])]
     ]
     data = altair.Chart(altair.InlineData(values=rows))
     probe = found.probes[0]
     path = with_unit(found.path, probe.value, probe.number)
     x = altair.X("x:Q", title=path, scale=altair.Scale(zero=False), axis=altair.Axis(format="~s"))
-    title = titled(goal)
+    title = of.title
     y = altair.Y("y:Q", title=title, scale=altair.Scale(zero=False))
     names = [name for name in words.values() if any(row["what"] == name for row in rows)]
     span = data.mark_rule(color=INK, opacity=0.5).encode(x=x, y=altair.Y("low:Q", title=title), y2="high:Q")
     shape = altair.Shape("what:N", legend=None, scale=altair.Scale(domain=names, range=["circle", "cross", "square"]))
     point = data.mark_point(filled=True, size=60).encode(x=x, y=y, color=colours(names), shape=shape)
-    bound = altair.Chart(altair.InlineData(values=[{"y": goal.bound}])).mark_rule(color=INK, strokeDash=[4, 3])
+    bound = altair.Chart(altair.InlineData(values=[{"y": of.of(goal.bound or 0.0)}])).mark_rule(
+        color=INK, strokeDash=[4, 3]
+    )
     return styled(span + bound.encode(y="y:Q") + point)
 
 
 def effects(found: Sensitivity) -> Drawing:
     """Draw how much each place matters, with its interval, the largest on top."""
     by_size = sorted(found.effects, key=lambda effect: -effect.effect[0])
+    of = unit_of_effects(found)
     rows = [
         {"name": one.place, "x": middle, "low": middle - half, "high": middle + half}
         for one in by_size
-        for middle, half in [one.effect]
+        for middle, half in [map(of.of, one.effect) if of else one.effect]
     ]
     data = altair.Chart(altair.InlineData(values=rows))
     name = altair.Y("name:N", title=None, sort=None, axis=altair.Axis(labelLimit=220))
     title = (
-        f"effect over its range on {metric_title(found.metric)}"
+        f"effect over its range on {metric_title(found.metric, of or MS)}"
         if found.method == "morris"
-        else f"share of the variance of {metric_title(found.metric)}"
+        else f"share of the variance of {asked_for(found.metric)}"
     )
     bar = data.mark_bar(color=SERIES["simulated"], opacity=0.8, height=14).encode(
         x=altair.X("x:Q", title=title), y=name
@@ -86,10 +95,11 @@ def front(found: Optimum) -> Drawing:
     """Draw all designs by their first two goals, the Pareto-optimal ones in the first colour."""
     (first, _), (second, _) = found.goals[:2]
     best = {trial.point.key for trial in found.front}
+    by_first, by_second = (column(goal, [trial.values for trial in found.trials]) for goal in (first, second))
     rows = [
         {
-            "x": trial.values[first.text][0],
-            "y": trial.values[second.text][0],
+            "x": by_first.of(trial.values[first.text][0]),
+            "y": by_second.of(trial.values[second.text][0]),
             "what": "Pareto-optimal"
             if trial.point.key in best
             else "breaks a constraint"
@@ -103,5 +113,5 @@ def front(found: Optimum) -> Drawing:
     names = [name for name in KINDS if any(row["what"] == name for row in rows)]
     shape = altair.Shape("what:N", legend=None, scale=altair.Scale(domain=names, range=[KINDS[name] for name in names]))
     near = altair.Scale(zero=False)
-    x, y = altair.X("x:Q", title=titled(first), scale=near), altair.Y("y:Q", title=titled(second), scale=near)
+    x, y = altair.X("x:Q", title=by_first.title, scale=near), altair.Y("y:Q", title=by_second.title, scale=near)
     return styled(chart.encode(x=x, y=y, color=colours(names), shape=shape))

@@ -4,6 +4,7 @@ from typing import Any
 
 import altair
 
+from headrace import times
 from headrace.view.pictures.chart import SERIES, Drawing, colours, curves, log_scale, one_line, styled
 
 Json = dict[str, Any]
@@ -60,7 +61,10 @@ def envelope(fit: Json) -> Drawing:
     latency, slope = fit["latency_s"]["value"], fit["slope_s_per_byte"]["value"]
     line = [(size, latency + slope * size) for size in _between(points) if latency + slope * size > 0]
     x = altair.X("x:Q", title="size", scale=log_scale(size for size, _ in points), axis=IN_DECIMAL)
-    y = altair.Y("y:Q", title="time taken, s", scale=log_scale(taken for _, taken in points + line), axis=PLAIN)
+    unit = times.unit(taken * 1e3 for _, taken in points + line)
+    points, line = (_in(unit, curve) for curve in (points, line))
+    scale = log_scale(taken for _, taken in points + line)
+    y = altair.Y("y:Q", title=f"time taken, {unit.name}", scale=scale, axis=PLAIN)
     rows = [{"what": "measured", "x": a, "y": b} for a, b in points]
     names = ["measured", "theory"]
     dots = altair.Chart(altair.InlineData(values=rows)).mark_point(filled=True, size=22, clip=True)
@@ -77,6 +81,10 @@ def envelope(fit: Json) -> Drawing:
     return styled(dots.encode(x=x, y=y, color=colour) + drawn.encode(x=x, y=y, color=colour))
 
 
+def _in(unit: times.Unit, points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    return [(x, unit.of(seconds * 1e3)) for x, seconds in points]
+
+
 def _between(points: list[tuple[float, float]], count: int = 100) -> list[float]:
     """Return sizes at equal ratios from the smallest to the largest."""
     low, high = (min(points)[0], max(points)[0]) if points else (1.0, 2.0)
@@ -89,17 +97,22 @@ def delays(blocks: list[Json]) -> Drawing:
         "mean": [(one["mean_bytes"], one["mean_s"]) for one in blocks],
         "p99": [(one["mean_bytes"], one["p99_s"]) for one in blocks],
     }
-    known = {name: [(size, delay) for size, delay in points if size > 0 and delay > 0] for name, points in of.items()}
+    unit = times.unit(one["p99_s"] * 1e3 for one in blocks)
+    known = {
+        name: _in(unit, [(size, delay) for size, delay in points if size > 0 and delay > 0])
+        for name, points in of.items()
+    }
     every = [point for points in known.values() for point in points]
     x = altair.X("x:Q", title="mean size of a block", scale=log_scale(size for size, _ in every), axis=IN_DECIMAL)
-    y = altair.Y("y:Q", title="delay, s", scale=log_scale(delay for _, delay in every), axis=PLAIN)
+    y = altair.Y("y:Q", title=f"delay, {unit.name}", scale=log_scale(delay for _, delay in every), axis=PLAIN)
     return curves(known, x, y)
 
 
 def tape(of: Json) -> Drawing:
     """Draw the cdf of the tape's times, and those of the laws that are judged."""
     shown = {law.replace("exponentials", "exp.").replace("exponential", "exp."): at for law, at in of["cdf"].items()}
-    x = altair.X(
-        "x:Q", title="staging time, s", scale=log_scale(x for points in shown.values() for x, _ in points), axis=PLAIN
-    )
-    return curves(shown, x, altair.Y("y:Q", title="share of stagings", axis=altair.Axis(format="%")))
+    unit = times.unit(points[-1][0] * 1e3 for points in shown.values())
+    drawn = {law: [(unit.of(x * 1e3), share) for x, share in points] for law, points in shown.items()}
+    scale = log_scale(x for points in drawn.values() for x, _ in points)
+    x = altair.X("x:Q", title=f"staging time, {unit.name}", scale=scale, axis=PLAIN)
+    return curves(drawn, x, altair.Y("y:Q", title="share of stagings", axis=altair.Axis(format="%")))

@@ -6,6 +6,7 @@ from typing import Any
 
 import altair
 
+from headrace.times import Unit, unit
 from headrace.view.pictures.chart import INK, PANEL, Drawing, cdfs, colours, save, styled
 
 Json = dict[str, Any]
@@ -31,12 +32,14 @@ def response_series(found: Json) -> Drawing:
     """Draw the mean response of each stream over simulated time."""
     streams = [stream["name"] for stream in found["streams"]]
     rows = [
-        {"what": name, "s": point["time_s"], "ms": mean}
+        {"what": name, "s": _at(found, point["time_s"]), "ms": mean}
         for point in found["series"]
         for name, mean, answered in zip(streams, point["mean_ms"], point["answered"], strict=True)
         if answered
     ]
-    return styled(_with_instants(found, _lines(rows, "ms", "mean response time, ms", streams)))
+    of = unit(row["ms"] for row in rows)
+    rows = [row | {"time": of.of(row["ms"])} for row in rows]
+    return styled(_with_instants(found, _lines(found, rows, "time", f"mean response time, {of.name}", streams)))
 
 
 def utilisation_series(found: Json) -> Drawing:
@@ -49,7 +52,7 @@ def utilisation_series(found: Json) -> Drawing:
         for group in dict.fromkeys(groups):
             if group in has_queue:
                 used = [u for name, u in zip(groups, point["utilisation"], strict=True) if name == group]
-                rows.append({"what": named[group], "s": point["time_s"], "u": max(used)})
+                rows.append({"what": named[group], "s": _at(found, point["time_s"]), "u": max(used)})
     busiest = sorted(
         dict.fromkeys(row["what"] for row in rows),
         key=lambda name: -max(row["u"] for row in rows if row["what"] == name),
@@ -57,15 +60,14 @@ def utilisation_series(found: Json) -> Drawing:
     shown = busiest[:MOST_CURVES]
     rows = [row for row in rows if row["what"] in shown]
     names = [named[group] for group in dict.fromkeys(groups) if named[group] in shown]
-    return styled(_with_instants(found, _lines(rows, "u", "utilisation", names, percent=True)))
+    return styled(_with_instants(found, _lines(found, rows, "u", "utilisation", names, percent=True)))
 
 
 def fill_series(found: Json) -> list[tuple[str, Drawing]]:
     """Draw the level of each disk pool over simulated time, with its purges: each with its title."""
     return [
         (
-            f"Level of {pool['path']} over time"
-            + (" (dashed: segments with purges)" if _marks(found, "purges") else ""),
+            f"Level of {pool['path']} over time" + (" (circles: purges)" if any(map(_purges, found["series"])) else ""),
             _fill(found, pool),
         )
         for pool in found["components"]
@@ -76,22 +78,28 @@ def fill_series(found: Json) -> list[tuple[str, Drawing]]:
 def _fill(found: Json, pool: Json) -> Drawing:
     path = pool["path"]
     rows = [
-        {"what": path, "s": point["time_s"], "fill": point["fill"][path]}
+        {"what": path, "s": _at(found, point["time_s"]), "fill": point["fill"][path], "purges": _purges(point)}
         for point in found["series"]
         if path in point["fill"]
     ]
-    chart = _lines(rows, "fill", "share of the pool in use", [path], percent=True)
-    marks = altair.Chart(altair.InlineData(values=_marks(found, "purges")))
-    return styled(
-        _with_instants(found, altair.layer(chart, marks.mark_rule(color=INK, strokeDash=[2, 2]).encode(x="s:Q")))
-    )
+    chart = _lines(found, rows, "fill", "share of the pool in use", [path], percent=True)
+    purged = altair.Chart(altair.InlineData(values=[row for row in rows if row["purges"]]))
+    circles = purged.mark_point(color=INK, size=40).encode(x="s:Q", y="fill:Q")
+    return styled(_with_instants(found, altair.layer(chart, circles)))
 
 
-def _marks(found: Json, what: str) -> list[Json]:
-    """Return the ends of the segments in which something happened."""
-    return [
-        {"s": point["time_s"]} for point in found["series"] if any(key.endswith(f".{what}") for key in point["marked"])
-    ]
+def _purges(point: Json) -> int:
+    """Return how many purges there were in a segment."""
+    return sum(count for key, count in point["marked"].items() if key.endswith(".purges"))
+
+
+def _clock(found: Json) -> Unit:
+    """Return the unit of simulated time on axes."""
+    return unit(point["time_s"] * 1e3 for point in found["series"][-1:])
+
+
+def _at(found: Json, seconds: float) -> float:
+    return _clock(found).of(seconds * 1e3)
 
 
 def drives_series(found: Json) -> list[tuple[str, Drawing]]:
@@ -103,13 +111,19 @@ def drives_series(found: Json) -> list[tuple[str, Drawing]]:
 def _drives(found: Json, at: int) -> Drawing:
     library = found["components"][at]
     rows = [
-        {"what": library["path"], "s": point["time_s"], "drives": point["utilisation"][at] * library["servers"]}
+        {
+            "what": library["path"],
+            "s": _at(found, point["time_s"]),
+            "drives": point["utilisation"][at] * library["servers"],
+        }
         for point in found["series"]
     ]
-    return styled(_with_instants(found, _lines(rows, "drives", "drives in use", [library["path"]])))
+    return styled(_with_instants(found, _lines(found, rows, "drives", "drives in use", [library["path"]])))
 
 
-def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str], *, percent: bool = False) -> Drawing:
+def _lines(
+    found: Json, rows: list[Json], field: str, title: str, names: list[str], *, percent: bool = False
+) -> Drawing:
     axis = altair.Axis(format="%") if percent else altair.Axis()
     scale = altair.Scale(domain=[0, 1]) if percent else altair.Scale(zero=True)
     apart = altair.Axis(tickCount=6, labelOverlap="greedy", labelSeparation=6)
@@ -117,7 +131,7 @@ def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str],
         altair.Chart(altair.InlineData(values=rows))
         .mark_line()
         .encode(
-            x=altair.X("s:Q", title="simulated time, s", axis=apart),
+            x=altair.X("s:Q", title=f"simulated time, {_clock(found).name}", axis=apart),
             y=altair.Y(f"{field}:Q", title=title, axis=axis, scale=scale),
             color=colours(names),
         )
@@ -127,7 +141,9 @@ def _lines(rows: list[dict[str, Any]], field: str, title: str, names: list[str],
 def _with_instants(found: Json, chart: Drawing) -> Drawing:
     """Draw the instants of faults over a chart, each with what happened."""
     instants = [
-        {"s": phase["from_s"], "happened": "; ".join(phase["after"])} for phase in found["phases"] if phase["after"]
+        {"s": _at(found, phase["from_s"]), "happened": "; ".join(phase["after"])}
+        for phase in found["phases"]
+        if phase["after"]
     ]
     if not instants:
         return chart

@@ -5,6 +5,7 @@ from typing import Any
 import altair
 
 from headrace.view.pictures.chart import Drawing, curves, whole
+from headrace.view.tables.solve import unit_of_responses
 
 Json = dict[str, Any]
 
@@ -17,7 +18,9 @@ def drawn(found: Json) -> dict[str, Drawing]:
     return {
         "Throughput against load": curves(_throughput(found), _load(found), altair.Y("y:Q", title="requests/s")),
         "Response time against load": curves(
-            _response(found), _load(found), altair.Y("y:Q", title="mean response time, ms")
+            _response(found),
+            _load(found),
+            altair.Y("y:Q", title=f"mean response time, {unit_of_responses(found).name}"),
         ),
         "Utilisation against load": curves(
             _utilisation(found), _load(found), altair.Y("y:Q", title="utilisation", axis=altair.Axis(format="%"))
@@ -43,7 +46,9 @@ def _throughput(found: Json) -> dict[str, list[tuple[float, float]]]:
 
 
 def _response(found: Json) -> dict[str, list[tuple[float, float]]]:
-    return {"theory": _of(found, lambda point: point["response_ms"])} | _simulated(found, "response_ms")
+    of = unit_of_responses(found)
+    both = {"theory": _of(found, lambda point: point["response_ms"])} | _simulated(found, "response_ms")
+    return {name: [(load, of.of(time)) for load, time in curve] for name, curve in both.items()}
 
 
 def _simulated(found: Json, what: str) -> dict[str, list[tuple[float, float]]]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import altair
 
+from headrace.times import unit
 from headrace.view.pictures.chart import IN_BINARY, Drawing, log_scale, one_line
 
 Json = dict[str, Any]
@@ -11,8 +12,10 @@ Json = dict[str, Any]
 
 def rate(info: Json) -> Drawing:
     """Draw the arrival rate over time."""
-    x, y = altair.X("x:Q", title="time, s"), altair.Y("y:Q", title="requests/s")
-    return one_line(info["arrivals"]["over_time"], x, y)
+    points = info["arrivals"]["over_time"]
+    clock = unit(second * 1e3 for second, _ in points[-1:])
+    x, y = altair.X("x:Q", title=f"time, {clock.name}"), altair.Y("y:Q", title="requests/s")
+    return one_line([(clock.of(second * 1e3), rate) for second, rate in points], x, y)
 
 
 def sizes(info: Json) -> Drawing:

@@ -4,6 +4,7 @@ from math import floor, log10
 from typing import Any
 
 from headrace.explore.quantities import number as quantity
+from headrace.times import Unit, unit
 from headrace.view.tables.measurement import size
 from headrace.view.words import number
 
@@ -39,11 +40,12 @@ def _percent(of: Json | None) -> str:
 def rows(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return every load as columns and rows."""
     load, rate = ["load", "record", "depth×jobs"], ["MB/s", "simulated", "off by"]
-    columns = [*load, *rate, "mean, ms", "simulated", "off by", "p99"]
-    return columns, [_row(row) for row in found["rows"]]
+    of = unit(row[which]["mean_ms"] for row in found["rows"] for which in ("measured", "simulated"))
+    columns = [*load, *rate, f"mean, {of.name}", "simulated", "off by", "p99"]
+    return columns, [_row(row, of) for row in found["rows"]]
 
 
-def _row(row: Json) -> list[str]:
+def _row(row: Json, of: Unit) -> list[str]:
     measured, simulated, errors = row["measured"], row["simulated"], row["error_percent"]
     rate = "bandwidth_bytes_per_s"
     return [
@@ -53,8 +55,8 @@ def _row(row: Json) -> list[str]:
         number(measured[rate] / 1e6),
         number(simulated[rate] / 1e6),
         f"{errors[rate]:+.1f}%",
-        number(measured["mean_ms"]),
-        number(simulated["mean_ms"]),
+        number(of.of(measured["mean_ms"])),
+        number(of.of(simulated["mean_ms"])),
         f"{errors['mean_ms']:+.1f}%",
         "—" if errors["p99_ms"] is None else f"{errors['p99_ms']:+.1f}%",
     ]

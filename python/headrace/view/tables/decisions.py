@@ -1,7 +1,8 @@
 """What decisions rest on, as tables: differences, values that were tried, the best designs, effects."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from headrace.experiment.capacity import Capacity
 from headrace.experiment.compare import Comparison, Difference
@@ -9,17 +10,39 @@ from headrace.experiment.design import short
 from headrace.experiment.objective import Objective
 from headrace.experiment.optimise import Optimum
 from headrace.experiment.sensitivity import Sensitivity
-from headrace.experiment.table import interval
-from headrace.view.tables.experiment import metric_title
+from headrace.times import Unit, interval, unit
+from headrace.view.tables.experiment import is_time, metric_title
 from headrace.view.words import number
 
 HEADINGS = {"morris": ("effect over its range", "std. deviation"), "sobol": ("total share", "share by itself")}
 VERDICTS = {True: "meets", False: "fails", None: "undecided"}
 
 
-def titled(asked: Objective) -> str:
-    """Return a metric with its unit, as columns and axes have it: `p99(reads), ms`."""
-    return f"{asked.bare},{asked.unit}" if asked.unit else asked.bare
+@dataclass(frozen=True)
+class Column:
+    """How the values of an objective are written in a column and on an axis."""
+
+    asked: Objective
+    unit: Unit
+
+    @property
+    def title(self) -> str:
+        """Its heading: `p99(reads), ms`."""
+        return f"{self.asked.bare}, {self.unit.name}" if self.asked.is_time else self.asked.bare
+
+    def cell(self, middle: float, half: float | None) -> str:
+        """Write a value with its interval."""
+        return self.unit.interval(middle, half) if self.asked.is_time else interval(middle, half)
+
+    def of(self, value: float) -> float:
+        """Return a value as the axis counts."""
+        return self.unit.of(value) if self.asked.is_time else value
+
+
+def column(asked: Objective, found: Iterable[Mapping[str, tuple[float, float]]]) -> Column:
+    """Return how an objective's values are written: those found, by the text that asks for them, and its bound."""
+    values = [one[asked.text][0] for one in found if asked.text in one]
+    return Column(asked, unit([*values, asked.bound]))
 
 
 def with_unit(path: str, value: object, number: float) -> str:
@@ -40,7 +63,8 @@ def differences(found: Comparison, *, every: bool = False) -> tuple[list[str], l
 
 
 def _difference(one: Difference) -> list[str]:
-    title, scale = metric_title(one.metric), 1.0
+    of = unit([one.a, one.b])
+    title, scale = metric_title(one.metric, of), 1 / of.ms if is_time(one.metric) else 1.0
     if title.endswith("bytes/s"):
         title, scale = f"{title.removesuffix('bytes/s')}MB/s", 1e-6
     return [
@@ -55,16 +79,22 @@ def _difference(one: Difference) -> list[str]:
 
 def loads(found: Capacity) -> tuple[list[str], list[list[str]]]:
     """Return the values that were tried, in order."""
+    columns = {goal.text: column(goal, [probe.found for probe in found.probes]) for goal in found.goals}
     table = [
         [
             str(probe.value),
             VERDICTS[probe.meets] + (f": {probe.why.partition(': ')[0]}" if probe.why else ""),
-            *(interval(*probe.found[text]) if text in probe.found else "—" for text in found.until),
+            *(of.cell(*probe.found[text]) if text in probe.found else "—" for text, of in columns.items()),
             f"{probe.busiest[0]} {probe.busiest[1]:.0%}" if probe.busiest else "",
         ]
         for probe in sorted(found.probes, key=lambda probe: probe.number)
     ]
-    return [found.path, "goals" if len(found.goals) > 1 else "goal", *map(titled, found.goals), "bottleneck"], table
+    return [
+        found.path,
+        "goals" if len(found.goals) > 1 else "goal",
+        *(of.title for of in columns.values()),
+        "bottleneck",
+    ], table
 
 
 def front(found: Optimum) -> tuple[list[str], list[list[str]]]:
@@ -72,18 +102,28 @@ def front(found: Optimum) -> tuple[list[str], list[list[str]]]:
     shown = found.front or found.closest
     places = list(shown[0].point.values) if shown else []
     every = [*(goal for goal, _ in found.goals), *found.constraints]
-    asked = [one.text for one in every]
-    units = [titled(one) for one in every]
+    columns = [column(one, [trial.values for trial in shown]) for one in every]
     table = [
-        [*(str(trial.point.values[place]) for place in places), *(interval(*trial.values[text]) for text in asked)]
+        [
+            *(str(trial.point.values[place]) for place in places),
+            *(of.cell(*trial.values[of.asked.text]) for of in columns),
+        ]
         for trial in shown
     ]
-    return [*(short(place, places) for place in places), *units], table
+    return [*(short(place, places) for place in places), *(of.title for of in columns)], table
 
 
 def effects(found: Sensitivity) -> tuple[list[str], list[list[str]]]:
     """Return the table of effects, the largest first."""
     by_size = sorted(found.effects, key=lambda effect: -effect.effect[0])
-    table = [[one.place, interval(*one.effect), interval(*one.alone)] for one in by_size]
-    unit = ", ms" if found.method == "morris" and found.metric.endswith("_ms") else ""
-    return ["", *(f"{heading}{unit}" for heading in HEADINGS[found.method])], table
+    of = unit_of_effects(found)
+    write = of.interval if of else interval
+    table = [[one.place, write(*one.effect), write(*one.alone)] for one in by_size]
+    named = f", {of.name}" if of else ""
+    return ["", *(f"{heading}{named}" for heading in HEADINGS[found.method])], table
+
+
+def unit_of_effects(found: Sensitivity) -> Unit | None:
+    """Return the unit of effects; none where they are no times."""
+    is_of_times = found.method == "morris" and is_time(found.metric)
+    return unit(one.effect[0] for one in found.effects) if is_of_times else None

@@ -1,7 +1,10 @@
 """An experiment as a table: every point with its intervals, and what a reader must know before trusting them."""
 
+from headrace._core import of_few
 from headrace.experiment.design import Point, short
-from headrace.experiment.table import Table, interval
+from headrace.experiment.table import Table
+from headrace.times import MS, Unit, interval, unit
+from headrace.view.words import counted
 
 # Maximum number of reasons shown.
 MOST_REASONS = 10
@@ -19,12 +22,16 @@ def notes(table: Table) -> list[str]:
     said = failed[:MOST_REASONS]
     said += [f"{len(failed) - MOST_REASONS} more failed."] if len(failed) > MOST_REASONS else []
     full = [point for point in table.experiment.points if any(record["saturated"] for record in table.of(point))]
-    said += [f"At {len(full)} points a component was never idle: response times grow with run length."] if full else []
-    said += [f"At {len(untrusted)} points the interval of the single run cannot be trusted."] if untrusted else []
     short = [point for point in table.experiment.points if len(table.of(point)) > 1 and not table.is_trusted(point)]
     short = [point for point in short if point not in full and table.reason(point) is None]
-    said += [f"At {len(short)} points runs are too short for their intervals to be trusted."] if short else []
-    return said
+    for points, says in (
+        (full, "a component was never idle: response times grow with run length"),
+        (untrusted, "the interval of the single run cannot be trusted"),
+        (short, "runs are too short for their intervals to be trusted"),
+    ):
+        said += [f"At {counted(len(points), 'point')} {says}."] if points else []
+    few = min((runs for point in table.experiment.points if (runs := len(table.of(point))) > 1), default=0)
+    return said + [f"{note[0].upper()}{note[1:]}." for note in [of_few(few)] if note]
 
 
 def shown_metrics(table: Table) -> list[str]:
@@ -46,22 +53,41 @@ def as_rows(table: Table, metrics: list[str]) -> tuple[list[str], list[list[str]
     places = list(table.experiment.places)
     rows = [_row(table, point, places, metrics) for point in table.experiment.points]
     failing = any(row[-1] for row in rows)
-    columns = [*(short(place, places) for place in places), "runs", *map(metric_title, metrics), ""]
+    titles = [metric_title(metric, unit_of(table, metric)) for metric in metrics]
+    columns = [*(short(place, places) for place in places), "runs", *titles, ""]
     return (columns, rows) if failing else (columns[:-1], [row[:-1] for row in rows])
 
 
 def _row(table: Table, point: Point, places: list[str], metrics: list[str]) -> list[str]:
-    found = [table.mean(point, metric) for metric in metrics]
+    cells = [_cell(table, point, metric) for metric in metrics]
     return [
         *(str(point.values.get(place, "")) for place in places),
         str(sum(record["ok"] for record in table.of(point))),
-        *(interval(*one) if one else "—" for one in found),
+        *cells,
         "failed" if table.reason(point) else "",
     ]
 
 
-def metric_title(metric: str) -> str:
+def _cell(table: Table, point: Point, metric: str) -> str:
+    found = table.mean(point, metric)
+    if found is None:
+        return "—"
+    return unit_of(table, metric).interval(*found) if is_time(metric) else interval(*found)
+
+
+def is_time(metric: str) -> bool:
+    """Whether the values of a metric are times, in ms."""
+    return metric.endswith("_ms")
+
+
+def unit_of(table: Table, metric: str) -> Unit:
+    """Return the unit of a metric's values in tables and on axes; that of other metrics than times has no use."""
+    every = (table.mean(point, metric) for point in table.experiment.points) if is_time(metric) else ()
+    return unit(mean[0] for mean in every if mean)
+
+
+def metric_title(metric: str, unit: Unit = MS) -> str:
     """Return a metric's name as a picture has it: `readers.p99_ms` → `readers: p99, ms`."""
     of, _, what = metric.rpartition(".")
     names = {"requests_per_s": "requests/s", "bytes_per_s": "bytes/s"}
-    return f"{of}: {names.get(what, what.replace('_ms', ', ms'))}"
+    return f"{of}: {names.get(what, what.replace('_ms', f', {unit.name}'))}"

@@ -1,9 +1,11 @@
 """What a log says of its archive, in sentences and as tables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from headrace.view.words import counted, number, span
+from headrace import times
+from headrace.times import Unit, unit
+from headrace.view.words import counted, number
 
 Json = dict[str, Any]
 Rows = tuple[list[str], list[list[str]]]
@@ -23,9 +25,9 @@ def size(amount: float) -> str:
     >>> size(4.4e11), size(512)
     ('440 GB', '512 B')
     """
-    for unit, scale in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for name, scale in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if amount >= scale:
-            return f"{amount / scale:.3g} {unit}"
+            return f"{amount / scale:.3g} {name}"
     return f"{amount:.3g} B"
 
 
@@ -43,7 +45,7 @@ def _transfers(found: Json) -> str:
     puts, gets = (sum(day[kind] for day in found["days"]) for kind in ("puts", "gets"))
     moved = size(sum(day["bytes"] for day in found["days"]))
     return (
-        f"{counted(puts, 'put')} and {counted(gets, 'get')} in {span(together['span_s'])}, {moved}; "
+        f"{counted(puts, 'put')} and {counted(gets, 'get')} in {times.span(together['span_s'])}, {moved}; "
         f"{together['mean']:.3g} at once on average, at most {together['most']}."
     )
 
@@ -52,12 +54,13 @@ def _sessions(found: Json) -> str:
     of = found["sessions"]
     if not of:
         return ""
-    times = next(one for one in found["durations"] if one["what"] == "session")
+    took = next(one for one in found["durations"] if one["what"] == "session")
     busy = of["mean"] if of["offered"] is None else of["offered"]
+    sessions = f"{counted(of['operations'], 'session')} of {counted(of['cartridges'], 'cartridge')}"
     return (
-        f"{counted(of['operations'], 'session')} of {counted(of['cartridges'], 'cartridge')} in {span(of['span_s'])}: "
-        f"{busy:.1f} drives busy on average, at most {of['most']} at once; mean {times['mean_s']:.0f} s, "
-        f"median {times['p50_s']:.0f} s."
+        f"{sessions} in {times.span(of['span_s'])}: "
+        f"{busy:.1f} drives busy on average, at most {of['most']} at once; "
+        f"mean {times.told(took['mean_s'] * 1e3)}, median {times.told(took['p50_s'] * 1e3)}."
     )
 
 
@@ -99,14 +102,16 @@ def _field(name: str, form: str) -> Callable[[Json], str]:
 
 def days(found: Json) -> Rows:
     """Return each day as columns and rows; columns without a number in them are left out."""
+    taken = _unit(day["mean_s"] for day in found["days"])
+    mean = f"mean, {taken.name}"
     columns: dict[str, Callable[[Json], str]] = {
         **{name: _field(name, ",") for name in ("puts", "gets", "staged", "sessions", "failed")},
         "moved": lambda day: size(day["bytes"]),
-        "mean, s": lambda day: "—" if day["mean_s"] is None else f"{day['mean_s']:.2f}",
+        mean: lambda day: _short(taken, day["mean_s"]),
         "kept": _field("kept", ","),
         "of the bytes": lambda day: f"{day['kept_bytes'] / day['bytes']:.0%}" if day["bytes"] else "—",
     }
-    of = {"moved": "bytes", "mean, s": "mean_s", "of the bytes": "bytes"}
+    of = {"moved": "bytes", mean: "mean_s", "of the bytes": "bytes"}
     shown = [name for name in columns if any(day[of.get(name, name)] for day in found["days"])]
     return ["day", *shown], [[day["day"], *(columns[name](day) for name in shown)] for day in found["days"]]
 
@@ -114,18 +119,24 @@ def days(found: Json) -> Rows:
 def durations(found: Json) -> Rows:
     """Return times taken by kind of operation as columns and rows."""
     names = ["mean", "sd", "min", "p1", "p5", "p10", "p50", "p90", "p95", "p99", "max"]
+    of = _unit(one["p99_s"] for one in found["durations"])
     rows = [
-        [one["what"], f"{one['count']:,}", *(_seconds(one[f"{name}_s"]) for name in names)]
+        [one["what"], f"{one['count']:,}", *(_short(of, one[f"{name}_s"]) for name in names)]
         for one in found["durations"]
     ]
-    return ["taken, s", "count", *names], rows
+    return [f"taken, {of.name}", "count", *names], rows
 
 
-def _seconds(value: float | None) -> str:
-    """Write seconds in three digits, and whole ones from 100 on."""
-    if value is None:
+def _unit(seconds: Iterable[float | None]) -> Unit:
+    return unit(time * 1e3 for time in seconds if time is not None)
+
+
+def _short(of: Unit, seconds: float | None) -> str:
+    """Write a time in three digits, and a whole number from 100 on."""
+    if seconds is None:
         return "—"
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    value = of.of(seconds * 1e3)
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def drives(found: Json) -> Rows:
@@ -223,15 +234,18 @@ def _p(value: float) -> str:
 
 def delays(found: Json, op: str) -> Rows:
     """Return residual delays by size as columns and rows."""
+    headings = {"ideal_s": "ideal", "mean_s": "mean delay", "p99_s": "p99 of delay"}
+    blocks = found["delays"].get(op, [])
+    units = {name: _unit(one[name] for one in blocks) for name in headings}
     rows = [
         [
             size(one["mean_bytes"]),
             f"{one['transfers']:,}",
-            *(f"{one[name]:,.3g}" for name in ("ideal_s", "mean_s", "p99_s")),
+            *(_short(of, one[name]) for name, of in units.items()),
         ]
-        for one in found["delays"].get(op, [])
+        for one in blocks
     ]
-    return ["mean size", "transfers", "ideal, s", "mean delay, s", "p99 of delay, s"], rows
+    return ["mean size", "transfers", *(f"{headings[name]}, {of.name}" for name, of in units.items())], rows
 
 
 def laws(found: Json) -> Rows:
@@ -253,9 +267,11 @@ def laws(found: Json) -> Rows:
 def tape(found: Json) -> Rows:
     """Return the quantiles of the tape's times, measured and by each law, as columns and rows."""
     of = found["staging"]
-    columns = ["staging, s", *(f"p{share * 100:g}" for share, _ in of["quantiles_s"])]
-    rows = [["measured", *(_seconds(value) for _, value in of["quantiles_s"])]]
-    return columns, rows + [[one["law"], *(_seconds(value) for _, value in one["quantiles_s"])] for one in of["laws"]]
+    unit = _unit(value for _, value in of["quantiles_s"])
+    columns = [f"staging, {unit.name}", *(f"p{share * 100:g}" for share, _ in of["quantiles_s"])]
+    rows = [["measured", *(_short(unit, value) for _, value in of["quantiles_s"])]]
+    laws = [[one["law"], *(_short(unit, value) for _, value in one["quantiles_s"])] for one in of["laws"]]
+    return columns, rows + laws
 
 
 def shown(found: Json) -> dict[str, Rows]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from headrace.times import unit
 from headrace.view.words import number
 
 Json = dict[str, Any]
@@ -22,15 +23,16 @@ def size(of: float) -> str:
     >>> size(65536), size(1000), size(3 << 20)
     ('64 KiB', '1000 B', '3 MiB')
     """
-    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+    for power, name in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if of >= 1 << power and of % (1 << power) == 0:
-            return f"{int(of) >> power} {unit}"
+            return f"{int(of) >> power} {name}"
     return f"{of:.0f} B"
 
 
 def rows(points: list[Json]) -> tuple[list[str], list[list[str]]]:
     """Return the points as columns and rows."""
-    columns = ["op", "pattern", "record", "depth", "jobs", "requests/s", "MB/s", "mean, ms", "p50", "p99"]
+    of = unit(point["p99_ms"] or point["mean_ms"] for point in points)
+    columns = ["op", "pattern", "record", "depth", "jobs", "requests/s", "MB/s", f"mean, {of.name}", "p50", "p99"]
     return columns, [
         [
             point["op"],
@@ -40,8 +42,8 @@ def rows(points: list[Json]) -> tuple[list[str], list[list[str]]]:
             str(point["numjobs"]),
             number(point["iops"]),
             number(point["bandwidth_bytes_per_s"] / 1e6),
-            number(point["mean_ms"]),
-            *("—" if point[name] is None else number(point[name]) for name in ("p50_ms", "p99_ms")),
+            number(of.of(point["mean_ms"])),
+            *("—" if point[name] is None else number(of.of(point[name])) for name in ("p50_ms", "p99_ms")),
         ]
         for point in points
     ]

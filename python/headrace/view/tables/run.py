@@ -1,56 +1,78 @@
 """A run as tables: response times beside theory, where the time went, how busy each component is."""
 
 from collections.abc import Iterator
+from math import floor, log10
 from typing import Any
 
-from headrace.experiment.table import interval
-from headrace.view.words import aligned, amount, level, ms, number, percent
+from headrace.times import Unit, told, unit
+from headrace.view.words import aligned, amount, level, number, percent
 
 Json = dict[str, Any]
 
 WHATS = ("waiting", "service", "blocked")
 
+# Legs that take a smaller share of the time are shown together.
+LEAST_SHARE = 0.005
 # Below this utilisation headroom is shown as more than a hundredfold.
 LEAST_USED = 0.01
 
 
 def legs(stream: Json) -> list[tuple[str, str, float, float]]:
-    """Return where the time of an average request went, longest first: (component, what happened there, ms, share)."""
+    """Return where the time of an average request went, longest first: (component, what happened there, ms, share).
+
+    Small shares come last and together, as `other`.
+    """
     found = [(leg["component"], what, leg[f"{what}_ms"]) for leg in stream["path"] for what in WHATS]
     total = stream["response"]["mean_ms"]
     longest = sorted((leg for leg in found if leg[2] > 0), key=lambda leg: leg[2], reverse=True)
+    small = [leg for leg in longest if leg[2] < LEAST_SHARE * total]
+    if len(small) > 1:  # Nobody looks for a bottleneck among them.
+        longest = [*(leg for leg in longest if leg not in small), ("other", "", sum(leg[2] for leg in small))]
     return [(component, what, time, time / total) for component, what, time in longest]
+
+
+def times_of(legs: list[tuple[str, str, float, float]]) -> list[str]:
+    """Return the times of legs in one unit, with as many digits behind the point as give the longest four digits."""
+    of, longest = unit(leg[2] for leg in legs), max((leg[2] for leg in legs), default=1.0)
+    digits = max(0, 3 - floor(log10(of.of(longest))))
+    return [f"{of.of(leg[2]):,.{digits}f} {of.name}" for leg in legs]
+
+
+def unit_of_responses(stream: Json) -> Unit:
+    """Return the unit of a stream's table of response times."""
+    return unit(quantile["ms"] for quantile in stream["response"]["quantiles_ms"])
 
 
 def response_table(stream: Json, theory: Json) -> tuple[list[str], list[list[str]]]:
     """Return response times as columns and rows: simulated, beside what was measured, and beside theory."""
-    measured = stream["measured"]
+    measured, of = stream["measured"], unit_of_responses(stream)
     others = [("measured", _measured_column(measured["all"]))] if measured else []
     if theory["mean_ms"] is not None:
         others.append(("theory", _theory_column(theory)))
     rows = []
     for row, simulated in _simulated_column(stream["response"]).items():
-        cells = [row, _with_interval(stream["response"], row, simulated)]
+        cells = [row, _with_interval(stream["response"], row, simulated, of)]
         for _, column in others:
             other = column.get(row)
-            cells += ["", ""] if not other else [aligned(other), f"{simulated / other - 1:+.2%}"]
+            cells += ["", ""] if not other else [aligned(of.of(other)), f"{simulated / other - 1:+.2%}"]
         rows.append(cells)
     columns = ["simulated", *(column for name, _ in others for column in (name, "off by"))]
-    return columns, rows + (_demerits(measured, len(columns)) if measured else [])
+    return columns, rows + (_demerits(measured, len(columns), of) if measured else [])
 
 
-def operations(stream: Json) -> tuple[list[str], list[list[str]]]:
-    """Return the response times of each operation on files as columns and rows; no rows where there is only one."""
+def operations(stream: Json) -> tuple[Unit, list[str], list[list[str]]]:
+    """Return the response times of each operation as their unit, columns and rows; no rows where there is only one."""
+    of = unit(time for response in stream["operations"].values() for time in _late(response))
     rows = [
         [
             name,
             f"{response['count']:,}",
-            _with_interval(response, "mean", response["mean_ms"]),
-            *map(aligned, _late(response)),
+            _with_interval(response, "mean", response["mean_ms"], of),
+            *(aligned(of.of(time)) for time in _late(response)),
         ]
         for name, response in stream["operations"].items()
     ]
-    return ["", "requests", "mean", *(_within(share) for share in SHOWN)], rows
+    return of, ["", "requests", "mean", *(_within(share) for share in SHOWN)], rows
 
 
 # Quantiles of each operation that are shown.
@@ -61,10 +83,10 @@ def _late(response: Json) -> list[float]:
     return [quantile["ms"] for quantile in response["quantiles_ms"] if quantile["share"] in SHOWN]
 
 
-def _with_interval(response: Json, row: str, simulated: float) -> str:
+def _with_interval(response: Json, row: str, simulated: float, of: Unit) -> str:
     halves = {_within(quantile["share"]): quantile["half_width_ms"] for quantile in response["quantiles_ms"]}
     half_width = (halves | {"mean": response["half_width_ms"]}).get(row)
-    return interval(simulated, half_width) if half_width else aligned(simulated)
+    return of.interval(simulated, half_width) if half_width else aligned(of.of(simulated))
 
 
 def _simulated_column(response: Json) -> dict[str, float]:
@@ -86,14 +108,14 @@ def _within(share: float) -> str:
     return f"p{share * 100:.4g}"
 
 
-def _demerits(measured: Json, columns: int) -> list[list[str]]:
+def _demerits(measured: Json, columns: int, of: Unit) -> list[list[str]]:
     """Return the rows that say how far off the simulation is, for all requests, reads and writes."""
     rows = []
     for name in ("all", "reads", "writes"):
         if part := measured[name]:
-            means = [ms(part["simulated_mean_ms"]), ms(part["measured_mean_ms"])]
+            means = [of.cell(part["simulated_mean_ms"]), of.cell(part["measured_mean_ms"])]
             rows.append([f"{name}: mean", *means, percent(part["mean_error_percent"], "+.1f")])
-            rows.append([f"{name}: demerit", ms(part["demerit_ms"]), "", percent(part["demerit_percent"], ".1f")])
+            rows.append([f"{name}: demerit", of.cell(part["demerit_ms"]), "", percent(part["demerit_percent"], ".1f")])
     return [row + [""] * (columns + 1 - len(row)) for row in rows]
 
 
@@ -110,25 +132,37 @@ def components(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return the components as columns and rows; work in the background has a column where there is some."""
     shown = list(grouped(found["components"]))
     beside = any(part["utilisation_by_cause"] for part in shown)
+    wait, held = units_of_components(shown)
     rows = []
     for part in shown:
         busy = "" if part["utilisation"] is None else f"{part['utilisation']:.1%}"
         queue = "" if part["queue"] is None else level(part["queue"])
-        times = ("", "") if part["utilisation"] is None else (ms(part["waiting_ms"]), ms(part["service_ms"]))
+        times = (
+            ("", "") if part["utilisation"] is None else (wait.cell(part["waiting_ms"]), held.cell(part["service_ms"]))
+        )
         behind = [f"{background(part):.1%}" if part["utilisation"] is not None else ""] if beside else []
         rows.append([part["path"], busy, *behind, queue, *times, number(part["bytes_per_s"] / 1e6)])
     behind = ["background"] if beside else []
-    return ["", "busy", *behind, "waiting", "mean wait, ms", "server held, ms", "MB/s"], rows
+    return ["", "busy", *behind, "waiting", f"mean wait, {wait.name}", f"server held, {held.name}", "MB/s"], rows
+
+
+def units_of_components(parts: list[Json]) -> tuple[Unit, Unit]:
+    """Return the units of the columns of components' mean waits and of the times that servers were held."""
+    served = [part for part in parts if part["utilisation"] is not None]
+    return unit(part["waiting_ms"] for part in served), unit(part["service_ms"] for part in served)
 
 
 def phases(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return what each stream got before and after each fault; columns that say nothing are left out."""
-    columns = ["from, s", "what happened", "stream", "requests/s", "MB/s", "mean, ms", "p99, ms", "failed"]
+    every = [stream for phase in found["phases"] for stream in phase["streams"]]
+    units = [unit(stream[name] for stream in every) for name in PHASE_TIMES]
+    headings = [f"{name.removesuffix('_ms')}, {of.name}" for name, of in zip(PHASE_TIMES, units, strict=True)]
+    columns = ["from, s", "what happened", "stream", "requests/s", "MB/s", *headings, "failed"]
     rows = []
     for phase in found["phases"]:
         begin = [f"{phase['from_s']:,.0f}", "\n".join(phase["after"])]
         for at, stream in enumerate(phase["streams"]):
-            rows.append([*(begin if at == 0 else ["", ""]), *_phase_of(stream)])
+            rows.append([*(begin if at == 0 else ["", ""]), *_phase_of(stream, units)])
     several, failed = len(found["streams"]) > 1, any(row[-1] for row in rows)
     says = {"stream": several, "failed": failed}
     shown = [says.get(column, True) for column in columns]
@@ -136,8 +170,13 @@ def phases(found: Json) -> tuple[list[str], list[list[str]]]:
     return chosen[0], chosen[1:]
 
 
-def _phase_of(stream: Json) -> list[str]:
-    times = [ms(time) if (time := stream[name]) is not None else "" for name in ("mean_ms", "p99_ms")]
+PHASE_TIMES = ("mean_ms", "p99_ms")
+
+
+def _phase_of(stream: Json, units: list[Unit]) -> list[str]:
+    times = [
+        of.cell(time) if (time := stream[name]) is not None else "" for name, of in zip(PHASE_TIMES, units, strict=True)
+    ]
     rates = [number(stream["requests_per_s"]), number(stream["bytes_per_s"] / 1e6)]
     return [stream["name"], *rates, *times, f"{stream['failed']:,}" if stream["failed"] else ""]
 
@@ -150,7 +189,7 @@ def background(part: Json) -> float:
 def meters(found: Json) -> list[list[str]]:
     """Return the metrics that components have of their own, as rows: component, metric, value."""
     return [
-        [part["path"], name.replace("_", " "), _plain(name, value)]
+        [part["path"], _metric(name), _plain(name, value)]
         for part in grouped(found["components"])
         for name, value in part["meters"].items()
     ]
@@ -171,18 +210,24 @@ def metrics_by_kind(found: Json) -> list[tuple[list[str], list[list[str]]]]:
     ]
 
 
+# The ends of the names of times, and how many ms they count.
+TIMES = {"s": 1e3, "ms": 1.0}
+
+
 def _metric(name: str) -> str:
-    """Return the name of a metric with its unit: `rebuild_s` → `rebuild, s`."""
-    what, _, unit = name.rpartition("_")
-    return (f"{what}, {unit}" if unit in ("s", "ms") and what else name).replace("_", " ")
+    """Return the name of a metric, of a time without its unit, which stands with the value: `rebuild_s` → `rebuild`."""
+    what, _, end = name.rpartition("_")
+    return (what if end in TIMES and what else name).replace("_", " ")
 
 
 def _plain(name: str, value: float | None) -> str:
-    """Write bytes in their unit, a count whole, a ratio or a level with four digits, nothing where there was none."""
+    """Write bytes and times in their unit, a count whole, another value in four digits; nothing where there is none."""
     if value is None:
         return ""
     if "bytes" in name.split("_") and "per" not in name.split("_"):
         return amount(value)
+    if scale := TIMES.get(name.rpartition("_")[2]):
+        return told(value * scale)
     if 0 < value < 0.001:
         return "<0.001"
     return f"{value:,.0f}" if value == int(value) else number(value)
@@ -201,10 +246,15 @@ def grouped(components: list[Json]) -> Iterator[Json]:
             yield busiest | {"path": f"{busiest['path']} (busiest of {len(members)})"}
 
 
-def saturation(found: Json) -> list[Json]:
-    """Return how far each component is from saturation, the busiest first: its path, levels in percent, and cells."""
+def saturation(found: Json) -> Json:
+    """Return how far each component is from saturation, the busiest first: its path, levels in percent, and cells.
+
+    Beside these `parts` the names of the units of `wait` and `held`.
+    """
     parts = sorted(grouped(found["components"]), key=lambda part: -(part["utilisation"] or 0.0))
-    return [_headroom(part, found) for part in parts if part["utilisation"] is not None]
+    units = units_of_components(parts)
+    told = [_headroom(part, found, units) for part in parts if part["utilisation"] is not None]
+    return {"parts": told, "wait": units[0].name, "held": units[1].name}
 
 
 def _multiple(used: float) -> str:
@@ -212,7 +262,7 @@ def _multiple(used: float) -> str:
     return f"{1 / used:.2f}×" if used >= LEAST_USED else f">{1 / LEAST_USED:.0f}×"
 
 
-def _headroom(part: Json, found: Json) -> Json:
+def _headroom(part: Json, found: Json, units: tuple[Unit, Unit]) -> Json:
     open_load = found["bottleneck"] is not None and found["bottleneck"]["saturates_at"] is not None
     used, behind = part["utilisation"], background(part)
     return {
@@ -224,6 +274,7 @@ def _headroom(part: Json, found: Json) -> Json:
             f"{behind:.1%}" if behind else "",
             _multiple(used) if open_load and used > 0 else "",
             level(part["queue"]),
-            *(aligned(part[what]) for what in ("waiting_ms", "service_ms")),
+            units[0].cell(part["waiting_ms"]),
+            units[1].cell(part["service_ms"]),
         ],
     }

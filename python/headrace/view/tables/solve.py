@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from headrace.experiment.table import interval
-from headrace.view.words import counted, ms
+from headrace import times
+from headrace.times import Unit
+from headrace.view.words import counted
 
 Json = dict[str, Any]
 
@@ -18,26 +19,33 @@ def against_load(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return throughput, response and utilisation against load as columns and rows, the scenario's own marked."""
     simulated = any(point.get("simulated") for point in found["points"])
     names = [station["component"] for station in found["stations"][:SHOWN]]
-    beside = ["simulated, 1/s", "simulated, ms", "simulated vs formula"] if simulated else []
+    unit = unit_of_responses(found).name
+    beside = ["simulated, 1/s", f"simulated, {unit}", "simulated vs formula"] if simulated else []
     load = "offered, 1/s" if found["open"] else "clients"
-    columns = ["", load, "formula, 1/s", "formula, ms", *beside, *names]
+    columns = ["", load, "formula, 1/s", f"formula, {unit}", *beside, *names]
     return columns, [_row(point, found, simulated) for point in found["points"]]
 
 
+def unit_of_responses(found: Json) -> Unit:
+    """Return the unit of mean responses in tables and pictures."""
+    return times.unit(point["response_ms"] for point in found["points"])
+
+
 def _row(point: Json, found: Json, simulated: bool) -> list[str]:
+    unit = unit_of_responses(found)
     load = rate(point["load"]) if found["open"] else f"{point['load']:,.0f}"
-    answered = [rate(point["throughput_per_s"]), response(point["response_ms"])]
+    answered = [rate(point["throughput_per_s"]), response(point["response_ms"], unit)]
     busy = [f"{share:.1%}" for share in point["utilisation"][:SHOWN]]
-    beside = _beside(point) if simulated else []
+    beside = _beside(point, unit) if simulated else []
     return ["→" if point["own"] else "", load, *answered, *beside, *busy]
 
 
-def _beside(point: Json) -> list[str]:
+def _beside(point: Json, unit: Unit) -> list[str]:
     found = point.get("simulated")
     if not found:
         return ["", "", ""]
     off = "—" if point["response_ms"] is None else f"{found['response_ms'] / point['response_ms'] - 1:+.2%}"
-    return [rate(found["throughput_per_s"]), interval(found["response_ms"], found["half_width_ms"]), off]
+    return [rate(found["throughput_per_s"]), unit.interval(found["response_ms"], found["half_width_ms"]), off]
 
 
 def rate(per_s: float | None) -> str:
@@ -53,25 +61,26 @@ def rate(per_s: float | None) -> str:
     return f"{per_s:,.0f}" if per_s >= 1000 else f"{per_s:.2f}"
 
 
-def response(time: float | None) -> str:
-    """Write a mean response; nothing where there is none."""
-    return "—" if time is None else ms(time)
+def response(time: float | None, unit: Unit) -> str:
+    """Write a mean response without its unit; a dash where there is none."""
+    return "—" if time is None else unit.cell(time)
 
 
 def limits(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return what limits the system first, second and so on as columns and rows."""
+    unit = times.unit(station["demand_ms"] for station in found["stations"])
     rows = [
         [
             station["component"],
             station["kind"],
             f"{station['count']:,}",
             f"{station['servers']:,}",
-            ms(station["demand_ms"]),
+            unit.cell(station["demand_ms"]),
             rate(station["saturates_at_per_s"]),
         ]
         for station in found["stations"]
     ]
-    return ["", "kind", "number", "servers", "work of a request, ms", "saturates at, 1/s"], rows
+    return ["", "kind", "number", "servers", f"work of a request, {unit.name}", "saturates at, 1/s"], rows
 
 
 def bounds(found: Json) -> tuple[list[str], list[list[str]]] | None:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from headrace.view.words import size, span
+from headrace import times
+from headrace.view.words import size
 
 Json = dict[str, Any]
 
@@ -13,7 +14,9 @@ def in_a_sentence(found: Json) -> str:
     mean = size(told["sizes"]["mean"])
     said = [f"{told['requests']:,} requests, {told['read_share']:.0%} of them reads, {mean} on average"]
     if arrivals := told["arrivals"]:
-        said.append(f"{arrivals['rate_per_s']:.4g} a second over {span(arrivals['span_s'])}{_burstiness(arrivals)}")
+        said.append(
+            f"{arrivals['rate_per_s']:.4g} a second over {times.span(arrivals['span_s'])}{_burstiness(arrivals)}"
+        )
     if places := told["places"]:
         said.append(f"{places['sequential_share']:.0%} sequential, over {size(places['footprint'])}")
     return "; ".join(said) + "."
@@ -47,15 +50,15 @@ def rows(found: Json) -> list[tuple[str, str]]:
     table.append(("most frequent sizes", ", ".join(frequent)))
     table += _place_rows(told["places"]) if told["places"] else [("addresses", "the trace tells none")]
     if responses := told["responses"]:
-        quantiles = [f"{share * 100:.4g} % within {ms:.4g} ms" for share, ms in responses["quantiles_ms"]]
-        table.append(("measured responses", f"mean {responses['mean_ms']:.4g} ms, " + ", ".join(quantiles)))
+        quantiles = [f"{share * 100:.4g} % within {times.told(ms)}" for share, ms in responses["quantiles_ms"]]
+        table.append(("measured responses", f"mean {times.told(responses['mean_ms'])}, " + ", ".join(quantiles)))
     return table
 
 
 def _arrival_rows(arrivals: Json) -> list[tuple[str, str]]:
     clock = "timestamps" if arrivals["by_timestamps"] else "the sum of responses and think times"
     return [
-        ("span", f"{span(arrivals['span_s'])}, by {clock}"),
+        ("span", f"{times.span(arrivals['span_s'])}, by {clock}"),
         ("rate", f"{arrivals['rate_per_s']:.4g} /s on average, at most {arrivals['peak_per_s']:,} in one second"),
         ("times between requests", f"coefficient of variation {arrivals['interarrival_cv']:.3g} (Poisson: 1)"),
         ("requests in a second", _dispersion(arrivals["dispersion_1s"])),

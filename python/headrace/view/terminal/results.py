@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from headrace import times
 from headrace.view import words
 from headrace.view.tables import run as tables
 from headrace.view.terminal import parts
@@ -37,31 +38,32 @@ def _stream(console: Console, stream: Json, theory: Json) -> None:
     console.print()
     _path(console, stream)
     columns, rows = tables.response_table(stream, theory)
-    console.print(parts.table(["", *columns], rows, title=f"response time of {stream['name']}, ms"))
-    columns, rows = tables.operations(stream)
+    of = tables.unit_of_responses(stream).name
+    console.print(parts.table(["", *columns], rows, title=f"response time of {stream['name']}, {of}"))
+    unit, columns, rows = tables.operations(stream)
     if rows:
-        console.print(parts.table(columns, rows, title=f"response time of {stream['name']} by operation, ms"))
+        console.print(parts.table(columns, rows, title=f"response time of {stream['name']} by operation, {unit.name}"))
     console.print(tables.theory_in_words(theory), style="dim")
 
 
 def _path(console: Console, stream: Json) -> None:
     console.print(f"where the time of {stream['name']} went")
     grid = Table.grid(padding=(0, 1))
+    for justify in ("left", "left", "left", "right"):
+        grid.add_column(justify=justify)
     legs = tables.legs(stream)
-    small = [leg for leg in legs if leg[3] < parts.LEAST_DRAWN]
-    if len(small) > 1:  # Nobody looks for a bottleneck among them.
-        *_, times, shares = zip(*small, strict=True)
-        legs = [*(leg for leg in legs if leg not in small), ("other", "", sum(times), sum(shares))]
-    for component, what, time, share in legs:
+    written = tables.times_of(legs)
+    for (component, what, _, share), time in zip(legs, written, strict=True):
         bar = parts.bar(share, style="blue" if what == "service" else "magenta")
-        grid.add_row(f"  {component}", what, bar, f"{words.milliseconds(time)} ({share:.0%})")
+        grid.add_row(f"  {component}", what, bar, f"{time} ({share:.0%})")
     console.print(grid)
 
 
 def _origin(found: Json) -> str:
     how = "by recursion" if found["engine"] == "recursion" else f"{found['events']:,} events"
+    warm_up = f"{times.span(found['warm_up_s'])} of" if found["warm_up_s"] else "no"
     return (
         f"seed {found['scenario']['run']['seed']}, {words.counted(found['replications'], 'replication')}, {how}, "
-        f"{found['simulated_s']:,.0f} simulated seconds after {found['warm_up_s']:,.0f} of warm-up; "
+        f"{times.span(found['simulated_s'])} simulated after {warm_up} warm-up; "
         f"headrace {found['headrace']}"
     )

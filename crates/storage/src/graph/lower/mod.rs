@@ -127,6 +127,11 @@ impl<'d> Lowering<'d> {
         match found {
             Lookup::Found(numbers) => Some(*numbers),
             Lookup::Broken(why) => self.refuse(field, format!("the file of `{name}` has errors"), Some(&why)),
+            Lookup::Other(kind) => {
+                let message =
+                    format!("`{name}` is {}", if kind == "ssd" { "a solid-state drive" } else { "a disk" });
+                self.refuse(field, message, Some(&format!("write `type: {kind}`, or name another device")))
+            }
             Lookup::Unknown(known) => {
                 self.unknown(field, format!("there is no device `{name}`"), name, known)
             }

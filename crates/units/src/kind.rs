@@ -1,0 +1,158 @@
+//! The kinds of quantities: their units, and what people write instead of them.
+
+use crate::UnitError;
+
+/// What one kind of quantity looks like to its reader.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) units: &'static [(&'static str, f64)],
+    pub(crate) accepted: &'static str,
+    pub(crate) like: &'static str,
+    /// What people write instead, in lower case, and the units that they may mean.
+    pub(crate) slips: &'static [(&'static [&'static str], &'static [&'static str])],
+}
+
+pub(crate) const TIME: Kind = Kind {
+    name: "time",
+    units: &[
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("µs", 1e3),
+        ("μs", 1e3), // The Greek letter, which looks the same as the sign for micro.
+        ("ms", 1e6),
+        ("s", 1e9),
+        ("min", 60e9),
+        ("h", 3600e9),
+        ("d", 86_400e9),
+    ],
+    accepted: "ns, µs (us), ms, s, min, h or d",
+    like: "a time such as `8.5 ms`",
+    slips: &[
+        (&["nsec", "nanoseconds"], &["ns"]),
+        (&["usec", "microseconds", "mcs"], &["µs"]),
+        (&["msec", "milliseconds", "millis"], &["ms"]),
+        (&["sec", "secs", "second", "seconds"], &["s"]),
+        (&["m"], &["min", "ms"]),
+        (&["mins", "minute", "minutes"], &["min"]),
+        (&["hr", "hrs", "hour", "hours"], &["h"]),
+        (&["day", "days"], &["d"]),
+    ],
+};
+
+pub(crate) const SIZE: Kind = Kind {
+    name: "size",
+    units: &[
+        ("B", 1.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("PB", 1e15),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("TiB", 1_099_511_627_776.0),
+        ("PiB", 1_125_899_906_842_624.0),
+    ],
+    accepted: "B, kB, MB, GB, TB, PB (1000s) or KiB, MiB, GiB, TiB, PiB (1024s)",
+    like: "a size such as `64 KiB`",
+    slips: &[
+        (&["byte", "bytes"], &["B"]),
+        (&["k", "kib", "kb"], &["KiB", "kB"]),
+        (&["m", "mib", "mb"], &["MiB", "MB"]),
+        (&["g", "gib", "gb"], &["GiB", "GB"]),
+        (&["t", "tib", "tb"], &["TiB", "TB"]),
+    ],
+};
+
+/// Bits are units of a rate only: nobody sizes a request in them, and a slip of case would cost a factor of eight.
+pub(crate) const BITS: &[(&str, f64)] =
+    &[("b", 0.125), ("kb", 125.0), ("Mb", 125e3), ("Gb", 125e6), ("Tb", 125e9)];
+
+pub(crate) const RATE: Kind = Kind {
+    name: "data rate",
+    units: &[],
+    accepted: "a size over a time: `150 MB/s`, `2 Gb/s` (bits), `512 B/12 µs`",
+    like: "a data rate such as `150 MB/s` or `2 Gb/s`",
+    slips: &[
+        (&["kbps", "kb/s", "kb/sec", "k/s"], &["kB/s", "kb/s"]),
+        (&["mbps", "mb/s", "mb/sec", "m/s", "mb", "m"], &["MB/s", "Mb/s"]),
+        (&["gbps", "gb/s", "gb/sec", "g/s", "gb", "g"], &["GB/s", "Gb/s"]),
+        (&["mibps", "mib/sec", "mib"], &["MiB/s"]),
+        (&["gibps", "gib/sec", "gib"], &["GiB/s"]),
+    ],
+};
+
+pub(crate) const FREQUENCY: Kind = Kind {
+    name: "frequency",
+    units: &[
+        ("/ms", 1e3),
+        ("/s", 1.0),
+        ("/min", 1.0 / 60.0),
+        ("/h", 1.0 / 3600.0),
+        ("Hz", 1.0),
+        ("rpm", 1.0 / 60.0),
+    ],
+    accepted: "/ms, /s, /min, /h, Hz or rpm",
+    like: "a frequency such as `50 /s`",
+    slips: &[
+        (
+            &[
+                "iops",
+                "io/s",
+                "ios/s",
+                "ops",
+                "ops/s",
+                "rps",
+                "req/s",
+                "requests/s",
+                "per second",
+                "s",
+                "1/s",
+                "/sec",
+                "/second",
+                "hz",
+            ],
+            &["/s"],
+        ),
+        (&["kiops", "khz", "1/ms", "/msec", "ms"], &["/ms"]),
+        (&["min", "1/min", "/minute", "per minute"], &["/min"]),
+        (&["h", "1/h", "/hour", "per hour"], &["/h"]),
+    ],
+};
+
+pub(crate) const SHARE: Kind = Kind {
+    name: "share",
+    units: &[("%", 0.01)],
+    accepted: "% (or a number from 0 to 1)",
+    like: "a share such as `70 %`",
+    slips: &[(&["percent", "pct", "per cent"], &["%"])],
+};
+
+impl Kind {
+    /// The error on a unit that is none of this kind, with what was probably meant.
+    pub(crate) fn unknown(&self, number: &str, unit: &str) -> UnitError {
+        let lower = unit.to_lowercase();
+        let meant = self.slips.iter().find(|(written, _)| written.contains(&lower.as_str()));
+        let fix = meant.map_or_else(
+            || format!("use {}", self.accepted),
+            |(_, units)| {
+                let each: Vec<String> =
+                    units.iter().map(|unit| format!("`{number} {unit}`{}", count(unit))).collect();
+                format!("write {}", each.join(" or "))
+            },
+        );
+        UnitError::UnknownUnit { unit: unit.to_owned(), kind: self.name, fix }
+    }
+}
+
+/// What a unit counts, where it is easily taken for another.
+fn count(unit: &str) -> &'static str {
+    match unit {
+        _ if unit.contains("iB") => " (1024s)",
+        "kB" | "MB" | "GB" | "TB" => " (1000s)",
+        _ if unit.ends_with("B/s") => " (bytes)",
+        _ if unit.ends_with("b/s") => " (bits)",
+        _ => "",
+    }
+}
