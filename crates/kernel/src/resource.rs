@@ -97,10 +97,14 @@ impl<'m> Resource<'m, Fcfs> {
     pub fn pass(&self, now: Nanos, end_of: impl FnOnce(Nanos) -> Nanos) -> Pass {
         let mut state = self.state.borrow_mut();
         let unused = (state.free_at.len() as u64) < state.servers;
-        let free_at = if unused { None } else { state.free_at.pop() };
-        let start = free_at.map_or(now, |Reverse(free_at)| now.max(free_at));
+        let free_at = if unused { None } else { state.free_at.peek() };
+        let start = free_at.map_or(now, |Reverse(free_at)| now.max(*free_at));
         let end = end_of(start);
-        state.free_at.push(Reverse(end));
+        if unused {
+            state.free_at.push(Reverse(end));
+        } else if let Some(mut free_at) = state.free_at.peek_mut() {
+            *free_at = Reverse(end);
+        }
         state.usage.record_pass(start - now, end - start);
         Pass { start, end }
     }

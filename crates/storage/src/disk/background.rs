@@ -1,7 +1,5 @@
 //! What a drive does by itself: how long its arm destages, beside commands and within their service.
 
-use headrace_units::Nanos;
-
 /// Time that the arm has spent on destaging since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Background {
@@ -25,27 +23,22 @@ impl Interval {
     }
 }
 
-/// A destage.
-#[derive(Clone, Copy, Debug)]
-struct Destage {
-    time: Interval,
-    /// Whether it goes on where the one before ended. The arm then waits for its sector because the data came late: with more load it
-    /// would have been part of that one.
-    follows: bool,
-}
-
 /// Adds up background work. It counts in whole nanoseconds, so that nothing is lost or counted twice.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// What was done before the last command began.
     settled: Background,
-    /// The service of the last command, and of all before it.
+    /// The service of the last command, and how long all before it took.
     service: Interval,
     served_ns: u64,
     /// How much service there had been when the last destage began.
     seen_ns: u64,
     /// What the arm destaged since the last command began, in order. The first may have begun earlier.
-    recent: Vec<Destage>,
+    recent: Vec<Interval>,
+    /// Destaging that goes on where the last ended, as far as it has not counted yet.
+    owed_ns: u64,
+    /// Up to when it has counted.
+    counted: u64,
     begun: u64,
 }
 
@@ -59,19 +52,21 @@ impl Ledger {
     pub fn destage(&mut self, begin: f64, end: f64) {
         self.begun += 1;
         self.seen_ns = self.service_until(whole(begin));
-        let time = Interval { begin: whole(begin), end: whole(end) };
-        self.recent.push(Destage { time, follows: false });
+        self.recent.push(Interval { begin: whole(begin), end: whole(end) });
     }
 
-    /// The arm destages what goes on where the last destage ended, and passes under the head in `passed_ns`. While it does, commands bring
-    /// the next: the longer of the two counts.
-    pub fn destage_more(&mut self, begin: f64, end: f64, passed_ns: f64) {
+    /// From `begin` on, the arm destages what goes on where the last destage ended, and passes under the head in `passed_ns`. It waits for
+    /// that only because the data came late: with more load it would have been part of the last destage. Meanwhile commands bring what comes
+    /// next, so the longer of the two counts, in the time that the drive is left alone after that.
+    pub fn destage_more(&mut self, begin: f64, passed_ns: f64, waited_for: bool) {
         self.begun += 1;
+        // Room is made while a command waits for it: then nothing has to be counted since that came.
+        if !waited_for {
+            self.count_owed(whole(begin));
+        }
         let served = self.service_until(whole(begin));
         let brought = served.saturating_sub(std::mem::replace(&mut self.seen_ns, served));
-        let more = whole(passed_ns.min(end - begin)).saturating_sub(brought);
-        let time = Interval { begin: whole(end) - more, end: whole(end) };
-        self.recent.push(Destage { time, follows: true });
+        self.owed_ns = (self.owed_ns + whole(passed_ns)).saturating_sub(brought);
     }
 
     /// How long commands were served before `now`.
@@ -82,7 +77,7 @@ impl Ledger {
     /// The drive served a command from `begin` to `end`.
     #[inline]
     pub fn serve(&mut self, begin: u64, end: u64) {
-        if !self.recent.is_empty() {
+        if !self.recent.is_empty() || self.owed_ns > 0 {
             self.settle(begin);
         }
         self.served_ns = self.service_until(begin);
@@ -96,60 +91,115 @@ impl Ledger {
 
     /// Adds up everything before `until`, and keeps the rest.
     fn settle(&mut self, until: u64) {
+        self.count_owed(until);
         self.settled = self.done(until);
         self.recent.retain_mut(|work| {
-            work.time.begin = work.time.begin.max(until);
-            work.time.begin < work.time.end
+            work.begin = work.begin.max(until);
+            work.begin < work.end
         });
     }
 
-    /// What was done before `now`, where the last command began no later than that. Commands and destaging together take no more than
-    /// all time.
-    pub fn until(&self, now: u64) -> Background {
-        let Background { alone_ns, within_ns } = self.done(now);
-        Background { alone_ns: alone_ns.min(now.saturating_sub(self.service_until(now))), within_ns }
+    /// Counts what is owed up to `until`.
+    #[inline]
+    pub fn count_owed(&mut self, until: u64) {
+        if self.owed_ns > 0 {
+            let more = self.more(until);
+            self.owed_ns -= more;
+            self.settled.alone_ns += more;
+        }
+        self.counted = self.counted.max(until);
     }
 
+    /// What was done before `now`, where the last command began no later than that.
+    pub fn until(&self, now: u64) -> Background {
+        let done = self.done(now);
+        Background { alone_ns: done.alone_ns + self.more(now), ..done }
+    }
+
+    /// The same but for what is owed.
     fn done(&self, now: u64) -> Background {
         let mut sum = self.settled;
         for work in &self.recent {
-            let done = Interval { end: work.time.end.min(now), ..work.time };
-            let within = if work.follows { 0 } else { done.within_ns(&self.service) };
+            let done = Interval { end: work.end.min(now), ..*work };
+            let within = done.within_ns(&self.service);
             sum.within_ns += within;
             sum.alone_ns += done.end.saturating_sub(done.begin) - within;
         }
         sum
     }
+
+    /// What counts of what is owed: no more than the drive was left alone since the last command, and did nothing else.
+    fn more(&self, now: u64) -> u64 {
+        let since = self.counted.max(self.service.end);
+        let left_alone = now.saturating_sub(since);
+        if self.owed_ns == 0 || left_alone == 0 {
+            return 0;
+        }
+        let destaged = self.done(now).alone_ns - self.done(since).alone_ns;
+        self.owed_ns.min(left_alone.saturating_sub(destaged))
+    }
 }
 
-/// What a drive read ahead and was then asked for. What nobody asks for gives way to commands and costs them nothing.
+/// What a drive read ahead and was then asked for. What nobody asks for gives way to commands and costs them nothing. It counts when
+/// it is asked for, in the time that the drive is left alone after that: so no time counts twice, and none that is past.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UsefulAhead {
     /// How long the data that was read ahead for the command takes to pass under the head.
     passed_ns: f64,
-    /// While the drive served commands.
-    within_ns: u64,
-    /// Beyond that: no more than the drive had been left alone.
-    pub beside_ns: u64,
+    /// What was asked for and has not counted yet.
+    owed_ns: u64,
+    /// What has counted.
+    counted_ns: u64,
+    /// When the drive was last done with a command.
+    ready: u64,
+    /// How long it had destaged alone by then.
+    destaged_ns: u64,
 }
 
 impl UsefulAhead {
-    /// A command asks for what was read ahead, or is being so, and takes this long to pass under the head.
-    pub fn came(&mut self, passed_ns: f64) {
-        self.passed_ns = passed_ns;
+    /// Whether something was asked for that has not counted yet.
+    #[inline]
+    pub fn owes(&self) -> bool {
+        self.owed_ns > 0
     }
 
-    /// The drive served that command from `now` until it is `ready` for the next. Commands and reading ahead go on side by side, so
-    /// the longer of the two counts.
+    /// How long the drive read ahead up to `now`, beside commands. It has destaged alone for `destaged` ns by then.
+    pub fn until(&self, now: u64, destaged: u64) -> u64 {
+        let alone = now.saturating_sub(self.ready).saturating_sub(destaged - self.destaged_ns);
+        self.counted_ns + self.owed_ns.min(alone)
+    }
+
+    /// A command comes at `now`.
+    pub fn begin(&mut self, now: u64, destaged: u64) {
+        let counted = self.until(now, destaged);
+        self.owed_ns -= counted - self.counted_ns;
+        (self.counted_ns, self.destaged_ns) = (counted, destaged);
+    }
+
+    /// That command asks for what was read ahead, or is being so, and takes this long to pass under the head.
+    pub fn came(&mut self, passed_ns: f64, destaged: u64) {
+        (self.passed_ns, self.destaged_ns) = (passed_ns, destaged);
+    }
+
+    /// The drive served that command, or a piece of it, from `now` until it is `ready` for the next. Commands and reading ahead go
+    /// on side by side, so the longer of the two counts.
     #[inline]
-    pub fn serve(&mut self, now: Nanos, ready: Nanos) {
-        let held = ready.0.saturating_sub(now.0);
+    pub fn serve(&mut self, now: u64, ready: u64) {
         if self.passed_ns > 0.0 {
-            let alone = now.0.saturating_sub(self.within_ns + self.beside_ns);
-            self.beside_ns += whole(self.passed_ns).saturating_sub(held).min(alone);
+            self.owed_ns = (self.owed_ns + whole(self.passed_ns)).saturating_sub(ready.saturating_sub(now));
             self.passed_ns = 0.0;
         }
-        self.within_ns += held;
+        self.ready = self.ready.max(ready);
+    }
+
+    /// The drive is not left alone until [`release`](Self::release), whatever it is ready for: a command goes on in pieces.
+    pub fn hold(&mut self) {
+        self.ready = u64::MAX;
+    }
+
+    /// The drive is left alone from `now` on.
+    pub fn release(&mut self, now: u64) {
+        self.ready = now;
     }
 }
 

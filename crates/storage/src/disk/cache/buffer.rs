@@ -126,7 +126,10 @@ impl WriteBuffer {
         let end = actuator.access(platter, at, span, Op::Write).end;
         self.leaving = Leaving { sectors: span.sectors(), end: span.end, until: end };
         match follows {
-            true => self.ledger.destage_more(at, end, platter.pass_ns(span.first, span.sectors())),
+            true => {
+                let passed = platter.pass_ns(span.first, span.sectors());
+                self.ledger.destage_more(at, passed, until.is_infinite());
+            }
             false => self.ledger.destage(at, end),
         }
         true
@@ -220,6 +223,17 @@ impl WriteBuffer {
     /// How many write-backs have begun.
     pub fn destaged(&self) -> u64 {
         self.ledger.begun()
+    }
+
+    /// A command comes at `now`.
+    #[inline]
+    pub fn begin(&mut self, now: u64) {
+        self.ledger.count_owed(now);
+    }
+
+    /// Background work up to `now`, by which the arm has done what it does by itself.
+    pub fn destaged_until(&self, now: u64) -> Background {
+        self.ledger.until(now)
     }
 
     /// Background work up to `now`, with what the arm does by itself until then; it does nothing where there is none free.
