@@ -39,6 +39,8 @@ pub struct Ledger {
     owed_ns: u64,
     /// Up to when it has counted.
     counted: u64,
+    /// Whether a command is being served that is not noted yet.
+    serving: bool,
     begun: u64,
 }
 
@@ -58,10 +60,9 @@ impl Ledger {
     /// From `begin` on, the arm destages what goes on where the last destage ended, and passes under the head in `passed_ns`. It waits for
     /// that only because the data came late: with more load it would have been part of the last destage. Meanwhile commands bring what comes
     /// next, so the longer of the two counts, in the time that the drive is left alone after that.
-    pub fn destage_more(&mut self, begin: f64, passed_ns: f64, waited_for: bool) {
+    pub fn destage_more(&mut self, begin: f64, passed_ns: f64) {
         self.begun += 1;
-        // Room is made while a command waits for it: then nothing has to be counted since that came.
-        if !waited_for {
+        if !self.serving {
             self.count_owed(whole(begin));
         }
         let served = self.service_until(whole(begin));
@@ -82,6 +83,7 @@ impl Ledger {
         }
         self.served_ns = self.service_until(begin);
         self.service = Interval { begin, end };
+        self.serving = false;
     }
 
     /// The last command, whose end was not known, ended at `end`.
@@ -99,9 +101,16 @@ impl Ledger {
         });
     }
 
+    /// A command comes at `now`.
+    #[inline]
+    pub fn begin(&mut self, now: u64) {
+        self.count_owed(now);
+        self.serving = true;
+    }
+
     /// Counts what is owed up to `until`.
     #[inline]
-    pub fn count_owed(&mut self, until: u64) {
+    fn count_owed(&mut self, until: u64) {
         if self.owed_ns > 0 {
             let more = self.more(until);
             self.owed_ns -= more;

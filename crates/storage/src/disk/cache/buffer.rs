@@ -122,14 +122,13 @@ impl WriteBuffer {
         let Some(chosen) = self.choose(&mut drain, actuator, platter, at) else { return false };
         self.drain = drain;
         let span = Span::of(&self.dirty.remove(chosen).block);
-        let follows = self.leaving.end == span.first && self.leaving.until == actuator.last_access();
+        let follows = self.leaving.sectors > 0
+            && self.leaving.end == span.first
+            && self.leaving.until == actuator.last_access();
         let end = actuator.access(platter, at, span, Op::Write).end;
         self.leaving = Leaving { sectors: span.sectors(), end: span.end, until: end };
         match follows {
-            true => {
-                let passed = platter.pass_ns(span.first, span.sectors());
-                self.ledger.destage_more(at, passed, until.is_infinite());
-            }
+            true => self.ledger.destage_more(at, platter.pass_ns(span.first, span.sectors())),
             false => self.ledger.destage(at, end),
         }
         true
@@ -228,7 +227,7 @@ impl WriteBuffer {
     /// A command comes at `now`.
     #[inline]
     pub fn begin(&mut self, now: u64) {
-        self.ledger.count_owed(now);
+        self.ledger.begin(now);
     }
 
     /// Background work up to `now`, by which the arm has done what it does by itself.
