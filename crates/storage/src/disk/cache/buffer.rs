@@ -122,7 +122,9 @@ impl WriteBuffer {
         let Some(chosen) = self.choose(&mut drain, actuator, platter, at) else { return false };
         self.drain = drain;
         let span = Span::of(&self.dirty.remove(chosen).block);
-        let follows = self.leaving.end == span.first && self.leaving.until == actuator.last_access();
+        let follows = self.leaving.sectors > 0
+            && self.leaving.end == span.first
+            && self.leaving.until == actuator.last_access();
         let end = actuator.access(platter, at, span, Op::Write).end;
         self.leaving = Leaving { sectors: span.sectors(), end: span.end, until: end };
         if follows {
