@@ -20,8 +20,9 @@ use crate::run::{End, Options, Outcome};
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, Theory};
 
-pub use components::{Bottleneck, BusiestResults, ComponentResults};
+pub use components::{Bottleneck, BusiestResults, ComponentResults, PortionResults};
 pub use measured::{Comparison, Measured};
+pub use notes::of_components;
 pub use phases::{PhaseResults, PhaseStreamResults};
 pub use response::{IntervalResults, QuantileResults, ResponseResults, have_settled};
 pub use streams::{LegResults, StreamResults};

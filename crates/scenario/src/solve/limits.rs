@@ -1,7 +1,7 @@
 //! What limits a system: the component with the largest demand, then the next.
 
-use super::Limit;
 use super::network::{Network, Queue};
+use super::{Limit, open};
 
 /// The groups of queues by how soon they saturate at this mix of streams, the first first.
 pub fn of(network: &Network, mix: &[f64]) -> Vec<Limit> {
@@ -26,7 +26,7 @@ fn limit(network: &Network, queue: &Queue, mix: &[f64]) -> Limit {
     let view = network.plan.graph.view(queue.node);
     let demand_ms: f64 = mix.iter().enumerate().map(|(stream, share)| share * queue.work_ms(stream)).sum();
     Limit {
-        component: network.plan.graph.group(queue.node).to_owned(),
+        component: network.name(queue),
         kind: view.kind(),
         count: 1,
         servers: queue.servers,
@@ -39,13 +39,8 @@ fn limit(network: &Network, queue: &Queue, mix: &[f64]) -> Limit {
 /// may come out slightly above.
 pub fn utilisation(network: &Network, limits: &[Limit], rates: &[f64]) -> Vec<f64> {
     let of = |limit: &Limit| {
-        let alike =
-            network.queues.iter().filter(|queue| network.plan.graph.group(queue.node) == limit.component);
-        let busy = alike.map(|queue| {
-            let work: f64 =
-                rates.iter().enumerate().map(|(stream, rate)| rate * 1e-3 * queue.work_ms(stream)).sum();
-            work / f64::from(queue.servers)
-        });
+        let alike = network.queues.iter().filter(|queue| network.name(queue) == limit.component);
+        let busy = alike.map(|queue| open::busy(network, queue, rates) / f64::from(queue.servers));
         busy.fold(0.0, f64::max).min(1.0)
     };
     limits.iter().map(of).collect()

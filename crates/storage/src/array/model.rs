@@ -199,6 +199,15 @@ impl Known for ArrayPlan {
         !self.has_front(view) && !matches!(self.layout, Layout::Parity(_)) && view.uses().all(View::scales)
     }
 
+    fn stripe(&self, view: View) -> Option<(headrace_units::Bytes, u64)> {
+        let data = match &self.layout {
+            Layout::Striped(stripes) => stripes.disks,
+            Layout::Mirrored(_) => return None,
+            Layout::Parity(parity) => parity.data(),
+        };
+        (!self.has_front(view)).then(|| (headrace_units::Bytes(data * self.layout.unit()), data))
+    }
+
     fn cached(&self) -> Option<headrace_units::Bytes> {
         self.cache.as_ref().map(|cache| headrace_units::Bytes(cache.size))
     }

@@ -117,8 +117,33 @@ def components(found: Json) -> tuple[list[str], list[list[str]]]:
         times = ("", "") if part["utilisation"] is None else (ms(part["waiting_ms"]), ms(part["service_ms"]))
         behind = [f"{background(part):.1%}" if part["utilisation"] is not None else ""] if beside else []
         rows.append([part["path"], busy, *behind, queue, *times, number(part["bytes_per_s"] / 1e6)])
+        for portion in portions(part):
+            cells = [f"{portion['utilisation']:.1%}", *([""] if beside else []), _queue(portion)]
+            rows.append([_portion(part, portion), *cells, "", "", ""])
     behind = ["background"] if beside else []
     return ["", "busy", *behind, "waiting", "mean wait, ms", "server held, ms", "MB/s"], rows
+
+
+# The busiest servers of a component that are shown where others cannot stand in for them.
+MOST_PORTIONS = 8
+
+
+def portions(part: Json) -> list[Json]:
+    """Return the servers of a component that stand in for no others, unless they are all of it; of many the busiest."""
+    whole = (part["servers"], f"{part['utilisation'] or 0:.1%}")
+    some = [one for one in part["portions"] if (one["servers"], f"{one['utilisation']:.1%}") != whole]
+    least = sorted((portion["utilisation"] for portion in some), reverse=True)[:MOST_PORTIONS]
+    return [portion for portion in some if portion["utilisation"] >= least[-1]][:MOST_PORTIONS]
+
+
+def _portion(part: Json, portion: Json) -> str:
+    failed = portion["unavailable"]
+    note = f" ({level(failed)} of {portion['servers']} failed)" if failed else ""
+    return f"{part['path']}: {portion['what']}{note}"
+
+
+def _queue(portion: Json) -> str:
+    return "" if portion["queue"] is None else level(portion["queue"])
 
 
 def phases(found: Json) -> tuple[list[str], list[list[str]]]:
@@ -203,8 +228,27 @@ def grouped(components: list[Json]) -> Iterator[Json]:
 
 def saturation(found: Json) -> list[Json]:
     """Return how far each component is from saturation, the busiest first: its path, levels in percent, and cells."""
-    parts = sorted(grouped(found["components"]), key=lambda part: -(part["utilisation"] or 0.0))
-    return [_headroom(part, found) for part in parts if part["utilisation"] is not None]
+    rows = []
+    for part in grouped(found["components"]):
+        if part["utilisation"] is not None:
+            rows.append((part["utilisation"], _headroom(part, found)))
+        rows += [(one["utilisation"], _headroom_of(part, one, found)) for one in portions(part)]
+    return [row for _, row in sorted(rows, key=lambda row: -row[0])]
+
+
+def _is_open(found: Json) -> bool:
+    return found["bottleneck"] is not None and found["bottleneck"]["saturates_at"] is not None
+
+
+def _headroom_of(part: Json, portion: Json, found: Json) -> Json:
+    used = portion["utilisation"]
+    multiple = _multiple(used) if _is_open(found) and used > 0 else ""
+    return {
+        "path": _portion(part, portion),
+        "hosts": f"{min(used, 1) * 100:.1f}",
+        "background": "0.0",
+        "cells": [f"{used:.1%}", "", multiple, _queue(portion), "", ""],
+    }
 
 
 def _multiple(used: float) -> str:
@@ -213,7 +257,6 @@ def _multiple(used: float) -> str:
 
 
 def _headroom(part: Json, found: Json) -> Json:
-    open_load = found["bottleneck"] is not None and found["bottleneck"]["saturates_at"] is not None
     used, behind = part["utilisation"], background(part)
     return {
         "path": part["path"],
@@ -222,7 +265,7 @@ def _headroom(part: Json, found: Json) -> Json:
         "cells": [
             f"{used:.1%}",
             f"{behind:.1%}" if behind else "",
-            _multiple(used) if open_load and used > 0 else "",
+            _multiple(used) if _is_open(found) and used > 0 else "",
             level(part["queue"]),
             *(aligned(part[what]) for what in ("waiting_ms", "service_ms")),
         ],
