@@ -101,10 +101,14 @@ impl<'m> Resource<'m, Fcfs> {
     pub fn pass(&self, now: Nanos, end_of: impl FnOnce(Nanos) -> Nanos) -> Pass {
         let mut state = self.state.borrow_mut();
         let unused = (state.free_at.len() as u64) < state.servers;
-        let free_at = if unused { None } else { state.free_at.pop() };
-        let start = free_at.map_or(now, |Reverse(free_at)| now.max(free_at));
+        let free_at = if unused { None } else { state.free_at.peek() };
+        let start = free_at.map_or(now, |Reverse(free_at)| now.max(*free_at));
         let end = end_of(start);
-        state.free_at.push(Reverse(end));
+        if unused {
+            state.free_at.push(Reverse(end));
+        } else if let Some(mut free_at) = state.free_at.peek_mut() {
+            *free_at = Reverse(end);
+        }
         state.usage.record_pass(start - now, end - start);
         Pass { start, end }
     }
@@ -206,7 +210,8 @@ impl<D: Discipline> State<D> {
     pub fn release(&mut self, held_since: Nanos, now: Nanos) -> Option<(Nanos, TaskId)> {
         self.usage.services.record(now - held_since);
         if self.usage.busy.value() > self.servers {
-            self.retire(now);
+            self.usage.busy.down(now, 1);
+            self.usage.away.up(now, 1);
             return None;
         }
         let Some(waiter) = self.next_waiter() else {
@@ -214,13 +219,6 @@ impl<D: Discipline> State<D> {
             return None;
         };
         Some(self.grant(waiter, now))
-    }
-
-    /// A server that is out of use ends what it did.
-    #[cold]
-    fn retire(&mut self, now: Nanos) {
-        self.usage.busy.down(now, 1);
-        self.usage.away.up(now, 1);
     }
 
     /// Gives a server to a waiter. Gives when that is to be woken.

@@ -11,9 +11,8 @@ const EXACT: u64 = 1 << 11;
 #[derive(Clone, Debug, Default)]
 pub struct Buckets {
     counts: Vec<u64>,
-    /// The buckets that hold something lie between these.
-    first: usize,
-    end: usize,
+    /// A bit for each bucket that holds something, so that a short segment costs what it holds, not what it could hold.
+    used: Vec<u64>,
 }
 
 /// The bucket of a value.
@@ -21,6 +20,15 @@ pub struct Buckets {
 fn bucket(value: u64) -> usize {
     let shift = 63 - (value | (EXACT - 1)).leading_zeros() - 10;
     ((u64::from(shift) << 10) + (value >> shift)) as usize
+}
+
+/// The numbers of the bits that are one, in order.
+fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    let without_lowest = |bits: &u64| Some(bits & (bits - 1)).filter(|rest| *rest != 0);
+    words.iter().enumerate().filter(|(_, bits)| **bits != 0).flat_map(move |(word, &bits)| {
+        std::iter::successors(Some(bits), without_lowest)
+            .map(move |rest| word * 64 + rest.trailing_zeros() as usize)
+    })
 }
 
 /// The middle of a bucket.
@@ -47,43 +55,36 @@ impl Buckets {
         packed.counts().for_each(|(at, times)| self.count(at, times));
     }
 
-    /// What it holds, in few bytes.
-    pub fn packed(&self) -> Packed {
-        Packed::new(self.held())
+    /// Gives what it holds, in few bytes, and empties it.
+    pub fn take(&mut self) -> Packed {
+        let counts = &mut self.counts;
+        let packed = Packed::new(ones(&self.used).map(|at| (at, std::mem::take(&mut counts[at]))));
+        self.used.fill(0);
+        packed
     }
 
     #[inline]
     fn count(&mut self, at: usize, times: u64) {
         match self.counts.get_mut(at) {
-            Some(count) if self.first <= at && at < self.end => *count += times,
-            _ => self.reach(at, times),
+            Some(count) if *count > 0 => *count += times,
+            _ => self.begin(at, times),
         }
     }
 
-    #[cold]
-    fn reach(&mut self, at: usize, times: u64) {
+    /// Counts the first value of a bucket.
+    #[inline(never)]
+    fn begin(&mut self, at: usize, times: u64) {
         if at >= self.counts.len() {
-            self.counts.resize(at.next_power_of_two() + 1, 0);
+            self.counts.resize((at + 1).next_power_of_two(), 0);
+            self.used.resize(self.counts.len().div_ceil(64), 0);
         }
-        self.first = if self.end == 0 { at } else { self.first.min(at) };
-        self.end = self.end.max(at + 1);
-        self.counts[at] += times;
+        self.counts[at] = times;
+        self.used[at / 64] |= 1 << (at % 64);
     }
 
     /// What it holds: the middle of each bucket and its count, in order.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.held().map(|(at, count)| (middle(at), count))
-    }
-
-    fn held(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let held = (self.first..).zip(&self.counts[self.first..self.end]);
-        held.filter_map(|(at, count)| (*count > 0).then_some((at, *count)))
-    }
-
-    /// Empties it.
-    pub fn clear(&mut self) {
-        self.counts[self.first..self.end].fill(0);
-        (self.first, self.end) = (0, 0);
+        ones(&self.used).map(|at| (middle(at), self.counts[at]))
     }
 }
 
@@ -110,8 +111,9 @@ mod tests {
                 .iter_recorded()
                 .map(|at| (other.median_equivalent(at.value_iterated_to()), at.count_at_value()))
                 .collect();
-            prop_assert_eq!(mine.counts().collect::<Vec<_>>(), theirs);
-            mine.clear();
+            prop_assert_eq!(mine.counts().collect::<Vec<_>>(), theirs.clone());
+            let held: Vec<_> = mine.take().counts().map(|(at, count)| (middle(at), count)).collect();
+            prop_assert_eq!(held, theirs);
             prop_assert_eq!(mine.counts().count(), 0);
         }
     }

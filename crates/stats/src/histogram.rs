@@ -30,8 +30,7 @@ impl Segments {
 
     /// Ends the segment being filled and begins the next.
     pub fn close(&mut self) {
-        self.closed.push(self.filling.packed());
-        self.filling.clear();
+        self.closed.push(self.filling.take());
     }
 
     /// Merges neighbouring closed segments, two into one.

@@ -5,37 +5,54 @@
 #[derive(Clone, Debug, Default)]
 pub struct Packed(Box<[u8]>);
 
+/// Packs buckets with their counts, which come in ascending order.
+#[derive(Default)]
+struct Packer {
+    bytes: Vec<u8>,
+    before: usize,
+}
+
+impl Packer {
+    #[inline]
+    fn add(&mut self, bucket: usize, count: u64) {
+        let gap = (bucket - self.before) as u64;
+        self.before = bucket;
+        if gap | count < 0x80 {
+            self.bytes.extend([gap as u8, count as u8]);
+        } else {
+            put(gap, &mut self.bytes);
+            put(count, &mut self.bytes);
+        }
+    }
+}
+
 impl Packed {
     /// Packs buckets with their counts, in ascending order.
     pub fn new(counts: impl Iterator<Item = (usize, u64)>) -> Self {
-        let (mut bytes, mut before) = (Vec::new(), 0);
-        for (bucket, count) in counts {
-            let gap = (bucket - before) as u64;
-            if gap | count < 0x80 {
-                bytes.extend([gap as u8, count as u8]);
-            } else {
-                put(gap, &mut bytes);
-                put(count, &mut bytes);
-            }
-            before = bucket;
-        }
-        Self(bytes.into())
+        let mut packer = Packer::default();
+        counts.for_each(|(bucket, count)| packer.add(bucket, count));
+        Self(packer.bytes.into())
     }
 
     /// What two of them hold together.
     pub fn merged(&self, other: &Self) -> Self {
-        let (mut mine, mut others) = (self.counts().peekable(), other.counts().peekable());
-        Self::new(std::iter::from_fn(|| match (mine.peek(), others.peek()) {
-            (Some(a), Some(b)) if a.0 == b.0 => {
-                let (bucket, sum) = (a.0, a.1 + b.1);
-                mine.next();
-                others.next();
-                Some((bucket, sum))
+        let mut packer = Packer { bytes: Vec::with_capacity(self.0.len() + other.0.len()), before: 0 };
+        let (mut mine, mut others) = (self.counts(), other.counts());
+        let (mut a, mut b) = (mine.next(), others.next());
+        while let (Some((at, count)), Some((other_at, other_count))) = (a, b) {
+            if at <= other_at {
+                let both = at == other_at;
+                packer.add(at, if both { count + other_count } else { count });
+                a = mine.next();
+                b = if both { others.next() } else { b };
+            } else {
+                packer.add(other_at, other_count);
+                b = others.next();
             }
-            (Some(a), Some(b)) if b.0 < a.0 => others.next(),
-            (Some(_), _) => mine.next(),
-            (None, _) => others.next(),
-        }))
+        }
+        let rest = a.into_iter().chain(mine).chain(b).chain(others);
+        rest.for_each(|(at, count)| packer.add(at, count));
+        Self(packer.bytes.into())
     }
 
     /// The buckets with their counts, in ascending order.

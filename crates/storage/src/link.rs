@@ -143,7 +143,7 @@ impl Known for LinkPlan {
         Ok(())
     }
 
-    fn scales(&self, _: View) -> bool {
+    fn scales(&self, _: View, _: &Load) -> bool {
         true
     }
 }

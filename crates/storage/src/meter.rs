@@ -172,11 +172,9 @@ impl Activity {
         }
     }
 
-    /// The same of a server that worked for hosts besides, as far as it had time.
-    pub(crate) fn with_hosts(mut self, ns: u64, now: Nanos) -> Self {
-        let most = u128::from(self.servers) * u128::from(now.0);
-        let left = most.saturating_sub(self.busy.iter().sum());
-        self.busy[Cause::Host as usize] += u128::from(ns).min(left);
+    /// The same of a server that worked for hosts besides.
+    pub(crate) fn with_hosts(mut self, ns: u64) -> Self {
+        self.busy[Cause::Host as usize] += u128::from(ns);
         self
     }
 

@@ -101,7 +101,7 @@ impl Known for PortPlan {
         false
     }
 
-    fn scales(&self, _: View) -> bool {
+    fn scales(&self, _: View, _: &Load) -> bool {
         true
     }
 }

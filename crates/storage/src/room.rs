@@ -106,9 +106,9 @@ pub trait Known {
         false
     }
 
-    /// Whether its utilisation grows in proportion to the load.
-    fn scales(&self, view: View) -> bool {
-        _ = view;
+    /// Whether its utilisation grows in proportion to this load.
+    fn scales(&self, view: View, load: &Load) -> bool {
+        _ = (view, load);
         false
     }
 

@@ -120,7 +120,7 @@ impl Known for StationSpec {
         self.order == Order::Priority
     }
 
-    fn scales(&self, _: View) -> bool {
+    fn scales(&self, _: View, _: &Load) -> bool {
         true
     }
 }

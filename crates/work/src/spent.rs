@@ -89,6 +89,13 @@ impl Spent {
         Self { began: now, until: now, len: 0, failed: false, first: [BLANK; FEW], many: Vec::new() }
     }
 
+    /// Begins a new account at `now` in the room of this one.
+    #[inline]
+    pub fn restart(&mut self, now: Nanos) {
+        (self.began, self.until, self.len, self.failed) = (now, now, 0, false);
+        self.many.clear();
+    }
+
     /// Charges all time since the last charge to `at`. It is noted even where no time passed: to ask costs more, for nobody
     /// can foretell the answer.
     ///

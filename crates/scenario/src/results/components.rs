@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headrace_storage::Portion;
+use headrace_storage::{Load, Portion};
 use headrace_work::{Cause, NodeId};
 use serde::Serialize;
 
@@ -100,8 +100,10 @@ pub struct Bottleneck {
     pub saturates_at: Option<f64>,
     /// The streams whose load that is: those that reach it, all growing together.
     pub streams: Vec<String>,
-    /// Whether that is an estimate: its utilisation need not grow in proportion to the load.
+    /// Whether that is an estimate: its utilisation, or that of another component on the way, need not grow in proportion to the load.
     pub estimate: bool,
+    /// The component whose utilisation need not: itself, or the first on the way that may saturate before it. None where none is known.
+    pub not_proportional: Option<String>,
 }
 
 /// Of each component, by its number in the graph.
@@ -222,6 +224,7 @@ pub(super) fn bottleneck(
         () if falls_behind(plan, outcomes) => None,
         () => Some(1.0 / utilisation),
     };
+    let not_proportional = not_proportional(plan, id);
     let is_stuck = outcomes.iter().any(|outcome| outcome.end == End::Idle);
     Some(Bottleneck {
         component: busiest.path.clone(),
@@ -234,8 +237,22 @@ pub(super) fn bottleneck(
         saturated,
         saturates_at: headroom.filter(|_| open && !is_stuck),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
-        estimate: is_limit(plan, id) || !plan.graph.view(id).scales(),
+        estimate: is_limit(plan, id) || not_proportional.is_some(),
+        not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),
     })
+}
+
+/// A component whose utilisation need not grow in proportion to the load: this one, or another on the way of its streams.
+fn not_proportional(plan: &Plan, id: NodeId) -> Option<NodeId> {
+    let loads: Vec<(NodeId, Load)> =
+        reaching(plan, id).map(|(_, stream)| (stream.target, stream.load())).collect();
+    if loads.iter().any(|(_, load)| !plan.graph.view(id).scales(load)) {
+        return Some(id);
+    }
+    let varies = |(target, load): &(NodeId, Load)| {
+        plan.graph.reached(*target).into_iter().find(|other| !plan.graph.view(*other).scales(load))
+    };
+    loads.iter().find_map(varies)
 }
 
 fn is_limit(plan: &Plan, id: NodeId) -> bool {

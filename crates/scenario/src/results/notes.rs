@@ -121,11 +121,13 @@ fn limits(bottleneck: Option<&Bottleneck>) -> Option<String> {
             of.component,
             of.what.as_ref().map_or_else(String::new, |what| format!(" ({what})"))
         )),
-        (false, Some(_)) if of.estimate => Some(format!(
-            "headroom is an estimate: the utilisation of {} is not proportional to the load; \
-             `headrace capacity` finds the sustainable load",
-            of.component
-        )),
+        (false, Some(_)) if of.estimate => {
+            let why = match of.not_proportional.as_ref().filter(|varies| **varies != of.component) {
+                Some(varies) => format!("{varies} may saturate before {}", of.component),
+                None => format!("the utilisation of {} is not proportional to the load", of.component),
+            };
+            Some(format!("headroom is an estimate: {why}; `headrace capacity` finds the sustainable load"))
+        }
         _ => None,
     }
 }

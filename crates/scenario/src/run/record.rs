@@ -3,7 +3,7 @@
 use headrace_stats::{Level, Pairs, Series, histogram};
 use headrace_storage::Arena;
 use headrace_units::Nanos;
-use headrace_work::{Op, Spent, What};
+use headrace_work::{NodeId, Op, Spent, What};
 
 use super::log::Log;
 use super::marks::Marks;
@@ -11,8 +11,19 @@ use super::phases::Phases;
 use crate::operation::{Operation, Request};
 use crate::plan::{Plan, StreamPlan};
 
-/// The first segments hold this many requests; they double when there are too many segments.
-const FIRST_SEGMENT: u64 = 100;
+/// Number of requests in each of the first segments: the fewest, the most.
+const FIRST_SEGMENT: [u64; 2] = [100, 6400];
+
+/// Number of requests in each of the first segments of a run that ends after `wanted` requests. They double when there are too many
+/// segments: twice until that end, where they may begin so long. So runs that end before have segments too.
+fn first_segment(wanted: u64) -> u64 {
+    let [fewest, most] = FIRST_SEGMENT;
+    let longest = (wanted / (4 * histogram::SEGMENTS as u64)).min(most);
+    std::iter::successors(Some(fewest), |length| Some(2 * length))
+        .take_while(|length| *length <= longest)
+        .last()
+        .unwrap_or(fewest)
+}
 
 /// Everything recorded of one run, in segments of which the first can be left out.
 pub struct Record<'m> {
@@ -95,7 +106,7 @@ impl<'m> Record<'m> {
             libraries: plan.graph.nodes.iter().map(|node| node.plan.known().silos().is_some()).collect(),
             streams: plan.streams.iter().map(|stream| StreamRecord::new(stream, groups)).collect(),
             marks: Marks::new(arena),
-            segment_length: FIRST_SEGMENT,
+            segment_length: first_segment(wanted),
             in_segment: 0,
             answered: 0,
             finished: 0,
@@ -193,8 +204,11 @@ impl<'m> Record<'m> {
         if let Some(phases) = &mut self.phases {
             phases.answer(self.arena, stream, spent.total(), request.data.bytes);
         }
-        self.streams[stream].answer(request, spent, &self.groups);
-        self.streams[stream].recalled(spent, &self.libraries);
+        let of = &mut self.streams[stream];
+        of.answer(request, spent, &self.groups);
+        if !of.by_op.is_empty() {
+            of.answer_by_op(request.operation, spent, &self.libraries);
+        }
         self.answered += 1;
         self.finished += 1;
         self.in_segment += 1;
@@ -247,24 +261,20 @@ impl StreamRecord {
     fn answer(&mut self, request: Request, spent: &Spent, groups: &[u32]) {
         let response = spent.total();
         self.all.record(response);
-        if let Some((_, series)) =
-            self.by_op.iter_mut().find(|(operation, _)| *operation == request.operation)
-        {
-            series.record(response);
-        }
         self.totals.bytes += request.data.bytes;
         for (at, what, span) in spent.spans() {
             self.totals.legs[groups[at.index()] as usize][column(what)] += u128::from(span.0);
         }
     }
 
-    /// A request whose file a tape drive read also counts as a recall, if the stream records recalls.
-    #[inline]
-    fn recalled(&mut self, spent: &Spent, libraries: &[bool]) {
-        let recalls = self.by_op.iter_mut().find(|(operation, _)| *operation == Operation::Recall);
-        let Some((_, series)) = recalls else { return };
-        if spent.spans().any(|(at, what, _)| what == What::Service && libraries[at.index()]) {
-            series.record(spent.total());
+    /// Records the response under its operation, where the stream has several. A request whose file a tape drive read also counts
+    /// as a recall, if the stream records recalls.
+    fn answer_by_op(&mut self, of: Operation, spent: &Spent, libraries: &[bool]) {
+        let by_drive = |(at, what, _): (NodeId, What, Nanos)| what == What::Service && libraries[at.index()];
+        for (operation, series) in &mut self.by_op {
+            if *operation == of || (*operation == Operation::Recall && spent.spans().any(by_drive)) {
+                series.record(spent.total());
+            }
         }
     }
 

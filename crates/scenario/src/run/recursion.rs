@@ -42,7 +42,8 @@ impl Replication<'_> {
         let mut arrivals = self.arrivals(stream).expect("the recursion is chosen for open streams");
         let mut requests = self.sources[0].requests.borrow_mut();
         let (edge, mut record) = (&self.sources[0].edge, self.record.borrow_mut());
-        let (mut born, mut now, mut ask) = (Nanos::ZERO, Nanos::ZERO, Ask::BLANK);
+        let (mut born, mut now) = (Nanos::ZERO, Nanos::ZERO);
+        let (mut ask, mut spent) = (Ask::BLANK, Spent::from(born));
         while record.answered < record.wanted {
             born += arrivals.gap();
             if born > END_OF_TIME {
@@ -50,7 +51,7 @@ impl Replication<'_> {
             }
             requests.make(&mut ask);
             self.site.timeline.born(0, born, &ask);
-            let mut spent = Spent::from(born);
+            spent.restart(born);
             edge.pass(&ask, &mut spent);
             now = spent.until();
             self.site.timeline.answered(&ask, now);

@@ -1,8 +1,14 @@
 //! What drives of the catalogue sustain: sequential streams, alone, at depth, and beside each other.
 
 use headrace_scenario::progress::Progress;
+use headrace_scenario::results::Results;
 use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
+
+fn run(text: &str) -> Results {
+    let found = simulate(text, "test.yaml", &[], &Options::default(), &Progress::default());
+    found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results
+}
 
 /// The rate of all streams together, in MB/s.
 fn rate(disk: &str, workload: &str, requests: u32) -> f64 {
@@ -208,4 +214,43 @@ fn sequential_reads_use_the_media() {
         let found = utilisation(&workload);
         assert!((found * 270.0 / mb_per_s - 1.0).abs() < 0.1, "{workload}: {found}, {mb_per_s} MB/s of 270");
     }
+}
+
+/// Reads and writes by turns, of a drive that owes itself what it reads ahead: the checks of the run find no time used twice.
+#[test]
+fn sequential_requests_of_both_kinds_keep_the_books() {
+    for (size, depth) in [("4 KiB", 64), ("64 KiB", 1), ("64 KiB", 64)] {
+        let results = run(&format!("
+system: {{spindle: {{type: disk, device: seagate-st18000nm000j, positioning: mechanical}}}}
+workload:
+  users: {{to: spindle, arrivals: {{closed: {{depth: {depth}}}}}, size: {size}, op: {{reads: 70 %}}, pattern: sequential}}
+run: {{requests: 10000}}
+"));
+        assert!(results.components[0].utilisation.unwrap() <= 1.0);
+    }
+}
+
+/// What a disk without a cache takes of requests one after another depends on how close together they come; and what an array takes on
+/// how they meet.
+#[test]
+fn headroom_is_an_estimate_where_any_component_varies() {
+    let bottleneck = |workload: &str| {
+        let text = format!(
+            "
+parts: {{spindle: {{type: disk, device: seagate-st3500630ns, positioning: mechanical}}}}
+system:
+  disk: {{type: disk, device: seagate-st3500630ns, positioning: mechanical}}
+  volume: {{type: array, level: raid5, of: spindle, disks: 5, stripe_unit: 64 KiB}}
+workload: {{users: {{arrivals: {{poisson: 20 /s}}, size: 64 KiB, {workload}}}}}
+run: {{requests: 2000}}
+"
+        );
+        run(&text).bottleneck.unwrap()
+    };
+    let found = bottleneck("to: disk");
+    assert_eq!((found.estimate, found.not_proportional), (false, None));
+    let found = bottleneck("to: disk, pattern: sequential");
+    assert_eq!((found.estimate, found.not_proportional.as_deref()), (true, Some("disk")));
+    let found = bottleneck("to: volume, op: write");
+    assert_eq!((found.estimate, found.not_proportional.as_deref()), (true, Some("volume")));
 }

@@ -207,3 +207,26 @@ fn sequential_reads_share_a_row() {
     assert!((random * 60e-6 - 1.0).abs() < 0.02, "{random}");
     assert!(sequential > 8.0 * random, "{sequential}, random {random}");
 }
+
+/// Reads one after another share rows, so that a drive takes more of them than of reads at random: such a load is not refused.
+#[test]
+fn a_load_that_shares_rows_is_not_refused() {
+    let load = |rate: u32, pattern: &str| {
+        format!("arrivals: {{poisson: {rate} /s}}, size: 16 KiB, op: {{reads: 70 %}}, pattern: {pattern}")
+    };
+    let text = |workload: &str| {
+        format!(
+            "system: {{drive: {{type: ssd, device: micron-7450-pro-1920gb}}}}\nworkload: {{users: {{to: drive, {workload}}}}}\n\
+             run: {{requests: 100000}}\n"
+        )
+    };
+    let run = |workload: &str| {
+        simulate(&text(workload), "rows.yaml", &[], &Options::default(), &Progress::default())
+    };
+    let found = run(&load(400_000, "sequential"))
+        .unwrap_or_else(|problems| panic!("{}", problems.rendered()))
+        .results;
+    assert!(found.streams[0].requests_per_s > 0.98 * 400_000.0, "{}", found.answer);
+    let refused = run(&load(400_000, "uniform")).err().expect("the dies would be more than busy");
+    assert!(refused.rendered().contains("overloaded"), "{}", refused.rendered());
+}

@@ -194,9 +194,11 @@ impl Known for ArrayPlan {
         self.striped(view).map_or(true, |striped| striped.by_address()) || view.uses().any(View::addressed)
     }
 
-    fn scales(&self, view: View) -> bool {
+    fn scales(&self, view: View, load: &Load) -> bool {
         // Writes that change the same parity wait for each other, and no disk shows it.
-        !self.has_front(view) && !matches!(self.layout, Layout::Parity(_)) && view.uses().all(View::scales)
+        !self.has_front(view)
+            && !matches!(self.layout, Layout::Parity(_))
+            && view.uses().all(|used| used.scales(load))
     }
 
     fn stripe(&self, view: View) -> Option<(headrace_units::Bytes, u64)> {

@@ -39,7 +39,7 @@ impl<C: Channel> Known for C {
         self.room_for()
     }
 
-    fn scales(&self, _: View) -> bool {
+    fn scales(&self, _: View, _: &Load) -> bool {
         Channel::scales(self)
     }
 

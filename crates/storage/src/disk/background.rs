@@ -1,7 +1,5 @@
 //! What a drive does by itself: how long its arm destages, beside commands and within their service.
 
-use headrace_units::Nanos;
-
 /// Time that the arm has spent on destaging since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Background {
@@ -85,34 +83,66 @@ impl Ledger {
     }
 }
 
-/// What a drive read ahead and was then asked for. What nobody asks for gives way to commands and costs them nothing.
+/// What a drive read ahead and was then asked for. What nobody asks for gives way to commands and costs them nothing. It counts when
+/// it is asked for, in the time that the drive is left alone after that: so no time counts twice, and none that is past.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UsefulAhead {
     /// How long the data that was read ahead for the command takes to pass under the head.
     passed_ns: f64,
-    /// While the drive served commands.
-    within_ns: u64,
-    /// Beyond that: no more than the drive had been left alone.
-    pub beside_ns: u64,
+    /// What was asked for and has not counted yet.
+    owed_ns: u64,
+    /// What has counted.
+    counted_ns: u64,
+    /// When the drive was last done with a command.
+    ready: u64,
+    /// How long it had destaged alone by then.
+    destaged_ns: u64,
 }
 
 impl UsefulAhead {
-    /// A command asks for what was read ahead, or is being so, and takes this long to pass under the head.
-    pub fn came(&mut self, passed_ns: f64) {
-        self.passed_ns = passed_ns;
+    /// Whether something was asked for that has not counted yet.
+    #[inline]
+    pub fn owes(&self) -> bool {
+        self.owed_ns > 0
     }
 
-    /// The drive served that command from `now` until it is `ready` for the next. Commands and reading ahead go on side by side, so
-    /// the longer of the two counts.
+    /// How long the drive read ahead up to `now`, beside commands. It has destaged alone for `destaged` ns by then.
+    pub fn until(&self, now: u64, destaged: u64) -> u64 {
+        let alone = now.saturating_sub(self.ready).saturating_sub(destaged - self.destaged_ns);
+        self.counted_ns + self.owed_ns.min(alone)
+    }
+
+    /// A command comes at `now`.
+    pub fn begin(&mut self, now: u64, destaged: u64) {
+        let counted = self.until(now, destaged);
+        self.owed_ns -= counted - self.counted_ns;
+        (self.counted_ns, self.destaged_ns) = (counted, destaged);
+    }
+
+    /// That command asks for what was read ahead, or is being so, and takes this long to pass under the head.
+    pub fn came(&mut self, passed_ns: f64, destaged: u64) {
+        (self.passed_ns, self.destaged_ns) = (passed_ns, destaged);
+    }
+
+    /// The drive served that command, or a piece of it, from `now` until it is `ready` for the next. Commands and reading ahead go
+    /// on side by side, so the longer of the two counts.
     #[inline]
-    pub fn serve(&mut self, now: Nanos, ready: Nanos) {
-        let held = ready.0.saturating_sub(now.0);
+    pub fn serve(&mut self, now: u64, ready: u64) {
         if self.passed_ns > 0.0 {
-            let alone = now.0.saturating_sub(self.within_ns + self.beside_ns);
-            self.beside_ns += whole(self.passed_ns).saturating_sub(held).min(alone);
+            self.owed_ns = (self.owed_ns + whole(self.passed_ns)).saturating_sub(ready.saturating_sub(now));
             self.passed_ns = 0.0;
         }
-        self.within_ns += held;
+        self.ready = self.ready.max(ready);
+    }
+
+    /// The drive is not left alone until [`release`](Self::release), whatever it is ready for: a command goes on in pieces.
+    pub fn hold(&mut self) {
+        self.ready = u64::MAX;
+    }
+
+    /// The drive is left alone from `now` on.
+    pub fn release(&mut self, now: u64) {
+        self.ready = now;
     }
 }
 

@@ -234,7 +234,7 @@ impl Metered for Disk<'_> {
             Works::Sampled { .. } => arm,
             Works::Mechanical(drive) => {
                 let drive = drive.borrow();
-                arm.beside(drive.background(now)).with_hosts(drive.read_ahead_ns(), now)
+                arm.beside(drive.background(now)).with_hosts(drive.read_ahead_ns(now))
             }
         })
     }

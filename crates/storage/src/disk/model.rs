@@ -93,8 +93,9 @@ impl Known for DiskPlan {
     }
 
     /// A cache answers some requests and not others, and a longer queue leaves a drive that chooses more to choose from.
-    fn scales(&self, _: View) -> bool {
-        self.queue().keeps_order() && !self.caches()
+    fn scales(&self, _: View, load: &Load) -> bool {
+        // One after another, requests wait for their turn of the platter unless they come close together.
+        self.queue().keeps_order() && !self.caches() && load.uniform
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {

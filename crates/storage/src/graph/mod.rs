@@ -200,8 +200,8 @@ impl<'g> View<'g> {
     }
 
     /// Whether the utilisation of this node and of all behind it grows in proportion to the load.
-    pub fn scales(self) -> bool {
-        self.node().plan.known().scales(self)
+    pub fn scales(self, load: &Load) -> bool {
+        self.node().plan.known().scales(self, load)
     }
 
     /// See [`Known::stripe`](crate::Known::stripe).

@@ -112,8 +112,8 @@ impl Known for RoutePlan {
         true
     }
 
-    fn scales(&self, view: View) -> bool {
-        view.uses().all(View::scales)
+    fn scales(&self, view: View, load: &Load) -> bool {
+        view.uses().all(|used| used.scales(load))
     }
 
     fn note(&self, view: View, load: &Load) -> Option<String> {

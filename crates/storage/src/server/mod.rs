@@ -84,7 +84,7 @@ impl Known for ServerPlan {
         Ok(demands)
     }
 
-    fn scales(&self, _: View) -> bool {
+    fn scales(&self, _: View, _: &Load) -> bool {
         self.coalescing().is_none()
     }
 }

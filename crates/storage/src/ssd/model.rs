@@ -11,13 +11,15 @@ use crate::room::Known;
 use crate::theory::{Demand, Load, Model, Order, Server};
 
 impl SsdPlan {
-    /// The work of a request on the dies, in ms of one die: of a write at least its share of a program, without garbage collection.
-    fn flash_ms(&self, op: Op, bytes: u64) -> f64 {
+    /// The work of a request on the dies, in ms of one die: of a write at least its share of a program, without garbage collection; of
+    /// a read at least one of a row, unless it may share that with its neighbours.
+    fn flash_ms(&self, op: Op, bytes: u64, shares: bool) -> f64 {
         let (flash, geometry) = (&self.numbers.flash, self.numbers.geometry());
         let pages = bytes.div_ceil(PAGE) as f64;
         match op {
             Op::Read => {
-                let reads = (pages / f64::from(geometry.unit)).max(1.0);
+                let rows = pages / f64::from(geometry.unit);
+                let reads = if shares { rows } else { rows.max(1.0) };
                 let written = f64::from(self.filled) / self.numbers.logical_pages() as f64;
                 reads * written * flash.read.get().ms()
             }
@@ -54,7 +56,8 @@ impl Known for SsdPlan {
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let flash: f64 = load.kinds.iter().map(|(p, op, bytes)| p * self.flash_ms(*op, *bytes)).sum();
+        let work = |(p, op, bytes): &(f64, Op, u64)| p * self.flash_ms(*op, *bytes, !load.uniform);
+        let flash: f64 = load.kinds.iter().map(work).sum();
         let port = Self::ports(view, load)?.iter().map(Demand::work_ms).fold(0.0, f64::max);
         let fails =
             format!("requests come to one server: those of `{}` come to a port and to dies", view.path());
@@ -64,9 +67,18 @@ impl Known for SsdPlan {
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let mut demands = Self::ports(view, load)?;
         let (flash, dies) = (&self.numbers.flash, self.dies());
-        let kinds = load.kinds.iter().map(|(p, op, bytes)| (*p, Law::Fixed(self.flash_ms(*op, *bytes))));
+        let kinds = load
+            .kinds
+            .iter()
+            .map(|(p, op, bytes)| (*p, Law::Fixed(self.flash_ms(*op, *bytes, !load.uniform))));
         let server = Server::Queue { servers: dies, order: Order::Apart };
         let mut held = Demand::one(view.id(), server, Law::mixed(kinds.collect()));
+        if !load.uniform {
+            held.fails = Some(format!(
+                "reads of neighbours share all of a row: those of `{}` may share less",
+                view.path()
+            ));
+        }
         if load.writes() {
             held.fails = Some(format!(
                 "writes wait for no flash: `{}` has a buffer and garbage collection",
@@ -90,8 +102,9 @@ impl Known for SsdPlan {
         Ok(demands)
     }
 
-    fn scales(&self, _: View) -> bool {
-        // Garbage collection follows from what is written, and the port from what is sent.
-        true
+    fn scales(&self, _: View, load: &Load) -> bool {
+        // Garbage collection follows from what is written, and the port from what is sent. Neighbours share rows while they come close
+        // together.
+        load.uniform
     }
 }

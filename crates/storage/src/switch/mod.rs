@@ -91,7 +91,7 @@ impl Known for SwitchPlan {
         Ok(demands)
     }
 
-    fn scales(&self, _: View) -> bool {
+    fn scales(&self, _: View, _: &Load) -> bool {
         true
     }
 }

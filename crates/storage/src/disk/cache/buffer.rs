@@ -218,6 +218,11 @@ impl WriteBuffer {
         self.ledger.begun()
     }
 
+    /// Background work up to `now`, by which the arm has done what it does by itself.
+    pub fn destaged_until(&self, now: u64) -> Background {
+        self.ledger.until(now)
+    }
+
     /// Background work up to `now`, with what the arm does by itself until then; it does nothing where there is none free.
     pub fn background(&self, actuator: Option<Actuator>, platter: &Platter, now: Nanos) -> Background {
         let until = now.0 as f64;

@@ -157,10 +157,11 @@ impl Cache {
         self.ahead = owed.map(|ahead| Ahead { limit: ahead.least, ..ahead });
     }
 
-    /// How many sectors at the end of `span`, which the newest segment answers, the host asks for the first time: they were read ahead.
+    /// How many sectors up to the end of a read, which the newest segment answers, were read ahead and not asked for before. What the
+    /// read passes over, as where an array leaves out its parity, was read ahead too.
     #[inline]
     pub fn first_asked(&self, span: Span) -> u64 {
-        self.segments.last().map_or(0, |newest| span.end.saturating_sub(newest.asked.max(span.first)))
+        self.segments.last().map_or(0, |newest| span.end.saturating_sub(newest.asked))
     }
 
     /// Moves the limits of what the drive reads ahead, as the host has read `span` of the newest segment.
@@ -192,7 +193,7 @@ impl Cache {
     #[inline]
     pub fn has_read_ahead(&mut self, next: u64) {
         let filling = self.filling();
-        self.ahead = self.ahead.filter(|ahead| filling.is_some() && next < ahead.limit);
+        self.ahead = self.ahead.filter(|ahead| next < ahead.limit);
         if let Some(ahead) = &mut self.ahead {
             ahead.next = next;
         }
@@ -303,6 +304,7 @@ impl Cache {
         self.invalidate(held);
         if self.segments.len() >= self.most {
             self.segments.remove(0);
+            self.stop_without_segment();
         }
         self.segments.push(Segment { held, read_to: held.end, run: 0, asked: held.end });
         self.grow(self.segments.len() - 1, held.end);
@@ -316,6 +318,15 @@ impl Cache {
     /// Drops every segment that overlaps `span`.
     pub fn invalidate(&mut self, span: Span) {
         self.segments.retain(|segment| !segment.held.overlaps(span));
+        self.stop_without_segment();
+    }
+
+    /// Reads no further ahead, owed or not, if the segment is gone into which it went.
+    #[inline]
+    fn stop_without_segment(&mut self) {
+        if self.ahead.is_some() && self.filling().is_none() {
+            self.ahead = None;
+        }
     }
 
     /// A segment reaches to `end` now. It holds no more than it can: it drops what came first.

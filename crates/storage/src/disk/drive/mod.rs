@@ -100,9 +100,22 @@ impl Drive {
         self.buffer.as_ref().map_or_else(Background::default, of)
     }
 
-    /// How long it read ahead, beside commands, what commands then asked for.
-    pub fn read_ahead_ns(&self) -> u64 {
-        self.ahead.beside_ns
+    /// How long up to `now` it read ahead, beside commands, what commands then asked for.
+    pub fn read_ahead_ns(&self, now: Nanos) -> u64 {
+        self.ahead.until(now.0, self.background(now).alone_ns)
+    }
+
+    /// How long the arm has destaged alone up to `now`, when a command comes.
+    fn destaged_alone(&self, now: u64) -> u64 {
+        self.buffer.as_ref().map_or(0, |buffer| buffer.destaged_until(now).alone_ns)
+    }
+
+    /// A command comes at `now`, when the drive has done what it does by itself until then.
+    #[inline]
+    fn begin(&mut self, now: Nanos) {
+        if self.ahead.owes() {
+            self.ahead.begin(now.0, self.destaged_alone(now.0));
+        }
     }
 
     /// The arm when it has read ahead as far as it must, if that is before `now`.
@@ -169,6 +182,9 @@ impl Drive {
     pub fn serve(&mut self, now: Nanos, block: &Block) -> Served {
         let (at, span) = (now.0 as f64, Span::of(block));
         self.work_until(at);
+        if !self.in_pieces {
+            self.begin(now);
+        }
         self.handled = Handled::default();
         let times = match block.op {
             Op::Read => self.read(at, span),
@@ -184,7 +200,7 @@ impl Drive {
         let Times { ready, done } = times;
         let ready = if self.overlapping { ready.min(done) } else { done };
         let served = Served { ready: Nanos(whole(ready)), done: Nanos(whole(done)) };
-        self.ahead.serve(now, served.ready);
+        self.ahead.serve(now.0, served.ready.0);
         if !self.goes_on {
             self.counts.add(op, self.handled.from);
         }

@@ -18,6 +18,9 @@ pub struct Load {
 impl Drive {
     /// A command begins whose data comes or goes in pieces: all that it takes is one service.
     pub fn begin_pieces(&mut self, now: Nanos) {
+        self.work_until(now.0 as f64);
+        self.begin(now);
+        self.ahead.hold();
         self.in_pieces = true;
         if let Some(buffer) = &mut self.buffer {
             buffer.note_service(now, Nanos::MAX);
@@ -27,6 +30,7 @@ impl Drive {
     /// It is done.
     pub fn end_pieces(&mut self, now: Nanos) {
         self.in_pieces = false;
+        self.ahead.release(now.0);
         if let Some(buffer) = &mut self.buffer {
             buffer.end_service(now);
         }
@@ -48,8 +52,7 @@ impl Drive {
         self.work_until(at);
         self.handled = Handled { from: Source::Cache, ..Handled::default() };
         let begin = at + self.overhead_of_write(span) + self.electronics.data_preparation;
-        self.cache.cut_reading_ahead();
-        self.cache.write(span);
+        self.disturb_reading_ahead(at, span);
         let intake = self.buffer.as_mut()?.intake(span, (piece / SECTOR).max(1));
         Some((Load { intake, write: span }, Nanos(whole(begin))))
     }

@@ -3,7 +3,7 @@
 use headrace_work::Op;
 
 use super::outcome::{Handled, Source, Times};
-use super::{Drive, Lookup};
+use super::{Drive, Lookup, whole};
 use crate::disk::cache::Found;
 use crate::disk::layout::Span;
 use crate::disk::platter::Access;
@@ -20,7 +20,7 @@ impl Drive {
     }
 
     fn read_from_cache(&mut self, now: f64, span: Span, sequential: bool) -> Times {
-        self.note_useful_ahead(span);
+        self.note_useful_ahead(now, span);
         self.cache.extend_reading_ahead(&self.platter, span, sequential);
         if self.cache.resume_reading_ahead(&self.platter, span.end, sequential) {
             self.actuator.rest_until(now + self.overhead_of_miss(Op::Read, span.first));
@@ -33,7 +33,7 @@ impl Drive {
 
     /// Answers a read whose data, or the end of it, the drive is reading ahead.
     fn read_as_it_comes(&mut self, now: f64, span: Span, sequential: bool) -> Times {
-        self.note_useful_ahead(span);
+        self.note_useful_ahead(now, span);
         let coming = self.cache.take_ahead(&self.platter, span, sequential);
         self.pass_over(Span { first: coming.first, end: span.first });
         let coming = Span { first: coming.first.max(span.first), ..coming };
@@ -45,10 +45,11 @@ impl Drive {
 
     /// Notes how long what is read ahead of a read takes to pass under the head.
     #[inline]
-    fn note_useful_ahead(&mut self, span: Span) {
+    fn note_useful_ahead(&mut self, now: f64, span: Span) {
         let sectors = self.cache.first_asked(span);
         if sectors > 0 {
-            self.ahead.came(self.platter.pass_ns(span.end - sectors, sectors));
+            let passed_ns = self.platter.pass_ns(span.end - sectors, sectors);
+            self.ahead.came(passed_ns, self.destaged_alone(whole(now)));
         }
     }
 

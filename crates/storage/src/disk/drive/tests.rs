@@ -5,6 +5,8 @@ use super::*;
 use crate::disk::schedule::Scheduling;
 use crate::disk::{AliceReading, CacheSpec, InterfaceSpec, ReadAhead, SeekTimes, Sourced, Writes};
 
+mod ahead;
+
 const KIB: u64 = 1024;
 
 /// A small drive of one millisecond to each command.
@@ -170,33 +172,6 @@ fn counts_say_where_data_was() {
         destaged: 1,
     };
     assert_eq!(drive.counts(), expected);
-}
-
-/// 16 KiB at 5 MB/s pass under the head in 3.3 ms, and in a third of at most 2 ms more, the skew to the next track of 50 kB; the command
-/// holds the drive for 1 ms. What was read ahead counts when it is asked for first, and never again; of a second stream as of the first.
-#[test]
-fn what_is_read_ahead_counts_once() {
-    let slow = || Sourced::Plain(BytesPerSecond(5e6));
-    let cache = Some(write_back(ReadAhead::Always, Scheduling::Fcfs));
-    let numbers = DiskNumbers { media_rate_outer: slow(), media_rate_inner: slow(), ..numbers(cache) };
-    let mut drive = Drive::of(&numbers, 0.3, Stream::named(1, "drive", "retries"));
-    let mut now = 0;
-    let mut counted = |address: u64| {
-        now += 1_000_000_000;
-        let before = drive.read_ahead_ns();
-        drive.serve(Nanos(now), &block(Op::Read, address, 16 * KIB));
-        (drive.read_ahead_ns() - before) as f64 * 1e-6
-    };
-    let other = 1 << 29;
-    let found = [0, other, 16 * KIB, other + 16 * KIB, 16 * KIB, other + 16 * KIB].map(&mut counted);
-    let media = 16.0 * 1.024 / 5.0 - 1.0;
-    for (found, is_first) in found.into_iter().zip([false, false, true, true, false, false]) {
-        let most = media + 2.0 * 16.384 / 50.0;
-        assert!(
-            if is_first { (media..most).contains(&found) } else { found == 0.0 },
-            "{found} ms of {media} to {most}"
-        );
-    }
 }
 
 #[test]

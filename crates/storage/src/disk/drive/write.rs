@@ -21,13 +21,22 @@ impl Drive {
         if self.buffer.is_none() {
             self.finish_owed();
         }
-        self.cache.cut_reading_ahead();
-        self.cache.write(span);
+        self.disturb_reading_ahead(now, span);
         if self.buffer.is_none() {
             return self.write_to_platter(self.connected(now, begin, span), span);
         }
         let time = self.write_to_cache(begin + self.electronics.data_preparation, span);
         Times { ready: time, done: time + self.electronics.write.completion }
+    }
+
+    /// A write comes at `now`, up to which the arm may have read ahead. It reads no further than it must, and not at all where the data
+    /// is that the write changes.
+    pub(super) fn disturb_reading_ahead(&mut self, now: f64, write: Span) {
+        if self.cache.ahead().is_some() {
+            self.actuator.rest_until(now);
+        }
+        self.cache.cut_reading_ahead();
+        self.cache.write(write);
     }
 
     pub(super) fn overhead_of_write(&self, span: Span) -> f64 {

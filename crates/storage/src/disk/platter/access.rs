@@ -134,8 +134,9 @@ impl Platter {
         let each = run.width * self.revolution_ns;
         let wanted = run.sectors.min(limit - reading.next);
         let read = wanted.min(((until - begin) / each).floor().max(0.0) as u64);
+        // The arm has arrived, even if the sector has not come by: it does not arrive again.
         if ready <= until {
-            reading.track = run.track;
+            (reading.time, reading.track) = (ready, run.track);
         }
         if read > 0 {
             (reading.next, reading.time) = (reading.next + read, begin + read as f64 * each);

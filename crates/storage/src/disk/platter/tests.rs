@@ -121,6 +121,17 @@ fn reading_on_stops_when_it_is_due() {
     assert_eq!(platter.read_on(begin, 5, 14e6), stopped, "up to its limit");
 }
 
+/// A seek that is over is not made again, wherever the drive is disturbed: 99 cylinders away.
+#[test]
+fn reading_on_by_steps_is_no_faster() {
+    let platter = platter();
+    let begin = Reading { next: 1900, time: 0.3e6, track: HOME };
+    let whole = platter.read_on(begin, 1960, 80e6);
+    let by_steps = (1..=80).fold(begin, |reading, ms| platter.read_on(reading, 1960, f64::from(ms) * 1e6));
+    assert!(whole.next > 1900);
+    assert_eq!(by_steps, whole);
+}
+
 /// The time of every access is at least what its parts take, and less than a turn longer for each track.
 #[test]
 fn an_access_waits_less_than_a_turn_for_each_track() {
