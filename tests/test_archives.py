@@ -68,3 +68,40 @@ def test_a_library_is_solved_beside_its_simulation(headrace: Run) -> None:
     [own] = [point for point in found["points"] if point["own"]]
     # How near the formula is where its assumptions hold, tests/whole/solve.rs of the scenarios says.
     assert 0.2 < own["utilisation"][0] < 0.3
+
+
+def test_ports_limits_arms_and_drives_have_rows_of_their_own(headrace: Run, tmp_path: Path) -> None:
+    found = headrace("run", ARCHIVE, "--report", tmp_path / "archive.html")
+    page = (tmp_path / "archive.html").read_text(encoding="utf-8")
+    for portion in ("front: ports[1]", "front: per_user of one", "library: one cartridge", "library: arms of"):
+        assert portion in found.stdout, found.stdout
+        assert portion in page
+
+
+def test_check_names_requests_that_are_too_small_for_an_array(headrace: Run, tmp_path: Path) -> None:
+    (tmp_path / "jobs.csv").write_text("time_s,op,user,host,file,bytes\n0,put,u,h,f,1000000\n", encoding="utf-8")
+    scenario = tmp_path / "pool.yaml"
+    scenario.write_text(
+        """
+parts: {spindle: {type: disk, device: seagate-st18000nm000j, positioning: coupled}}
+system:
+  raid: {type: array, level: raid6, of: spindle, disks: 10, stripe_unit: 256 KiB}
+  pool: {type: disk_pool, chains: 1, volumes: 16, volume: 2 TB, rate: 2.5 GB/s, on: [raid]}
+  archive: {type: archive, pool: pool}
+workload: {users: {to: archive, arrivals: {log: jobs.csv}}}
+""",
+        encoding="utf-8",
+    )
+    said = " ".join(headrace("check", scenario).stderr.split())
+    assert "`pool` sends `raid` one request of 1 MiB at a time, 128 KiB for each of its 8 data disks" in said
+    assert "write `io_size: 16 MiB`" in said
+    larger = headrace("check", scenario, "--set", "system.pool.io_size=16 MiB")
+    assert (larger.returncode, larger.stderr) == (0, "")
+
+
+def test_solve_of_an_archive_says_what_to_ask_instead(headrace: Run) -> None:
+    solved = headrace("solve", ARCHIVE)
+    refused = " ".join(solved.stderr.split())
+    assert solved.returncode == 2
+    assert "those of a log come in bursts" in refused
+    assert "`headrace capacity --increase`" in refused

@@ -178,8 +178,13 @@ class Scenario:
 
     def check(self) -> Json:
         """Return the scenario with its defaults filled in; raise `ScenarioError` with all errors."""
+        return self.checked()[0]
+
+    def checked(self) -> tuple[Json, list[str]]:
+        """Return the same, and what is to be said of its components and options."""
         self._refuse_endless_devices()
-        return dict(json.loads(_core.check(self.text, self.file, self._sets())))
+        filled, notes = _core.check(self.text, self.file, self._sets())
+        return dict(json.loads(filled)), [*self.remarks, *notes]
 
     def filled(self) -> Json:
         """Return the scenario with its defaults filled in, whether or not it can sustain its load."""

@@ -25,6 +25,8 @@ pub struct Resource<'m, D: Discipline = Fcfs> {
 
 pub(crate) struct State<D> {
     servers: u64,
+    /// How many there are when none is out of use.
+    all: u64,
     /// When each server that was used is free again, for those who pass without events; the longest free first.
     free_at: BinaryHeap<Reverse<Nanos>>,
     queue: D,
@@ -63,6 +65,8 @@ pub struct Usage {
     pub services: Tally,
     /// The time waited by those that gave up.
     pub given_up: Tally,
+    /// Servers out of use that have finished what they did.
+    pub away: Level,
 }
 
 /// When a request that passed without events began and ended its service.
@@ -119,6 +123,7 @@ impl<'m, D: Discipline> Resource<'m, D> {
         assert!(servers > 0, "a resource needs at least one server");
         let state = State {
             servers,
+            all: servers,
             free_at: BinaryHeap::new(),
             queue,
             waiters: Vec::new(),
@@ -143,6 +148,14 @@ impl<'m, D: Discipline> Resource<'m, D> {
     pub fn recorded(&self) -> (u64, Usage) {
         let state = self.state.borrow();
         (state.servers, state.usage)
+    }
+
+    /// From now on `servers` of them are in use, or none. Those beyond finish what they do; nobody that waits gets one of them.
+    pub fn set_servers(&self, servers: u64) {
+        let now = self.sim.now();
+        for (time, task) in self.state.borrow_mut().set_servers(servers, now) {
+            self.sim.put_off(time, task);
+        }
     }
 
     /// What was recorded so far.
@@ -196,16 +209,44 @@ impl<D: Discipline> State<D> {
     #[inline(always)] // As a call it gives that in pieces of memory, and who takes it up at once waits for them.
     pub fn release(&mut self, held_since: Nanos, now: Nanos) -> Option<(Nanos, TaskId)> {
         self.usage.services.record(now - held_since);
+        if self.usage.busy.value() > self.servers {
+            self.usage.busy.down(now, 1);
+            self.usage.away.up(now, 1);
+            return None;
+        }
         let Some(waiter) = self.next_waiter() else {
             self.usage.busy.down(now, 1);
             return None;
         };
+        Some(self.grant(waiter, now))
+    }
+
+    /// Gives a server to a waiter. Gives when that is to be woken.
+    #[inline(always)]
+    fn grant(&mut self, waiter: u32, now: Nanos) -> (Nanos, TaskId) {
         self.usage.queue.down(now, 1);
         let waiter = &mut self.waiters[waiter as usize];
         self.usage.waits.record(now - waiter.since);
         waiter.stage = Stage::Granted;
         waiter.end = now + waiter.end;
-        Some((waiter.end, waiter.task))
+        (waiter.end, waiter.task)
+    }
+
+    /// Has this number of servers in use. Gives who is to be woken, and when.
+    fn set_servers(&mut self, servers: u64, now: Nanos) -> Vec<(Nanos, TaskId)> {
+        self.servers = servers;
+        let mut granted = Vec::new();
+        while self.usage.busy.value() < servers
+            && let Some(waiter) = self.next_waiter()
+        {
+            self.usage.busy.up(now, 1);
+            granted.push(self.grant(waiter, now));
+        }
+        let away = self.all.saturating_sub(servers.max(self.usage.busy.value()));
+        let before = self.usage.away.value();
+        self.usage.away.up(now, away.saturating_sub(before));
+        self.usage.away.down(now, before.saturating_sub(away));
+        granted
     }
 
     /// Queues a request that comes at `since`. Once it is granted, its process is woken after `hold`.

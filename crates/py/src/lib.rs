@@ -60,13 +60,18 @@ mod _core {
         }
     }
 
-    /// Reads and checks a scenario; returns it with its defaults filled in, as JSON.
+    /// Reads and checks a scenario; returns it with its defaults filled in, as JSON, and what components say of their load.
     #[pyfunction]
-    fn check(py: Python<'_>, text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
+    fn check(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        sets: Vec<(String, String)>,
+    ) -> PyResult<(String, Vec<String>)> {
         let progress = Progress::default();
         let plan = watched(py, &progress, None, &Mutex::new(None), || prepare(text, file, &sets, &progress))?;
         let plan = unless_interrupted(understood(plan, &progress)?, &progress)?;
-        Ok(json(&plan.spec))
+        Ok((json(&plan.spec), headrace_scenario::results::of_components(&plan)))
     }
 
     /// Reads a scenario; returns it with its defaults filled in, as JSON, whether or not it can work.

@@ -72,6 +72,9 @@ impl<'m> Arena<'m> {
         if self.place(id).health.change(change) {
             self.site.note(id, Event::Changes(change));
             self.tell_users(id, change);
+            if change != Change::Fails {
+                self.ids().for_each(|room| self.component(room).recovered());
+            }
         }
     }
 

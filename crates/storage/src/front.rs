@@ -1,118 +1,22 @@
 //! The front of an archive: how many transfers a user, a host and the ports allow at once.
 
+mod limit;
+mod spec;
+
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 
 use headrace_kernel::WaitList;
 use headrace_stats::{Level, Tally};
-use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_units::{BytesPerSecond, Nanos};
 use headrace_work::{Ask, FileAct, FileOp, Spent, What};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::graph::Lowering;
 use crate::meter::{Activity, Meter, Portion, by_hosts, waits};
 use crate::place::{Edge, Place};
-use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
+use crate::room::{Known, Metered, Plan, Room};
 
-/// Limits and ports in front of an archive. A transfer first waits until its user and its host are below their limits (blocked), then for a
-/// port that accepts files of its size (waiting). It holds both until its data has moved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FrontSpec {
-    /// Maximum number of transfers per user. Default: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub per_user: Option<u32>,
-    /// Maximum number of transfers per host. Default: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub per_host: Option<u32>,
-    /// Classes of ports; a transfer takes the first free port that accepts the size of its file. Default: no
-    /// ports needed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ports: Vec<PortClass>,
-    /// Queueing discipline for ports.
-    #[serde(default)]
-    pub queue: PortQueue,
-    /// Delay before the data of a put is sent. The port is held.
-    #[serde(default)]
-    pub put_latency: Nanos,
-    /// Delay before the data of a get is sent. The port is held.
-    #[serde(default)]
-    pub get_latency: Nanos,
-    /// Maximum rate of one client. Default: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_rate: Option<BytesPerSecond>,
-}
+use limit::Limit;
 
-/// A class of ports for files of certain sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PortClass {
-    /// Number of ports.
-    #[schemars(range(min = 1, max = 100_000))]
-    pub number: u32,
-    /// Minimum file size (exclusive).
-    #[serde(default)]
-    pub above: Bytes,
-    /// Maximum file size (inclusive). Default: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub up_to: Option<Bytes>,
-}
-
-/// Queueing discipline for ports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PortQueue {
-    /// The first in the queue whose file fits the port.
-    #[default]
-    FirstThatFits,
-    /// The head of the queue; it blocks those behind it until a port fits.
-    HeadBlocks,
-    /// One queue for limits and ports: the first transfer within the limits of its user and host whose file
-    /// fits a free port. No transfer counts against a limit while it waits for a port. All time in this queue
-    /// counts as waiting.
-    Joint,
-}
-
-impl PortClass {
-    fn takes(&self, bytes: u64) -> bool {
-        bytes > self.above.0 && self.up_to.is_none_or(|most| bytes <= most.0)
-    }
-}
-
-impl Spec for FrontSpec {
-    type Plan = Self;
-
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
-        let empty = self.ports.iter().any(|class| class.up_to.is_some_and(|most| most <= class.above));
-        if empty {
-            return at.refuse("ports", "a class accepts no file: `up_to` must be larger than `above`", None);
-        }
-        if !self.ports.is_empty()
-            && let Some(size) = self.size_without_port()
-        {
-            let message = format!("no port takes a file of {}", Bytes(size));
-            return at.refuse(
-                "ports",
-                message,
-                Some("omit `above` of the smallest class and `up_to` of the largest, and leave no gap"),
-            );
-        }
-        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
-    }
-}
-
-impl FrontSpec {
-    /// A size that no class takes: only sizes just above a bound need be tried.
-    fn size_without_port(&self) -> Option<u64> {
-        let bounds = self.ports.iter().flat_map(|class| [Some(class.above), class.up_to]).flatten();
-        let mut sizes: Vec<u64> = bounds.map(|bound| bound.0 + 1).chain([1]).collect();
-        sizes.sort_unstable();
-        sizes.into_iter().find(|size| !self.ports.iter().any(|class| class.takes(*size)))
-    }
-}
+pub use spec::{FrontSpec, PortClass, PortQueue};
 
 impl Known for FrontSpec {
     fn serves_blocks(&self) -> bool {
@@ -132,12 +36,12 @@ struct Client {
 pub struct Front<'m> {
     place: &'m Place<'m>,
     spec: &'m FrontSpec,
-    users: RefCell<BTreeMap<u64, u32>>,
-    hosts: RefCell<BTreeMap<u64, u32>>,
+    users: Limit,
+    hosts: Limit,
     /// The class of each port, and whether it is held.
     ports: RefCell<Vec<(usize, bool)>>,
-    /// How many ports of each class are held.
-    classes: RefCell<Vec<Level>>,
+    /// How many ports of each class are held, and how many transfers wait that it accepts.
+    classes: RefCell<Vec<[Level; 2]>>,
     limited: Box<WaitList<'m, Client, ()>>,
     queue: Box<WaitList<'m, Client, Option<usize>>>,
     admitted: Cell<u64>,
@@ -172,10 +76,10 @@ impl Plan for FrontSpec {
         Front {
             place,
             spec: self,
-            users: RefCell::default(),
-            hosts: RefCell::default(),
+            users: Limit::of(self.per_user),
+            hosts: Limit::of(self.per_host),
             ports: RefCell::new(ports.collect()),
-            classes: RefCell::new(vec![Level::default(); self.ports.len()]),
+            classes: RefCell::new(vec![[Level::default(); 2]; self.ports.len()]),
             limited: Box::new(WaitList::new(place.site.sim)),
             queue: Box::new(WaitList::new(place.site.sim)),
             admitted: Cell::new(0),
@@ -196,12 +100,12 @@ impl<'m> Front<'m> {
         let is_joint = self.spec.queue == PortQueue::Joint;
         if !is_joint && !self.take_limits(&client) {
             self.held_back.set(self.held_back.get() + 1);
-            self.limited.wait(client).await;
+            self.hold_back(client).await;
         }
         spent.charge(self.place.id, What::Blocked, sim.now());
         let port = match if is_joint { self.take_both(&client) } else { self.take_port(&client) } {
             Some(port) => port,
-            None => self.queue.wait(client).await,
+            None => self.wait_for_port(client).await,
         };
         let waited = sim.now() - spent.until();
         spent.charge(self.place.id, What::Waiting, sim.now());
@@ -218,19 +122,36 @@ impl<'m> Front<'m> {
         self.spec.client_rate.map_or(f64::INFINITY, BytesPerSecond::get)
     }
 
-    fn has_room(&self, client: &Client) -> bool {
-        let below = |held: &BTreeMap<u64, u32>, who, most: Option<u32>| {
-            most.is_none_or(|most| held.get(&who).copied().unwrap_or(0) < most)
-        };
-        below(&self.users.borrow(), client.user, self.spec.per_user)
-            && below(&self.hosts.borrow(), client.host, self.spec.per_host)
+    /// Waits until user and host are below their limits. Where both are at theirs, the user's holds the transfer back.
+    async fn hold_back(&'m self, client: Client) {
+        let (sim, by_user) = (self.place.site.sim, !self.users.has_room(client.user));
+        let limit = if by_user { &self.users } else { &self.hosts };
+        limit.waiting.borrow_mut().up(sim.now(), 1);
+        self.limited.wait(client).await;
+        limit.waiting.borrow_mut().down(sim.now(), 1);
+    }
+
+    async fn wait_for_port(&'m self, client: Client) -> Option<usize> {
+        let sim = self.place.site.sim;
+        self.classes_for(&client, |[_, waiting]| waiting.up(sim.now(), 1));
+        let port = self.queue.wait(client).await;
+        self.classes_for(&client, |[_, waiting]| waiting.down(sim.now(), 1));
+        port
+    }
+
+    /// Does something to what is known of each class that accepts a transfer.
+    fn classes_for(&self, client: &Client, mut act: impl FnMut(&mut [Level; 2])) {
+        let mut classes = self.classes.borrow_mut();
+        let all = self.spec.ports.iter().zip(&mut *classes);
+        all.filter(|(class, _)| class.takes(client.bytes)).for_each(|(_, levels)| act(levels));
     }
 
     fn take_limits(&self, client: &Client) -> bool {
-        let has_room = self.has_room(client);
+        let has_room = self.users.has_room(client.user) && self.hosts.has_room(client.host);
         if has_room {
-            *self.users.borrow_mut().entry(client.user).or_default() += 1;
-            *self.hosts.borrow_mut().entry(client.host).or_default() += 1;
+            let now = self.place.site.sim.now();
+            self.users.take(client.user, now);
+            self.hosts.take(client.host, now);
         }
         has_room
     }
@@ -249,7 +170,7 @@ impl<'m> Front<'m> {
         if let Some(port) = port {
             let (class, held) = &mut self.ports.borrow_mut()[port];
             *held = true;
-            self.classes.borrow_mut()[*class].up(self.place.site.sim.now(), 1);
+            self.classes.borrow_mut()[*class][0].up(self.place.site.sim.now(), 1);
         }
         port
     }
@@ -270,12 +191,12 @@ impl<'m> Front<'m> {
         let now = self.place.site.sim.now();
         self.busy.borrow_mut().down(now, 1);
         self.services.borrow_mut().record(now - leave.since);
-        give_back(&mut self.users.borrow_mut(), leave.client.user);
-        give_back(&mut self.hosts.borrow_mut(), leave.client.host);
+        self.users.give_back(leave.client.user, now);
+        self.hosts.give_back(leave.client.host, now);
         if let Some(port) = leave.port {
             let (class, held) = &mut self.ports.borrow_mut()[port];
             *held = false;
-            self.classes.borrow_mut()[*class].down(now, 1);
+            self.classes.borrow_mut()[*class][0].down(now, 1);
         }
         match self.spec.queue {
             PortQueue::Joint => while self.queue.offer(|client| self.take_both(client)) {},
@@ -290,15 +211,6 @@ impl<'m> Front<'m> {
     }
 }
 
-fn give_back(held: &mut BTreeMap<u64, u32>, who: u64) {
-    if let Some(number) = held.get_mut(&who) {
-        *number -= 1;
-        if *number == 0 {
-            held.remove(&who);
-        }
-    }
-}
-
 impl<'m> Room<'m> for Front<'m> {}
 
 impl Metered for Front<'_> {
@@ -308,6 +220,7 @@ impl Metered for Front<'_> {
         let ports = self.ports.borrow().len() as u64;
         (ports > 0).then(|| Activity {
             servers: ports,
+            away: 0,
             busy: by_hosts(self.busy.borrow().area(now)),
             queue: queue.area(now),
             waiting: queue.value() + self.limited.len() as u64,
@@ -319,14 +232,20 @@ impl Metered for Front<'_> {
     }
 
     fn portions(&self, now: Nanos) -> Vec<Portion> {
+        // In a joint queue nobody knows what a transfer waits for.
+        let apart = self.spec.queue != PortQueue::Joint;
         let classes = self.classes.borrow();
         let all = self.spec.ports.iter().zip(&*classes).enumerate();
-        let portion = |(at, (class, held)): (usize, (&PortClass, &Level))| Portion {
+        let portion = |(at, (class, [held, waiting])): (usize, (&PortClass, &[Level; 2]))| Portion {
             name: format!("ports[{at}]"),
             servers: u64::from(class.number),
             busy: held.area(now),
+            away: 0,
+            queue: apart.then(|| waiting.area(now)),
         };
-        all.map(portion).collect()
+        let limits = [("per_user of one user", &self.users), ("per_host of one host", &self.hosts)];
+        let limits = limits.into_iter().filter_map(|(name, limit)| limit.portion(name, apart, now));
+        all.map(portion).chain(limits).collect()
     }
 
     fn waiting(&self) -> Vec<String> {

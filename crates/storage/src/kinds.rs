@@ -114,6 +114,14 @@ macro_rules! rooms {
                 }
             }
 
+            /// Tells it that some component works again.
+            pub(crate) fn recovered(&self) {
+                match self {
+                    $(Self::$kind(room) => room.recovered(),)+
+                    $(Self::$made(room) => room.recovered(),)+
+                }
+            }
+
             /// Has one of its pieces fail or return.
             pub(crate) fn change_piece(&'m self, piece: u32, change: Change) {
                 match self {

@@ -87,6 +87,8 @@ pub struct Activity {
     pub served: u64,
     /// How long they held it, in ns.
     pub service: u128,
+    /// Server-ns for which servers had failed and were not in use. Utilisation is that of the others.
+    pub away: u128,
 }
 
 /// Servers of a room that stand in for no others: a class of ports, the drives of a group. They can be all in use while others are free.
@@ -98,6 +100,10 @@ pub struct Portion {
     pub servers: u64,
     /// Server-ns in use since the run began.
     pub busy: u128,
+    /// Server-ns for which some of them had failed and were not in use.
+    pub away: u128,
+    /// Request-ns waited for them; none where that is counted for all servers of the room alone.
+    pub queue: Option<u128>,
 }
 
 /// The busy time of a server that only hosts use, by cause.
@@ -117,6 +123,7 @@ impl Activity {
             waited: usage.waits.sum_ns(),
             served: usage.services.count(),
             service: usage.services.sum_ns(),
+            away: usage.away.area(now),
         }
     }
 
@@ -134,6 +141,7 @@ impl Activity {
             waited: waits.waits.sum_ns(),
             served,
             service: taken,
+            away: 0,
         }
     }
 
@@ -148,6 +156,7 @@ impl Activity {
             waited: used.waits.waits.sum_ns(),
             served: used.holds.count(),
             service: used.holds.sum_ns(),
+            away: 0,
         }
     }
 
@@ -181,6 +190,7 @@ impl Activity {
             waited: usage.waited,
             served: usage.ended,
             service: usage.service,
+            away: 0,
         };
         usages.map(of).fold(Self::default(), Self::and)
     }
@@ -196,6 +206,7 @@ impl Activity {
             waited: self.waited + other.waited,
             served: self.served + other.served,
             service: self.service + other.service,
+            away: self.away + other.away,
         }
     }
 

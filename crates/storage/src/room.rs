@@ -137,6 +137,12 @@ pub trait Known {
         false
     }
 
+    /// The bytes of a full stripe, and the number of disks over which its data lies, of an array without a cache or a controller.
+    fn stripe(&self, view: View) -> Option<(Bytes, u64)> {
+        _ = view;
+        None
+    }
+
     /// Whether its cache lies in the memory of its controllers.
     fn shares_cache(&self) -> bool {
         false
@@ -229,6 +235,9 @@ pub trait Room<'m>: Metered {
     fn notice(&'m self, edge: usize, change: Change) {
         _ = (edge, change);
     }
+
+    /// Some component of the system, whichever, works again: what failed may be tried once more.
+    fn recovered(&self) {}
 
     /// One of its [pieces](Known::pieces), by its running number, fails or returns now.
     fn change_piece(&'m self, piece: u32, change: Change) {

@@ -34,10 +34,10 @@ pub struct Load {
 pub struct Sessions {
     /// Sessions per second.
     pub per_s: f64,
-    /// How long each uses its drive, in s, sorted.
-    pub seconds: std::sync::Arc<[f32]>,
+    /// How long each uses its drive, in s, sorted, and the silo of its cartridge where the log has it.
+    pub seconds: std::sync::Arc<[(f32, Option<u32>)]>,
     /// From the end of a session to the next of the same cartridge, in s, sorted; the first session of a cartridge has none.
-    pub gaps: std::sync::Arc<[f32]>,
+    pub gaps: std::sync::Arc<[(f32, Option<u32>)]>,
 }
 
 impl Load {
@@ -118,6 +118,10 @@ pub struct Demand {
     pub fails: Option<String>,
     /// The message that the visit is part of, by its route and its number there: a message is in all its ports at once.
     pub message: Option<(NodeId, u32)>,
+    /// Which of several queues of the node; none where it has one.
+    pub station: Option<String>,
+    /// Another queue of the node for which it waits while it holds a server here, and how often.
+    pub holds: Option<(String, f64)>,
 }
 
 /// How requests are served at a node.
@@ -166,7 +170,17 @@ impl Server {
 impl Demand {
     /// One visit to a node.
     pub fn one(node: NodeId, server: Server, law: Law) -> Self {
-        Self { node, server, visits: 1.0, law, beside: 1.0, fails: None, message: None }
+        Self {
+            node,
+            server,
+            visits: 1.0,
+            law,
+            beside: 1.0,
+            fails: None,
+            message: None,
+            station: None,
+            holds: None,
+        }
     }
 
     /// The work that one request brings the node, in ms.

@@ -16,6 +16,13 @@ pub enum Fact {
         /// How much.
         bytes: u64,
     },
+    /// That space is given back, because its data did not come.
+    SpaceGiven {
+        /// The component that had the space.
+        pool: NodeId,
+        /// The file.
+        file: u32,
+    },
     /// Its data is whole in the pool.
     OnDisk(u32),
     /// Its data is whole on tape.

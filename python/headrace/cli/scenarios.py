@@ -122,8 +122,8 @@ Checked = tuple[Document, dict[str, Any], str]
 
 def _scenario(file: Path, put: dict[str, str]) -> Checked:
     checking = scenario.load(file).with_(put)
-    checked = checking.check()
-    note(checking.remarks)
+    checked, notes = checking.checked()
+    note(notes)
     streams, components = len(checked["workload"]), len(checking.graph()["components"])
     return Document.scenario, checked, f"{words.counted(streams, 'stream')}, {words.counted(components, 'component')}"
 

@@ -132,3 +132,30 @@ fn the_recursion_gives_what_events_give() {
         assert_eq!(events.queue.area(s.now()), passed.queue.area(s.now()));
     }
 }
+
+/// Two servers, four jobs of 10 ms. At 5 ms both are taken away, at 30 ms one returns: two jobs end at 10 ms, the others at 40 and 50 ms.
+#[test]
+fn servers_that_are_taken_away_finish_and_take_no_more() {
+    let sim = Sim::new();
+    let (servers, ends) = (Resource::fcfs(&sim, 2), RefCell::new(Vec::new()));
+    for _ in 0..4 {
+        let (sim, servers, ends) = (&sim, &servers, &ends);
+        sim.spawn(async move {
+            servers.serve(ms(10)).await;
+            ends.borrow_mut().push(sim.now());
+        });
+    }
+    for (at, left) in [(5, 0), (30, 1)] {
+        let (sim, servers) = (&sim, &servers);
+        sim.spawn(async move {
+            sim.delay(ms(at)).await;
+            servers.set_servers(left);
+        });
+    }
+    let end = run(&sim);
+    assert_eq!(*ends.borrow(), [10, 10, 40, 50].map(ms));
+    let usage = servers.usage();
+    assert_eq!(usage.busy.area(end), u128::from(ms(40).0));
+    // Both from 10 to 30 ms, one from then on.
+    assert_eq!(usage.away.area(end), u128::from(ms(60).0));
+}

@@ -64,6 +64,7 @@ impl FileBooks {
                 self.with(of, file, |file| file.bytes = bytes);
                 self.take(pool, bytes)
             }
+            Fact::SpaceGiven { pool, file } => self.leaves(of, file, pool, File::may_be_given_up),
             Fact::OnDisk(file) => self.change(of, file, |file| file.on_disk = true),
             Fact::OnTape(file) => self.change(of, file, |file| file.on_tape = true),
             Fact::ReadBegins(file) => self.with(of, file, |file| {
@@ -117,6 +118,16 @@ impl File {
             Self { on_disk: false, .. } => Err("it is purged from the pool, where it is not"),
             Self { on_tape: false, .. } => Err("it is purged, and is not on tape"),
             Self { readers: 1.., .. } => Err("it is purged while it is read"),
+            _ => Ok(()),
+        }
+    }
+
+    fn may_be_given_up(&self) -> Result<(), &'static str> {
+        match self {
+            Self { on_disk: true, .. } => Err("its space is given back as if its data had not come"),
+            Self { on_tape: false, is_unwanted: false, .. } => {
+                Err("its space is given back, and it is nowhere")
+            }
             _ => Ok(()),
         }
     }

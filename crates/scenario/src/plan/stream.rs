@@ -113,11 +113,11 @@ impl StreamPlan {
     pub fn sessions(&self) -> Option<Sessions> {
         let (log, speed) = self.log.as_ref().map(|log| (&log.survey, log.speed()))?;
         let seconds = log.span.secs();
-        let scaled = |gaps: &[f32]| gaps.iter().map(|gap| (f64::from(*gap) / speed) as f32).collect();
+        let scaled = |(gap, silo): &(f32, Option<u32>)| ((f64::from(*gap) / speed) as f32, *silo);
         (!log.sessions.is_empty() && seconds > 0.0).then(|| Sessions {
             per_s: log.sessions.len() as f64 / seconds * speed,
             seconds: Arc::clone(&log.sessions),
-            gaps: scaled(&log.gaps),
+            gaps: log.gaps.iter().map(scaled).collect(),
         })
     }
 

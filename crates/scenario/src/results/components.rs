@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headrace_storage::Load;
+use headrace_storage::{Load, Portion};
 use headrace_work::{Cause, NodeId};
 use serde::Serialize;
 
@@ -31,6 +31,10 @@ pub struct ComponentResults {
     pub utilisation: Option<f64>,
     /// That of those of its servers that are busiest and stand in for no others, where that is more.
     pub busiest: Option<BusiestResults>,
+    /// Its servers that stand in for no others: a class of ports, the drives of a group, what a limit leaves one user. Of archives.
+    pub portions: Vec<PortionResults>,
+    /// Mean number of its servers that had failed and were not in use; none where none failed. Utilisation is that of the others.
+    pub unavailable: Option<f64>,
     /// The same by cause, where it did more than hosts waited for: `host`, `destage`, `rebuild`, `migration`.
     pub utilisation_by_cause: BTreeMap<&'static str, f64>,
     /// Mean number of requests waiting.
@@ -59,6 +63,21 @@ pub struct BusiestResults {
     pub what: String,
     /// Share of the time that they were in use.
     pub utilisation: f64,
+}
+
+/// Servers of a component that stand in for no others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PortionResults {
+    /// What they are.
+    pub what: String,
+    /// How many they are.
+    pub servers: u64,
+    /// Share of the time that they were in use, as far as they worked.
+    pub utilisation: f64,
+    /// Mean number of requests waiting for them; none where that is known of the component alone.
+    pub queue: Option<f64>,
+    /// Mean number of them that had failed and were not in use; none where none failed.
+    pub unavailable: Option<f64>,
 }
 
 /// The component that limits the system.
@@ -109,7 +128,9 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         outcomes.iter().map(|outcome| of(&outcome.components[id.index()].reading)).sum::<f64>()
     };
     let servers = outcomes.first().map_or(0, |outcome| outcome.components[id.index()].servers);
-    let share = |ns: f64| ns * 1e-9 / time / servers as f64;
+    let away: f64 = outcomes.iter().map(|outcome| outcome.components[id.index()].away).sum();
+    let share = |ns: f64| of_time(ns, servers, away, time);
+    let portions = portions(id, outcomes, time);
     let utilisation = (servers > 0).then(|| share(sum(Reading::busy_in_all)));
     let (visits, bytes) = (sum(|reading| reading.visits), sum(|reading| reading.bytes));
     ComponentResults {
@@ -121,7 +142,9 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         uses: node.uses.iter().map(|used| used.0).collect(),
         servers,
         utilisation,
-        busiest: utilisation.and_then(|least| busiest(id, outcomes, time, least)),
+        busiest: busiest(&portions, utilisation.unwrap_or(0.0)),
+        portions,
+        unavailable: (away > 0.0).then(|| away * 1e-9 / time),
         utilisation_by_cause: by_cause(id, outcomes, share),
         queue: (servers > 0).then(|| sum(|reading| reading.queue) * 1e-9 / time),
         bytes_per_s: bytes / time,
@@ -134,16 +157,35 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
     }
 }
 
-/// The busiest of a component's servers that stand in for no others, where they are busier than `least`.
-fn busiest(id: NodeId, outcomes: &[Outcome], time: f64, least: f64) -> Option<BusiestResults> {
-    let portions = |outcome: &Outcome| outcome.components[id.index()].portions.clone();
-    let each: Vec<_> = outcomes.iter().map(portions).collect();
+/// The share of the time that servers were in use, as far as they worked.
+fn of_time(busy_ns: f64, servers: u64, away_ns: f64, time_s: f64) -> f64 {
+    let working = servers as f64 - away_ns * 1e-9 / time_s;
+    if working > 0.0 { busy_ns * 1e-9 / time_s / working } else { 0.0 }
+}
+
+/// The servers of a component that stand in for no others.
+fn portions(id: NodeId, outcomes: &[Outcome], time: f64) -> Vec<PortionResults> {
+    let of = |outcome: &Outcome| outcome.components[id.index()].portions.clone();
+    let each: Vec<_> = outcomes.iter().map(of).collect();
     let of = |at: usize| {
-        let (first, busy) = (&each[0][at], each.iter().map(|all| all[at].busy as f64).sum::<f64>());
-        BusiestResults { what: first.name.clone(), utilisation: busy * 1e-9 / time / first.servers as f64 }
+        let sum = |of: fn(&Portion) -> u128| each.iter().map(|all| of(&all[at]) as f64).sum::<f64>();
+        let (first, away) = (&each[0][at], sum(|portion| portion.away));
+        PortionResults {
+            what: first.name.clone(),
+            servers: first.servers,
+            utilisation: of_time(sum(|portion| portion.busy), first.servers, away, time),
+            queue: first.queue.map(|_| sum(|portion| portion.queue.unwrap_or(0)) * 1e-9 / time),
+            unavailable: (away > 0.0).then(|| away * 1e-9 / time),
+        }
     };
-    let all = (0..each.first()?.len()).map(of).filter(|found| found.utilisation > least * 1.000_001);
-    all.max_by(|a, b| a.utilisation.total_cmp(&b.utilisation))
+    (0..each.first().map_or(0, Vec::len)).map(of).collect()
+}
+
+/// The busiest of them, where they are busier than `least`.
+fn busiest(portions: &[PortionResults], least: f64) -> Option<BusiestResults> {
+    let busier = portions.iter().filter(|found| found.utilisation > least * 1.000_001);
+    let most = busier.max_by(|a, b| a.utilisation.total_cmp(&b.utilisation))?;
+    Some(BusiestResults { what: most.what.clone(), utilisation: most.utilisation })
 }
 
 /// The utilisation by each cause, where there is another than hosts.
@@ -240,7 +282,8 @@ fn limiting<'c>(plan: &Plan, components: &'c [ComponentResults]) -> Option<(Node
     let by = |(_, component): &(NodeId, &ComponentResults)| component.most_busy();
     let most = |of_limits: bool| {
         let all = components.iter().enumerate().map(|(at, component)| (NodeId(at as u32), component));
-        let measured = all.filter(|(_, component)| component.utilisation.is_some());
+        let measured =
+            all.filter(|(_, component)| component.utilisation.is_some() || component.busiest.is_some());
         let chosen = measured.filter(|(id, _)| is_limit(plan, *id) == of_limits);
         chosen.max_by(|a, b| by(a).total_cmp(&by(b)))
     };

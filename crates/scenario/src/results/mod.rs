@@ -20,9 +20,9 @@ use crate::run::{End, Options, Outcome};
 use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, Theory};
 
-pub use components::{Bottleneck, BusiestResults, ClosedLoad, ComponentResults};
+pub use components::{Bottleneck, BusiestResults, ClosedLoad, ComponentResults, PortionResults};
 pub use measured::{Comparison, Measured};
-pub use notes::of_few;
+pub use notes::{of_components, of_few};
 pub use phases::{PhaseResults, PhaseStreamResults};
 pub use response::{IntervalResults, QuantileResults, ResponseResults, have_settled};
 pub use streams::{LegResults, StreamResults};

@@ -159,7 +159,7 @@ fn behind(plan: &Plan, outcomes: &[Outcome], bottleneck: Option<&Bottleneck>) ->
 }
 
 /// What components say of themselves under their streams.
-fn of_components(plan: &Plan) -> Vec<String> {
+pub fn of_components(plan: &Plan) -> Vec<String> {
     plan.streams.iter().filter_map(|stream| plan.graph.view(stream.target).note(&stream.load())).collect()
 }
 

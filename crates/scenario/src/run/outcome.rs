@@ -101,6 +101,8 @@ pub struct SeriesOutcome {
 pub struct ComponentOutcome {
     /// How many servers it has; zero where it has no queue of its own.
     pub servers: u64,
+    /// Server-ns for which some of them had failed and were not in use.
+    pub away: f64,
     /// What it read after the warm-up.
     pub reading: Reading,
     /// Servers of it that stand in for no others.
@@ -241,13 +243,14 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
         let earlier = before.as_ref().map_or(&nothing, |before| &before[id.index()]);
         let mut meters = Vec::new();
         arena.metered(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
-        let servers = arena.metered(id).activity(now).map_or(0, |activity| activity.servers);
+        let activity = arena.metered(id).activity(now).unwrap_or_default();
+        let (servers, away) = (activity.servers, activity.away as f64);
         let last = Reading::of(arena, id, now);
         let mut reading = last.since(earlier);
         let peaks = meters.iter().enumerate().filter(|(_, (_, kind))| *kind == MeterKind::Peak);
         peaks.for_each(|(at, _)| reading.meters[at] = last.meters[at]);
         let state = if arena.place(id).health.is_up() { arena.metered(id).state() } else { Some("failed") };
-        ComponentOutcome { servers, reading, portions: arena.metered(id).portions(now), state, meters }
+        ComponentOutcome { servers, away, reading, portions: arena.metered(id).portions(now), state, meters }
     };
     arena.ids().map(outcome).collect()
 }

@@ -48,7 +48,7 @@ fn no_faults(network: &Network) -> Option<String> {
 }
 
 fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
-    let name = network.plan.graph.group(queue.node);
+    let name = network.name(queue);
     let laws = || queue.asked.iter().flatten().map(|asked| &asked.law);
     let exponential = laws().all(Law::is_exponential);
     if network.is_open() {

@@ -1,36 +1,69 @@
 //! What limits a system: the component with the largest demand, then the next.
 
-use super::Limit;
 use headrace_work::NodeId;
 
-use super::network::Network;
+use super::network::{Network, Places, Queue};
+use super::{Limit, open};
 
 /// What can be used up: the servers of a queue, or the places of a queue depth.
-struct Used<'n> {
-    node: NodeId,
-    servers: u32,
-    work_ms: Box<dyn Fn(usize) -> f64 + 'n>,
+#[derive(Clone, Copy)]
+enum Used<'n> {
+    Servers(&'n Queue),
+    Places(&'n Places),
+}
+
+impl Used<'_> {
+    fn node(self) -> NodeId {
+        match self {
+            Self::Servers(queue) => queue.node,
+            Self::Places(places) => places.node,
+        }
+    }
+
+    /// How many there are.
+    fn many(self) -> u32 {
+        match self {
+            Self::Servers(queue) => queue.servers,
+            Self::Places(places) => places.many,
+        }
+    }
+
+    /// How long a request of a stream uses them.
+    fn work_ms(self, stream: usize) -> f64 {
+        match self {
+            Self::Servers(queue) => queue.work_ms(stream),
+            Self::Places(places) => places.held_ms[stream],
+        }
+    }
+
+    fn name(self, network: &Network) -> String {
+        match self {
+            Self::Servers(queue) => network.name(queue),
+            Self::Places(places) => network.plan.graph.group(places.node).to_owned(),
+        }
+    }
+
+    /// How many of them are in use at these rates of the streams, in requests per second.
+    fn busy(self, network: &Network, rates: &[f64]) -> f64 {
+        match self {
+            Self::Servers(queue) => open::busy(network, queue, rates),
+            Self::Places(places) => {
+                let held = rates.iter().zip(&places.held_ms).map(|(rate, held_ms)| rate * 1e-3 * held_ms);
+                held.sum()
+            }
+        }
+    }
 }
 
 fn used<'n>(network: &'n Network) -> impl Iterator<Item = Used<'n>> {
-    let queues = network.queues.iter().map(|queue| Used {
-        node: queue.node,
-        servers: queue.servers,
-        work_ms: Box::new(|stream| queue.work_ms(stream)),
-    });
-    let places = network.places.iter().map(|places| Used {
-        node: places.node,
-        servers: places.many,
-        work_ms: Box::new(|stream| places.held_ms[stream]),
-    });
-    queues.chain(places)
+    network.queues.iter().map(Used::Servers).chain(network.places.iter().map(Used::Places))
 }
 
 /// The groups of queues, and queue depths, by how soon they saturate at this mix of streams, the first first.
 pub fn of(network: &Network, mix: &[f64]) -> Vec<Limit> {
     let mut limits: Vec<Limit> = Vec::new();
     for used in used(network) {
-        let found = limit(network, &used, mix);
+        let found = limit(network, used, mix);
         match limits.iter_mut().find(|known| known.component == found.component) {
             Some(known) => {
                 let count = known.count + 1;
@@ -45,16 +78,15 @@ pub fn of(network: &Network, mix: &[f64]) -> Vec<Limit> {
     limits
 }
 
-fn limit(network: &Network, used: &Used, mix: &[f64]) -> Limit {
-    let view = network.plan.graph.view(used.node);
-    let demand_ms: f64 = mix.iter().enumerate().map(|(stream, share)| share * (used.work_ms)(stream)).sum();
+fn limit(network: &Network, used: Used, mix: &[f64]) -> Limit {
+    let demand_ms: f64 = mix.iter().enumerate().map(|(stream, share)| share * used.work_ms(stream)).sum();
     Limit {
-        component: network.plan.graph.group(used.node).to_owned(),
-        kind: view.kind(),
+        component: used.name(network),
+        kind: network.plan.graph.view(used.node()).kind(),
         count: 1,
-        servers: used.servers,
+        servers: used.many(),
         demand_ms,
-        saturates_at_per_s: 1e3 * f64::from(used.servers) / demand_ms,
+        saturates_at_per_s: 1e3 * f64::from(used.many()) / demand_ms,
     }
 }
 
@@ -62,11 +94,8 @@ fn limit(network: &Network, used: &Used, mix: &[f64]) -> Limit {
 /// may come out slightly above.
 pub fn utilisation(network: &Network, limits: &[Limit], rates: &[f64]) -> Vec<f64> {
     let of = |limit: &Limit| {
-        let alike = used(network).filter(|used| network.plan.graph.group(used.node) == limit.component);
-        let busy = alike.map(|used| {
-            let work = |(stream, rate): (usize, &f64)| rate * 1e-3 * (used.work_ms)(stream);
-            rates.iter().enumerate().map(work).sum::<f64>() / f64::from(used.servers)
-        });
+        let alike = used(network).filter(|used| used.name(network) == limit.component);
+        let busy = alike.map(|used| used.busy(network, rates) / f64::from(used.many()));
         busy.fold(0.0, f64::max).min(1.0)
     };
     limits.iter().map(of).collect()

@@ -40,6 +40,10 @@ impl Places {
 /// A node with servers and a queue.
 pub struct Queue {
     pub node: NodeId,
+    /// Which of several queues of the node; none where it has one.
+    pub station: Option<String>,
+    /// Another queue of the node that is waited for while a server here is held, and how often.
+    pub holds: Option<(String, f64)>,
     pub servers: u32,
     /// Whether each of them has a queue of its own.
     pub apart: bool,
@@ -120,9 +124,22 @@ impl<'p> Network<'p> {
             return Err(problems.into_iter().filter_map(Result::err).collect());
         }
         let streams: Vec<_> = streams.into_iter().flatten().collect();
-        let queues = plan.graph.ids().filter_map(|node| queue(node, &streams)).collect();
+        let queues = plan.graph.ids().flat_map(|node| queues(node, &streams)).collect();
         let places = plan.graph.ids().filter_map(|node| places(node, &streams)).collect();
         Ok(Self { plan, streams, queues, places })
+    }
+
+    /// The name of a queue: that of its components, and which of several of one it is.
+    pub fn name(&self, queue: &Queue) -> String {
+        let group = self.plan.graph.group(queue.node);
+        queue.station.as_ref().map_or_else(|| group.to_owned(), |station| format!("{group}: {station}"))
+    }
+
+    /// The queue that is waited for while a server of this one is held, and how often.
+    pub fn held_for(&self, queue: &Queue) -> Option<(&Queue, f64)> {
+        let (station, times) = queue.holds.as_ref()?;
+        let is_it = |other: &&Queue| other.node == queue.node && other.station.as_ref() == Some(station);
+        Some((self.queues.iter().find(is_it)?, *times))
     }
 
     pub fn is_open(&self) -> bool {
@@ -210,25 +227,49 @@ fn places(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<Places
     Some(Places { node, many, held_ms: streams.iter().map(held).collect() })
 }
 
-/// What all streams ask of a queue; `None` for a node that is none, or to which nothing comes.
-fn queue(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<Queue> {
-    let (servers, order, _) = streams.iter().flat_map(|(_, demands)| demands_on(node, demands)).next()?;
-    let asked = streams.iter().map(|(stream, demands)| asked(node, stream.spec.priority, demands)).collect();
-    let apart = order == Order::Apart;
-    Some(Queue { node, servers, apart, asked, counted_elsewhere: messages::are_elsewhere(node, streams) })
+/// The queues of a node that requests come to.
+fn queues(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Vec<Queue> {
+    let mut stations: Vec<Option<&str>> = Vec::new();
+    for demand in streams.iter().flat_map(|(_, demands)| demands) {
+        let (is_queue, station) = (matches!(demand.server, Server::Queue { .. }), demand.station.as_deref());
+        if is_queue && demand.node == node && !stations.contains(&station) {
+            stations.push(station);
+        }
+    }
+    stations.into_iter().filter_map(|station| queue((node, station), streams)).collect()
 }
 
-fn demands_on(node: NodeId, demands: &[Demand]) -> impl Iterator<Item = (u32, Order, &Demand)> {
+/// What all streams ask of a queue; `None` where nothing comes to it.
+fn queue(at: (NodeId, Option<&str>), streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<Queue> {
+    let (servers, order, first) = streams.iter().flat_map(|(_, demands)| demands_on(at, demands)).next()?;
+    let asked = streams.iter().map(|(stream, demands)| asked(at, stream.spec.priority, demands)).collect();
+    Some(Queue {
+        node: at.0,
+        station: at.1.map(str::to_owned),
+        holds: first.holds.clone(),
+        servers,
+        apart: order == Order::Apart,
+        asked,
+        counted_elsewhere: messages::are_elsewhere(at.0, streams),
+    })
+}
+
+fn demands_on<'d>(
+    (node, station): (NodeId, Option<&'d str>),
+    demands: &'d [Demand],
+) -> impl Iterator<Item = (u32, Order, &'d Demand)> {
     demands.iter().filter_map(move |demand| match demand.server {
-        Server::Queue { servers, order } if demand.node == node => Some((servers, order, demand)),
+        Server::Queue { servers, order } if demand.node == node && demand.station.as_deref() == station => {
+            Some((servers, order, demand))
+        }
         _ => None,
     })
 }
 
 /// What one request of a stream of this priority asks of a queue, all its demands there together.
-fn asked(node: NodeId, priority: u8, demands: &[Demand]) -> Option<Asked> {
+fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option<Asked> {
     let here: Vec<(Order, &Demand)> =
-        demands_on(node, demands).map(|(_, order, demand)| (order, demand)).collect();
+        demands_on(at, demands).map(|(_, order, demand)| (order, demand)).collect();
     let sum = |of: fn(&Demand) -> f64| here.iter().map(|(_, demand)| of(demand)).sum::<f64>();
     let visits = sum(|demand| demand.visits);
     if visits == 0.0 {
@@ -263,17 +304,29 @@ fn works_at_first(plan: &Plan) -> Result<(), Vec<Problem>> {
     Err(vec![Problem::at(Path::of(&["faults"]), message).help(help)])
 }
 
+/// Why an archive has no formula: the files of a session follow each other within seconds, and wait although the drives are seldom in use.
+const BURSTS: &str = "operations come one by one at random; those of a log come in bursts, and which of them are recalled \
+                      follows from what was purged";
+const ARCHIVE: &str = "simulate it: `headrace run` names the bottleneck and its headroom, `headrace capacity --increase` or `headrace \
+                       sweep --vary` with a field of the library, the pool or the front say how many are needed, and `speed: 2` in the \
+                       log doubles the load";
+
 /// Streams are all open, or all closed; and of a kind that has a mean rate or a number of clients.
 fn of_one_kind(plan: &Plan) -> Result<(), Vec<Problem>> {
     let closed = |stream: &&StreamPlan| matches!(stream.spec.arrivals, ArrivalSpec::Closed { .. });
     let odd = |stream: &StreamPlan| match &stream.spec.arrivals {
         _ if stream.spec.outstanding.is_some() => Some("no request waits outside: `outstanding` limits them"),
         ArrivalSpec::Log(_) if stream.sessions().is_some() => None,
-        ArrivalSpec::Replay(_) | ArrivalSpec::Log(_) => Some("arrivals have a law: these are as recorded"),
+        ArrivalSpec::Replay(_) => Some("arrivals have a law: these are as recorded"),
+        ArrivalSpec::Log(_) => Some(BURSTS),
         _ => None,
     };
-    let problems: Vec<Problem> =
-        plan.streams.iter().filter_map(|stream| Some(refused(&stream.name, odd(stream)?))).collect();
+    let problem = |stream: &StreamPlan| {
+        let fails = odd(stream)?;
+        let problem = refused(&stream.name, fails);
+        Some(if fails == BURSTS { problem.help(ARCHIVE) } else { problem })
+    };
+    let problems: Vec<Problem> = plan.streams.iter().filter_map(problem).collect();
     if !problems.is_empty() {
         return Err(problems);
     }

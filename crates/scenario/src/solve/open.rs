@@ -11,7 +11,8 @@ use crate::theory::approximation;
 /// The answer at this number of requests per second.
 pub fn point(network: &Network, load: f64) -> Point {
     let rates: Vec<f64> = network.rates_at(load).iter().map(|rate| rate * 1e-3).collect();
-    let waits: Vec<Vec<Option<f64>>> = network.queues.iter().map(|queue| waits(queue, &rates)).collect();
+    let waits: Vec<Vec<Option<f64>>> =
+        network.queues.iter().map(|queue| waits(network, queue, &rates)).collect();
     let streams: Vec<StreamPoint> = (0..rates.len())
         .map(|stream| {
             let response_ms = response(network, stream, &rates, &waits);
@@ -40,8 +41,26 @@ pub fn point(network: &Network, load: f64) -> Point {
     }
 }
 
+/// The number of servers of a queue that are in use at these rates of the streams, in requests per second.
+pub fn busy(network: &Network, queue: &Queue, rates: &[f64]) -> f64 {
+    let rates: Vec<f64> = rates.iter().map(|rate| rate * 1e-3).collect();
+    let held = held(network, queue, &rates).unwrap_or(0.0);
+    let visits = |stream: usize| queue.asked[stream].as_ref().map_or(0.0, |asked| asked.visits);
+    rates
+        .iter()
+        .enumerate()
+        .map(|(stream, rate)| rate * (queue.work_ms(stream) + visits(stream) * held))
+        .sum()
+}
+
+/// How much longer a server of a queue is held because another queue is waited for meanwhile; `None` where that never ends.
+fn held(network: &Network, queue: &Queue, rates: &[f64]) -> Option<f64> {
+    let Some((other, times)) = network.held_for(queue) else { return Some(0.0) };
+    waits(network, other, rates).first().copied().flatten().map(|wait| wait * times)
+}
+
 /// The mean wait of each stream before a queue; `None` for those that starve there.
-fn waits(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
+fn waits(network: &Network, queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
     if queue.counted_elsewhere {
         return vec![Some(0.0); rates.len()];
     }
@@ -49,8 +68,9 @@ fn waits(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
         return by_rank(queue, rates);
     }
     let (servers, queues) = if queue.apart { (1, f64::from(queue.servers)) } else { (queue.servers, 1.0) };
+    let Some(held) = held(network, queue, rates) else { return vec![None; rates.len()] };
     let visits = |(rate, asked): (&f64, &Option<Asked>)| {
-        asked.as_ref().map(|asked| visits(rate * asked.visits / queues, &asked.law))
+        asked.as_ref().map(|asked| longer(visits(rate * asked.visits / queues, &asked.law), held))
     };
     let all: Vec<Visits> = rates.iter().zip(&queue.asked).filter_map(visits).collect();
     vec![wait(servers, &all); rates.len()]
@@ -59,6 +79,11 @@ fn waits(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
 fn visits(rate: f64, law: &Law) -> Visits {
     let [mean, square, _] = law.moments();
     Visits { rate, mean, square }
+}
+
+/// Visits that each take this much longer.
+fn longer(Visits { rate, mean, square }: Visits, by: f64) -> Visits {
+    Visits { rate, mean: mean + by, square: square + by * (2.0 * mean + by) }
 }
 
 /// Visits of one rank wait alike; they are one class with the law of all. A stream waits as its visits do on average.

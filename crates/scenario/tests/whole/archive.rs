@@ -127,6 +127,51 @@ fn a_user_at_the_limit_is_blocked_and_others_are_not() {
     is(mean(&by_host, "put"), (1.0 + 2.0 + 3.0) / 3.0);
 }
 
+/// One user of two has three transfers of 1 s at a time where two are allowed: the limit is in use for 2 s of 2 and keeps one waiting for 1.
+#[test]
+fn a_limit_has_a_utilisation_of_its_own() {
+    let log = "0,put,u,h,a,5000000,\n0,put,u,h,b,5000000,\n0,put,u,h,c,5000000,\n0,put,v,i,d,5000000,\n";
+    let case = Case::new("own-limit", log);
+    let pool = "  disks: {type: disk_pool, chains: 4, volumes: 1, volume: 100 MB, rate: 5 MB/s}\n".to_owned();
+    let front = "  front: {type: front, per_user: 2, per_host: 9}\n";
+    let results = case.run(&(pool + front + &archive(", front: front")));
+    let front = results.components.iter().find(|component| component.path == "front").unwrap();
+    let limit = |what: &str| front.portions.iter().find(|portion| portion.what == what).unwrap();
+    // Two transfers in the first second, one in the second, of two at once.
+    is(limit("per_user of one user").utilisation, 3.0 / 4.0);
+    is(limit("per_user of one user").queue.unwrap(), 1.0 / 2.0);
+    is(limit("per_host of one host").utilisation, 3.0 / 18.0);
+    is(limit("per_host of one host").queue.unwrap(), 0.0);
+    let bottleneck = results.bottleneck.as_ref().unwrap();
+    assert_eq!(
+        (bottleneck.component.as_str(), bottleneck.what.as_deref()),
+        ("front", Some("per_user of one user"))
+    );
+}
+
+/// Small requests to an array without a cache: said before and after the run, with what to write.
+#[test]
+fn small_requests_to_an_array_are_named() {
+    let case = Case::new("small-io", "0,put,u,h,a,50000000,\n");
+    let system = |more: &str| {
+        format!(
+            "  d: {{type: array, level: raid6, disks: 6, stripe_unit: 256 KiB, of: {{type: disk, device: seagate-st3500630ns, \
+             positioning: independent}}}}\n  disks: {{type: disk_pool, chains: 1, volumes: 1, volume: 100 MB, rate: 1 GB/s, on: [d]{more}}}\n"
+        ) + &archive("")
+    };
+    let slow = case.run(&system(""));
+    let note =
+        slow.notes.iter().find(|note| note.contains("`disks` sends `d` one request of 1 MiB")).unwrap();
+    assert!(
+        note.contains("256 KiB for each of its 4 data disks") && note.contains("write `io_size: 8 MiB`"),
+        "{note}"
+    );
+    let fast = case.run(&system(", io_size: 8 MiB"));
+    assert!(!fast.notes.iter().any(|note| note.contains("io_size")), "{:?}", fast.notes);
+    // What the note promises: several times as fast.
+    assert!(mean(&slow, "put") > 3.0 * mean(&fast, "put"), "{} {}", mean(&slow, "put"), mean(&fast, "put"));
+}
+
 /// Two large files, then a small one: the second large one waits for the port of the first.
 #[test]
 fn the_queue_of_ports_releases_whom_it_says() {
@@ -341,6 +386,46 @@ fn a_pool_lies_on_block_devices() {
     assert_eq!(failed.streams[0].failed, 1, "the get fails with the disk: {:?}", failed.notes);
     let archive = failed.components.iter().find(|component| component.path == "archive").unwrap();
     is(archive.bytes_per_s * failed.simulated_s, 50e6); // The put alone.
+}
+
+/// Who recalls to a device that fails has no file, who puts there neither, and what cannot be read is stored to tape once it can.
+#[test]
+fn a_device_that_fails_is_noticed_by_puts_recalls_and_migration() {
+    let device = "{type: disk, device: seagate-st3500630ns, positioning: independent}";
+    let pool = |chains: u32, on: &str| {
+        format!(
+            "  d0: {device}\n  d1: {device}\n  tapes: {{type: tape_library, groups: [{{drives: 2}}], cartridge: 1 GB}}\n  \
+             disks: {{type: disk_pool, chains: {chains}, volumes: 1, volume: 100 MB, rate: 5 MB/s, on: [{on}], buffer: 2 MB}}\n"
+        )
+    };
+    let with = |log: &str, chains: u32, on: &str, policy: &str, faults: &str| {
+        let case = Case::new(&format!("fails-{chains}-{}", log.len()), log);
+        let rest = archive(&format!(", library: tapes{policy}")) + "faults: [" + faults + "]\n";
+        case.run(&(pool(chains, on) + &rest))
+    };
+    let outage = "{component: d0, fails: 5 s, returns: 100 s}";
+    // 50 MB take 10 s. The first recall ends with the device, the second finds it back: the space of the first was given back.
+    let log = "0,stage,u,h,a,90000000,1\n200,get,u,h,a,90000000,1\n";
+    let recall = with(log, 1, "d0", "", outage);
+    assert_eq!((recall.streams[0].failed, recall.streams[0].answered), (1, 1), "{:?}", recall.notes);
+    is(meter(&recall, "archive", "stages"), 2.0);
+    // Nobody has a file whose put failed. A put while one device is down goes to the other.
+    let log =
+        "0,put,u,h,a,90000000,\n50,get,u,h,a,90000000,\n60,put,u,h,b,90000000,\n150,get,u,h,b,90000000,\n";
+    let put = with(log, 2, "d0, d1", "", outage);
+    assert_eq!((put.streams[0].failed, put.streams[0].answered), (2, 2), "{:?}", put.notes);
+    // Stored every 60 s from 60 s on: at 60 s it cannot be read, at 100 s the device is back, at 120 s it is. 50 MB take 10 s.
+    let log = "0,put,u,h,a,50000000,\n300,get,u,h,a,50000000,\n";
+    let late = outage.replace("fails: 5 s", "fails: 20 s");
+    let stored = with(log, 1, "d0", ", migrate: {every: 60 s}", &late);
+    is(meter(&stored, "archive", "stored_to_tape"), 1.0);
+    let minutes = meter(&stored, "archive", "to_tape_ms") / 60e3;
+    assert!(minutes > 1.9 && minutes < 3.0, "{minutes} min from the end of the put at 10 s");
+    is(meter(&stored, "tapes", "bytes_written"), 50e6);
+    // Without it, the run ends although a file is left that cannot be stored.
+    let never = with(log, 1, "d0", ", migrate: {every: 60 s}", "{component: d0, fails: 20 s}");
+    is(meter(&never, "archive", "stored_to_tape"), 0.0);
+    assert_eq!(never.streams[0].failed, 1);
 }
 
 /// With one drive, three files of two cartridges: by cartridge the third goes before the second.

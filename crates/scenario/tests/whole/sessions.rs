@@ -104,6 +104,46 @@ fn a_drive_or_an_arm_that_fails_does_nothing_until_it_returns() {
     assert_eq!(totals(&run("one-of-two", "1,session,a,100,\n", &two, fault)), (115.0, 1.0));
 }
 
+/// What has failed does no work: neither a failed arm nor a failed drive is in use, and utilisation is that of the others.
+#[test]
+fn what_has_failed_is_not_in_use() {
+    let log: String = (0..10).map(|at| format!("{},session,c{at},85,\n", at * 100)).collect();
+    let with = |name: &str, piece: &str, when: &str| {
+        let fault = format!("}}}}}}}}\nfaults: [{{component: 'tapes/{piece}', {when}}}] # {{{{{{{{");
+        run(name, &log, "groups: [{drives: 2, arms: 2}], move: 5 s, load: 10 s", &fault)
+    };
+    let portion = |found: &Results, what: &str| {
+        let all = &found.components[0].portions;
+        all.iter().find(|portion| portion.what == what).unwrap().clone()
+    };
+    // A session takes 5 + 10 + 85 s, and 5 s to put its cartridge away: the next one comes before that. Ten mounts and nine or ten
+    // dismounts are 20 moves at most, by the arm that is left.
+    let arm = with("arm-away", "arm[1]", "fails: 0 s");
+    let (arms, end) = (portion(&arm, "arms of groups[0]"), arm.simulated_s);
+    assert!((arms.unavailable.unwrap() - 1.0).abs() < 1e-9, "{arms:?}");
+    assert!(arms.utilisation >= 95.0 / end && arms.utilisation <= 100.0 / end, "{arms:?} in {end} s");
+    // One drive is left, and in use from the first session on, except while nobody wants it.
+    let drive = with("drive-away", "drive[1]", "fails: 0 s, returns: 300 s");
+    let drives = &drive.components[0];
+    let by_hand = 300.0 / drive.simulated_s;
+    assert!((drives.unavailable.unwrap() - by_hand).abs() < 1e-9, "{:?}", drives.unavailable);
+    let busy = drives.utilisation.unwrap() * (2.0 - by_hand) * drive.simulated_s;
+    assert!((busy - drives.service_ms / 1e3 * 10.0).abs() < 1.0, "{busy} drive-seconds");
+    assert!(drive.notes.iter().any(|note| note.contains("of 2 had failed on average")), "{:?}", drive.notes);
+}
+
+/// Two mounts wait for the arm when it fails, and until it returns: it finishes one move, and does no other.
+#[test]
+fn an_arm_that_fails_leaves_who_waits_for_it() {
+    let log = "0,session,a,50,\n0,session,b,50,\n0,session,c,50,\n";
+    let fault = "}}}}\nfaults: [{component: 'tapes/arm[0]', fails: 2 s, returns: 100 s}] # {{{{";
+    let found = run("arm-waits", log, "groups: [{drives: 3}], move: 5 s, load: 10 s", fault);
+    // The first is mounted at 5 s; the others from 100 s on, before its own cartridge is put away or after it.
+    let (all, mounts) = totals(&found);
+    assert_eq!(mounts, 3.0);
+    assert_eq!(all, 65.0 + (100.0 + 65.0) + (105.0 + 65.0));
+}
+
 #[test]
 fn a_replay_by_gaps_asks_later_where_the_library_is_slower() {
     let log = "0,session,a,100,\n110,session,a,100,\n";

@@ -28,6 +28,8 @@ pub(super) struct Entry {
     pub on_disk: bool,
     /// Whether a user deleted or replaced it.
     pub is_unwanted: bool,
+    /// Whether its put failed: no data of it ever was in the pool.
+    pub is_lost: bool,
     /// Its place in the lists of the purge.
     pub list: Place,
 }
@@ -57,6 +59,11 @@ impl Catalogue {
         self.by_name.get(name).filter(|file| !self.entries[*file as usize].is_unwanted)
     }
 
+    /// Whether the last put of a file of this name failed.
+    pub fn is_lost(&self, name: u64) -> bool {
+        self.by_name.get(name).is_some_and(|file| self.entries[file as usize].is_lost)
+    }
+
     /// A new file of this name, which is nowhere yet. Gives it, and the one that had the name before.
     pub fn create(&mut self, name: u64, bytes: u64, now: Nanos) -> (FileNumber, Option<FileNumber>) {
         let file = self.entries.len() as FileNumber;
@@ -70,6 +77,7 @@ impl Catalogue {
             pins: 0,
             on_disk: false,
             is_unwanted: false,
+            is_lost: false,
             list: Place::default(),
         };
         self.entries.push(entry);

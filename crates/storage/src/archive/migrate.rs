@@ -55,6 +55,7 @@ impl<'m> Archive<'m> {
     fn due_for_tape(&self, spec: MigrateSpec) -> Vec<FileNumber> {
         let (files, now) = (self.files.borrow(), self.now());
         let mut fresh = self.fresh.borrow_mut();
+        fresh.append(&mut self.unreadable.borrow_mut());
         let is_due = |file: &FileNumber| now.0 - files[*file].stored.0 >= spec.min_age.0;
         let (mut due, later): (Vec<_>, Vec<_>) =
             fresh.drain(..).filter(|file| !files[*file].is_unwanted).partition(is_due);
@@ -74,7 +75,20 @@ impl<'m> Archive<'m> {
     async fn to_tape(&'m self, file: FileNumber, writing: &mut Writing<'m>) {
         self.pin(file);
         self.tell(Fact::ReadBegins(file));
-        let spot = self.copy(file, writing).await;
+        match self.copy(file, writing).await {
+            Some(spot) => self.is_on_tape(file, spot),
+            None => {
+                self.tell(Fact::ReadEnds(file));
+                self.unreadable.borrow_mut().push(file);
+            }
+        }
+        self.unpin(file);
+        if self.counts.exhausted.get().is_some() {
+            self.purge_now();
+        }
+    }
+
+    fn is_on_tape(&self, file: FileNumber, spot: Spot) {
         self.files.borrow_mut()[file].tape = Some(spot);
         let bytes = self.files.borrow()[file].bytes;
         self.fresh_bytes.set(self.fresh_bytes.get() - bytes);
@@ -84,14 +98,10 @@ impl<'m> Archive<'m> {
         let since = self.now() - self.files.borrow()[file].stored;
         add(&self.counts.to_tape_ms, since.0 / 1_000_000);
         add(&self.counts.on_tape, 1);
-        self.unpin(file);
-        if self.counts.exhausted.get().is_some() {
-            self.purge_now();
-        }
     }
 
-    /// Writes the data of a file to one cartridge after another. Gives where it begins.
-    async fn copy(&'m self, file: FileNumber, writing: &mut Writing<'m>) -> Spot {
+    /// Writes the data of a file to one cartridge after another. Gives where it begins; nothing where the pool could not read it.
+    async fn copy(&'m self, file: FileNumber, writing: &mut Writing<'m>) -> Option<Spot> {
         let library = self.library.expect("an archive that stores to tape has a library");
         let (volume, bytes) = (self.files.borrow()[file].volume, self.files.borrow()[file].bytes);
         let drive = DriveUse::default();
@@ -112,11 +122,15 @@ impl<'m> Archive<'m> {
             for piece in self.pool.1.parts(volume, from, part) {
                 self.on_tape_path(&ask, (library, mounted), piece, &mut spent).await;
             }
+            if spent.has_failed() {
+                library.1.give_back(spot, part);
+                return None;
+            }
             library.1.moved(mounted, part, true);
             library.0.end(&ask.with(Block { bytes: 0, ..op.data() }), &spent, before);
             begin.get_or_insert(spot);
             from += part;
         }
-        begin.expect("a file has at least one byte")
+        begin
     }
 }

@@ -8,19 +8,19 @@ mod purge;
 mod space;
 mod spec;
 mod staging;
+mod transfer;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use headrace_kernel::{LinkId, Locks, WaitList};
+use headrace_kernel::{Locks, WaitList};
 use headrace_units::{Nanos, counted};
-use headrace_work::{Ask, FileAct, FileOp, NodeId, Op, Spent, What};
+use headrace_work::{Ask, FileAct, FileOp, NodeId, Spent, What};
 
 use crate::Component;
-use crate::disk_pool::{DiskPool, Part, Route};
+use crate::disk_pool::DiskPool;
 use crate::front::{Front, Leave};
 use crate::meter::{Meter, add, waits};
-use crate::moving::Hop;
 use crate::network::Network;
 use crate::place::{Edge, Place};
 use crate::room::{Metered, Plan, Room};
@@ -49,8 +49,9 @@ pub struct Archive<'m> {
     order: RefCell<Option<Order>>,
     /// Files whose data is on its way to the pool.
     arriving: Locks<'m>,
-    /// Files of the pool that are not on tape.
+    /// Files of the pool that are not on tape, and those of them that could not be read.
     fresh: RefCell<Vec<FileNumber>>,
+    unreadable: RefCell<Vec<FileNumber>>,
     fresh_bytes: Cell<u64>,
     /// The migration, while there is nothing to migrate.
     deposits: WaitList<'m, (), ()>,
@@ -104,6 +105,7 @@ impl Plan for ArchivePlan {
             order: RefCell::new(self.purge.as_ref().map(|(_, weight)| Order::by(weight))),
             arriving: Locks::new(place.site.sim, 1),
             fresh: RefCell::default(),
+            unreadable: RefCell::default(),
             fresh_bytes: Cell::new(0),
             deposits: WaitList::new(place.site.sim),
             wanting: RefCell::default(),
@@ -146,22 +148,16 @@ impl<'m> Archive<'m> {
     }
 
     async fn get(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
-        let Some(file) = self.wanted(ask) else { return };
+        let Some(file) = self.wanted(ask, spent) else { return };
         add(&self.counts.gets, 1);
         add(&self.counts.hits, u64::from(self.files.borrow()[file].on_disk));
         self.pin(file);
         // All of it comes from tape and lies in the pool, and as much of it is sent as is asked for.
         let of_whole = ask.with(FileOp { bytes: self.files.borrow()[file].bytes, ..ask.work });
         self.bring(file, &of_whole, spent).await;
-        let leave = self.admit(ask, spent).await;
-        let volume = self.files.borrow()[file].volume;
-        self.tell(Fact::ReadBegins(file));
-        for part in self.pool.1.parts(volume, 0, ask.work.bytes) {
-            self.send(&of_whole, part, spent).await;
+        if !spent.has_failed() {
+            self.send_out(file, ask, &of_whole, spent).await;
         }
-        self.tell(Fact::ReadEnds(file));
-        self.dismiss(leave, ask, spent);
-        self.touch(file);
         self.unpin(file);
     }
 
@@ -174,29 +170,41 @@ impl<'m> Archive<'m> {
         let leave = self.admit(ask, spent).await;
         let volume = self.take_space(file, bytes, spent).await;
         for part in self.pool.1.parts(volume, 0, bytes) {
-            self.receive(ask, part, spent).await;
+            if !spent.has_failed() {
+                self.receive(ask, part, spent).await;
+            }
         }
-        self.arrived(file);
+        if spent.has_failed() {
+            self.is_lost(file);
+        } else {
+            self.arrived(file);
+            self.is_fresh(file);
+            add(&self.counts.put_bytes, bytes);
+        }
         drop(arriving);
-        self.is_fresh(file);
-        add(&self.counts.put_bytes, bytes);
         self.free_if_unwanted(file);
         self.dismiss(leave, ask, spent);
         self.purge_if_full();
     }
 
     async fn stage(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
-        let Some(file) = self.wanted(ask) else { return };
+        let Some(file) = self.wanted(ask, spent) else { return };
         self.pin(file);
         self.bring(file, ask, spent).await;
-        self.touch(file);
+        if !spent.has_failed() {
+            self.touch(file);
+        }
         self.unpin(file);
     }
 
-    /// The file that is asked for. A log may ask for one that it deleted: that is answered at once.
-    fn wanted(&self, ask: &Ask<FileOp>) -> Option<FileNumber> {
+    /// The file that is asked for. A log may ask for one that it deleted: that is answered at once. Where its put failed, so does this.
+    fn wanted(&self, ask: &Ask<FileOp>, spent: &mut Spent) -> Option<FileNumber> {
         let found = self.files.borrow().find(ask.work.file);
-        add(&self.counts.lost, u64::from(found.is_none()));
+        match found {
+            None if self.files.borrow().is_lost(ask.work.file) => spent.fail(),
+            None => add(&self.counts.lost, 1),
+            Some(_) => {}
+        }
         found
     }
 
@@ -214,42 +222,6 @@ impl<'m> Archive<'m> {
             drop(leave);
         }
     }
-
-    async fn send(&'m self, ask: &Ask<FileOp>, part: Part, spent: &mut Spent) {
-        self.volume_ready(part, spent).await;
-        let network = self.network.map(|(edge, network)| Hop { edge, link: network.outward });
-        self.transfer(ask, [Some(self.hop(part.chain)), network], part, Op::Read, spent).await;
-    }
-
-    async fn receive(&'m self, ask: &Ask<FileOp>, part: Part, spent: &mut Spent) {
-        self.volume_ready(part, spent).await;
-        let network = self.network.map(|(edge, network)| Hop { edge, link: network.inward });
-        self.transfer(ask, [network, Some(self.hop(part.chain))], part, Op::Write, spent).await;
-    }
-
-    /// Waits while the volume of a part has failed.
-    pub(super) async fn volume_ready(&'m self, part: Part, spent: &mut Spent) {
-        self.pool.1.ready(part.volume).await;
-        spent.charge(self.pool_id(), What::Waiting, self.now());
-    }
-
-    fn hop(&self, chain: LinkId) -> Hop<'m> {
-        Hop { edge: self.pool.0, link: chain }
-    }
-
-    async fn transfer(
-        &'m self,
-        ask: &Ask<FileOp>,
-        over: [Option<Hop<'m>>; 2],
-        part: Part,
-        op: Op,
-        spent: &mut Spent,
-    ) {
-        let most = self.front.map_or(f64::INFINITY, |(_, front)| front.client_rate());
-        let own = self.front.map_or(self.place.id, |(edge, _)| edge.to());
-        let route = Route { over: [over[0], over[1], None], most, own, op };
-        self.pool.1.through(ask, part, route, spent).await;
-    }
 }
 
 impl<'m> Room<'m> for Archive<'m> {
@@ -261,10 +233,18 @@ impl<'m> Room<'m> for Archive<'m> {
             FileAct::Get => self.get(ask, spent).await,
             FileAct::Put => self.put(ask, spent).await,
             FileAct::Stage => self.stage(ask, spent).await,
-            FileAct::Delete => self.wanted(ask).into_iter().for_each(|file| self.discard(file)),
+            FileAct::Delete => self.wanted(ask, spent).into_iter().for_each(|file| self.discard(file)),
             FileAct::Session => unreachable!("a plan sends sessions to a tape library"),
         }
         spent.charge(self.place.id, What::Service, self.now());
+    }
+
+    fn recovered(&self) {
+        let mut unreadable = self.unreadable.take();
+        if !unreadable.is_empty() {
+            self.fresh.borrow_mut().append(&mut unreadable);
+            self.deposits.offer(|()| Some(()));
+        }
     }
 
     fn begin_with(&self, file: &FileOp) {

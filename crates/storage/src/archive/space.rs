@@ -65,6 +65,19 @@ impl<'m> Archive<'m> {
         }
     }
 
+    /// The put of a file failed: nobody can have it, and its space is free.
+    pub(super) fn is_lost(&self, file: FileNumber) {
+        self.files.borrow_mut()[file].is_lost = true;
+        self.discard(file);
+        self.give_space(file);
+    }
+
+    /// Space that was taken for a file is given back, because its data did not come.
+    pub(super) fn give_space(&self, file: FileNumber) {
+        self.tell(Fact::SpaceGiven { pool: self.pool_id(), file });
+        self.pool.1.give(self.files.borrow()[file].bytes);
+    }
+
     /// A user deletes or replaces a file; its data goes when nobody reads it.
     pub(super) fn discard(&self, file: FileNumber) {
         self.files.borrow_mut()[file].is_unwanted = true;

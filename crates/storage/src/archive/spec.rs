@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::purge::VARIABLES;
 use crate::expression::Expression;
-use crate::graph::Lowering;
+use crate::graph::{Lowering, View};
 use crate::room::{Known, Lowered, Spec};
+use crate::theory::Load;
 
 /// A disk pool in front of a tape library. Takes streams of file operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -144,6 +145,10 @@ impl Known for ArchivePlan {
 
     fn takes_files(&self) -> bool {
         true
+    }
+
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        view.uses().find_map(|used| used.note(load))
     }
 
     fn sends_blocks(&self) -> bool {

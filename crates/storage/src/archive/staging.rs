@@ -20,8 +20,12 @@ impl<'m> Archive<'m> {
         let is_on_tape = self.files.borrow()[file].tape.is_some();
         let library = self.library.filter(|_| is_on_tape).map_or(self.place.id, |(edge, _)| edge.to());
         spent.charge(library, What::Waiting, self.now());
-        if !self.files.borrow()[file].on_disk {
-            self.recall(file, ask, spent).await;
+        let is_on_disk = self.files.borrow()[file].on_disk;
+        match (is_on_disk, is_on_tape) {
+            (true, _) => {}
+            (false, true) => self.recall(file, ask, spent).await,
+            // Its put failed.
+            (false, false) => spent.fail(),
         }
         drop(arriving);
     }
@@ -42,6 +46,9 @@ impl<'m> Archive<'m> {
             for piece in self.pool.1.parts(volume, from, part) {
                 self.on_tape_path(ask, (library, &mounted), piece, spent).await;
             }
+            if spent.has_failed() {
+                return self.give_space(file);
+            }
             library.1.moved(&mounted, part, false);
             library.0.end(&ask.with(Block { bytes: 0, ..ask.work.data() }), spent, before);
             from += part;
@@ -51,7 +58,8 @@ impl<'m> Archive<'m> {
         self.purge_if_full();
     }
 
-    /// Moves data between a drive and a chain, by the network: inward where it is read from tape, outward where it is written.
+    /// Moves data between a drive and a chain, by the network: inward where it is read from tape, outward where it is written. Nothing
+    /// more of it moves once the pool has failed to read or write some.
     pub(super) async fn on_tape_path(
         &'m self,
         ask: &Ask<FileOp>,
@@ -59,6 +67,9 @@ impl<'m> Archive<'m> {
         part: Part,
         spent: &mut Spent,
     ) {
+        if spent.has_failed() {
+            return;
+        }
         self.volume_ready(part, spent).await;
         let (link, most) = library.1.link(mounted);
         let is_read = ask.cause == headrace_work::Cause::Host;
@@ -70,6 +81,8 @@ impl<'m> Archive<'m> {
         let op = if is_read { Op::Write } else { Op::Read };
         let since = self.now();
         self.pool.1.through(ask, part, Route { over, most, own: library.0.to(), op }, spent).await;
-        library.1.streamed(mounted, part.bytes, self.now() - since, spent).await;
+        if !spent.has_failed() {
+            library.1.streamed(mounted, part.bytes, self.now() - since, spent).await;
+        }
     }
 }

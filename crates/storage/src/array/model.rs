@@ -205,6 +205,15 @@ impl Known for ArrayPlan {
         self.cache.as_ref().is_some_and(|cache| cache.shared)
     }
 
+    fn stripe(&self, view: View) -> Option<(headrace_units::Bytes, u64)> {
+        let data = match &self.layout {
+            Layout::Striped(stripes) => stripes.disks,
+            Layout::Mirrored(_) => return None,
+            Layout::Parity(parity) => parity.data(),
+        };
+        (!self.has_front(view)).then(|| (headrace_units::Bytes(data * self.layout.unit()), data))
+    }
+
     fn changes(&self) -> bool {
         let rebuilds = self.spares > 0 || self.distributed;
         rebuilds && self.failed.contains(&true)

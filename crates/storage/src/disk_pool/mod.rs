@@ -1,5 +1,6 @@
 //! A disk pool: volumes on chains, which hold the files of an archive.
 
+mod small;
 mod through;
 
 use std::cell::{Cell, RefCell};
@@ -11,11 +12,12 @@ use headrace_work::{NodeId, Spent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::graph::{Lowering, MAX_BYTES};
+use crate::graph::{Lowering, MAX_BYTES, View};
 use crate::health::Change;
 use crate::meter::{Activity, Meter, waits};
 use crate::place::{Edge, Place};
 use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
+use crate::theory::Load;
 
 use through::{Lost, Stage, perform};
 
@@ -135,6 +137,10 @@ impl Known for DiskPoolSpec {
     fn pieces(&self) -> Vec<(&'static str, u32)> {
         vec![("volume", self.all_volumes())]
     }
+
+    fn note(&self, view: View, _: &Load) -> Option<String> {
+        small::note(self, view)
+    }
 }
 
 /// A part of a file: on which volume of which chain, and how many bytes.
@@ -211,8 +217,9 @@ impl<'m> DiskPool<'m> {
     /// Chooses the volumes of a file. Gives the first.
     pub(crate) fn allocate(&self, bytes: u64) -> u32 {
         let all = self.spec.all_volumes();
-        // A file begins on a volume that works, where there is one.
-        let works = |volume: &u32| !self.down.borrow().contains(volume);
+        // A file begins on a volume that works, of a device that does, where there is one.
+        let device = |volume: u32| self.devices.get(self.spec.chain_of(volume)).is_none_or(Edge::is_up);
+        let works = |volume: &u32| !self.down.borrow().contains(volume) && device(*volume);
         let from = self.next_volume.get();
         let first = (0..all).map(|at| (from + at) % all).find(works).unwrap_or(from);
         let wanted = bytes.div_ceil(self.spec.volume.0).max(1) % u64::from(all);

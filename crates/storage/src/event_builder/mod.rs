@@ -228,6 +228,7 @@ impl Metered for EventBuilder<'_> {
             waited: counts.waited.get(),
             served: counts.received.get(),
             service: counts.busy.get().max(assembling),
+            away: 0,
         })
     }
 

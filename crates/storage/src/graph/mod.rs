@@ -209,6 +209,11 @@ impl<'g> View<'g> {
         self.node().plan.known().in_pieces()
     }
 
+    /// See [`Known::stripe`](crate::Known::stripe).
+    pub fn stripe(self) -> Option<(Bytes, u64)> {
+        self.node().plan.known().stripe(self)
+    }
+
     /// See [`Known::is_limit`](crate::Known::is_limit).
     pub fn is_limit(self) -> bool {
         self.node().plan.known().is_limit()

@@ -276,6 +276,7 @@ impl Metered for Readout<'_> {
             waited: blocked.area(now),
             served: done * servers,
             service: busy,
+            away: 0,
         })
     }
 

@@ -26,8 +26,8 @@ pub(super) struct Wanted {
 }
 
 #[derive(Clone, Copy)]
-struct Drive {
-    group: usize,
+pub(super) struct Drive {
+    pub group: usize,
     /// Whether it mounts cartridges to read them, and to write.
     reads: bool,
     writes: bool,
@@ -39,9 +39,9 @@ struct Drive {
     /// The share of its buffer that is used up since it started or last went back.
     drained: f64,
     /// Whether a request uses it, or a robot is about to; and the cartridge that it is used for.
-    is_held: bool,
+    pub is_held: bool,
     /// Whether it has failed: it takes no request until it returns.
-    is_down: bool,
+    pub is_down: bool,
     used_for: Option<Cartridge>,
     /// Since when it is unused, or held.
     since: Nanos,
@@ -53,7 +53,7 @@ struct Drive {
 pub(super) struct Drives<'m> {
     pub(super) sim: &'m Sim<'m>,
     pub(super) spec: &'m TapeLibrarySpec,
-    drives: RefCell<Vec<Drive>>,
+    pub(super) drives: RefCell<Vec<Drive>>,
     /// The drive that a cartridge is in or on its way to.
     places: RefCell<BTreeMap<Cartridge, usize>>,
     /// How long requests used the drives of each group, and each cartridge.
@@ -63,10 +63,12 @@ pub(super) struct Drives<'m> {
     accumulating: RefCell<BTreeMap<Cartridge, Nanos>>,
     /// Robot arms, group by group.
     pub(super) arms: Vec<Resource<'m>>,
-    /// The arms that have failed, and who waits until they return.
+    /// The arms that have failed.
     pub(super) broken_arms: RefCell<BTreeSet<u32>>,
-    pub(super) repairs: WaitList<'m, u32, ()>,
     queue: WaitList<'m, Wanted, usize>,
+    /// Who waits for a drive, by the group of their cartridge; and the drives of each group that have failed and are not in use.
+    pub(super) waiting: RefCell<Vec<Level>>,
+    pub(super) away: RefCell<Vec<Level>>,
     pub busy: RefCell<[Level; Cause::ALL.len()]>,
     pub waits: RefCell<Tally>,
     pub services: RefCell<Tally>,
@@ -105,8 +107,9 @@ impl<'m> Drives<'m> {
             accumulating: RefCell::default(),
             arms: arms.collect(),
             broken_arms: RefCell::default(),
-            repairs: WaitList::new(sim),
             queue: WaitList::new(sim),
+            waiting: RefCell::new(vec![Level::default(); spec.groups.len()]),
+            away: RefCell::new(vec![Level::default(); spec.groups.len()]),
             busy: RefCell::default(),
             waits: RefCell::default(),
             services: RefCell::default(),
@@ -121,10 +124,17 @@ impl<'m> Drives<'m> {
         self.accumulate(wanted.cartridge).await;
         let drive = match self.drive_for(&wanted) {
             Some(drive) => self.take(drive, Some(wanted.cartridge)),
-            None => self.queue.wait(wanted).await,
+            None => self.wait(wanted).await,
         };
         self.waits.borrow_mut().record(self.sim.now() - since);
         self.busy.borrow_mut()[wanted.cause as usize].up(self.sim.now(), 1);
+        drive
+    }
+
+    async fn wait(&'m self, wanted: Wanted) -> usize {
+        self.waiting.borrow_mut()[wanted.home].up(self.sim.now(), 1);
+        let drive = self.queue.wait(wanted).await;
+        self.waiting.borrow_mut()[wanted.home].down(self.sim.now(), 1);
         drive
     }
 
@@ -297,17 +307,13 @@ impl<'m> Drives<'m> {
             *self.used_cartridges.borrow_mut().entry(cartridge).or_default() += used;
         }
         let unused = state.used_for.filter(|cartridge| state.cartridge != Some(*cartridge));
+        if state.is_held && state.is_down {
+            self.away.borrow_mut()[state.group].up(self.sim.now(), 1);
+        }
         (state.is_held, state.used_for, state.since) = (false, None, self.sim.now());
         if let Some(cartridge) = unused {
             self.places.borrow_mut().remove(&cartridge);
         }
-    }
-
-    /// A drive works from now on, or does not. Gives whether it is unused.
-    pub(super) fn set_up(&self, drive: usize, is_up: bool) -> bool {
-        let state = &mut self.drives.borrow_mut()[drive];
-        state.is_down = !is_up;
-        !state.is_held
     }
 
     /// How long requests used the drives of each group, and the cartridge that was used longest.

@@ -19,26 +19,43 @@ impl<'m> Drives<'m> {
         }
     }
 
-    fn change_arm(&'m self, arm: u32, is_up: bool) {
+    fn change_arm(&self, arm: u32, is_up: bool) {
+        let mut broken = self.broken_arms.borrow_mut();
         if is_up {
-            self.broken_arms.borrow_mut().remove(&arm);
-            self.repairs.offer(|waiting| (*waiting == arm).then_some(()));
-        } else if self.broken_arms.borrow_mut().insert(arm) {
-            self.sim.spawn(self.without(arm));
+            broken.remove(&arm);
+        } else {
+            broken.insert(arm);
         }
+        let group = self.group_of_arm(arm);
+        let missing = broken.iter().filter(|arm| self.group_of_arm(**arm) == group).count();
+        self.arms[group].set_servers(u64::from(self.spec.groups[group].arms) - missing as u64);
     }
 
-    /// Keeps an arm from moving cartridges until it returns. It moves those first that waited for it when it failed.
-    async fn without(&'m self, arm: u32) {
-        let (mut group, mut before) = (0, arm);
-        while before >= self.spec.groups[group].arms {
-            before -= self.spec.groups[group].arms;
-            group += 1;
+    fn group_of_arm(&self, arm: u32) -> usize {
+        let mut before = 0;
+        let is_within = |group: &super::DriveGroup| {
+            before += group.arms;
+            arm < before
+        };
+        self.spec.groups.iter().position(is_within).expect("a fault names an arm that there is")
+    }
+
+    /// A drive works from now on, or does not. Gives whether it is unused.
+    fn set_up(&self, drive: usize, is_up: bool) -> bool {
+        let (now, state) = (self.sim.now(), &mut self.drives.borrow_mut()[drive]);
+        let away = &mut self.away.borrow_mut()[state.group];
+        match (state.is_held || state.is_down != is_up, is_up) {
+            (true, _) => {}
+            (false, true) => away.down(now, 1),
+            (false, false) => away.up(now, 1),
         }
-        let held = self.arms[group].acquire(()).await;
-        if self.broken_arms.borrow().contains(&arm) {
-            self.repairs.wait(arm).await;
-        }
-        drop(held);
+        state.is_down = !is_up;
+        !state.is_held
+    }
+
+    /// Of a group: requests × ns that waited for its drives, and drives × ns for which drives had failed and were not in use.
+    pub fn waited_and_away(&self, group: usize) -> (u128, u128) {
+        let now = self.sim.now();
+        (self.waiting.borrow()[group].area(now), self.away.borrow()[group].area(now))
     }
 }

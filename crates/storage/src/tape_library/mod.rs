@@ -3,6 +3,7 @@
 mod drives;
 mod faults;
 mod load;
+mod meters;
 mod model;
 mod spec;
 mod streaming;
@@ -17,9 +18,8 @@ use headrace_work::{Ask, Cause, FileOp, FileTable, Spent, What};
 
 use crate::graph::View;
 use crate::health::Change;
-use crate::meter::{Activity, Meter, Portion, waits};
 use crate::place::{Edge, Place};
-use crate::room::{Known, Metered, Plan, Room};
+use crate::room::{Known, Plan, Room};
 use crate::theory::{Demand, Load};
 
 use drives::{Drives, Wanted};
@@ -158,6 +158,13 @@ impl<'m> TapeLibrary<'m> {
         (Spot { cartridge, offset }, here)
     }
 
+    /// Nothing is written there after all: the next bytes are.
+    pub(crate) fn give_back(&self, spot: Spot, bytes: u64) {
+        if self.filling.get() == (spot.cartridge, spot.offset + bytes) {
+            self.filling.set((spot.cartridge, spot.offset));
+        }
+    }
+
     /// The number of the cartridge of a session.
     fn known_cartridge(&self, session: &FileOp) -> Cartridge {
         let (mut known, mut silos) = (self.known.borrow_mut(), self.known_silos.borrow_mut());
@@ -257,60 +264,5 @@ impl<'m> Room<'m> for TapeLibrary<'m> {
 
     fn change_piece(&'m self, piece: u32, change: Change) {
         self.drives.change(piece, change);
-    }
-}
-
-impl Metered for TapeLibrary<'_> {
-    fn activity(&self, now: Nanos) -> Option<Activity> {
-        let drives = &self.drives;
-        let (waits, services, queue) = (drives.waits.borrow(), drives.services.borrow(), drives.queue());
-        Some(Activity {
-            servers: drives.number(),
-            busy: drives.busy.borrow().map(|level| level.area(now)),
-            queue: queue.area(now),
-            waiting: queue.value(),
-            visits: waits.count(),
-            waited: waits.sum_ns(),
-            served: services.count(),
-            service: services.sum_ns(),
-        })
-    }
-
-    fn portions(&self, now: Nanos) -> Vec<Portion> {
-        let (groups, cartridge) = self.drives.used();
-        let busy = |time: Nanos| u128::from(time.0);
-        let mut portions = Vec::new();
-        for (at, (group, used)) in self.spec.groups.iter().zip(groups).enumerate() {
-            let arms = self.drives.arms[at].usage().busy.area(now);
-            let drives = (format!("drives of groups[{at}]"), group.drives, busy(used));
-            for (name, servers, busy) in [drives, (format!("arms of groups[{at}]"), group.arms, arms)] {
-                portions.push(Portion { name, servers: u64::from(servers), busy });
-            }
-        }
-        portions.push(Portion { name: "one cartridge".to_owned(), servers: 1, busy: busy(cartridge) });
-        portions
-    }
-
-    fn waiting(&self) -> Vec<String> {
-        let (drives, path) = (&self.drives, self.place.path);
-        let at_arms = drives.arms.iter().map(|arms| arms.usage().queue.value()).sum();
-        let all = [
-            waits(drives.queue().value(), "request", &format!("a drive of `{path}`")),
-            waits(at_arms, "mount", &format!("a robot arm of `{path}`")),
-        ];
-        all.into_iter().flatten().collect()
-    }
-
-    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
-        let mounts = self.drives.mounts.get();
-        let links = self.links.iter().map(|link| self.place.site.fluid.usage(*link));
-        put("mounts", Meter::Count(mounts));
-        put("mounts_per_access", Meter::Share(mounts, self.accesses.get()));
-        put("most_drives_busy", Meter::Peak(self.held.borrow().max()));
-        put("bytes_read", Meter::Count(self.read.get()));
-        put("bytes_written", Meter::Count(self.written.get()));
-        put("paths_busy", Meter::Area(links.map(|usage| usage.busy.iter().sum::<u128>()).sum()));
-        put("passed_through", Meter::Count(self.drives.passed.get()));
-        put("back_hitches", Meter::Count(self.back_hitches.get()));
     }
 }

@@ -43,10 +43,10 @@ pub struct FileSurvey {
     pub skipped: u64,
     /// Files that are read before they are written, in the order in which they are read.
     pub older: Arc<Vec<OlderFile>>,
-    /// How long sessions use their drives, in s, sorted.
-    pub sessions: Arc<[f32]>,
+    /// How long sessions use their drives, in s, sorted, and the silos of their cartridges where those are known.
+    pub sessions: Arc<[(f32, Option<u32>)]>,
     /// From the end of a session to the next of the same cartridge, in s, sorted.
-    pub gaps: Arc<[f32]>,
+    pub gaps: Arc<[(f32, Option<u32>)]>,
 }
 
 /// A file that existed when the log began.
@@ -127,8 +127,8 @@ pub(super) fn survey(
         let op = logged.op;
         survey.add(&logged);
         if op.act == FileAct::Session {
-            sessions.push(op.drive.time.secs() as f32);
-            gaps.extend(between.next(&logged).gap.map(|gap| gap.secs() as f32));
+            sessions.push((op.drive.time.secs() as f32, op.drive.silo));
+            gaps.extend(between.next(&logged).gap.map(|gap| (gap.secs() as f32, op.drive.silo)));
         }
         let [is_lost, differs] = files.take(&logged, unseen);
         survey.lost += u64::from(is_lost);
@@ -145,8 +145,8 @@ pub(super) fn survey(
     Ok(survey)
 }
 
-fn sorted(mut times: Vec<f32>) -> Arc<[f32]> {
-    times.sort_by(f32::total_cmp);
+fn sorted(mut times: Vec<(f32, Option<u32>)>) -> Arc<[(f32, Option<u32>)]> {
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
     times.into()
 }
 

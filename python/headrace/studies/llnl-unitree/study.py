@@ -349,13 +349,31 @@ def _delayed(puts: "pl.DataFrame") -> dict[str, float]:
     import polars as pl  # noqa: PLC0415
 
     late = puts.with_columns(late=pl.col("s") - 0.76 - pl.col("bytes") / 4.7e6)
+    # The report leaves these out as outliers.
+    late = late.filter(~((pl.col("bytes") < 1_000_000_000) & (pl.col("s") > 1000)))
     found = {}
     for size_mb in (179, 10):
-        near = late.filter((pl.col("bytes") / (size_mb * 1e6) - 1).abs() <= 0.2)["late"]
+        near = _block(late, size_mb * 1e6)["late"]
         found[f"put_{size_mb}_delay_s"] = _number(near.mean())
         found[f"put_{size_mb}_p99_s"] = _number(near.quantile(0.99, "linear"))
     large = puts.filter((pl.col("bytes") / 600e6 - 1).abs() <= 0.1)["s"]
     return found | {"put_600_spread": _number(large.max()) / _number(large.min())}
+
+
+# Transfers in a block of the report, which has them in order of size.
+BLOCK = 1000
+
+
+def _block(puts: "pl.DataFrame", mean: float) -> "pl.DataFrame":
+    """Return as many puts as a block has, neighbours in size, whose mean size is nearest to this."""
+    import polars as pl  # noqa: PLC0415
+
+    ordered = puts.sort("bytes", "s")
+    off = ordered.select((pl.col("bytes").cast(pl.Float64).rolling_mean(BLOCK) - mean).abs())["bytes"]
+    last = off.arg_min()
+    if last is None:
+        raise ValueError(f"{len(puts)} puts are no block of {BLOCK}")
+    return ordered.slice(last - BLOCK + 1, BLOCK)
 
 
 def _number(found: object) -> float:

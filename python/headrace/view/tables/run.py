@@ -142,6 +142,9 @@ def components(found: Json) -> tuple[list[str], list[list[str]]]:
         )
         behind = [f"{background(part):.1%}" if part["utilisation"] is not None else ""] if beside else []
         rows.append([part["path"], busy, *behind, queue, *times, number(part["bytes_per_s"] / 1e6)])
+        for portion in portions(part):
+            cells = [f"{portion['utilisation']:.1%}", *([""] if beside else []), _queue(portion)]
+            rows.append([_portion(part, portion), *cells, "", "", ""])
     behind = ["background"] if beside else []
     return ["", "busy", *behind, "waiting", f"mean wait, {wait.name}", f"server held, {held.name}", "MB/s"], rows
 
@@ -150,6 +153,28 @@ def units_of_components(parts: list[Json]) -> tuple[Unit, Unit]:
     """Return the units of the columns of components' mean waits and of the times that servers were held."""
     served = [part for part in parts if part["utilisation"] is not None]
     return unit(part["waiting_ms"] for part in served), unit(part["service_ms"] for part in served)
+
+
+# The busiest servers of a component that are shown where others cannot stand in for them.
+MOST_PORTIONS = 8
+
+
+def portions(part: Json) -> list[Json]:
+    """Return the servers of a component that stand in for no others, unless they are all of it; of many the busiest."""
+    whole = (part["servers"], f"{part['utilisation'] or 0:.1%}")
+    some = [one for one in part["portions"] if (one["servers"], f"{one['utilisation']:.1%}") != whole]
+    least = sorted((portion["utilisation"] for portion in some), reverse=True)[:MOST_PORTIONS]
+    return [portion for portion in some if portion["utilisation"] >= least[-1]][:MOST_PORTIONS]
+
+
+def _portion(part: Json, portion: Json) -> str:
+    failed = portion["unavailable"]
+    note = f" ({level(failed)} of {portion['servers']} failed)" if failed else ""
+    return f"{part['path']}: {portion['what']}{note}"
+
+
+def _queue(portion: Json) -> str:
+    return "" if portion["queue"] is None else level(portion["queue"])
 
 
 def phases(found: Json) -> tuple[list[str], list[list[str]]]:
@@ -251,10 +276,27 @@ def saturation(found: Json) -> Json:
 
     Beside these `parts` the names of the units of `wait` and `held`.
     """
-    parts = sorted(grouped(found["components"]), key=lambda part: -(part["utilisation"] or 0.0))
-    units = units_of_components(parts)
-    told = [_headroom(part, found, units) for part in parts if part["utilisation"] is not None]
+    measured = [part for part in grouped(found["components"]) if part["utilisation"] is not None]
+    units = units_of_components(measured)
+    rows = [(part["utilisation"], _headroom(part, found, units)) for part in measured]
+    rows += [(one["utilisation"], _headroom_of(part, one, found)) for part in measured for one in portions(part)]
+    told = [row for _, row in sorted(rows, key=lambda row: -row[0])]
     return {"parts": told, "wait": units[0].name, "held": units[1].name}
+
+
+def _is_open(found: Json) -> bool:
+    return found["bottleneck"] is not None and found["bottleneck"]["saturates_at"] is not None
+
+
+def _headroom_of(part: Json, portion: Json, found: Json) -> Json:
+    used = portion["utilisation"]
+    multiple = _multiple(used) if _is_open(found) and used > 0 else ""
+    return {
+        "path": _portion(part, portion),
+        "hosts": f"{min(used, 1) * 100:.1f}",
+        "background": "0.0",
+        "cells": [f"{used:.1%}", "", multiple, _queue(portion), "", ""],
+    }
 
 
 def _multiple(used: float) -> str:
@@ -263,7 +305,6 @@ def _multiple(used: float) -> str:
 
 
 def _headroom(part: Json, found: Json, units: tuple[Unit, Unit]) -> Json:
-    open_load = found["bottleneck"] is not None and found["bottleneck"]["saturates_at"] is not None
     used, behind = part["utilisation"], background(part)
     return {
         "path": part["path"],
@@ -272,7 +313,7 @@ def _headroom(part: Json, found: Json, units: tuple[Unit, Unit]) -> Json:
         "cells": [
             f"{used:.1%}",
             f"{behind:.1%}" if behind else "",
-            _multiple(used) if open_load and used > 0 else "",
+            _multiple(used) if _is_open(found) and used > 0 else "",
             level(part["queue"]),
             units[0].cell(part["waiting_ms"]),
             units[1].cell(part["service_ms"]),
