@@ -1,6 +1,7 @@
 """Tables and bars on a terminal of any width: numbers whole, units beside them, what does not fit named."""
 
 import re
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -116,6 +117,7 @@ def test_a_component_has_one_unit_a_column() -> None:
 
 def test_a_colour_belongs_to_one_name() -> None:
     names = ["first law", "second law", "third law", "measured", "simulated"]
-    told = chart.colours(names).to_dict()["scale"]["range"]
+    drawn: Any = chart.colours(names).to_dict()
+    told = drawn["scale"]["range"]
     assert len(set(told)) == len(names)
     assert told[3] == chart.SERIES["measured"]

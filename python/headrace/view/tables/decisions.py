@@ -39,7 +39,7 @@ class Column:
         return self.unit.of(value) if self.asked.is_time else value
 
 
-def column(asked: Objective, found: Iterable[Mapping[str, tuple[float, float]]]) -> Column:
+def column(asked: Objective, found: Iterable[Mapping[str, tuple[float, float | None]]]) -> Column:
     """Return how an objective's values are written: those found, by the text that asks for them, and its bound."""
     values = [one[asked.text][0] for one in found if asked.text in one]
     return Column(asked, unit([*values, asked.bound]))
