@@ -6,12 +6,12 @@ from headrace.study import Report, in_a_sentence
 from headrace.view.pages import page
 from headrace.view.pictures import study as pictures
 from headrace.view.pictures.chart import svg
-from headrace.view.tables.studies import claims
+from headrace.view.tables import studies as tables
 
 
 def write(report: Report, file: str | Path) -> None:
     """Write the page to a file: whole, or not at all."""
-    columns, rows = claims(report)
+    columns, rows = tables.claims(report)
     page.write(
         file,
         "study.html",
@@ -19,7 +19,7 @@ def write(report: Report, file: str | Path) -> None:
         subtitle=f"study {report['study']}",
         answer=in_a_sentence(report),
         notes=[],
-        argued=[claim for claim in report["claims"] if claim["why"]],
+        argued=[{"id": claim["id"], "said": tables.in_a_sentence(claim)} for claim in report["claims"] if claim["why"]],
         pictures=[(figure["title"], svg(pictures.of(figure))) for figure in report["figures"]],
         columns=columns,
         rows=rows,

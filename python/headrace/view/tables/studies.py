@@ -1,25 +1,35 @@
-"""A study as a table: each claim, its reference value, what was obtained, the verdict."""
+"""A study as a table: each claim, the verdict, what was obtained and its reference value."""
 
-from headrace.study import Report
+from headrace.study import Judged, Report
 
-COLUMNS = ("claim", "", "reference", "", "obtained", "tolerance", "verdict")
+COLUMNS = ("claim", "verdict", "quantity", "obtained", "reference", "tolerance", "kind")
 
 
 def claims(report: Report) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Return the claims as columns and rows; the verdict stands last."""
+    """Return the claims as columns and rows, what matters most first: a narrow terminal leaves out the last columns."""
     rows = [
         [
             claim["id"],
-            claim["text"],
-            claim["kind"],
-            _shown(claim["published"]),
-            _shown(claim["obtained"]),
-            claim["tolerance"],
             claim["verdict"],
+            claim["text"],
+            _shown(claim["obtained"]),
+            _shown(claim["published"]),
+            claim["tolerance"],
+            claim["kind"],
         ]
         for claim in report["claims"]
     ]
     return COLUMNS, rows
+
+
+# Verdicts that are no verbs.
+SAID = {verdict: f"is {verdict}" for verdict in ("undecided", "disputed", "not testable")}
+
+
+def in_a_sentence(claim: Judged) -> str:
+    """Say the verdict on a claim and what its study says of it."""
+    end = "" if claim["why"].endswith((".", "?")) else "."
+    return f"{SAID.get(claim['verdict'], claim['verdict'])}: {claim['why']}{end}"
 
 
 def _shown(value: object, *, digits: int = 5) -> str:

@@ -20,9 +20,9 @@ def show(report: Report) -> None:
     console = parts.console()
     console.print(parts.bold(in_a_sentence(report)))
     rows: list[tuple[str | Text, ...]] = []
-    for *cells, verdict in tables.claims(report)[1]:
-        rows.append((*cells, Text(verdict, style=VERDICT_STYLE[verdict])))
-    console.print(parts.table(tables.COLUMNS, rows, words=("claim", "", "compared with", "tolerance", "verdict")))
+    for name, verdict, *cells in tables.claims(report)[1]:
+        rows.append((name, Text(verdict, style=VERDICT_STYLE[verdict]), *cells))
+    console.print(parts.table(tables.COLUMNS, rows, words=("claim", "verdict", "quantity", "tolerance", "kind")))
     for claim in report["claims"]:
         if claim["why"]:
-            console.print(f"\n{claim['id']} is {claim['verdict']}: {claim['why']}")
+            console.print(f"\n{claim['id']} {tables.in_a_sentence(claim)}")
