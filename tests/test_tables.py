@@ -106,7 +106,8 @@ def test_legs_have_one_unit_and_digits_by_the_longest() -> None:
 def test_a_component_has_one_unit_a_column() -> None:
     def part(path: str, wait: float, held: float) -> dict[str, object]:
         times = {"waiting_ms": wait, "service_ms": held}
-        return {"path": path, "group": path, "utilisation": 0.5, "queue": 1.0, "bytes_per_s": 0.0} | times
+        level = {"utilisation": 0.5, "queue": 1.0, "bytes_per_s": 0.0, "servers": 1, "portions": []}
+        return {"path": path, "group": path} | level | times
 
     parts = [part("front", 416.1, 0.4) | {"utilisation_by_cause": {}}, part("library", 53_269.0, 0.02)]
     parts[1]["utilisation_by_cause"] = {}

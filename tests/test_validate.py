@@ -186,7 +186,7 @@ def test_calibrate_writes_a_scenario_that_runs(headrace: Run, tmp_path: Path) ->
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("Fitted: simulated bandwidth differs from the measured by")
     assert "0.15 ms →" in (tmp_path / "fitted.yaml").read_text()
-    drawn = (tmp_path / "page.html").read_text()
+    drawn = (tmp_path / "page.html").read_text().replace("\u00a0", " ")
     assert ran.stdout.splitlines()[0] in drawn
     assert "system.drive.service" in drawn
     again = headrace("validate", "fitted.yaml", "m.json", "--requests", 1000, "--json", cwd=tmp_path)

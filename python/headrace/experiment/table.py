@@ -209,18 +209,23 @@ class Table(reports.InNotebook):
         return [place for place in self.experiment.places if place.startswith("workload.")]
 
     def _by_load(self, metric: str) -> str:
-        """Say which design is best at each load: the load is given, the design is to be chosen."""
+        """Say which design is best at each load: the load is given, the design is to be chosen if there are several."""
         loads, by_load = self._loads, dict[str, list[Point]]()
         for point in self.experiment.points:
             load = Point({place: value for place, value in point.values.items() if place in loads})
             by_load.setdefault(str(load), []).append(point)
-        chosen = [self._best_at(load, points, metric) for load, points in by_load.items()]
         name = in_words(metric)
-        designs = {self._design(point) for point in self.experiment.points}
-        best = "" if len(designs) == 1 else "highest " if metric.endswith(MORE_IS_BETTER) else "lowest "
+        one = len({self._design(point) for point in self.experiment.points}) == 1
+        say = self._value_at if one else self._best_at
+        chosen = [say(load, points, metric) for load, points in by_load.items()]
+        best = "" if one else "highest " if metric.endswith(MORE_IS_BETTER) else "lowest "
         more = f"; {len(chosen) - MOST_LOADS} more loads are in the table" if len(chosen) > MOST_LOADS else ""
         untested = UNTESTED if len(by_load) < len(self.experiment.points) and not self._have_two_runs() else ""
         return f"{name} is {best}{'; '.join(chosen[:MOST_LOADS])}{more}.{untested}"
+
+    def _value_at(self, load: str, points: list[Point], metric: str) -> str:
+        value = None if self.reason(points[0]) else self.mean(points[0], metric)
+        return f"{written(metric, *value)} at {load}" if value else f"unknown at {load}, which failed"
 
     def _best_at(self, load: str, points: list[Point], metric: str) -> str:
         most = metric.endswith(MORE_IS_BETTER)
