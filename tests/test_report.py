@@ -8,9 +8,9 @@ import pytest
 
 from conftest import ROOT, Run, real_program
 from headrace import Results, load
-from headrace.view.pages.page import unbroken
 from headrace.view.pictures import chart
 from headrace.view.pictures.run import export
+from headrace.view.words import unbroken
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 

@@ -122,3 +122,14 @@ def test_a_colour_belongs_to_one_name() -> None:
     told = drawn["scale"]["range"]
     assert len(set(told)) == len(names)
     assert told[3] == chart.SERIES["measured"]
+
+
+def test_no_line_of_a_sentence_ends_between_a_number_and_its_unit() -> None:
+    text = "users: 66.06 requests/s (1.082 MB/s), mean 171 ± 12 ms, p99 1.15 s. Bottleneck: disk, 16 % busy."
+    for width in range(24, 100):
+        console = parts.console(width=width)
+        with console.capture() as told:
+            console.print(parts.bold(text))
+        lines = told.get().splitlines()
+        assert " ".join(line.rstrip() for line in lines) == text
+        assert not any(re.search(r"(\b\d[\d.]*|±)$", line.rstrip()) for line in lines), lines

@@ -1,5 +1,7 @@
 """Numbers as people read them."""
 
+import re
+
 
 def amount(bytes_: float) -> str:
     """Write bytes in three digits, in decimal units as throughput.
@@ -69,3 +71,13 @@ def counted(number: int, what: str) -> str:
     ('1 stream', '1,200 components')
     """
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def unbroken(text: str, space: str = "\N{NO-BREAK SPACE}") -> str:
+    """Return a text whose lines do not break between a number and its unit or its interval.
+
+    >>> unbroken("d, 27 % busy: 77 ± 36 s, 4 disks").replace("\N{NO-BREAK SPACE}", "~")
+    'd, 27~% busy: 77~±~36~s, 4 disks'
+    """
+    apart = r"(?<=\d) (?=(%|±|µs|ms|s|min|h|d|requests/s|/s|[kMGT]?i?B(/s)?)(?!\w))|(?<=±) "
+    return re.sub(apart, space, text)

@@ -1,7 +1,6 @@
 """Pages that need no network and no script: light and dark, wide and narrow, on screen and on paper."""
 
 import functools
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import jinja2
 from headrace import reports
 from headrace._core import __version__
 from headrace.files import write_whole
+from headrace.view.words import unbroken
 
 
 def render(
@@ -42,16 +42,6 @@ def _templates() -> jinja2.Environment:
     )
     made.filters["unbroken"] = unbroken
     return made
-
-
-def unbroken(text: str) -> str:
-    """Return a text whose lines do not break between a number and its unit or its interval.
-
-    >>> unbroken("d, 27 % busy: 77 ± 36 s, 4 disks").replace("\N{NO-BREAK SPACE}", "~")
-    'd, 27~% busy: 77~±~36~s, 4 disks'
-    """
-    apart = r"(?<=\d) (?=(%|±|µs|ms|s|min|h|d|/s|[kMGT]?i?B(/s)?)(?!\w))|(?<=±) "
-    return re.sub(apart, "\N{NO-BREAK SPACE}", text)
 
 
 def write(file: str | Path, template: str, **values: Any) -> None:

@@ -13,7 +13,7 @@ def show(found: Json) -> None:
     console = parts.console()
     console.print(parts.bold(tables.in_a_sentence(found)))
     for note in tables.notes(found):
-        console.print(f"note: {note}")
+        console.print(parts.sentence(f"note: {note}"))
     for title, rows in tables.shown(found).items():
         console.print()
         words = {rows[0][0], "share: from + mean, s"}

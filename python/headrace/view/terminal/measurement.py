@@ -13,7 +13,7 @@ def show(found: Measurement) -> None:
     console = parts.console()
     console.print(parts.bold(tables.in_a_sentence(found.points, found.machine)))
     for remark in found.remarks:
-        console.print(f"note: {remark}")
+        console.print(parts.sentence(f"note: {remark}"))
     console.print()
     console.print(parts.table(*tables.rows(found.points), words=("op", "pattern")))
 
@@ -23,7 +23,7 @@ def show_comparison(found: dict[str, Any]) -> None:
     console = parts.console()
     console.print(parts.bold(comparisons.in_a_sentence(found)))
     for remark in found["remarks"]:
-        console.print(f"note: {remark}")
+        console.print(parts.sentence(f"note: {remark}"))
     for title, table in {
         "size of the error of bandwidth": comparisons.size_rows(found),
         "load by load": comparisons.rows(found),
@@ -37,7 +37,7 @@ def show_fit(found: dict[str, Any]) -> None:
     console = parts.console()
     console.print(parts.bold(comparisons.fitted_in_a_sentence(found)))
     for warning in found["warnings"]:
-        console.print(f"warning: {warning}")
+        console.print(parts.sentence(f"warning: {warning}"))
     console.print()
     console.print(parts.table(*comparisons.parameter_rows(found), words=("parameter",)))
     console.print()

@@ -3,14 +3,18 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from headrace.mistakes import printable
 from headrace.view.terminal.fitted import Fitted
+from headrace.view.words import unbroken
 
 BAR = "█"
+# Stands for a space at which no line breaks: it is as wide, and becomes a space when lines are made.
+UNBROKEN = "\N{BRAILLE PATTERN BLANK}"
 LEAST_DRAWN = 0.005
 
 
@@ -21,6 +25,11 @@ class Plain(Console):
         """Return text as it is printed; every string comes by here, those in tables too."""
         return super().render_str(printable(text), **how)
 
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Return what is printed, in lines; spaces at which they must not break are spaces now."""
+        for segment in super().render(renderable, options):
+            yield segment._replace(text=segment.text.replace(UNBROKEN, " "))
+
 
 def console(*, width: int | None = None) -> Console:
     """Return a console that prints text as it is."""
@@ -29,7 +38,12 @@ def console(*, width: int | None = None) -> Console:
 
 def bold(text: str) -> Text:
     """Return the line that stands on top."""
-    return Text(printable(text), style="bold")
+    return sentence(text, style="bold")
+
+
+def sentence(text: str, *, style: str = "") -> Text:
+    """Return a text whose lines do not break between a number and its unit."""
+    return Text(unbroken(printable(text), UNBROKEN), style=style)
 
 
 def bar(share: float, *, style: str = "blue") -> Text:

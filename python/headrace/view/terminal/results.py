@@ -4,7 +4,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from headrace import times
 from headrace.view import words
@@ -19,7 +18,7 @@ def show(found: Json) -> None:
     console = parts.console()
     console.print(parts.bold(found["answer"]))
     for note in found["notes"]:
-        console.print(Text(f"note: {note}", style="yellow"))
+        console.print(parts.sentence(f"note: {note}", style="yellow"))
     theories = {theory["stream"]: theory for theory in found["theory"]}
     for stream in found["streams"]:
         if stream["response"]["count"]:
