@@ -230,3 +230,18 @@ fn a_load_that_shares_rows_is_not_refused() {
     let Err(refused) = run(&load(400_000, "uniform")) else { panic!("the dies would be more than busy") };
     assert!(refused.rendered().contains("overloaded"), "{}", refused.rendered());
 }
+
+/// Where reads wait for programs, the 32 places of SATA are used up before the port is: what the port has left is an estimate.
+#[test]
+fn headroom_of_mixed_requests_is_an_estimate() {
+    let estimate = |op: &str| {
+        let text = format!(
+            "system: {{drive: {{type: ssd, device: samsung-pm883-480gb}}}}\nworkload: {{users: {{to: drive, arrivals: {{poisson: 20000 /s}}, \
+             op: {op}}}}}\nrun: {{requests: 20000}}\n"
+        );
+        let found = simulate(&text, "mixed.yaml", &[], &Options::default(), &Progress::default());
+        let found = found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results;
+        found.bottleneck.expect("the port is busy").estimate
+    };
+    assert!(!estimate("read") && estimate("{reads: 70 %}"));
+}

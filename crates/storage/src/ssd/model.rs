@@ -104,7 +104,8 @@ impl Known for SsdPlan {
 
     fn scales(&self, _: View, load: &Load) -> bool {
         // Garbage collection follows from what is written, and the port from what is sent. Neighbours share rows while they come close
-        // together.
-        load.uniform
+        // together; reads wait for programs of their dies, and hold the few places of a SATA queue meanwhile.
+        let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
+        load.uniform && !(reads && load.writes())
     }
 }
