@@ -14,8 +14,8 @@ use crate::plan::{Plan, StreamPlan};
 /// Number of requests in each of the first segments: the fewest, the most.
 const FIRST_SEGMENT: [u64; 2] = [100, 6400];
 
-/// Number of requests in each of the first segments of a run that ends after `wanted` requests. They double when there are too many
-/// segments: twice until that end, where they may begin so long. So runs that end before have segments too.
+/// Number of requests in each of the first segments of a run of `wanted` requests: a quarter of the final number, within
+/// [`FIRST_SEGMENT`]. Segments are merged in pairs when there are too many. A run that is cut short still has several.
 fn first_segment(wanted: u64) -> u64 {
     let [fewest, most] = FIRST_SEGMENT;
     let longest = (wanted / (4 * histogram::SEGMENTS as u64)).min(most);

@@ -388,7 +388,7 @@ fn a_pool_lies_on_block_devices() {
     is(archive.bytes_per_s * failed.simulated_s, 50e6); // The put alone.
 }
 
-/// Who recalls to a device that fails has no file, who puts there neither, and what cannot be read is stored to tape once it can.
+/// Recalls and puts to a failed device fail. A file that cannot be read is migrated once its device works again.
 #[test]
 fn a_device_that_fails_is_noticed_by_puts_recalls_and_migration() {
     let device = "{type: disk, device: seagate-st3500630ns, positioning: independent}";

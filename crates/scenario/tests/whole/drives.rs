@@ -25,9 +25,7 @@ fn each_rate(disk: &str, workload: &str, requests: u32) -> Vec<f64> {
         "system: {{d: {{type: disk, positioning: mechanical, {disk}}}}}\nworkload: {{{workload}}}\n\
          run: {{requests: {requests}, seed: 1}}"
     );
-    let found = simulate(&text, "drives.yaml", &[], &Options::default(), &Progress::default());
-    let found = found.unwrap_or_else(|problems| panic!("{}", problems.rendered()));
-    found.results.streams.iter().map(|stream| stream.bytes_per_s / 1e6).collect()
+    run(&text).streams.iter().map(|stream| stream.bytes_per_s / 1e6).collect()
 }
 
 fn sequential(op: &str, size: &str, depth: u32) -> String {
@@ -188,9 +186,7 @@ workload: {{{workload}}}
 run: {{requests: 5000}}
 "
     );
-    let found = simulate(&text, "test.yaml", &[], &Options::default(), &Progress::default());
-    let results = found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results;
-    results.components[0].utilisation.unwrap()
+    run(&text).components[0].utilisation.unwrap()
 }
 
 /// Sequential reads at a small load use the share of the time that their data takes to pass under the head, though nearly all of it was
