@@ -116,6 +116,8 @@ def interval(middle: float, half: float | None) -> str:
 
     >>> interval(12.3456, 0.123), interval(76918.4, 35724.0), interval(1234.5, None), interval(5.0, 0.0)
     ('12.35 ± 0.12', '77,000 ± 36,000', '1234', '5')
+    >>> interval(-0.04, 1.6)
+    '0.0 ± 1.6'
     """
     plain = f"{middle:,.0f}" if abs(middle) >= 9999.5 else f"{middle:.4g}"
     if not half:
@@ -126,4 +128,5 @@ def interval(middle: float, half: float | None) -> str:
         return plain
     thousands = "," if max(abs(middle), half) >= 9999.5 else ""
     form = f"{thousands}.{max(0, digits)}f"
-    return f"{round(middle, digits):{form}} ± {round(half, digits):{form}}"
+    # What rounds to nothing has no sign.
+    return f"{round(middle, digits) + 0.0:{form}} ± {round(half, digits):{form}}"

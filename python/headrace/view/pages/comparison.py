@@ -7,6 +7,7 @@ from headrace.view.pages import page
 from headrace.view.pictures.chart import svg
 from headrace.view.pictures.measurement import rates
 from headrace.view.tables.comparison import fitted_in_a_sentence, in_a_sentence, parameter_rows, rows, size_rows
+from headrace.view.words import counted
 
 Json = dict[str, Any]
 
@@ -14,22 +15,27 @@ Json = dict[str, Any]
 def write(found: Json, file: str | Path) -> None:
     """Write the page to a file: whole, or not at all."""
     title = Path(found["scenario"]).stem
-    _write(file, found, title=title, answer=in_a_sentence(found), notes=found["remarks"], tables={})
+    done = f"validation of a scenario against a measurement of {counted(len(found['rows']), 'load')}"
+    _write(file, found, title=title, done=done, answer=in_a_sentence(found), notes=found["remarks"], tables={})
 
 
 def write_fit(found: Json, file: str | Path, *, title: str) -> None:
     """Write what a fit reached, and each parameter: whole, or not at all."""
     tables = {"Parameters": parameter_rows(found)}
-    answer = fitted_in_a_sentence(found)
-    _write(file, found["fitted"], title=f"{title}, fitted", answer=answer, notes=found["warnings"], tables=tables)
+    fitted, answer = found["fitted"], fitted_in_a_sentence(found)
+    done = f"calibration of a scenario by a measurement of {counted(len(fitted['rows']), 'load')}"
+    _write(file, fitted, title=f"{title}, fitted", done=done, answer=answer, notes=found["warnings"], tables=tables)
 
 
-def _write(file: str | Path, found: Json, *, title: str, answer: str, notes: list[str], tables: Json) -> None:
+def _write(
+    file: str | Path, found: Json, *, title: str, done: str, answer: str, notes: list[str], tables: Json
+) -> None:
     loads = {"Mean absolute error of bandwidth by record size": size_rows(found), "Load by load": rows(found)}
     page.write(
         file,
         "tables.html",
         title=title,
+        subtitle=done,
         answer=answer,
         notes=notes,
         pictures={title: svg(chart) for title, chart in rates(found["rows"]).items()},

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from headrace.experiment.capacity import Capacity
 from headrace.experiment.compare import Comparison
+from headrace.experiment.objective import asked_for
 from headrace.experiment.optimise import Optimum
 from headrace.experiment.sensitivity import Sensitivity
 from headrace.reports import NONE, Texts
@@ -19,30 +20,51 @@ def write_comparison(found: Comparison, file: str | Path, *, scenarios: Texts = 
     """Write by how much two scenarios differ: whole, or not at all."""
     drawn = {"Difference of B from A, with 95 % intervals": pictures.differences(found)}
     told = {f"A: {found.a}; B: {found.b}": tables.differences(found)}
-    _write(file, f"{found.b} against {found.a}", found.answer, drawn, told, scenarios)
+    done = f"comparison, {found.replications} paired replications with the same random numbers"
+    _write(file, f"{found.b} against {found.a}", done, found.answer, drawn, told, scenarios)
 
 
 def write_capacity(found: Capacity, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
     """Write which values meet the objectives: whole, or not at all."""
     drawn = {f"Goal: {goal.goal}": pictures.tried(found, goal) for goal in found.goals}
-    _write(file, title, found.answer, drawn, {"Values that were tried": tables.loads(found)}, scenarios)
+    done = f"capacity: which {found.path} meets {' and '.join(goal.goal for goal in found.goals)}"
+    _write(file, title, done, found.answer, drawn, {"Values that were tried": tables.loads(found)}, scenarios)
 
 
 def write_optimum(found: Optimum, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
-    """Write the Pareto-optimal designs: whole, or not at all."""
-    drawn = {"All designs, by the first two goals": pictures.front(found)} if len(found.goals) > 1 else {}
-    heading = "Pareto-optimal designs" if found.front else "Designs, the closest to the constraints first"
-    _write(file, title, found.answer, drawn, {heading: tables.front(found)}, scenarios)
+    """Write the best designs, and all that were tried: whole, or not at all."""
+    several, bound = len(found.goals) > 1, bool(found.constraints)
+    drawn = {
+        "All designs, by the first two goals" if several else "All designs, by the goal and the first constraint"
+        if bound else "Designs by the goal": pictures.front(found) if several or bound else pictures.ranked(found)
+    }  # fmt: skip
+    told = {"Pareto-optimal designs": tables.front(found)} if several and found.front else {}
+    told |= {"All designs that were run": tables.tried(found)}
+    _write(file, title, _asked(found), found.answer, drawn, told, scenarios)
+
+
+def _asked(found: Optimum) -> str:
+    """Return what was asked for: goals and constraints."""
+    goals = [f"{'maximise' if more else 'minimise'} {goal.bare}" for goal, more in found.goals]
+    within = f", subject to {' and '.join(one.text for one in found.constraints)}" if found.constraints else ""
+    return f"optimisation: {', '.join(goals)}{within}"
 
 
 def write_sensitivity(found: Sensitivity, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
     """Write which ranges matter: whole, or not at all."""
     drawn = {"How much each range matters, with 95 % intervals": pictures.effects(found)}
-    _write(file, title, found.answer, drawn, {"Effects": tables.effects(found)}, scenarios)
+    done = f"sensitivity of {asked_for(found.metric)}, method of {found.method.capitalize()}"
+    _write(file, title, done, found.answer, drawn, {"Effects": tables.effects(found)}, scenarios)
 
 
 def _write(
-    file: str | Path, title: str, answer: str, drawn: dict[str, Drawing], told: dict[str, Rows], scenarios: Texts
+    file: str | Path,
+    title: str,
+    done: str,
+    answer: str,
+    drawn: dict[str, Drawing],
+    told: dict[str, Rows],
+    scenarios: Texts,
 ) -> None:
     shown = {"pictures": {name: svg(chart) for name, chart in drawn.items()}, "tables": told, "scenarios": scenarios}
-    page.write(file, "tables.html", title=title, answer=answer, notes=[], **shown)
+    page.write(file, "tables.html", title=title, subtitle=done, answer=answer, notes=[], **shown)

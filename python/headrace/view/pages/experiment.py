@@ -7,6 +7,7 @@ from headrace.view.pages import page, run
 from headrace.view.pictures import experiment as pictures
 from headrace.view.pictures.chart import svg
 from headrace.view.tables.experiment import as_rows, metric_title, notes, shown_metrics, unit_of
+from headrace.view.words import counted
 
 
 def write(table: Table, file: str | Path, *, runs: bool = False) -> None:
@@ -24,15 +25,23 @@ def write(table: Table, file: str | Path, *, runs: bool = False) -> None:
         file,
         "experiment.html",
         title=Path(table.experiment.scenario.file).stem,
+        subtitle=_what_was_run(table),
         answer=table.answer,
         notes=notes(table),
         pictures=_drawn(table, metrics),
-        wide=len(table.experiment.places) > 2,
         columns=columns,
-        rows=list(zip(rows, _links(table, folder.name if runs else None), strict=True)),
+        rows=rows,
+        links=_links(table, folder.name if runs else None),
         scenario=table.experiment.scenario.text,
         changes=table.experiment.scenario.changes,
     )
+
+
+def _what_was_run(table: Table) -> str:
+    points, runs = table.experiment.points, [len(table.of(point)) for point in table.experiment.points]
+    most = max(runs, default=0)
+    over = f" of {' × '.join(table.experiment.places)}" if table.experiment.places else ""
+    return f"sweep{over}: {counted(len(points), 'point')}, at most {counted(most, 'run')} each"
 
 
 def _write_runs(table: Table, folder: Path) -> None:

@@ -18,6 +18,7 @@ def write(found: Json, file: str | Path, *, title: str) -> None:
         file,
         "tables.html",
         title=title,
+        subtitle="analysis of the logs of an archive",
         answer=tables.in_a_sentence(found),
         notes=[*verdict, *tables.notes(found)],
         pictures={name: svg(chart) for name, chart in pictures.drawn(found).items()},

@@ -1,14 +1,17 @@
 """Pages that need no network and no script: light and dark, wide and narrow, on screen and on paper."""
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup, escape
 
 from headrace import reports
 from headrace._core import __version__
 from headrace.files import write_whole
+from headrace.view.pages.layout import fits, is_words
 from headrace.view.words import unbroken
 
 
@@ -40,8 +43,18 @@ def _templates() -> jinja2.Environment:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.filters["unbroken"] = unbroken
+    made.filters |= {"unbroken": unbroken, "written": written}
+    made.globals |= {"fits": fits, "is_words": is_words}
     return made
+
+
+def written(text: str) -> Markup:
+    """Return a sentence as HTML: what stands between backquotes is code.
+
+    >>> written("`headrace capacity` finds more than 1 < 2")
+    Markup('<code>headrace capacity</code> finds more than 1 &lt; 2')
+    """
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def write(file: str | Path, template: str, **values: Any) -> None:

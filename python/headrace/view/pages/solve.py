@@ -19,8 +19,14 @@ def write(found: Json, file: str | Path, *, title: str) -> None:
         file,
         "tables.html",
         title=title,
+        subtitle=_what_was_done(found),
         answer=found["answer"],
         notes=[tables.method(found), *found["fails"]],
         pictures={name: svg(chart) for name, chart in pictures.drawn(found).items()},
         tables=shown | ({"Throughput, its bounds and approximations": bounds} if bounds else {}),
     )
+
+
+def _what_was_done(found: Json) -> str:
+    beside = "beside simulations" if any(point.get("simulated") for point in found["points"]) else "without simulation"
+    return f"solution of {'an open' if found['open'] else 'a closed'} network of queues, {beside}"

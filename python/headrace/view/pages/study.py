@@ -23,4 +23,5 @@ def write(report: Report, file: str | Path) -> None:
         pictures=[(figure["title"], svg(pictures.of(figure))) for figure in report["figures"]],
         columns=columns,
         rows=rows,
+        verdicts=[claim["verdict"].replace(" ", "-") for claim in report["claims"]],
     )

@@ -17,6 +17,7 @@ def write(found: Json, file: str | Path, *, title: str) -> None:
         file,
         "trace.html",
         title=title,
+        subtitle="summary of a trace of requests",
         answer=f"{title}: {in_a_sentence(found)}",
         notes=[],
         pictures={name: svg(chart) for name, chart in _drawn(found["info"]).items()},

@@ -8,7 +8,7 @@ from headrace.view.pages import page
 from headrace.view.pictures.chart import svg
 from headrace.view.pictures.device import responses
 from headrace.view.tables.device import fitted_in_a_sentence
-from headrace.view.tables.validation import in_a_sentence, rows, worst_rows
+from headrace.view.tables.validation import MEANING, in_a_sentence, rows, worst_rows
 
 Json = dict[str, Any]
 
@@ -16,7 +16,9 @@ Json = dict[str, Any]
 def write(found: Json, file: str | Path) -> None:
     """Write the page to a file: whole, or not at all."""
     worst = {"The requests with the largest errors, and what happened to them in the model": worst_rows(found)}
-    _write(file, found, title=found["device"], answer=in_a_sentence(found), tables={"Errors": rows(found)} | worst)
+    done = f"validation of a device against {found['overall']['n']:,} measured requests"
+    tables = {"Errors": rows(found)} | worst
+    _write(file, found, title=found["device"], done=done, answer=in_a_sentence(found), tables=tables)
 
 
 def write_calibration(found: Json, file: str | Path) -> None:
@@ -24,10 +26,12 @@ def write_calibration(found: Json, file: str | Path) -> None:
     judged = found["judged"]["simulated"]
     parameters = (fitted.COLUMNS, [list(fitted.words(row)) for row in found["parameters"]])
     tables = {"Errors on the half that was not fitted": rows(judged), "Parameters": parameters}
-    _write(file, judged, title=f"{found['device']}, fitted", answer=fitted_in_a_sentence(found), tables=tables)
+    done = f"calibration of a device, judged by {judged['overall']['n']:,} measured requests that were not fitted"
+    answer = fitted_in_a_sentence(found)
+    _write(file, judged, title=f"{found['device']}, fitted", done=done, answer=answer, tables=tables)
 
 
-def _write(file: str | Path, found: Json, *, title: str, answer: str, tables: Json) -> None:
+def _write(file: str | Path, found: Json, *, title: str, done: str, answer: str, tables: Json) -> None:
     drawn = {
         f"Response time of {'all requests' if name == 'overall' else name}": responses(
             found[name]["simulated_cdf"], found[name]["measured_cdf"]
@@ -39,8 +43,10 @@ def _write(file: str | Path, found: Json, *, title: str, answer: str, tables: Js
         file,
         "tables.html",
         title=title,
+        subtitle=done,
         answer=answer,
         notes=[],
+        meaning=MEANING,
         pictures={title: svg(chart) for title, chart in drawn.items()},
         tables=tables,
     )

@@ -1,6 +1,7 @@
 """What all pictures have in common: Altair charts of one look, and SVG whose colours follow the page it stands in."""
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from pathlib import Path
@@ -11,7 +12,8 @@ import vl_convert
 
 from headrace import times
 
-WIDTH, HEIGHT = 470, 230
+# A picture is drawn for a telephone, where its letters are no smaller than nine pixels; wider panels enlarge it.
+WIDTH, HEIGHT = 390, 195
 # The name of a quantile, written upwards: how wide and how long it is at most.
 NAME_WIDTH, NAME_LENGTH = 15, 66
 MOST_LABELS = 8
@@ -47,6 +49,9 @@ ALONE = {
     SERIES["fifth"]: "#db2777",
     SERIES["sixth"]: "#64748b",
 }
+# A point, bar or cell of a drawing, with its description; and a number in it.
+MARK = re.compile(r'(<path aria-label=")([^"]*)("[^>]*aria-roledescription="(?:point|circle|bar|rect mark)"[^>]*)/>')
+FRACTION = re.compile(r"\d+\.\d{3,}(e-?\d+)?")
 
 Drawing = Any  # Altair does not say what its charts become.
 Points = Sequence[Sequence[float]]
@@ -59,9 +64,10 @@ def styled(chart: Drawing, *, sized: bool = True) -> Drawing:
         chart.configure(background="transparent", font="sans-serif")
         .configure_axis(
             labelColor=INK, titleColor=INK, gridColor=FAINT, domainColor=FAINT, tickColor=FAINT,
-            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridOpacity=0.5,
+            labelFontSize=11.5, titleFontSize=11.5, titleFontWeight="normal", gridOpacity=0.5,
+            labelFlush=False, labelSeparation=6,
         )
-        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=12, orient="top", title=None)
+        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=11.5, titleFontWeight="normal", orient="top")
         .configure_view(stroke=None)
     )  # fmt: skip
 
@@ -72,8 +78,19 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     left = itertools.cycle([colour for name, colour in SERIES.items() if name not in names] or SERIES.values())
     known = [SERIES.get(name) or next(left) for name in names]
     scale = altair.Scale(domain=names, range=known)
+    if len(names) == 1 and title is None:  # What one curve shows, the title says.
+        return altair.Color(f"{field}:N", scale=scale, legend=None)
     legend = altair.Legend(title=title, symbolOpacity=1, columns=LEGEND_COLUMNS, labelLimit=WIDTH // LEGEND_COLUMNS)
     return altair.Color(f"{field}:N", scale=scale, legend=legend)
+
+
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+
+
+def shapes(names: list[str], *, field: str) -> altair.Shape:
+    """Return the shapes of points that tell these names apart without colour."""
+    known = [SHAPES[at % len(SHAPES)] for at in range(len(names))]
+    return altair.Shape(f"{field}:N", legend=None, scale=altair.Scale(domain=names, range=known))
 
 
 def log_scale(values: Iterable[float], base: float = 10) -> altair.Scale:
@@ -148,10 +165,16 @@ def one_line(points: Points, x: altair.X, y: altair.Y, *, steps: bool = False) -
 
 def svg(chart: Drawing, colours: dict[str, str] | None = None) -> str:
     """Return a chart as SVG: by default in the colours of the page it stands in (`--ink`, `--simulated` …)."""
-    drawn = str(vl_convert.vegalite_to_svg(chart.to_dict()))
+    drawn = MARK.sub(_with_tooltip, str(vl_convert.vegalite_to_svg(chart.to_dict())))
     for placeholder, colour in (VARIABLES if colours is None else colours).items():
         drawn = drawn.replace(placeholder, colour)
     return drawn
+
+
+def _with_tooltip(mark: re.Match[str]) -> str:
+    """Give a point or a bar its description as a tooltip, which needs no script."""
+    said = FRACTION.sub(lambda number: f"{float(number[0]):.4g}", mark[2])
+    return f"{mark[1]}{said}{mark[3]}><title>{said}</title></path>"
 
 
 def save(charts: Mapping[str, Drawing], folder: str | Path) -> list[Path]:

@@ -7,8 +7,9 @@ import altair
 from headrace.experiment.design import Point, Value, short
 from headrace.experiment.formula import quantity
 from headrace.experiment.table import Table
-from headrace.view.pictures.chart import DASHES, FAINT, IN_BINARY, INK, SERIES, Drawing, colours, styled, whole
-from headrace.view.tables.experiment import is_time, metric_title, unit_of
+from headrace.times import interval
+from headrace.view.pictures.chart import FAINT, IN_BINARY, INK, SERIES, Drawing, colours, shapes, styled, whole
+from headrace.view.tables.experiment import metric_title, scale_of, unit_of
 
 Json = dict[str, Any]
 
@@ -22,40 +23,47 @@ UNITS: dict[tuple[int, int], tuple[str, float, str | None]] = {
 }
 # An axis whose ends are further apart than this has equal ratios.
 WIDE = 30
+FACET_WIDTH, FACET_HEIGHT = 185, 130
 
 
 def of(table: Table, metric: str) -> Drawing:
     """Draw a metric over the places that vary: a line with its intervals, a heat map, or small multiples."""
     places = list(table.experiment.places)
-    unit = unit_of(table, metric)
-    title, scale = metric_title(metric, unit), unit.ms if is_time(metric) else 1.0
+    title = metric_title(metric, unit_of(table, metric))
     every = [_row(table, point, metric, places) for point in table.experiment.points]
-    rows = [row | {name: row[name] / scale for name in ("y", "low", "high")} for row in every if row is not None]
+    rows = [row for row in every if row is not None]
     if len(places) == 1:
         return styled(_lines(rows, places, title, None))
     if len(places) == 2:
         failed = [_failed(table, point, places) for point in table.experiment.points if table.reason(point) is not None]
         return styled(_heat_map(rows, failed, places))
     order = list(dict.fromkeys(row["facet"] for row in rows))
-    few = _lines(rows, places, title, places[1]).properties(width=260, height=180)
+    few = _lines(rows, places, title, places[1]).properties(width=FACET_WIDTH, height=FACET_HEIGHT)
     facet = altair.Facet(
         "facet:N",
         title=", ".join(short(place, places) for place in places[2:]),
         sort=order,
-        header=altair.Header(labelColor=INK, titleColor=INK),
+        header=altair.Header(labelColor=INK, titleColor=INK, labelFontSize=12, titleFontSize=12),
     )
-    return styled(few.facet(facet, columns=4), sized=False)
+    return styled(few.facet(facet, columns=2), sized=False)
 
 
 def _row(table: Table, point: Point, metric: str, places: list[str]) -> Json | None:
     found = table.mean(point, metric)
     if found is None or table.reason(point) is not None:
         return None
-    middle, half = found[0], found[1] or 0.0
+    scale = scale_of(metric, unit_of(table, metric))
+    middle, half = found[0] * scale, (found[1] or 0.0) * scale
     values = {f"place{at}": str(point.values.get(place, "")) for at, place in enumerate(places[:2])}
     values["facet"] = ", ".join(str(point.values.get(place, "")) for place in places[2:])
     number = _number(point.values.get(places[0], ""))
-    return values | {"x": number, "y": middle, "low": middle - half, "high": middle + half}
+    return values | {
+        "x": number,
+        "y": middle,
+        "low": middle - half,
+        "high": middle + half,
+        "said": f"{point}: {interval(middle, half)}",
+    }
 
 
 def _failed(table: Table, point: Point, places: list[str]) -> Json:
@@ -79,29 +87,52 @@ def _axis(rows: list[Json], place: str, places: list[str]) -> altair.X:
     if not rows or None in numbers:
         return altair.X("place0:N", title=title, sort=None)
     unit, _, labels = UNITS[quantity(rows[0]["place0"]).powers]
-    wide = min(numbers) > 0 and max(numbers) / min(numbers) > WIDE
-    scale = altair.Scale(type="log", base=2 if labels else 10, nice=False) if wide else altair.Scale(zero=False)
+    scale = altair.Scale(zero=False)
+    if _is_wide(numbers):
+        scale = altair.Scale(type="log", base=2 if labels else 10, nice=False)
     axis = altair.Axis(labelExpr=labels) if labels else whole(numbers)
     return altair.X("x:Q", title=title + unit, scale=scale, axis=axis)
 
 
 def _lines(rows: list[Json], places: list[str], title: str, by: str | None) -> Drawing:
-    """Draw lines with bands for their intervals, one line for each value of the place `by`."""
-    data = altair.Chart(altair.InlineData(values=rows))
-    x, y = _axis(rows, places[0], places), altair.Y("y:Q", title=title, scale=altair.Scale(zero=False))
-    band = altair.Y("low:Q", title=title, scale=altair.Scale(zero=False))
+    """Draw lines with their points and bands for their intervals, one line for each value of the place `by`."""
+    data = altair.Chart(altair.InlineData(values=_above_zero(rows)))
+    scale = _scale(rows)
+    x, y = _axis(rows, places[0], places), altair.Y("y:Q", title=title, scale=scale)
+    band = data.mark_area(opacity=0.25).encode(x=x, y=altair.Y("low:Q", title=title, scale=scale), y2="high:Q")
+    line = data.mark_line(strokeWidth=2).encode(x=x, y=y)
+    point = data.mark_point(filled=True, size=30, opacity=1).encode(x=x, y=y, description="said:N")
     if by is None:
-        line = data.mark_line(color=SERIES["simulated"], point=altair.OverlayMarkDef(color=SERIES["simulated"]))
-        return data.mark_area(opacity=0.25, color=SERIES["simulated"]).encode(x=x, y=band, y2="high:Q") + line.encode(
-            x=x, y=y
-        )
-    names = list(dict.fromkeys(row["place1"] for row in rows))
+        one = altair.value(SERIES["simulated"])
+        return band.encode(color=one) + line.encode(color=one) + point.encode(color=one)
+    names = list(dict.fromkeys(row["place1"] for row in sorted(rows, key=_in_order)))
     colour = colours(names, field="place1", title=short(by, places))
-    dashes = [DASHES[at % 3] for at in range(len(names))]
-    dash = altair.StrokeDash("place1:N", legend=None, scale=altair.Scale(domain=names, range=dashes))
-    return data.mark_area(opacity=0.25).encode(x=x, y=band, y2="high:Q", color=colour) + data.mark_line().encode(
-        x=x, y=y, color=colour, strokeDash=dash
-    )
+    shape = shapes(names, field="place1")
+    return band.encode(color=colour) + line.encode(color=colour) + point.encode(color=colour, shape=shape)
+
+
+def _in_order(row: Json) -> tuple[bool, float]:
+    """Numbers come by size, other values in the order in which they were given."""
+    number = _number(row["place1"])
+    return number is None, number or 0.0
+
+
+def _scale(rows: list[Json]) -> altair.Scale:
+    values = [row["y"] for row in rows]
+    if _is_wide(values):
+        return altair.Scale(type="log", nice=False)
+    return altair.Scale(zero=False)
+
+
+def _is_wide(values: list[float]) -> bool:
+    return bool(values) and min(values) > 0 and max(values) / min(values) > WIDE
+
+
+def _above_zero(rows: list[Json]) -> list[Json]:
+    """Return the rows for their axis: where it has equal ratios, no interval reaches below a tenth of its middle."""
+    if not _is_wide([row["y"] for row in rows]):
+        return rows
+    return [row | {"low": max(row["low"], row["y"] / 10)} for row in rows]
 
 
 def _heat_map(rows: list[Json], failed: list[Json], places: list[str]) -> Drawing:
@@ -111,7 +142,8 @@ def _heat_map(rows: list[Json], failed: list[Json], places: list[str]) -> Drawin
     down = altair.Y("place1:N", title=short(places[1], places), sort=order[1])
     strength = altair.Opacity("y:Q", scale=altair.Scale(range=[0.08, 0.75]), legend=None)
     label = data.mark_text(fontSize=12, color=INK).encode(x=across, y=down, text=altair.Text("y:Q", format=".4~g"))
-    drawn = data.mark_rect(color=SERIES["simulated"]).encode(x=across, y=down, opacity=strength) + label
+    cell = data.mark_rect(color=SERIES["simulated"]).encode(x=across, y=down, opacity=strength, description="said:N")
+    drawn = cell + label
     if not failed:
         return drawn
     over = altair.Chart(altair.InlineData(values=failed))

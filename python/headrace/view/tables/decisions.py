@@ -8,11 +8,11 @@ from headrace.experiment.capacity import Capacity
 from headrace.experiment.compare import Comparison, Difference
 from headrace.experiment.design import short
 from headrace.experiment.objective import Objective
-from headrace.experiment.optimise import Optimum
+from headrace.experiment.optimise import Optimum, Trial
 from headrace.experiment.sensitivity import Sensitivity
 from headrace.times import Unit, interval, unit
-from headrace.view.tables.experiment import is_time, metric_title
-from headrace.view.words import number
+from headrace.view.tables.experiment import is_time, metric_title, scale_of
+from headrace.view.words import aligned
 
 HEADINGS = {"morris": ("effect over its range", "std. deviation"), "sobol": ("total share", "share by itself")}
 VERDICTS = {True: "meets", False: "fails", None: "undecided"}
@@ -62,18 +62,22 @@ def differences(found: Comparison, *, every: bool = False) -> tuple[list[str], l
     return ["", "differs", "A", "B", "difference", "in percent"], table
 
 
+# A difference is none where both ends of its interval are nearer to nothing than this share of A.
+NONE_WITHIN = 0.0005
+
+
 def _difference(one: Difference) -> list[str]:
     of = unit([one.a, one.b])
-    title, scale = metric_title(one.metric, of), 1 / of.ms if is_time(one.metric) else 1.0
-    if title.endswith("bytes/s"):
-        title, scale = f"{title.removesuffix('bytes/s')}MB/s", 1e-6
+    scale = scale_of(one.metric, of)
+    end, least = abs(one.difference) + one.half_width, NONE_WITHIN * abs(one.a)
+    nothing = not one.shown and end <= least
     return [
-        title,
-        "yes" if one.shown else "not shown",
-        number(one.a * scale),
-        number(one.b * scale),
-        interval(one.difference * scale, one.half_width * scale),
-        f"{interval(*one.percent)} %" if one.percent else "—",
+        metric_title(one.metric, of),
+        "yes" if one.shown else "no" if nothing else "not shown",
+        aligned(one.a * scale),
+        aligned(one.b * scale),
+        "none" if nothing else interval(one.difference * scale, one.half_width * scale),
+        "—" if not one.percent else "within 0.05 %" if nothing else f"{interval(*one.percent)} %",
     ]
 
 
@@ -99,7 +103,33 @@ def loads(found: Capacity) -> tuple[list[str], list[list[str]]]:
 
 def front(found: Optimum) -> tuple[list[str], list[list[str]]]:
     """Return the table of the front; where no design is within the constraints, of all, the closest first."""
-    shown = found.front or found.closest
+    return _designs(found, found.front or found.closest)
+
+
+def tried(found: Optimum) -> tuple[list[str], list[list[str]]]:
+    """Return the table of all designs that ran, and what each of them is: the best first, then by the first goal."""
+    goal, more = found.goals[0]
+    by_goal = sorted(found.closest, key=lambda trial: trial.values[goal.text][0] * (-1 if more else 1))
+    ran = sorted(by_goal, key=lambda trial: ORDER.index(standing(found, trial)))
+    columns, table = _designs(found, ran)
+    return [*columns, "design"], [[*row, standing(found, trial)] for row, trial in zip(table, ran, strict=True)]
+
+
+# What a design is, by whether there are several goals; the best come first.
+ORDER = ("best", "Pareto-optimal", "meets the constraints", "dominated", "", "breaks a constraint")
+
+
+def standing(found: Optimum, trial: Trial) -> str:
+    """Say what a design is among all."""
+    several = len(found.goals) > 1
+    if any(trial.point.key == best.point.key for best in found.front):
+        return "Pareto-optimal" if several else "best"
+    if trial.passed:
+        return "breaks a constraint"
+    return "dominated" if several else "meets the constraints" if found.constraints else ""
+
+
+def _designs(found: Optimum, shown: list[Trial]) -> tuple[list[str], list[list[str]]]:
     places = list(shown[0].point.values) if shown else []
     every = [*(goal for goal, _ in found.goals), *found.constraints]
     columns = [column(one, [trial.values for trial in shown]) for one in every]

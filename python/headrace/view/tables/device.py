@@ -2,15 +2,15 @@
 
 from typing import Any
 
+from headrace.times import told
+
 Json = dict[str, Any]
 
 
 def in_a_sentence(found: Json) -> str:
     """Return what a device is and how long it takes."""
     reads, writes = found["random_read_ms"], found["random_write_ms"]
-    return (
-        f"{found['title']}: a random 4 KiB read takes {reads:.2f} ms, a write {writes:.2f} ms, without cache or queue."
-    )
+    return f"{found['title']}: a random 4 KiB read takes {told(reads)}, a write {told(writes)}, without cache or queue."
 
 
 def fitted_in_a_sentence(found: Json) -> str:
@@ -24,6 +24,6 @@ def fitted_in_a_sentence(found: Json) -> str:
         single = found["judged"]["measured"]
         said += (
             f"; request by request {single['off_by_a_turn_percent']:.1f} % are off by a turn, the rest agree within "
-            f"{single['rest_rms_ms']:.2f} ms RMS"
+            f"{told(single['rest_rms_ms'])} RMS"
         )
     return said + "."

@@ -72,7 +72,8 @@ def _cell(table: Table, point: Point, metric: str) -> str:
     found = table.mean(point, metric)
     if found is None:
         return "—"
-    return unit_of(table, metric).interval(*found) if is_time(metric) else interval(*found)
+    scale = scale_of(metric, unit_of(table, metric))
+    return interval(found[0] * scale, found[1] and found[1] * scale)
 
 
 def is_time(metric: str) -> bool:
@@ -86,8 +87,27 @@ def unit_of(table: Table, metric: str) -> Unit:
     return unit(mean[0] for mean in every if mean)
 
 
+# How metrics other than times are called on pages, and what their values are multiplied by.
+MEASURES = {
+    "requests_per_s": ("requests/s", 1.0),
+    "bytes_per_s": ("MB/s", 1e-6),
+    "utilisation": ("utilisation, %", 100.0),
+}
+
+
 def metric_title(metric: str, unit: Unit = MS) -> str:
     """Return a metric's name as a picture has it: `readers.p99_ms` → `readers: p99, ms`."""
     of, _, what = metric.rpartition(".")
-    names = {"requests_per_s": "requests/s", "bytes_per_s": "bytes/s"}
-    return f"{of}: {names.get(what, what.replace('_ms', f', {unit.name}'))}"
+    name, _ = MEASURES.get(what, (what.replace("_ms", f", {unit.name}"), 1.0))
+    return f"{of}: {name}"
+
+
+def scale_of(metric: str, unit: Unit) -> float:
+    """Return what the values of a metric are multiplied by where `metric_title` names them."""
+    return 1 / unit.ms if is_time(metric) else MEASURES.get(metric.rpartition(".")[2], ("", 1.0))[1]
+
+
+def metric_name(metric: str) -> str:
+    """Return a metric's name without its unit: `readers: p99`."""
+    title = metric_title(metric)
+    return title.rpartition(", ")[0] or title
