@@ -8,6 +8,7 @@ from headrace import times
 from headrace.results import Results
 from headrace.view import words
 from headrace.view.pages import page
+from headrace.view.pages.layout import fits
 from headrace.view.pictures import run as pictures
 from headrace.view.pictures import system
 from headrace.view.pictures.chart import svg
@@ -41,9 +42,25 @@ def write(results: Results, file: str | Path, *, title: str | None = None) -> No
         ],
         phases=tables.phases(found) if found["phases"] else None,
         components=tables.saturation(found),
-        metrics=tables.metrics_by_kind(found),
+        metrics=_by_width(tables.metrics_by_kind(found)),
         scenario=json.dumps(found["scenario"], indent=2, ensure_ascii=False),
     )
+
+
+Metrics = list[tuple[str, list[str], list[list[str]]]]
+
+
+def _by_width(tables: list[tuple[list[str], list[list[str]]]]) -> tuple[Metrics, Metrics]:
+    """Return the tables that fit half a page, and the others. Of one component alone, each metric is a row."""
+    half: Metrics = []
+    whole: Metrics = []
+    for (kind, *names), rows in tables:
+        if len(rows) == 1:
+            pairs = [list(pair) for pair in zip(names, rows[0][1:], strict=True)]
+            half.append((kind, ["", rows[0][0]], pairs))
+        else:
+            (half if fits(["", *names], rows) else whole).append((kind, ["", *names], rows))
+    return half, whole
 
 
 def _what_was_run(found: Json) -> str:
@@ -62,7 +79,20 @@ def tiles(found: Json) -> list[Json]:
     shown = [_throughput(answered)]
     if len(answered) <= MOST_TILES:
         shown += [tile for stream in answered for tile in _response(stream, found, alone=len(answered) == 1)]
-    return shown + _bottleneck(found)
+    return shown + _lost(found["streams"]) + _bottleneck(found)
+
+
+LOST = ("dropped", "expired", "failed")
+
+
+def _lost(streams: list[Json]) -> list[Json]:
+    """Return the share of the requests that got no answer, and why, where there are such."""
+    counts = {why: sum(stream[why] for stream in streams) for why in LOST}
+    made = sum(stream["made"] for stream in streams)
+    if not any(counts.values()):
+        return []
+    beside = ", ".join(f"{count:,} {why}" for why, count in counts.items() if count)
+    return [{"name": "lost requests", "value": f"{sum(counts.values()) / made:.1%}", "beside": beside}]
 
 
 def _throughput(streams: list[Json]) -> Json:

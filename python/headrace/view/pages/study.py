@@ -12,6 +12,8 @@ from headrace.view.tables import studies as tables
 def write(report: Report, file: str | Path) -> None:
     """Write the page to a file: whole, or not at all."""
     columns, rows = tables.claims(report)
+    drawn = {"How far each claim is off; shaded: within its tolerance": pictures.offs(report)}
+    drawn |= {figure["title"]: pictures.of(figure) for figure in report["figures"]}
     page.write(
         file,
         "study.html",
@@ -20,7 +22,7 @@ def write(report: Report, file: str | Path) -> None:
         answer=in_a_sentence(report),
         notes=[],
         argued=[{"id": claim["id"], "said": tables.in_a_sentence(claim)} for claim in report["claims"] if claim["why"]],
-        pictures=[(figure["title"], svg(pictures.of(figure))) for figure in report["figures"]],
+        pictures=[(title, svg(chart)) for title, chart in drawn.items() if chart is not None],
         columns=columns,
         rows=rows,
         verdicts=[claim["verdict"].replace(" ", "-") for claim in report["claims"]],

@@ -17,7 +17,8 @@ WIDTH, HEIGHT = 390, 195
 # The name of a quantile, written upwards: how wide and how long it is at most.
 NAME_WIDTH, NAME_LENGTH = 15, 66
 MOST_LABELS = 8
-LEGEND_COLUMNS = 3
+# Names stand in columns, or beside each other where their letters, and four for the gap of each, fit.
+LEGEND_COLUMNS, LEGEND_LETTERS = 3, 60
 DASHES = [[1, 0], [6, 4], [2, 2]]
 IN_BINARY = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
@@ -80,7 +81,8 @@ def colours(names: list[str], *, field: str = "what", title: str | None = None) 
     scale = altair.Scale(domain=names, range=known)
     if len(names) == 1 and title is None:  # What one curve shows, the title says.
         return altair.Color(f"{field}:N", scale=scale, legend=None)
-    legend = altair.Legend(title=title, symbolOpacity=1, columns=LEGEND_COLUMNS, labelLimit=WIDTH // LEGEND_COLUMNS)
+    columns = len(names) if sum(map(len, names)) <= LEGEND_LETTERS - 4 * len(names) else LEGEND_COLUMNS
+    legend = altair.Legend(title=title, symbolOpacity=1, columns=columns, labelLimit=WIDTH // LEGEND_COLUMNS)
     return altair.Color(f"{field}:N", scale=scale, legend=legend)
 
 

@@ -63,6 +63,7 @@ def _row(table: Table, point: Point, metric: str, places: list[str]) -> Json | N
         "low": middle - half,
         "high": middle + half,
         "said": f"{point}: {interval(middle, half)}",
+        "label": interval(middle, half).partition(" ± ")[0],
     }
 
 
@@ -140,8 +141,8 @@ def _heat_map(rows: list[Json], failed: list[Json], places: list[str]) -> Drawin
     order = {at: list(dict.fromkeys(row[f"place{at}"] for row in [*rows, *failed])) for at in (0, 1)}
     across = altair.X("place0:N", title=short(places[0], places), sort=order[0], axis=altair.Axis(labelAngle=0))
     down = altair.Y("place1:N", title=short(places[1], places), sort=order[1])
-    strength = altair.Opacity("y:Q", scale=altair.Scale(range=[0.08, 0.75]), legend=None)
-    label = data.mark_text(fontSize=12, color=INK).encode(x=across, y=down, text=altair.Text("y:Q", format=".4~g"))
+    strength = altair.Opacity("y:Q", scale=altair.Scale(range=[0.08, 0.55]), legend=None)
+    label = data.mark_text(fontSize=12, color=INK).encode(x=across, y=down, text="label:N")
     cell = data.mark_rect(color=SERIES["simulated"]).encode(x=across, y=down, opacity=strength, description="said:N")
     drawn = cell + label
     if not failed:

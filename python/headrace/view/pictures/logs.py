@@ -42,7 +42,7 @@ def days(found: Json) -> Drawing:
     bars = altair.Chart(altair.InlineData(values=rows)).mark_bar()
     x, y = (
         altair.X("day:O", title=None, axis=labels),
-        altair.Y("y:Q", title="operations", axis=altair.Axis(format="~s")),
+        altair.Y("y:Q", title="operations", axis=altair.Axis(format=",d", tickMinStep=1)),
     )
     return styled(bars.encode(x=x, y=y, color=colours(kinds)))
 
@@ -52,7 +52,8 @@ def at_once(of: Json) -> Drawing:
     day = 86400.0 if of["span_s"] > 2 * 86400 else 3600.0
     x = altair.X("x:Q", title="time, days" if day == 86400.0 else "time, hours")
     points = [(end / day, most) for end, most in of["over_time"]]
-    return one_line(points, x, altair.Y("y:Q", title="most at once"), steps=True)
+    y = altair.Y("y:Q", title="most at once", axis=altair.Axis(tickMinStep=1))
+    return one_line(points, x, y, steps=True)
 
 
 def envelope(fit: Json) -> Drawing:

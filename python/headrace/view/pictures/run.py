@@ -7,14 +7,18 @@ from typing import Any
 import altair
 
 from headrace.times import Unit, unit
-from headrace.view.pictures.chart import INK, PANEL, Drawing, cdfs, colours, save, styled
+from headrace.view.pictures.chart import INK, PANEL, SERIES, WIDTH, Drawing, cdfs, colours, save, styled
 
 Json = dict[str, Any]
 
 # The quantiles that the picture of a distribution marks.
 MARKED = (0.5, 0.9, 0.99)
+# The heights of a pool's level and of its purges below.
+LEVEL_HEIGHT, PURGES_HEIGHT = 125, 40
 # A picture shows at most this many components over time, the busiest ones.
 MOST_CURVES = 6
+# Those that are never busier than this share of the busiest lie on the axis, and are left out.
+LEAST_USED = 0.03
 
 
 def response_cdf(found: Json, stream: int) -> Drawing:
@@ -57,35 +61,78 @@ def utilisation_series(found: Json) -> Drawing:
         dict.fromkeys(row["what"] for row in rows),
         key=lambda name: -max(row["u"] for row in rows if row["what"] == name),
     )
-    shown = busiest[:MOST_CURVES]
+    most = {name: max(row["u"] for row in rows if row["what"] == name) for name in busiest}
+    shown = [name for name in busiest if most[name] >= LEAST_USED * most[busiest[0]]][:MOST_CURVES]
     rows = [row for row in rows if row["what"] in shown]
     names = [named[group] for group in dict.fromkeys(groups) if named[group] in shown]
     return styled(_with_instants(found, _lines(found, rows, "u", "utilisation", names, percent=True)))
 
 
 def fill_series(found: Json) -> list[tuple[str, Drawing]]:
-    """Draw the level of each disk pool over simulated time, with its purges: each with its title."""
+    """Draw the level of each disk pool over simulated time, above its purges: each with its title."""
+    pools = [part["path"] for part in found["components"] if part["kind"] == "disk_pool"]
+    if not any(map(_purges, found["series"])):
+        return [(f"Level of {pool} over time", styled(_level(found, pool))) for pool in pools]
+    width = bin_width(_at(found, found["series"][-1]["time_s"]), len(found["series"]) // 2)
+    title = f"purges of each {width:g} {_clock(found).name}"
     return [
         (
-            f"Level of {pool['path']} over time" + (" (circles: purges)" if any(map(_purges, found["series"])) else ""),
-            _fill(found, pool),
+            f"Level of {pool} over time, and {title}",
+            styled(_above(_level(found, pool, labelled=False), _purged(found, width, title)), sized=False),
         )
-        for pool in found["components"]
-        if pool["kind"] == "disk_pool"
+        for pool in pools
     ]
 
 
-def _fill(found: Json, pool: Json) -> Drawing:
-    path = pool["path"]
+def _above(level: Drawing, purges: Drawing) -> Drawing:
+    return altair.vconcat(level.properties(height=LEVEL_HEIGHT), purges, spacing=8).resolve_scale(x="shared")
+
+
+def _level(found: Json, path: str, *, labelled: bool = True) -> Drawing:
     rows = [
-        {"what": path, "s": _at(found, point["time_s"]), "fill": point["fill"][path], "purges": _purges(point)}
+        {"what": path, "s": _at(found, point["time_s"]), "fill": point["fill"][path]}
         for point in found["series"]
         if path in point["fill"]
     ]
-    chart = _lines(found, rows, "fill", "share of the pool in use", [path], percent=True)
-    purged = altair.Chart(altair.InlineData(values=[row for row in rows if row["purges"]]))
-    circles = purged.mark_point(color=INK, size=40).encode(x="s:Q", y="fill:Q")
-    return styled(_with_instants(found, altair.layer(chart, circles)))
+    lines = _lines(found, rows, "fill", "share in use", [path], percent=True, labelled=labelled)
+    return _with_instants(found, lines).properties(width=WIDTH)
+
+
+def _purged(found: Json, width: float, title: str) -> Drawing:
+    """Draw how many purges there were in each bin; those of a segment lie in that of its middle."""
+    counts: dict[int, int] = {}
+    before = 0.0
+    for point in found["series"]:
+        end = _at(found, point["time_s"])
+        at, before = int((before + end) / 2 / width), end
+        counts[at] = counts.get(at, 0) + _purges(point)
+    rows = [
+        {"from": at * width, "to": (at + 1) * width, "purges": count, "none": 0}
+        for at, count in counts.items()
+        if count
+    ]
+    axis = altair.Axis(tickCount=6, labelOverlap="greedy", labelSeparation=6)
+    x = altair.X("from:Q", title=f"simulated time, {_clock(found).name}", axis=axis)
+    y = altair.Y("purges:Q", title="purges", axis=altair.Axis(tickMinStep=1, tickCount=3, format="d"))
+    bars = altair.Chart(altair.InlineData(values=rows)).mark_bar(color=SERIES["simulated"], opacity=0.8, binSpacing=2)
+    said = altair.Description("said:N")
+    told = bars.transform_calculate(said=f"datum.purges + ' {title}'").encode(
+        x=x, x2="to:Q", y=y, y2="none:Q", description=said
+    )
+    return told.properties(width=WIDTH, height=PURGES_HEIGHT)
+
+
+# Steps of bins: round numbers of seconds, minutes, hours and days.
+STEPS = (1, 2, 3, 6, 12, 24, 48, 96, 168, 336)
+
+
+def bin_width(span: float, most: int) -> float:
+    """Return the width of at most so many bins over a span.
+
+    >>> bin_width(95.8, 9), bin_width(95.8, 100), bin_width(14, 3), bin_width(5000, 2)
+    (12.0, 1.0, 6.0, 2500.0)
+    """
+    return float(next((step for step in STEPS if span / step <= max(most, 2)), span / 2))
 
 
 def _purges(point: Json) -> int:
@@ -122,16 +169,24 @@ def _drives(found: Json, at: int) -> Drawing:
 
 
 def _lines(
-    found: Json, rows: list[Json], field: str, title: str, names: list[str], *, percent: bool = False
+    found: Json,
+    rows: list[Json],
+    field: str,
+    title: str,
+    names: list[str],
+    *,
+    percent: bool = False,
+    labelled: bool = True,
 ) -> Drawing:
+    """Draw lines over simulated time; not `labelled` where that is done below."""
     axis = altair.Axis(format="%") if percent else altair.Axis()
     scale = altair.Scale(domain=[0, 1]) if percent else altair.Scale(zero=True)
-    apart = altair.Axis(tickCount=6, labelOverlap="greedy", labelSeparation=6)
+    apart = altair.Axis(tickCount=6, labelOverlap="greedy", labelSeparation=6, labels=labelled, ticks=labelled)
     return (
         altair.Chart(altair.InlineData(values=rows))
         .mark_line()
         .encode(
-            x=altair.X("s:Q", title=f"simulated time, {_clock(found).name}", axis=apart),
+            x=altair.X("s:Q", title=f"simulated time, {_clock(found).name}" if labelled else None, axis=apart),
             y=altair.Y(f"{field}:Q", title=title, axis=axis, scale=scale),
             color=colours(names),
         )
@@ -141,7 +196,7 @@ def _lines(
 def _with_instants(found: Json, chart: Drawing) -> Drawing:
     """Draw the instants of faults over a chart, each with what happened."""
     instants = [
-        {"s": _at(found, phase["from_s"]), "happened": "; ".join(phase["after"])}
+        {"s": _at(found, phase["from_s"]), "happened": "\n".join(phase["after"])}
         for phase in found["phases"]
         if phase["after"]
     ]
@@ -150,7 +205,7 @@ def _with_instants(found: Json, chart: Drawing) -> Drawing:
     over = altair.Chart(altair.InlineData(values=instants))
     lines = over.mark_rule(color=INK, strokeDash=[3, 3]).encode(x="s:Q")
     # Twice: in the colour of the panel around the letters, so that a curve behind them does not hide them.
-    style: Any = {"angle": 270, "align": "right", "baseline": "bottom", "dy": -3, "fontSize": 10}
+    style: Any = {"angle": 270, "lineBreak": "\n", "align": "right", "baseline": "bottom", "dy": -3, "fontSize": 11}
     around = over.mark_text(color=PANEL, stroke=PANEL, strokeWidth=4, strokeJoin="round", opacity=0.8, **style)
     both = around, over.mark_text(color=INK, **style)
     texts = [mark.encode(x="s:Q", y=altair.value(4), text="happened:N") for mark in both]

@@ -1,6 +1,7 @@
 """The diagram of a system: from streams to spindles, how busy each part is, how much goes where."""
 
 import html
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,16 +10,16 @@ from headrace.view import words
 Json = dict[str, Any]
 Place = tuple[float, float]
 
-BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y = 168, 54, 96, 18
+BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y = 168, 56, 96, 18
 MARGIN = 3
 # From this utilisation on a part is drawn in the next warmer colour.
 WARMER = (0.25, 0.6, 0.85)
 THINNEST, THICKEST = 1.5, 7.0
-LONGEST_NAME = 20
+LONGEST_NAME = 23
 # A drawing shrinks to this share of its size at most.
 LEAST_SCALE = 0.7
-# Boxes beside each other that fit on the screen of a telephone.
-FIT_DOWN = 3
+# Boxes beside each other that fit on the screen of a telephone, and the gap between rows of one depth.
+FIT_DOWN, GAP_ROW = 2, 30
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ def draw(found: Json, *, down: bool = False, choose: bool = False) -> str:
     places = _places(boxes, down=down)
     flows = _flows(boxes)
     most = max((flow for flow in flows.values() if flow), default=0.0)
-    lines = [_line(places[a], places[b], flow, most, down=down) for (a, b), flow in flows.items()]
+    ways = Counter(b for _, b in flows)
+    lines = [_line(places[a], places[b], flow, most, early=ways[b] > 1, down=down) for (a, b), flow in flows.items()]
     # Numbers lie above all lines, so that none crosses one.
     drawn = [line for line, _ in lines] + [number for _, number in lines]
     drawn += [
@@ -99,7 +101,7 @@ def _short(group: str, members: list[Json]) -> str:
     return (
         group
         if members[0]["within"] is None or members[0]["kind"] == "port"
-        else members[0]["written"].split(".", 1)[-1].removesuffix(".of")
+        else members[0]["written"].split(".", 1)[-1].removesuffix(".of").replace(".", "/")
     )
 
 
@@ -134,26 +136,44 @@ def _flows(boxes: dict[str, Box]) -> dict[tuple[str, str], float | None]:
 
 
 def _places(boxes: dict[str, Box], *, down: bool) -> dict[str, Place]:
-    """Return the upper left corner of each box: each depth a column, or downwards a row."""
+    """Return the upper left corner of each box: each depth a column, or downwards as many rows as it takes."""
     ranks = [
         [key for key, box in boxes.items() if box.depth == depth]
         for depth in range(max(box.depth for box in boxes.values()) + 1)
     ]
+    if down:
+        return _rows(ranks)
     most = max(map(len, ranks))
-    # A page that is scrolled sideways begins at its left edge: so do streams then.
-    scrolled = down and most > FIT_DOWN
-    along, across = (BOX_HEIGHT + GAP_X / 2, BOX_WIDTH + GAP_Y) if down else (BOX_WIDTH + GAP_X, BOX_HEIGHT + GAP_Y)
     places: dict[str, Place] = {}
     for at, rank in enumerate(ranks):
-        before = 0.0 if scrolled else (most - len(rank)) * across / 2
+        before = (most - len(rank)) * (BOX_HEIGHT + GAP_Y) / 2
         for nth, key in enumerate(rank):
-            far, beside = MARGIN + at * along, MARGIN + before + nth * across
-            places[key] = (beside, far) if down else (far, beside)
+            places[key] = (MARGIN + at * (BOX_WIDTH + GAP_X), MARGIN + before + nth * (BOX_HEIGHT + GAP_Y))
     return places
 
 
-def _line(a: Place, b: Place, flow: float | None, most: float, *, down: bool) -> tuple[str, str]:
-    """Draw the way from one box to another, as wide as what goes along it, and the number beside it."""
+def _rows(ranks: list[list[str]]) -> dict[str, Place]:
+    """Return the corners of boxes downwards, where a rank that is too wide for a telephone goes on in further rows."""
+    across = BOX_WIDTH + GAP_Y
+    most = min(max(map(len, ranks)), FIT_DOWN)
+    places: dict[str, Place] = {}
+    y = float(MARGIN)
+    for rank in ranks:
+        rows = [rank[at : at + FIT_DOWN] for at in range(0, len(rank), FIT_DOWN)]
+        for row in rows:
+            before = (most - len(row)) * across / 2
+            places |= {key: (MARGIN + before + nth * across, y) for nth, key in enumerate(row)}
+            y += BOX_HEIGHT + GAP_ROW
+        y += GAP_X / 2 - GAP_ROW
+    return places
+
+
+def _line(a: Place, b: Place, flow: float | None, most: float, *, early: bool, down: bool) -> tuple[str, str]:
+    """Draw the way from one box to another, as wide as what goes along it, and the number beside it.
+
+    Lines that begin at one box part towards their ends, so their numbers stand there, on the outside; those that end at
+    one, where they begin (`early`).
+    """
     width = THINNEST + (THICKEST - THINNEST) * (flow / most if flow and most else 0.0)
     if down:
         x1, y1, x2, y2 = a[0] + BOX_WIDTH / 2, a[1] + BOX_HEIGHT, b[0] + BOX_WIDTH / 2, b[1]
@@ -164,10 +184,12 @@ def _line(a: Place, b: Place, flow: float | None, most: float, *, down: bool) ->
     line = f'<path d="{path}" fill="none" stroke="var(--flow)" stroke-width="{width:.1f}"/>'
     if not flow:
         return line, ""
-    # Lines that begin at one box part towards their ends, so their numbers stand there, on the outside.
-    beside = width / 2 + 12 if y2 > y1 else -width / 2 - 4
-    x, y = (x2 + width / 2 + 4, y2 - 5) if down else (x2 - 6, y2 + beside)
-    anchor = "start" if down else "end"
+    beside = width / 2 + 12 if y2 > y1 and not early else -width / 2 - 4
+    if down:
+        x, y = (x1 + width / 2 + 4, y1 + 12) if early else (x2 + width / 2 + 4, y2 - 5)
+    else:
+        x, y = (x1 + 6, y1 + beside) if early else (x2 - 6, y2 + beside)
+    anchor = "start" if down or early else "end"
     place = f'x="{x:g}" y="{y:.1f}" font-size="11" text-anchor="{anchor}"'
     return line, f'<text {place} class="halo" fill="var(--dim)">{words.rate(flow)}</text>'
 
@@ -187,20 +209,22 @@ def _box(place: Place, box: Box) -> str:
     if box.used is None:
         name_at = y + BOX_HEIGHT / 2 + 5
     else:
-        name_at = y + BOX_HEIGHT / 2 - 3
+        lines = 3 if box.background >= 0.005 else 2
+        name_at = y + BOX_HEIGHT / 2 + 13 - 9 * lines + 2
         warmth = sum(box.used >= limit for limit in WARMER)
         drawn.append(_rectangle(x, y, BOX_WIDTH * min(box.used, 1), f"var(--used{warmth})", box.whole))
         if box.background >= 0.005:
             from_hosts, behind = BOX_WIDTH * (box.used - box.background), BOX_WIDTH * box.background
             drawn.append(_rectangle(x + from_hosts, y, behind, "url(#hatched)", "in the background"))
-        busy, size = f"{box.used:.0%} busy", 11.5
+        drawn.append(_text(middle, name_at + 17, f"{box.used:.0%} busy", 11.5))
         if box.background >= 0.005:
-            busy, size = f"{busy}, {box.background:.0%} background", 9.5
-        drawn.append(_text(middle, y + BOX_HEIGHT / 2 + 15, busy, size))
+            drawn.append(_text(middle, name_at + 32, f"{box.background:.0%} background", 11))
     outline = (
         f'<rect x="{x:g}" y="{y:g}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="6" fill="none" stroke="var(--dim)"/>'
     )
-    shown = box.name if len(box.name) <= LONGEST_NAME else box.name[: LONGEST_NAME - 1] + "…"
+    name, times, many = box.name.partition(" × ")
+    room = LONGEST_NAME - len(times + many)
+    shown = (name if len(name) <= room else name[: room - 1] + "…") + times + many
     return "".join([*drawn, outline, _text(middle, name_at, shown, 13)])
 
 

@@ -226,15 +226,18 @@ def metrics_by_kind(found: Json) -> list[tuple[list[str], list[list[str]]]]:
     for part in grouped(found["components"]):
         if part["meters"]:
             kinds.setdefault(part["kind"], []).append(part)
-    return [
-        (
-            [kind.replace("_", " "), *(_metric(name) for name in parts[0]["meters"])],
-            [[part["path"], *(_plain(name, value) for name, value in part["meters"].items())] for part in parts],
-        )
-        for kind, parts in kinds.items()
-    ]
+    return [_of_a_kind(kind.replace("_", " "), parts) for kind, parts in kinds.items()]
 
 
+def _of_a_kind(kind: str, parts: list[Json]) -> tuple[list[str], list[list[str]]]:
+    """Return the metrics of alike components; what some of them have no number of, such as a rebuild, is left empty."""
+    names = list(dict.fromkeys(name for part in parts for name in part["meters"]))
+    rows = [[part["path"], *(_plain(name, part["meters"].get(name)) for name in names)] for part in parts]
+    return [kind, *map(_metric, names)], rows
+
+
+# The ends of the names of shares.
+SHARES = ("_share", "_ratio", "fill", "rebuild_progress", "full_stripe_writes", "ward_busy", "assembling")
 # The ends of the names of times, and how many ms they count.
 TIMES = {"s": 1e3, "ms": 1.0}
 
@@ -246,9 +249,15 @@ def _metric(name: str) -> str:
 
 
 def _plain(name: str, value: float | None) -> str:
-    """Write bytes and times in their unit, a count whole, another value in four digits; nothing where there is none."""
+    """Write bytes, times and shares in their unit, a count whole, others in four digits; nothing where there is none.
+
+    >>> _plain("purged_bytes", 7e9), _plain("to_tape_ms", 9e3), _plain("lost_share", 0.118), _plain("mounts", 795.0)
+    ('7 GB', '9 s', '11.8%', '795')
+    """
     if value is None:
         return ""
+    if name.endswith(SHARES):
+        return "<0.1%" if 0 < value < 0.001 else f"{value:.1%}"
     if "bytes" in name.split("_") and "per" not in name.split("_"):
         return amount(value)
     if scale := TIMES.get(name.rpartition("_")[2]):
@@ -295,7 +304,9 @@ def _headroom_of(part: Json, portion: Json, found: Json) -> Json:
         "path": _portion(part, portion),
         "hosts": f"{min(used, 1) * 100:.1f}",
         "background": "0.0",
-        "cells": [f"{used:.1%}", "", multiple, _queue(portion), "", ""],
+        "busy": f"{used:.1%}",
+        "behind": "",
+        "cells": [multiple, _queue(portion), "", ""],
     }
 
 
@@ -310,9 +321,9 @@ def _headroom(part: Json, found: Json, units: tuple[Unit, Unit]) -> Json:
         "path": part["path"],
         "hosts": f"{min(used - behind, 1) * 100:.1f}",
         "background": f"{min(behind, 1) * 100:.1f}",
+        "busy": f"{used:.1%}",
+        "behind": f"{behind:.1%}" if behind else "",
         "cells": [
-            f"{used:.1%}",
-            f"{behind:.1%}" if behind else "",
             _multiple(used) if _is_open(found) and used > 0 else "",
             level(part["queue"]),
             units[0].cell(part["waiting_ms"]),

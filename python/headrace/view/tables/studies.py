@@ -1,5 +1,7 @@
 """A study as a table: each claim, the verdict, what was obtained and its reference value."""
 
+import re
+
 from headrace.study import Judged, Report
 
 COLUMNS = ("claim", "verdict", "quantity", "obtained", "reference", "tolerance", "kind")
@@ -32,7 +34,46 @@ def in_a_sentence(claim: Judged) -> str:
     return f"{SAID.get(claim['verdict'], claim['verdict'])}: {claim['why']}{end}"
 
 
+def off(claim: Judged) -> float | None:
+    """Return how far what was obtained is off its reference, in tolerances; none where the claim has no tolerance.
+
+    >>> claim = {"obtained": 10.2, "published": 10.0, "tolerance": "± 1 %"}
+    >>> off(claim), off(claim | {"tolerance": "± 0.4"}), off(claim | {"tolerance": "9 to 11"})
+    (2.0, 0.5, 0.2)
+    >>> off(claim | {"tolerance": "exactly"})
+    """
+    obtained, reference = claim["obtained"], claim["published"]
+    if not (isinstance(obtained, int | float) and isinstance(reference, int | float)):
+        return None
+    middle, slack = _tolerated(claim["tolerance"], reference)
+    return round((obtained - middle) / slack, 3) if slack else None
+
+
+def _tolerated(tolerance: str, reference: float) -> tuple[float, float]:
+    """Return the middle of what a tolerance allows, and half its width; that is nothing where there is none."""
+    if found := re.fullmatch(r"(\S+) to (\S+)", tolerance):
+        low, high = map(float, found.groups())
+        return (low + high) / 2, (high - low) / 2
+    found = re.fullmatch(r"± (\S+)( %)?", tolerance)
+    if not found:
+        return reference, 0.0
+    return reference, float(found[1]) * (abs(reference) / 100 if found[2] else 1)
+
+
 def _shown(value: object, *, digits: int = 5) -> str:
+    """Write what was obtained or its reference; numbers in five digits, those at the end too.
+
+    >>> [_shown(value) for value in (19.56, 2.0, [3.0, 2.0], True, 0.0000001)]
+    ['19.560', '2', '3, 2', 'yes', '1e-07']
+    """
     if value is None:
         return "—"
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(_shown(one) for one in value)
+    if not isinstance(value, float):
+        return str(value)
+    if value == int(value) and abs(value) < 10**digits:
+        return f"{value:.0f}"
+    return f"{value:#.{digits}g}".rstrip(".") if 1e-4 <= abs(value) < 10**digits else f"{value:.{digits}g}"
