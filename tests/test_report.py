@@ -151,7 +151,7 @@ def test_the_page_of_an_archive_shows_its_pool_its_purges_and_its_drives(tmp_pat
     found.report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     for title in (
-        "Level of pool over time (circles: purges)",
+        "Level of pool over time, and purges of each 12 h",
         "Drives of library in use, mean of each segment",
         "by operation, s",
     ):

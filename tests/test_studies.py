@@ -28,7 +28,7 @@ def test_no_claim_of_the_split_merge_study_fails(headrace: Run, tmp_path: Path) 
     [figure] = report["figures"]
     assert set(figure["curves"]) == {f"{n} disks, {how}" for n in (2, 3, 4) for how in ("split-merge", "fork-join")}
     shown = page.read_text()
-    assert shown.count("<svg") == 1
+    assert shown.count("<svg") == 2, "how far each claim is off, and the figure of the study"
     assert "of 160 claims" in shown
     assert "X003-1</strong> is disputed" in shown
     assert ran.returncode == (1 if "undecided" in verdicts else 0)

@@ -3,13 +3,16 @@
 import re
 from typing import Any
 
+import altair
 import pytest
 from rich.console import Console
 
 from conftest import Run
+from headrace.experiment.compare import Comparison, Difference
 from headrace.view import words
+from headrace.view.pages import page
 from headrace.view.pictures import chart
-from headrace.view.tables import comparison, run, solve
+from headrace.view.tables import comparison, decisions, run, solve, validation
 from headrace.view.terminal import parts
 
 COLUMNS = ["disks", "readers: mean, ms", "library/drives-of-row-1: utilisation", "layout"]
@@ -133,3 +136,70 @@ def test_no_line_of_a_sentence_ends_between_a_number_and_its_unit() -> None:
         lines = told.get().splitlines()
         assert " ".join(line.rstrip() for line in lines) == text
         assert not any(re.search(r"(\b\d[\d.]*|±)$", line.rstrip()) for line in lines), lines
+
+
+def test_a_table_that_does_not_fit_a_telephone_becomes_cards() -> None:
+    def drawn(columns: list[str], rows: list[list[str]]) -> str:
+        text = '{% from "parts.html" import table %}{{ table(columns, rows) }}'
+        return page._templates().from_string(text).render(columns=columns, rows=rows)
+
+    narrow = drawn(["", "simulated"], [["mean", "30.16 ± 0.19"], ["p99", "108.0"]])
+    assert "cards" not in narrow
+    assert "data-name" not in narrow
+    wide = drawn(COLUMNS, ROWS)
+    assert 'class=" cards"' in wide
+    # On a card each cell says what it is.
+    for column, cell in zip(COLUMNS, ROWS[0], strict=True):
+        assert re.search(f'<td[^>]* data-name="{column}">{cell}<', wide), column
+    assert re.search(r'<td class="words"[^>]*>left-symmetric', wide)
+    assert re.search(r"<td data-name[^>]*>29.55", wide)
+
+
+def test_a_difference_that_is_nothing_is_called_none() -> None:
+    def row(a: float, b: float, half: float, *, shown: bool = False) -> list[str]:
+        one = Difference("users.requests_per_s", a, b, b - a, half, shown)
+        return decisions.differences(Comparison("a", "b", 3, [one]))[1][0]
+
+    assert row(99.70, 99.6977, 0.0032) == ["users: requests/s", "no", "99.70", "99.70", "none", "within 0.05 %"]
+    assert row(0.0, 0.0, 0.0)[1:] == ["no", "0", "0", "none", "—"]
+    # An interval that reaches farther leaves it open, and a difference that is shown is one, however small.
+    assert row(100.0, 100.01, 0.2)[1:] == ["not shown", "100.0", "100.0", "0.01 ± 0.20", "0.01 ± 0.20 %"]
+    assert row(1e6, 1e6 + 100, 10.0, shown=True)[1] == "yes"
+
+
+def test_utilisation_is_in_percent_and_throughput_in_megabytes() -> None:
+    found = Comparison("a", "b", 3, [Difference("disk.utilisation", 0.366, 0.2942, -0.0718, 0.002, True),
+                                     Difference("users.bytes_per_s", 6.534e6, 7e6, 466e3, 1e3, True)])  # fmt: skip
+    rows = decisions.differences(found)[1]
+    assert rows[0] == ["disk: utilisation, %", "yes", "36.60", "29.42", "-7.18 ± 0.20", "-19.62 ± 0.55 %"]
+    assert rows[1][:5] == ["users: MB/s", "yes", "6.534", "7.000", "0.4660 ± 0.0010"]
+
+
+def test_times_of_a_validation_have_one_unit_by_their_size() -> None:
+    part = {"n": 10, "measured_mean_ms": 0.08, "simulated_mean_ms": 0.09, "mean_error_percent": -0.0001,
+            "standard_error_percent": 0.2, "demerit_ms": 0.002, "demerit_percent": 2.5, "per_request_rms_ms": 0.0101,
+            "correlation": None, "ks": 0.01}  # fmt: skip
+    columns, rows = validation.rows({"overall": part, "reads": None, "writes": None})
+    assert columns[2:8] == ["measured, µs", "simulated, µs", "mean error", "demerit, µs", "of mean", "RMS, µs"]
+    assert rows == [["overall", "10", "80.000", "90.000", "+0.00% ± 0.40", "2.000", "2.5%", "10.100", "—", "0.010"]]
+    worst = {"request": 1, "op": "read", "address": 1024, "bytes": 4096, "way": "platter", "measured_ms": 21_000.0,
+             "simulated_ms": 31_000.0, "seek_ms": 9.0, "rotation_ms": 4.0}  # fmt: skip
+    columns, [row] = validation.worst_rows({"worst": [worst]})
+    assert columns[4:6] + columns[7:] == ["measured, s", "simulated, s", "seek, s", "rotation, s"]
+    assert row == ["1", "read", "2", "4", "21.000", "31.000", "platter", "0.009", "0.004"]
+
+
+def test_metrics_of_a_kind_have_the_columns_of_all_its_components() -> None:
+    def array(path: str, **meters: float) -> dict[str, object]:
+        return {"path": path, "group": path, "kind": "array", "utilisation": 0.1, "meters": meters}
+
+    found = {"components": [array("a", full_stripe_writes=0.5), array("b", full_stripe_writes=1.0, lost_stripes=2)]}
+    assert run.metrics_by_kind(found) == [
+        (["array", "full stripe writes", "lost stripes"], [["a", "50.0%", ""], ["b", "100.0%", "2"]])
+    ]
+
+
+def test_points_have_tooltips_that_need_no_script() -> None:
+    x, y = altair.X("x:Q", title="disks"), altair.Y("y:Q", title="mean, ms")
+    points = altair.Chart(altair.InlineData(values=[{"x": 3, "y": 21.749447}])).mark_point().encode(x=x, y=y)
+    assert "<title>disks: 3; mean, ms: 21.75</title>" in chart.svg(chart.styled(points))

@@ -14,13 +14,13 @@ FIRST = 18
 
 
 def is_words(rows: Rows, at: int) -> bool:
-    """Whether a column holds words, which are set to the left.
+    """Whether most cells of a column are words, which are set to the left.
 
     >>> is_words([["a", "meets", "1"], ["b", "", "—"]], 1), is_words([["a", "+3 %"], ["b", "—"]], 1)
     (True, False)
     """
     cells = [row[at] for row in rows if row[at]]
-    return bool(cells) and not any(NUMBER.match(cell) for cell in cells)
+    return sum(bool(NUMBER.match(cell)) for cell in cells) < len(cells) / 2
 
 
 def fits(columns: Sequence[str], rows: Rows) -> bool:

@@ -127,7 +127,7 @@ STEPS = (1, 2, 3, 6, 12, 24, 48, 96, 168, 336)
 
 
 def bin_width(span: float, most: int) -> float:
-    """Return the width of at most so many bins over a span.
+    """Return a round width of bins, of which a span has `most` at most.
 
     >>> bin_width(95.8, 9), bin_width(95.8, 100), bin_width(14, 3), bin_width(5000, 2)
     (12.0, 1.0, 6.0, 2500.0)

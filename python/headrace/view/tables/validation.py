@@ -47,7 +47,7 @@ def rows(found: Json) -> tuple[list[str], list[list[str]]]:
 
 def _cells(part: Json, of: Unit) -> list[str]:
     means = [of.cell(part[f"{which}_mean_ms"]) for which in ("measured", "simulated")]
-    error = f"{part['mean_error_percent'] + 0.0:+.2f}% ± {2 * part['standard_error_percent']:.2f}"
+    error = f"{round(part['mean_error_percent'], 2) + 0.0:+.2f}% ± {2 * part['standard_error_percent']:.2f}"
     demerit = [of.cell(part["demerit_ms"]), f"{part['demerit_percent']:.1f}%"]
     correlation = "—" if part["correlation"] is None else f"{part['correlation']:.3f}"
     single = [of.cell(part["per_request_rms_ms"]), correlation, f"{part['ks']:.3f}"]
