@@ -119,9 +119,12 @@ def _in_order(row: Json) -> tuple[bool, float]:
 
 
 def _scale(rows: list[Json]) -> altair.Scale:
+    """Return the axis of a metric: around its values, of equal ratios where they are far apart."""
     values = [row["y"] for row in rows]
     if _is_wide(values):
         return altair.Scale(type="log", nice=False)
+    if rows and min(row["low"] for row in rows) == max(row["high"] for row in rows):
+        return altair.Scale(domain=sorted((0.9 * values[0], 1.1 * values[0])) if values[0] else [0, 1])
     return altair.Scale(zero=False)
 
 

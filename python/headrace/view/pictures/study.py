@@ -47,7 +47,11 @@ def offs(report: Report) -> Drawing | None:
     within = altair.Chart(altair.InlineData(values=[{"low": -1, "high": 1}]))
     band = within.mark_rect(color=SERIES["measured"], opacity=0.12).encode(y="low:Q", y2="high:Q")
     drawn = points.encode(
-        x=x, y=y, color=altair.Color("what:N", scale=scale), shape=shapes(names, field="what"), description="said:N"
+        x=x,
+        y=y,
+        color=altair.Color("what:N", scale=scale, legend=altair.Legend(title=None)),
+        shape=shapes(names, field="what"),
+        description="said:N",
     )
     return styled(band + drawn)
 
