@@ -19,7 +19,7 @@ def page(folder: Path) -> str:
 
 def _entry(example: Path, folder: Path) -> str:
     text = example.read_text(encoding="utf-8")
-    comment = [line.lstrip("# ") for line in text.splitlines() if line.startswith("#")]
+    comment = [_said(line) for line in text.splitlines() if line.startswith("#")]
     question, _, more = " ".join(comment).partition("? ")
     parts = [f"## {question.rstrip('?')}?", more, f"```console\n$ headrace run examples/{example.name}\n```"]
     if "replay" not in example.stem:  # It needs a measured trace, which is not ours to give.
@@ -29,5 +29,12 @@ def _entry(example: Path, folder: Path) -> str:
         write_run(results, folder / f"{example.stem}.html", title=example.stem)
         parts += [f"> {results.answer}", f"![the cdf of the response time](gallery/{example.stem}.svg)"]
         parts.append(f"[Its whole report](gallery/{example.stem}.html)")
-    parts.append(f"```yaml\n{text}```")
+    document = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    parts.append(f"```yaml\n{document}\n```")
     return "\n\n".join(part for part in parts if part)
+
+
+def _said(line: str) -> str:
+    """Return a line of the comment on top as Markdown: what is indented there is code."""
+    said = line.lstrip("# ")
+    return f"`{said}`" if line.startswith("#  ") else said
