@@ -62,8 +62,9 @@ impl Past {
     }
 
     fn keep(&self, state: &Ftl) {
+        let copy = Arc::new(state.clone());
         let mut last = LAST.lock().expect("nobody panics with it");
-        last.push_back((*self, Arc::new(state.clone())));
+        last.push_back((*self, copy));
         while last.iter().map(|(past, _)| past.geometry.pages()).sum::<u64>() > MOST_PAGES {
             last.pop_front();
         }
