@@ -9,6 +9,8 @@ Rows = Sequence[Sequence[str]]
 NUMBER = re.compile(r"[<>≤≥~±+−-]?\s?\d|—$")
 # Characters of numbers that stand beside each other at 420 px, and those that the gap before a column takes.
 NARROW, GAP = 47, 1.2
+# Characters of a name and its value that fit on half a card.
+PAIR = 20
 # The first column has this width at least, and breaks its lines beyond.
 FIRST = 18
 
@@ -30,6 +32,17 @@ def fits(columns: Sequence[str], rows: Rows) -> bool:
     (True, False)
     """
     return sum(_widths(columns, rows)) + GAP * (len(columns) - 1) <= NARROW
+
+
+def pairs(columns: Sequence[str], rows: Rows) -> bool:
+    """Whether two cells with their names fit beside each other on a card.
+
+    >>> pairs(["day", "puts", "gets"], [["1998-05-01", "1,778", "200"]]), pairs(["", "goal"], [["4", "undecided: why"]])
+    (True, True)
+    >>> pairs(["disks", "readers: mean, ms"], [["4", "18.810 ± 0.038"]])
+    False
+    """
+    return all(len(name) + len(cell) <= PAIR for row in rows for name, cell in zip(columns[1:], row[1:], strict=True))
 
 
 def _widths(columns: Sequence[str], rows: Rows) -> list[int]:

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from headrace import reports
 from headrace._core import __version__
 from headrace.files import write_whole
-from headrace.view.pages.layout import fits, is_words
+from headrace.view.pages.layout import fits, is_words, pairs
 from headrace.view.words import unbroken
 
 
@@ -44,7 +44,7 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     made.filters |= {"unbroken": unbroken, "written": written}
-    made.globals |= {"fits": fits, "is_words": is_words}
+    made.globals |= {"fits": fits, "is_words": is_words, "pairs": pairs}
     return made
 
 

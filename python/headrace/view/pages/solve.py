@@ -13,7 +13,10 @@ Json = dict[str, Any]
 
 def write(found: Json, file: str | Path, *, title: str) -> None:
     """Write the page to a file: whole, or not at all."""
-    shown = {"Against load": tables.against_load(found), "What limits it, the bottleneck first": tables.limits(found)}
+    shown = {
+        "Load by load; →: the load of the scenario": tables.against_load(found),
+        "What limits it, the bottleneck first": tables.limits(found),
+    }
     bounds = tables.bounds(found)
     page.write(
         file,
