@@ -29,12 +29,17 @@ fn limit(bottleneck: &Bottleneck, streams: usize) -> String {
         return of_clients(bottleneck, &what, closed);
     }
     match bottleneck.saturates_at {
-        Some(times) if !bottleneck.saturated => format!("{busy}; headroom {times:.2}×{of}{about}."),
+        Some(times) if !bottleneck.saturated => format!("{busy}; headroom {}{of}{about}.", multiple(times)),
         Some(times) if streams > 1 => format!("{busy}: saturated, sustains {times:.2}×{of}."),
         Some(times) => format!("{busy}: saturated, sustains {times:.2}× this load."),
         None if bottleneck.saturated => format!("{busy}: saturated."),
         None => format!("{busy}."),
     }
+}
+
+/// A multiple of the load, as tables write it: how far beyond a hundred says nothing of the system.
+fn multiple(times: f64) -> String {
+    if times > 100.0 { ">100×".to_owned() } else { format!("{times:.2}×") }
 }
 
 /// What limits clients that wait for answers, and what more of them would bring: one component is always the busiest, so that it is
@@ -49,7 +54,7 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
     let serves_faster = bottleneck.not_proportional.as_ref() == Some(&bottleneck.component);
     let more = match serves_faster {
         _ if bottleneck.utilisation < SATURATED => {
-            format!("more in flight could raise throughput at most {:.2}×{about}", closed.at_most)
+            format!("more in flight could raise throughput at most {}{about}", multiple(closed.at_most))
         }
         false => "more in flight would only wait".to_owned(),
         true => {
@@ -145,6 +150,11 @@ impl std::fmt::Display for Significant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn multiples_of_more_than_a_hundred_are_not_counted() {
+        assert_eq!([1.4512, 100.0, 100.1, 1.2e9].map(multiple), ["1.45×", "100.00×", ">100×", ">100×"]);
+    }
 
     #[test]
     fn digits_end_where_the_uncertainty_begins() {
