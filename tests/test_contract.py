@@ -85,6 +85,7 @@ def test_help_reads_well_in_a_narrow_terminal(headrace: Run) -> None:
         printed = headrace(*command, "--help", columns=60)
         assert printed.returncode == 0
         assert max(len(line) for line in printed.stdout.splitlines()) <= 60
+        assert "bool" not in printed.stdout, "a flag takes no value"
 
 
 def test_results_fit_a_narrow_terminal(headrace: Run) -> None:

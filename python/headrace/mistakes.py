@@ -21,7 +21,7 @@ def is_path(device: str) -> bool:
 def read_text(path: str | Path, kind: str = "a scenario is a YAML document") -> str:
     """Read a file's text; say in words what is wrong where it cannot be read; `kind` says what it should be."""
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             raw = file.read(MOST + 1)
         if len(raw) > MOST:
             raise refusal(

@@ -1,17 +1,21 @@
 """What a run says, as an object: frames, a notebook's picture of it, and a file to keep it in."""
 
 import json
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import reports
 from headrace.files import write_whole
+from headrace.mistakes import read_text, refusal
 
 if TYPE_CHECKING:
     import polars
 
 Json = dict[str, Any]
+
+RESULTS = "name a file that `Results.save` or `headrace run --json` wrote"
 
 
 class Results(reports.InNotebook):
@@ -133,8 +137,12 @@ class Results(reports.InNotebook):
 
     @classmethod
     def load(cls, path: str | Path) -> "Results":
-        """Read results that were saved."""
-        return cls(json.loads(Path(path).read_text(encoding="utf-8")))
+        """Read results that `save` or `headrace run --json` wrote; raise `ScenarioError` where a file has none."""
+        with suppress(ValueError):
+            data = json.loads(read_text(path, RESULTS))
+            if isinstance(data, dict) and {"answer", "streams", "components"} <= data.keys():
+                return cls(data)
+        raise refusal(path, f"{path} does not contain the results of a run", RESULTS)
 
 
 def _frame(rows: Any) -> "polars.DataFrame":

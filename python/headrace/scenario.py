@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:
-    if (path is None) == (text is None):
-        raise TypeError("give either a path or a text")
-    return (read_text(path), str(path)) if path is not None else (text or "", "<text>")
-
-
 def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
     put = (changes or {}).items()
     return [(path, value if isinstance(value, str) else json.dumps(value, default=_plain)) for path, value in put]
@@ -70,7 +64,10 @@ def schema(of: str = "scenario") -> Json:
 
 
 def check(
-    path: str | Path | None = None, *, text: str | None = None, changes: Mapping[str, object] | None = None
+    path: "Scenario | str | Path | None" = None,
+    *,
+    text: str | None = None,
+    changes: Mapping[str, object] | None = None,
 ) -> Json:
     """Read and check a scenario; return it with its defaults filled in.
 
@@ -78,7 +75,7 @@ def check(
 
     Raises `ScenarioError` with all errors, as text and as JSON.
     """
-    return Scenario(*_source(path, text), changes).check()
+    return _asked(path, text, changes).check()
 
 
 class Scenario:
@@ -272,8 +269,16 @@ def load(path: str | Path) -> Scenario:
     return Scenario(read_text(path), str(path))
 
 
+def _asked(path: Scenario | str | Path | None, text: str | None, changes: Mapping[str, object] | None) -> Scenario:
+    """Return the scenario that is given in one of three ways: itself, its file, its text."""
+    if (path is None) == (text is None):
+        raise TypeError("give either a path (or a scenario) or a text")
+    given = Scenario(text or "") if path is None else path if isinstance(path, Scenario) else load(path)
+    return given.with_(changes or {})
+
+
 def run(
-    path: str | Path | None = None,
+    path: Scenario | str | Path | None = None,
     *,
     text: str | None = None,
     changes: Mapping[str, object] | None = None,
@@ -281,17 +286,17 @@ def run(
     watch: Watch | None = None,
     requests: str | Path | None = None,
 ) -> Results:
-    """Run the scenario in a file, or a text, in one call: see `Scenario.run`."""
-    return Scenario(*_source(path, text), changes).run(threads=threads, watch=watch, requests=requests)
+    """Run a scenario, given as a file, a text or a `Scenario`, in one call: see `Scenario.run`."""
+    return _asked(path, text, changes).run(threads=threads, watch=watch, requests=requests)
 
 
 def solve(
-    path: str | Path | None = None,
+    path: Scenario | str | Path | None = None,
     *,
     text: str | None = None,
     changes: Mapping[str, object] | None = None,
     load: tuple[float, float] | None = None,
     simulate: bool = False,
 ) -> solution.Solution:
-    """Solve the scenario in a file, or a text, by formulas in one call: see `Scenario.solve`."""
-    return Scenario(*_source(path, text), changes).solve(load=load, simulate=simulate)
+    """Solve a scenario, given as a file, a text or a `Scenario`, by formulas in one call: see `Scenario.solve`."""
+    return _asked(path, text, changes).solve(load=load, simulate=simulate)

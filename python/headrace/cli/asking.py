@@ -125,8 +125,8 @@ def answered(
             partial = stopped.found if isinstance(stopped, rounds.Interrupted) else None
             if partial is not None:
                 _tell(partial, tell, draw, page)
-            going_on = f"what is done is kept in {kept}: the same command goes on from there"
-            print(f"interrupted; {going_on if kept else 'nothing was kept: see --store'}", file=sys.stderr)
+            going_on = f"its runs are saved in {kept}; the same command resumes there"
+            print(f"interrupted; {going_on if kept else 'runs were not saved (see --store)'}", file=sys.stderr)
             end(partial, "interrupted")
             raise typer.Exit(INTERRUPTED) from None
         _tell(found, tell, draw, page)

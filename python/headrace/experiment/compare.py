@@ -41,7 +41,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison(reports.InNotebook):
-    """What was found of A and B."""
+    """The paired differences between two scenarios, A and B."""
 
     a: str
     b: str
@@ -51,6 +51,10 @@ class Comparison(reports.InNotebook):
     """In which of the two a component was never idle."""
     loads: tuple[str, ...] = ()
     """Which streams ask for something else in B than in A."""
+
+    def report(self, file: str | Path) -> None:
+        """Write it as one HTML page: whole, or not at all."""
+        reports.pages().write_comparison(self, file)
 
     @property
     def answer(self) -> str:

@@ -35,7 +35,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Sensitivity(reports.InNotebook):
-    """Places by how much they matter for a metric."""
+    """The fields that were varied, by how much each affects a metric."""
 
     metric: str
     method: str
@@ -59,6 +59,10 @@ class Sensitivity(reports.InNotebook):
         said = f"{first.place} matters most for {metric}: {effect}"
         said += f"; no effect shown: {', '.join(nothing)}" if nothing else ""
         return f"{said} ({self.method}, {self.runs} runs)."
+
+    def report(self, file: str | Path, *, title: str = "sensitivity") -> None:
+        """Write it as one HTML page: whole, or not at all."""
+        reports.pages().write_sensitivity(self, file, title=title)
 
     def __repr__(self) -> str:
         return f"<Sensitivity: {self.answer}>"
