@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core, fio_workload, solution, trace
 from headrace.files import NotKept, keep_apart
-from headrace.mistakes import is_path, read_text, refuse_endless
+from headrace.mistakes import is_path, read_text, refuse_endless, refuse_other
 from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.timeline import write as write_timeline
@@ -266,7 +266,9 @@ def _request_log(folder: str | Path, scenario: Scenario) -> RequestLog:
 
 def load(path: str | Path) -> Scenario:
     """Read a scenario from its file; raise `ScenarioError` where that cannot be read."""
-    return Scenario(read_text(path), str(path))
+    text = read_text(path)
+    refuse_other(path, text)
+    return Scenario(text, str(path))
 
 
 def _asked(path: Scenario | str | Path | None, text: str | None, changes: Mapping[str, object] | None) -> Scenario:

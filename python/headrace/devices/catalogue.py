@@ -27,8 +27,9 @@ def numbers(name: str, beside: str | Path = ".") -> Json:
     """
     if is_path(name):
         refuse_endless(Path(name))
-        return dict(json.loads(_core.read_device(read_text(name), name)))
-    refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
+        read_text(name, "a device is a YAML document")
+    else:
+        refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
     found = _core.device_numbers(name, str(beside))
     return dict(json.loads(found)) if found is not None else device(name, beside)
 
