@@ -14,6 +14,7 @@ from headrace._core import ScenarioError
 from headrace.cli.options import INTERRUPTED, exit_where_lost, refuse, telling_losses, write
 from headrace.experiment import design, engines, precision, rounds
 from headrace.experiment.task import Record
+from headrace.stopped import Interrupted
 
 if TYPE_CHECKING:
     from headrace.view.live import Live
@@ -122,7 +123,7 @@ def answered(
         except ScenarioError as error:
             refuse(error, as_json)
         except KeyboardInterrupt as stopped:
-            partial = stopped.found if isinstance(stopped, rounds.Interrupted) else None
+            partial = stopped.found if isinstance(stopped, Interrupted) else None
             if partial is not None:
                 _tell(partial, tell, draw, page)
             going_on = f"its runs are saved in {kept}; the same command resumes there"

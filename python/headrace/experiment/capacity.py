@@ -13,10 +13,11 @@ from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, objective, one_or_more
-from headrace.experiment.rounds import Interrupted, Watch, run, telling
+from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.mistakes import is_overload, refusal
 from headrace.scenario import Scenario, load
+from headrace.stopped import Interrupted
 
 Json = dict[str, Any]
 

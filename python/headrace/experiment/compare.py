@@ -9,11 +9,12 @@ from headrace import reports
 from headrace._core import of_few
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
-from headrace.experiment.rounds import Interrupted, Watch, run, telling
+from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
+from headrace.stopped import Interrupted
 from headrace.times import interval, told
 
 Json = dict[str, Any]

@@ -17,11 +17,12 @@ from headrace.experiment import design, search
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import Objective, objective, one_or_more
-from headrace.experiment.rounds import Interrupted, Watch, run, telling
+from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.store import Store
 from headrace.experiment.table import Table
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
+from headrace.stopped import Interrupted
 
 if TYPE_CHECKING:
     import polars

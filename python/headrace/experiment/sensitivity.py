@@ -10,10 +10,11 @@ from headrace.experiment import design
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import asked_for, objective
-from headrace.experiment.rounds import Interrupted, Watch, run, telling
+from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import half_width
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
+from headrace.stopped import Interrupted
 from headrace.times import interval, told
 
 if TYPE_CHECKING:
