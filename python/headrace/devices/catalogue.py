@@ -56,8 +56,10 @@ def device(name: str, beside: str | Path = ".") -> Json:
     found = _core.device(name, str(beside))
     if found is None:
         known = names(beside)
-        near = difflib.get_close_matches(name, known, 1)
-        help_ = (f"did you mean `{near[0]}`? " if near else "") + f"there are {', '.join(known)}"
+        near = [one for one in known if name.lower() in one] or difflib.get_close_matches(name, known, 1)
+        help_ = (f"did you mean {' or '.join(f'`{one}`' for one in near)}? " if near else "") + (
+            f"there are {', '.join(known)}"
+        )
         raise refusal(name, f"there is no device `{name}`", help_)
     return dict(json.loads(found))
 
