@@ -90,19 +90,45 @@ impl Grid {
         // (1 − e^−x)/x, by its series where the quotient would lose its digits.
         let spread =
             if x.norm() < 1e-3 { 1.0 - x / 2.0 + x * x / 6.0 - x * x * x / 24.0 } else { (1.0 - turn) / x };
-        let mut power = Complex64::new(1.0, 0.0);
-        let mut sum = Complex64::new(0.0, 0.0);
-        for pair in self.cdf.windows(2) {
-            sum += power * (pair[1] - pair[0]);
-            power *= turn;
-        }
-        self.cdf[0] + spread * sum
+        self.cdf[0]
+            + spread
+                * polynomial(&self.cdf.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>(), turn)
     }
+}
+
+/// Number of Horner's schemes that run side by side, each on every so many-th coefficient: one alone waits for its own products.
+const LANES: usize = 8;
+
+/// Σ `coefficients[k]`·`z`^k.
+fn polynomial(coefficients: &[f64], z: Complex64) -> Complex64 {
+    let leap = z.powu(LANES as u32);
+    let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
+    let (blocks, rest) = coefficients.as_chunks::<LANES>();
+    let last: [f64; LANES] = std::array::from_fn(|lane| rest.get(lane).copied().unwrap_or(0.0));
+    for block in std::iter::once(&last).chain(blocks.iter().rev()) {
+        for lane in 0..LANES {
+            let turned = re[lane] * leap.re - im[lane] * leap.im;
+            im[lane] = re[lane] * leap.im + im[lane] * leap.re;
+            re[lane] = turned + block[lane];
+        }
+    }
+    (0..LANES).rev().fold(Complex64::new(0.0, 0.0), |sum, lane| sum * z + Complex64::new(re[lane], im[lane]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lanes_give_the_polynomial(coefficients in prop::collection::vec(-1.0f64..1.0, 0..50), re in -0.7f64..0.7, im in -0.7f64..0.7) {
+            let z = Complex64::new(re, im);
+            let zero = Complex64::new(0.0, 0.0);
+            let expected = coefficients.iter().rev().fold(zero, |sum, coefficient| sum * z + coefficient);
+            prop_assert!((polynomial(&coefficients, z) - expected).norm() < 1e-12);
+        }
+    }
 
     #[test]
     fn the_sum_of_two_uniforms_is_the_triangle() {

@@ -55,10 +55,13 @@ impl Mg1 {
         // Who finds the server idle does not wait, and a service that takes one value makes the cdf jump there. That part is
         // known; what is inverted is the rest, which does not jump.
         let idle = 1.0 - self.utilisation();
+        let is_every = *class == self.service; // A transform of a tabulated law takes 2000 steps, and 50 of them a value of t.
         let waited = euler::invert(
             |s| {
-                let all = s / (s - self.rate + self.rate * self.service.transform(s));
-                idle * class.transform(s) * (all - 1.0) / s
+                let service = self.service.transform(s);
+                let own = if is_every { service } else { class.transform(s) };
+                let all = s / (s - self.rate + self.rate * service);
+                idle * own * (all - 1.0) / s
             },
             t,
         );

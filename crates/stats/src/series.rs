@@ -23,7 +23,7 @@ impl Series {
     pub fn record(&mut self, response: Nanos) {
         self.tally.record(response);
         self.segments.record(response);
-        self.batches.record(response.0.cast_signed() as f64); // As in the tally, which computes it anyway.
+        self.batches.record(response.ns());
     }
 
     /// Ends a segment. All series of a run end theirs together, so that one cut serves for all.

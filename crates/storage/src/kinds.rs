@@ -237,6 +237,14 @@ macro_rules! rooms {
             }
 
             #[inline]
+            pub(crate) fn answer_all_in_order(&'m self, requests: &mut [(Ask<Block>, Spent)]) {
+                match self {
+                    $(Self::$kind(room) => room.pass_all(requests),)+
+                    $(Self::$made(room) => room.pass_all(requests),)+
+                }
+            }
+
+            #[inline]
             pub(crate) fn answer_in_order(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
                 match self {
                     $(Self::$kind(room) => room.pass(ask, spent),)+

@@ -93,7 +93,16 @@ pub struct Flow {
 impl Flow {
     #[inline]
     fn with(self, bytes: u64) -> Self {
-        Self { asks: self.asks + 1, bytes: self.bytes + bytes }
+        self.and(Self { asks: 1, bytes })
+    }
+
+    #[inline]
+    fn and(self, more: Self) -> Self {
+        Self { asks: self.asks + more.asks, bytes: self.bytes + more.bytes }
+    }
+
+    fn of(requests: &[(Ask<Block>, Spent)]) -> Self {
+        requests.iter().fold(Self::default(), |flow, (ask, _)| flow.with(ask.work.bytes))
     }
 }
 
@@ -153,7 +162,12 @@ impl<'m> Place<'m> {
 
     #[inline]
     pub(crate) fn receive(&self, bytes: u64) {
-        self.received.set(self.received.get().with(bytes));
+        self.receive_all(Flow { asks: 1, bytes });
+    }
+
+    #[inline]
+    fn receive_all(&self, flow: Flow) {
+        self.received.set(self.received.get().and(flow));
         if !self.touched.get() {
             self.touch();
         }
@@ -221,6 +235,20 @@ impl<'m> Edge<'m> {
         self.place.receive(ask.work.bytes);
         self.to.answer_in_order(ask, spent);
         self.place.answer(ask, spent, before);
+    }
+
+    /// The same for several requests, in the order of time, each with an account that has no legs yet.
+    pub fn pass_all(&self, requests: &mut [(Ask<Block>, Spent)]) {
+        let flow = Flow::of(requests);
+        self.sent.set(self.sent.get().and(flow));
+        self.place.receive_all(flow);
+        self.to.answer_all_in_order(requests);
+        self.place.answered.set(self.place.answered.get().and(flow));
+        if self.place.site.timeline.is_wanted() {
+            let visited =
+                |(ask, spent): &(_, _)| self.place.site.timeline.visited(self.place.id, ask, spent, 0);
+            requests.iter().for_each(visited);
+        }
     }
 
     /// Takes `ports` ports on the path that it leads to, if that has ports: the number of the first.

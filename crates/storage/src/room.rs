@@ -231,6 +231,12 @@ pub trait Room<'m>: Metered {
         unreachable!("a room is passed through that does not say that it is in order")
     }
 
+    /// The same for several requests, in the order of time, each with its account.
+    #[inline]
+    fn pass_all(&'m self, requests: &mut [(Ask<Block>, Spent)]) {
+        requests.iter_mut().for_each(|(ask, spent)| self.pass(ask, spent));
+    }
+
     /// The component behind its `edge`-th edge has just failed, returned or been replaced.
     fn notice(&'m self, edge: usize, change: Change) {
         _ = (edge, change);

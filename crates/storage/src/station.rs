@@ -186,7 +186,7 @@ impl<'m> Room<'m> for Station<'m> {
         self.charge(spent, ended - service, ended);
     }
 
-    #[inline]
+    #[inline(always)] // As in the resource.
     fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
         let Servers::FirstCome(servers) = &self.servers else {
             unreachable!("a station with priorities is not in order")

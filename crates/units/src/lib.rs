@@ -78,6 +78,12 @@ impl Nanos {
         self.0
     }
 
+    /// In nanoseconds, of a span below 2⁶³ ns: signed numbers convert in one instruction.
+    #[inline]
+    pub fn ns(self) -> f64 {
+        self.0.cast_signed() as f64
+    }
+
     /// In seconds.
     #[inline]
     pub fn secs(self) -> f64 {

@@ -51,7 +51,7 @@ impl TimeSpec {
     pub fn draw(&self, draws: &mut Draws) -> Nanos {
         match *self {
             Self::Fixed(time) => time,
-            Self::Drawn(DrawnTime::Exponential(mean)) => Nanos::from_ns(draws.exponential() * mean.0 as f64),
+            Self::Drawn(DrawnTime::Exponential(mean)) => Nanos::from_ns(draws.exponential() * mean.ns()),
             Self::Drawn(DrawnTime::Erlang { stages, mean }) => erlang(stages, mean, draws),
             Self::Drawn(DrawnTime::Uniform { from, to }) => {
                 Nanos::from_ns(from.0 as f64 + draws.uniform() * (to.0 as f64 - from.0 as f64))

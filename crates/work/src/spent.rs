@@ -58,11 +58,11 @@ pub struct Leg {
 pub struct Spent {
     began: Nanos,
     until: Nanos,
-    /// How many of the first legs there are.
+    /// Number of legs.
     len: usize,
     failed: bool,
     first: [Leg; FEW],
-    /// All legs, once there are more than a few.
+    /// All legs, where there are more than a few.
     many: Vec<Leg>,
 }
 
@@ -93,7 +93,6 @@ impl Spent {
     #[inline]
     pub fn restart(&mut self, now: Nanos) {
         (self.began, self.until, self.len, self.failed) = (now, now, 0, false);
-        self.many.clear();
     }
 
     /// Charges all time since the last charge to `at`. It is noted even where no time passed: to ask costs more, for nobody
@@ -122,10 +121,12 @@ impl Spent {
 
     #[cold]
     fn push_to_many(&mut self, leg: Leg) {
-        if self.many.is_empty() {
+        if self.len == FEW {
+            self.many.clear();
             self.many.extend(self.first);
         }
         self.many.push(leg);
+        self.len += 1;
     }
 
     /// Appends the account of what was done next.
@@ -177,7 +178,7 @@ impl Spent {
     /// The legs, in order.
     #[inline]
     pub fn legs(&self) -> &[Leg] {
-        if self.many.is_empty() { &self.first[..self.len] } else { &self.many }
+        self.first.get(..self.len).unwrap_or(&self.many)
     }
 
     /// Each leg with its length, in order.

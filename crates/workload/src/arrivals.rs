@@ -53,7 +53,7 @@ impl Arrivals {
     }
 
     /// The time from one request to the next; zero within a batch.
-    #[inline]
+    #[inline(always)] // As a call, the generator would be written to memory and read back.
     pub fn gap(&mut self) -> Nanos {
         match &mut self.process {
             Process::Poisson { mean_secs } => Nanos::from_secs(self.draws.exponential() * *mean_secs),

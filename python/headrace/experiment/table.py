@@ -259,7 +259,7 @@ class Table(reports.InNotebook):
         said += f"highest at {most[0]} ({written(metric, *most[1:])})."
         differ = self._differ(least[0], most[0], metric)
         if differ is False:
-            said += " The differences are within noise."
+            said += f" With {len(self.of(least[0]))} replications, that difference is not significant."
         return said + (UNTESTED if differ is None else "")
 
     def _have_two_runs(self) -> bool:

@@ -126,7 +126,7 @@ fn a_server_that_serves_two_at_once_is_caught() {
             for _ in 0..13 {
                 let mut spent = Spent::from(Nanos(0));
                 edge.pass(&ASK, &mut spent);
-                record.pass(0, &ASK, &spent);
+                record.pass_all(0, &[(ASK, spent)]);
             }
             // Thirteen services of 8 ms have no room in 100 ms.
         },

@@ -3,7 +3,7 @@
 use headrace_stats::{Level, Pairs, Series, histogram};
 use headrace_storage::Arena;
 use headrace_units::Nanos;
-use headrace_work::{NodeId, Op, Spent, What};
+use headrace_work::{Ask, Block, NodeId, Op, Spent, What};
 
 use super::log::Log;
 use super::marks::Marks;
@@ -175,17 +175,36 @@ impl<'m> Record<'m> {
         if spent.until() != now {
             of.misaccounted.get_or_insert((now - spent.began(), spent.total()));
         }
-        self.answer(stream, request.into(), spent, now);
+        let request = request.into();
+        of.all.record(spent.total());
+        of.totals.add(request.data.bytes, spent, &self.groups);
+        if self.notes(stream) {
+            self.note(stream, request, spent);
+        }
+        self.count(1, now);
     }
 
-    /// A request of `stream` is made and answered: its whole life is known at once.
-    #[inline]
-    pub fn pass(&mut self, stream: usize, request: impl Into<Request>, spent: &Spent) {
+    /// Requests of `stream` are made and answered, at most [`until_mark`](Self::until_mark) of them: their whole lives are known at
+    /// once.
+    pub fn pass_all(&mut self, stream: usize, requests: &[(Ask<Block>, Spent)]) {
+        let Some((_, last)) = requests.last() else { return };
         let of = &mut self.streams[stream];
-        of.born += 1;
-        of.last_born = spent.began();
-        of.in_flight.add(spent.total());
-        self.answer(stream, request.into(), spent, spent.until());
+        of.born += requests.len() as u64;
+        of.last_born = last.began();
+        for (ask, spent) in requests {
+            of.in_flight.add(spent.total());
+            of.all.record(spent.total());
+            of.totals.add(ask.work.bytes, spent, &self.groups);
+        }
+        if self.notes(stream) {
+            requests.iter().for_each(|(ask, spent)| self.note(stream, ask.into(), spent));
+        }
+        self.count(requests.len() as u64, last.until());
+    }
+
+    /// Number of requests until the segment, or the run, ends.
+    pub fn until_mark(&self) -> u64 {
+        (self.segment_length - self.in_segment).min(self.wanted - self.answered)
     }
 
     /// Holds a request's response against the measured one.
@@ -196,22 +215,29 @@ impl<'m> Record<'m> {
         }
     }
 
-    #[inline(always)] // A call would move the request and the account through memory.
-    fn answer(&mut self, stream: usize, request: Request, spent: &Spent, now: Nanos) {
+    /// Whether more is written down of the requests of `stream` than of any.
+    #[inline]
+    fn notes(&self, stream: usize) -> bool {
+        self.log.is_some() || self.phases.is_some() || !self.streams[stream].by_op.is_empty()
+    }
+
+    #[inline(never)]
+    fn note(&mut self, stream: usize, request: Request, spent: &Spent) {
         if let Some(log) = &mut self.log {
             log.add(stream, request, spent, &self.groups);
         }
         if let Some(phases) = &mut self.phases {
             phases.answer(self.arena, stream, spent.total(), request.data.bytes);
         }
-        let of = &mut self.streams[stream];
-        of.answer(request, spent, &self.groups);
-        if !of.by_op.is_empty() {
-            of.answer_by_op(request.operation, spent, &self.libraries);
-        }
-        self.answered += 1;
-        self.finished += 1;
-        self.in_segment += 1;
+        self.streams[stream].answer_by_op(request.operation, spent, &self.libraries);
+    }
+
+    /// Requests are answered, the last of them at `now`.
+    #[inline]
+    fn count(&mut self, answered: u64, now: Nanos) {
+        self.answered += answered;
+        self.finished += answered;
+        self.in_segment += answered;
         if self.in_segment == self.segment_length {
             self.mark(now);
         }
@@ -245,6 +271,16 @@ impl<'m> Record<'m> {
     }
 }
 
+impl Totals {
+    #[inline]
+    fn add(&mut self, bytes: u64, spent: &Spent, groups: &[u32]) {
+        self.bytes += bytes;
+        for (at, what, span) in spent.spans() {
+            self.legs[groups[at.index()] as usize][column(what)] += u128::from(span.0);
+        }
+    }
+}
+
 impl StreamRecord {
     fn new(stream: &StreamPlan, groups: usize) -> Self {
         let is_measured = stream.trace.as_ref().is_some_and(|trace| trace.survey.responses > 0)
@@ -254,16 +290,6 @@ impl StreamRecord {
             measured: is_measured.then(Box::default),
             totals: Totals { bytes: 0, legs: vec![[0; 3]; groups] },
             ..Self::default()
-        }
-    }
-
-    #[inline(always)]
-    fn answer(&mut self, request: Request, spent: &Spent, groups: &[u32]) {
-        let response = spent.total();
-        self.all.record(response);
-        self.totals.bytes += request.data.bytes;
-        for (at, what, span) in spent.spans() {
-            self.totals.legs[groups[at.index()] as usize][column(what)] += u128::from(span.0);
         }
     }
 

@@ -1,10 +1,11 @@
 //! Without events: request after request, each handed through the components in one step.
 
 use headrace_units::Nanos;
-use headrace_work::{Ask, Spent};
+use headrace_work::{Ask, Block, Spent};
+use headrace_workload::Arrivals;
 
 use super::End;
-use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
+use super::replication::{END_OF_TIME, Replication, Watch};
 use crate::plan::Plan;
 use crate::spec::Limits;
 
@@ -35,34 +36,50 @@ pub fn applies(plan: &Plan) -> Result<(), String> {
     plan.graph.view(stream.target).in_order(&stream.load())
 }
 
+/// Number of requests that are handed through together: what is counted or looked up once for all of them costs each less.
+const BATCH: usize = 32;
+
 impl Replication<'_> {
     /// Runs the only stream by recursion.
     pub fn by_recursion(&self, mut watch: Watch) -> (End, Nanos) {
         let stream = &self.plan.streams[0];
         let mut arrivals = self.arrivals(stream).expect("the recursion is chosen for open streams");
-        let mut requests = self.sources[0].requests.borrow_mut();
-        let (edge, mut record) = (&self.sources[0].edge, self.record.borrow_mut());
+        let mut record = self.record.borrow_mut();
         let (mut born, mut now) = (Nanos::ZERO, Nanos::ZERO);
-        let (mut ask, mut spent) = (Ask::BLANK, Spent::from(born));
+        let mut batch = vec![(Ask::BLANK, Spent::from(born)); BATCH];
         while record.answered < record.wanted {
-            born += arrivals.gap();
-            if born > END_OF_TIME {
-                return (End::TooFar, now);
+            let batch = &mut batch[..record.until_mark().min(BATCH as u64) as usize];
+            born = self.make(&mut arrivals, born, batch);
+            let in_time = batch.partition_point(|(_, spent)| spent.began() <= END_OF_TIME);
+            let batch = &mut batch[..in_time];
+            self.sources[0].edge.pass_all(batch);
+            now = batch.last().map_or(now, |(_, spent)| spent.until());
+            for (ask, spent) in &*batch {
+                self.site.timeline.answered(ask, spent.until());
             }
-            requests.make(&mut ask);
-            self.site.timeline.born(0, born, &ask);
-            spent.restart(born);
-            edge.pass(&ask, &mut spent);
-            now = spent.until();
-            self.site.timeline.answered(&ask, now);
-            record.pass(0, &ask, &spent);
-            if record.answered.is_multiple_of(STRIDE)
-                && let Some(end) = watch.look(record.answered, self)
-            {
+            record.pass_all(0, batch);
+            let end = if born > END_OF_TIME {
+                Some(End::TooFar)
+            } else {
+                watch.look_at_times(record.answered, self)
+            };
+            if let Some(end) = end {
                 return (end, now);
             }
         }
         watch.look(record.answered, self);
         (End::Done, now)
+    }
+
+    /// Makes the next requests, the first of them a gap after `born`. Gives when the last is born.
+    fn make(&self, arrivals: &mut Arrivals, mut born: Nanos, batch: &mut [(Ask<Block>, Spent)]) -> Nanos {
+        let mut requests = self.sources[0].requests.borrow_mut();
+        for (ask, spent) in batch {
+            born += arrivals.gap();
+            requests.make(ask);
+            spent.restart(born);
+            self.site.timeline.born(0, born, ask);
+        }
+        born
     }
 }

@@ -53,8 +53,9 @@ pub fn run(
     let arena = Arena::build(&plan.graph, &site, &places, &slots);
     let log = options.requests.as_ref().map(|sink| Log::new(replication, &plan.graph, sink));
     let record = RefCell::new(Record::new(plan, arena, wanted(plan), log));
+    let logged = options.requests.is_some() || first > 0;
     let sources: Vec<Source> =
-        (0..plan.streams.len()).map(|index| Source::new(plan, index, seed, arena, &sim)).collect();
+        (0..plan.streams.len()).map(|index| Source::new(plan, index, (seed, logged), arena, &sim)).collect();
     plan.streams.iter().zip(&sources).for_each(|(stream, source)| begin_with_older_files(stream, source));
     let replication = Replication {
         plan,
@@ -130,16 +131,24 @@ pub struct Source<'m> {
 }
 
 impl<'m> Source<'m> {
-    fn new(plan: &Plan, index: usize, seed: u64, arena: Arena<'m>, sim: &'m Sim<'m>) -> Self {
+    /// The source of the `index`-th stream; `logged` says whether its requests are handed out.
+    fn new(
+        plan: &Plan,
+        index: usize,
+        (seed, logged): (u64, bool),
+        arena: Arena<'m>,
+        sim: &'m Sim<'m>,
+    ) -> Self {
         let stream = &plan.streams[index];
         let threads_before = threads(&plan.streams[..index]);
-        let capacity = plan.graph.view(stream.target).capacity().0;
+        let target = plan.graph.view(stream.target);
         let draws = Stream::named(seed, &stream.name, "requests");
-        let requests = RefCell::new(Requests::new(&stream.spec, capacity, draws).in_files(stream.extents));
+        let requests = Requests::new(&stream.spec, target.capacity().0, draws).in_files(stream.extents);
+        let addressed = logged || target.addressed();
         let room = stream.spec.outstanding.map(|most| Pool::new(sim, u64::from(most), u64::from(most)));
         Self {
             edge: arena.edge_to(stream.target),
-            requests,
+            requests: RefCell::new(if addressed { requests } else { requests.without_addresses() }),
             recorded: RefCell::default(),
             is_recorded: stream.trace.is_some(),
             files: RefCell::default(),
@@ -233,6 +242,11 @@ impl<'p> Watch<'p> {
     fn new(plan: &Plan, progress: &'p Progress) -> Self {
         let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
         Self { progress, told: 0, began: std::time::Instant::now(), longest }
+    }
+
+    /// Does so once for every [`STRIDE`] requests.
+    pub fn look_at_times(&mut self, answered: u64, replication: &Replication) -> Option<End> {
+        if answered - self.told < STRIDE { None } else { self.look(answered, replication) }
     }
 
     /// Reports how many requests were answered; returns why the run must end, if it must.

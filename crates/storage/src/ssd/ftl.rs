@@ -31,7 +31,7 @@ pub struct Written {
 }
 
 /// The blocks of one die.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Die {
     /// The block that is being written, and how many of its pages are.
     open: u32,
@@ -46,7 +46,7 @@ struct Die {
 }
 
 /// The translation layer of a drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ftl {
     geometry: Geometry,
     mapping: Mapping,

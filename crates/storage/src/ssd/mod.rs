@@ -39,6 +39,7 @@ use flash::{Flash, Row};
 use ftl::Ftl;
 use geometry::PAGE;
 use mapping::Place as Where;
+use steady::Past;
 
 /// A drive whose numbers are known.
 #[derive(Clone, Debug)]
@@ -66,11 +67,16 @@ impl SsdPlan {
     /// Its translation layer in the state in which a run begins.
     fn ftl(&self, place: &Place) -> Ftl {
         let numbers = &self.numbers;
-        let (geometry, logical) = (numbers.geometry(), numbers.logical_pages() as u32);
-        let stream = place.stream("collection");
-        let mut ftl = Ftl::new(geometry, logical, self.filled, numbers.flash.collection, stream);
-        steady::overwrite(&mut ftl, self.overwritten, place.stream("overwritten"));
-        ftl
+        let past = Past {
+            geometry: numbers.geometry(),
+            logical: numbers.logical_pages() as u32,
+            filled: self.filled,
+            overwritten: self.overwritten,
+            collection: numbers.flash.collection,
+            choices: place.stream("collection"),
+            writes: place.stream("overwritten"),
+        };
+        past.state()
     }
 }
 

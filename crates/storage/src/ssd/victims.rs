@@ -20,7 +20,7 @@ pub enum Collection {
 }
 
 /// The full blocks of a die, by who is next. It learns of each block when it is full, and when one of its pages becomes invalid.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Victims {
     Greedy(Buckets),
     Fifo(VecDeque<u32>),
@@ -72,7 +72,7 @@ impl Victims {
 const NONE: u32 = u32::MAX;
 
 /// Blocks in lists by their number of valid pages, so that the least is found at once; of several the one that came to that number first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Buckets {
     /// The first and the last block of each list.
     ends: Vec<[u32; 2]>,
