@@ -75,6 +75,7 @@ def test_every_function_takes_a_scenario_and_a_goal_alone() -> None:
     assert headrace.run(short, changes={"run.seed": 5}).data == short.run(seed=5).data
     assert headrace.check(short) == short.check()
     assert headrace.solve(short).data == short.solve().data
+    assert repr(short.solve()) == f"<Solution: {short.solve().answer}>"
     best = headrace.optimise(short, {"system.tds.disks": [2, 4]}, minimise="disks", replications=2)
     assert best.answer.startswith("Best is disks = 2")
 
@@ -88,6 +89,7 @@ def test_what_decisions_find_writes_its_report(tmp_path: Path) -> None:
         headrace.optimise(short, disks, minimise="disks", replications=2),
         headrace.sensitivity(short, disks, "mean(readers)", samples=2),
     ):
+        assert repr(found) == f"<{type(found).__name__}: {found.answer}>"
         found.report(page)
         assert words.unbroken(found.answer[:20]) in page.read_text()
         page.unlink()

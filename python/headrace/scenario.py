@@ -79,7 +79,7 @@ def check(
 
 
 class Scenario:
-    r"""A scenario read from a file or a text, with values replaced. It never changes.
+    r"""A scenario, read from a file or a text, perhaps with some values replaced. It is immutable.
 
     >>> users = "workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}"
     >>> clerk = Scenario("system: {clerk: {type: station, service: 8 ms}}\n" + users)
@@ -178,7 +178,7 @@ class Scenario:
         return self.checked()[0]
 
     def checked(self) -> tuple[Json, list[str]]:
-        """Return the same, and what is to be said of its components and options."""
+        """Return the same, with notes on its components and options."""
         self._refuse_endless_devices()
         filled, notes = _core.check(self.text, self.file, self._sets())
         return dict(json.loads(filled)), [*self.remarks, *notes]
@@ -217,17 +217,17 @@ class Scenario:
         replication: int | None = None,
         widen: float = 1.0,
     ) -> Results:
-        """Simulate it, and return what the run says.
+        """Simulate it, and return the results.
 
         Replications run on `threads` threads (default: all processors); the results do not depend on how many. `watch`
-        is called a few times a second with the requests answered and wanted so far, and the longest queues as
-        (component, how many wait); while a trace is looked over before the run, with the requests read, zero and
-        nothing. Ctrl-C ends the run within a second; what it found until then is returned with `complete` false.
+        is called a few times a second with the number of requests completed, their total, and the longest queues as
+        (component, number waiting); while a trace is read before the run, with the number of requests read, zero and
+        no queues. Ctrl-C ends the run within a second; the results so far are returned with `complete` false.
         `requests` names a folder for every request, as Parquet (see `headrace.requests.RequestLog`), `timeline` a file
-        for the journeys of the `first` requests, as Chrome trace events (see `headrace.timeline`). Without `theory`
-        nothing is said of it, which saves a short run some time. `replication` is the number of the first replication,
-        where it is one of a set: the eleventh (10) is the same whether ten were run before it or none. `widen` makes
-        intervals that many times as wide, where replications were added until they looked narrow. Raises
+        for the paths of the `first` requests, as Chrome trace events (see `headrace.timeline`). `theory=False` omits
+        the analytic solution, to save time. `replication` is the index of the first replication, counted
+        from 0: number 10 is the same whether or not others were run before it. `widen` multiplies the width of
+        intervals, for runs whose replications were added until intervals were narrow. Raises
         `ScenarioError` as `check` does. Where a file cannot be written (a full disk) the results are still returned,
         with the warning `headrace.files.NotKept`.
         """

@@ -32,7 +32,7 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Solution:
-    r"""What formulas say of a scenario; `data` holds all of it, as docs/guides/solve.md describes.
+    r"""The analytic solution of a scenario; `data` holds all of it, as docs/guides/solve.md describes.
 
     >>> import headrace
     >>> clerk = "{clerk: {type: station, service: {exponential: 8 ms}}}"
@@ -48,27 +48,30 @@ class Solution:
 
     @property
     def answer(self) -> str:
-        """The answer in a few sentences."""
+        """The summary, in a few sentences."""
         return str(self.data["answer"])
 
     @property
     def fails(self) -> list[str]:
-        """The assumptions of the formulas that fail; without any the answer is exact."""
+        """The assumptions of the formulas that fail; the solution is exact if there are none."""
         return list(self.data["fails"])
 
     @property
     def points(self) -> "polars.DataFrame":
-        """One row a load: throughput (1/s), mean response (ms), bounds, approximations, utilisation by component."""
+        """One row per load: throughput (1/s), mean response (ms), bounds, approximations, utilisation by component."""
         import polars  # noqa: PLC0415
 
         return polars.DataFrame([self._row(point) for point in self.data["points"]], infer_schema_length=None)
 
     @property
     def stations(self) -> "polars.DataFrame":
-        """One row a group of alike components, that which saturates first on top."""
+        """One row per group of equal components, the bottleneck first."""
         import polars  # noqa: PLC0415
 
         return polars.DataFrame(self.data["stations"])
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self.answer}>"
 
     def report(self, file: "str | Path", *, title: str = "solution") -> None:
         """Write it as one HTML page: whole, or not at all."""

@@ -91,6 +91,9 @@ class Capacity(reports.InNotebook):
             said += " The search was interrupted."
         return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} value{'s' * (len(self.probes) > 1)} tried."
 
+    def __repr__(self) -> str:
+        return f"<Capacity: {self.answer}>"
+
     def report(self, file: str | Path, *, title: str = "capacity") -> None:
         """Write it as one HTML page: whole, or not at all."""
         reports.pages().write_capacity(self, file, title=title)

@@ -53,6 +53,9 @@ class Comparison(reports.InNotebook):
     loads: tuple[str, ...] = ()
     """Which streams ask for something else in B than in A."""
 
+    def __repr__(self) -> str:
+        return f"<Comparison: {self.answer}>"
+
     def report(self, file: str | Path) -> None:
         """Write it as one HTML page: whole, or not at all."""
         reports.pages().write_comparison(self, file)
@@ -109,9 +112,9 @@ def compare(
 ) -> Comparison:
     """Run two scenarios with the same seeds, and return the paired differences of B from A.
 
-    Requests of streams that both have are the same in both, so what differs is what the systems make of them. With
-    `store` the records lie in its folders `a` and `b`. Raises `ScenarioError` where either cannot be run. Ctrl-C raises
-    `Interrupted` with what the pairs until then tell.
+    Streams that both scenarios have issue the same requests in both, so differences are due to the systems alone. With
+    `store` the runs are saved in its folders `a` and `b`. Raises `ScenarioError` if either cannot be run. Ctrl-C raises
+    `Interrupted` with the comparison of the pairs so far.
     """
     first, second = (one if isinstance(one, Scenario) else load(one) for one in (a, b))
     seed = first.check()["run"]["seed"]
