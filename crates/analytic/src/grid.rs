@@ -96,7 +96,7 @@ impl Grid {
     }
 }
 
-/// Number of Horner's schemes that run side by side, each on every so many-th coefficient: one alone waits for its own products.
+/// Number of Horner's schemes that run side by side, each on every `LANES`-th coefficient: one alone waits for its own products.
 const LANES: usize = 8;
 
 /// Σ `coefficients[k]`·`z`^k.
