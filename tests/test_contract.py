@@ -1,6 +1,7 @@
 """What `--json` prints is a contract: docs/results.md describes every field, and this holds the two together."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import headrace as package
 from conftest import ROOT, Run
+from headrace.cli import options
 
 # Documented once, as the fields of `streams[].response` and `streams[].measured.all`.
 SAME_AS_ANOTHER = tuple(f"streams[].{part}." for part in ("reads", "writes", "measured.reads", "measured.writes"))
@@ -85,11 +88,23 @@ def test_help_reads_well_in_a_narrow_terminal(headrace: Run) -> None:
         printed = headrace(*command, "--help", columns=60)
         assert printed.returncode == 0
         assert max(len(line) for line in printed.stdout.splitlines()) <= 60
+        assert "bool" not in printed.stdout, "a flag takes no value"
 
 
 def test_results_fit_a_narrow_terminal(headrace: Run) -> None:
     printed = headrace("run", EXAMPLE, "--set", "run.requests=5000", columns=60)
     assert max(len(line.rstrip()) for line in printed.stdout.splitlines()) <= 60
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.html"
+    assert options._page(page) == page
+    monkeypatch.setattr(os, "access", lambda path, how: not (Path(path) == tmp_path and how == os.W_OK))
+    with pytest.raises(typer.BadParameter, match="you may not write to"):
+        options._page(page)
+    assert options._page(Path("/dev/null"))
 
 
 def test_studies_are_listed(headrace: Run) -> None:

@@ -72,13 +72,13 @@ def test_a_goal_out_of_reach_is_said(headrace: Run, clerk: Path) -> None:
     # The mean is 8 ms with any number of servers, and 16 at the least with one.
     never = capacity(busy(), SERVERS, "mean(users) < 5 ms", most=64)
     assert never.meets is None
-    assert "No value up to 64 meets mean(users) < 5 ms" in never.answer
+    assert "No value from 4 to 64 meets mean(users) < 5 ms" in never.answer
     always = capacity(clerk, RATE, "mean(users) < 1 s", least="10 /s", most="60 /s")
     assert always.fails is None
     assert "Every value tried from 10 /s to 60 /s meets mean(users) < 1 s" in always.answer
     ran = headrace("capacity", clerk, "--increase", SERVERS, "--until", "mean(users) < 5 ms", "--to", "8", "--json")
     assert ran.returncode == 3
-    assert "No value up to 8 meets" in json.loads(ran.stdout)["answer"]
+    assert "No value from 1 to 8 meets" in json.loads(ran.stdout)["answer"]
 
 
 def test_goals_that_are_met_only_in_the_middle_are_found() -> None:
@@ -228,6 +228,7 @@ def test_a_run_goes_on_until_it_is_precise(headrace: Run, clerk: Path) -> None:
         ("--budget", "5"): "is for `--precision`",
         ("--precision", "2%", "--replications", "3"): "how many replications",
         ("--precision", "2% of utilisation(clerk)"): "no run has",
+        ("--precision", "2% of latency"): "there are mean(users), p50(users)",
     }.items():
         refused = headrace("run", clerk, *options)
         assert refused.returncode == 2

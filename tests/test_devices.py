@@ -97,3 +97,10 @@ def test_what_is_no_file_to_import_is_said_in_its_own_words(headrace: Run, tmp_p
         assert ran.returncode == 2
         assert "scenario" not in ran.stderr
         assert not (tmp_path / "out.yaml").exists()
+
+
+def test_a_part_of_a_name_finds_its_devices(headrace: Run) -> None:
+    said = headrace("devices", "Micron").stderr
+    assert "did you mean `micron-7450-pro-1920gb`? there are" in said
+    assert "did you mean `maxtor-7y250p0` or `maxtor-7y250p0-2mb`?" in headrace("devices", "maxtor").stderr
+    assert "did you mean `samsung-hd103uj`?" in headrace("devices", "samsung-hd103").stderr

@@ -60,7 +60,7 @@ def test_points_of_every_design(clerk: Path) -> None:
     assert [int((rate - 10) / 20 * 20) for rate in rates] == list(range(20))
     with pytest.raises(ScenarioError, match="as many values"):
         varied(scenario, {RATE: three, "run.seed": [1, 2]}, design="list")
-    with pytest.raises(ScenarioError, match=r"there is no `run\.seed`"):
+    with pytest.raises(ScenarioError, match=r"there is no `run\.seed`.* in full, such as"):
         varied(scenario, {RATE: three}, derive={"run.requests": "run.seed * 2"})
 
 
@@ -321,7 +321,12 @@ def test_the_capacity_of_a_queue_is_what_theory_says(headrace: Run, clerk: Path)
     for until, says in {
         "p99(reads)": "needs a bound",
         "p98(reads) > 1 ms": "there is no `p98`",
-        "p99(reads) > 1 KiB": "is no time",
+        "p99(reads) > 1 KiB": "`1 KiB` is not a time",
+        "p99(reads) > 50": "write a time such as `20 ms`",
+        "p99 > 50 ms": "write `p99(NAME) > 50 ms`",
+        "price < 300": "write `price(system) < 300`",
+        "latency(reads) > 50 ms": "response times are mean, sd, p50",
+        "fast enough": "`fast enough` is not understood",
         "p99(nobody) > 1 ms": "no run has a p99 of `nobody`",
     }.items():
         refused = headrace("capacity", clerk, "--increase", RATE, "--until", until)
@@ -645,7 +650,7 @@ def test_an_interrupted_sweep_says_what_is_kept(clerk: Path, tmp_path: Path) -> 
     table, said = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "points were not run" in " ".join(table.split())
-    assert "the same command goes on from there" in said
+    assert "the same command resumes there" in said
     assert everything(tmp_path / "store")[1]
 
 

@@ -250,6 +250,38 @@ def test_bad_lines_can_be_passed_over_and_are_counted(headrace: Run, tmp_path: P
     assert "1 bad line of the trace skipped" in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the document is empty"),
+        ("# nothing yet\n", "the document is empty"),
+        (
+            "experiment:\n  scenario: a.yaml\n",
+            "is an experiment, not a scenario\n  = help: run it with `headrace sweep`",
+        ),
+        ("; made by hand\n[global]\nrw=read\n", "is a job file of fio, not a scenario"),
+        ("128166372003061629,hm,0,Read,383496192,32768,413\n", "`headrace trace info` reads traces"),
+        ("just words\n", "the document is `just words`; it must be a map of fields"),
+    ],
+)
+def test_a_file_that_is_no_scenario_is_named_for_what_it_is(
+    headrace: Run, tmp_path: Path, text: str, said: str
+) -> None:
+    file = tmp_path / "file"
+    file.write_text(text)
+    assert said in refused(headrace, file)
+
+
+def test_device_files_of_every_kind_are_checked(headrace: Run, tmp_path: Path) -> None:
+    files = [*sorted((ROOT / "catalog").glob("*.yaml")), tmp_path / "like.yaml"]
+    files[-1].write_text("like: samsung-pm883-480gb\ncapacity: 240 GB\n")
+    for file in files:
+        ran = headrace("check", file)
+        assert f"{file} is a valid device" in ran.stdout, ran.stderr
+    files[-1].write_text("like: samsung-pm883-480gb\nflash: {dice: 4}\n")
+    assert "`flash` has no field `dice`" in headrace("check", files[-1]).stderr
+
+
 def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
     file.write_text(SOUND)
@@ -259,7 +291,14 @@ def test_a_bad_set_is_told(headrace: Run, tmp_path: Path) -> None:
     misspelt = refused(headrace, file, "--set", "workload.users.arrivals.poison=9 /s")
     assert "there is no `poison`; did you mean `poisson`?" in misspelt
     assert "`seed` cannot be set" in refused(headrace, file, "--set", "workload.users.to.seed=3")
-    assert "`run.seed`, as set beside" in refused(headrace, file, "--set", "run.seed=many")
+    for short, whole in {"poisson": "workload.users.arrivals.poisson", "tds.disks": "system.tds"}.items():
+        told = refused(headrace, file, "--set", f"{short}=4")
+        assert f"write the whole path: `{whole}`" in told
+    assert "write `{poisson: 9 /s}`" in refused(headrace, file, "--set", "workload.users.arrivals=poisson 9 /s")
+    assert "`{poisson: …}`" in refused(headrace, file, "--set", "workload.users.arrivals=9/s")
+    assert "`raid5`, `raid6` or `{erasure: …}`" in refused(headrace, file, "--set", "system.tds.level=5")
+    assert "write `70 %`" in refused(headrace, file, "--set", "workload.users.op={reads: 70}")
+    assert "`run.seed` was set from outside" in refused(headrace, file, "--set", "run.seed=many")
 
 
 @pytest.mark.parametrize(

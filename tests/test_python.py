@@ -1,12 +1,15 @@
 """Scenarios and results from Python."""
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import headrace
 from conftest import ROOT
 from headrace import Results, ScenarioError
+from headrace.view import words
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
@@ -55,8 +58,57 @@ def test_a_scenario_never_changes() -> None:
     assert other.with_({"system.tds.disks": 2}).check()["system"]["tds"]["disks"] == 2
 
 
+def test_numbers_of_numpy_are_numbers_of_a_scenario() -> None:
+    short = headrace.load(EXAMPLE).with_({"run.requests": np.int64(2000)})
+    disks = headrace.sweep(short, {"system.tds.disks": np.array([2, 4])}, replications=2)
+    assert disks.frame["system.tds.disks"].to_list() == [2, 4]
+    plain = headrace.sweep(short, {"system.tds.disks": [2, 4]}, replications=2)
+    assert disks.answer == plain.answer
+    for one in (4, "2,4"):
+        with pytest.raises(ScenarioError, match="one value; give a list of values"):
+            headrace.sweep(short, {"system.tds.disks": one})
+
+
+def test_every_function_takes_a_scenario_and_a_goal_alone() -> None:
+    short = headrace.load(EXAMPLE).with_({"run.requests": 2000})
+    assert headrace.run(short).data == short.run().data
+    assert headrace.run(short, changes={"run.seed": 5}).data == short.run(seed=5).data
+    assert headrace.check(short) == short.check()
+    assert headrace.solve(short).data == short.solve().data
+    assert repr(short.solve()) == f"<Solution: {short.solve().answer}>"
+    best = headrace.optimise(short, {"system.tds.disks": [2, 4]}, minimise="disks", replications=2)
+    assert best.answer.startswith("Best is disks = 2")
+
+
+def test_what_decisions_find_writes_its_report(tmp_path: Path) -> None:
+    short, page = headrace.load(EXAMPLE).with_({"run.requests": 2000}), tmp_path / "page.html"
+    disks = {"system.tds.disks": [2, 4]}
+    for found in (
+        headrace.compare(short, short.with_({"system.tds.disks": 4}), replications=2),
+        headrace.capacity(short, "system.tds.disks", "mean(readers) < 1 us", most=4, replications=2, budget=2),
+        headrace.optimise(short, disks, minimise="disks", replications=2),
+        headrace.sensitivity(short, disks, "mean(readers)", samples=2),
+    ):
+        assert repr(found) == f"<{type(found).__name__}: {found.answer}>"
+        found.report(page)
+        assert words.unbroken(found.answer[:20]) in page.read_text()
+        page.unlink()
+
+
+def test_files_that_cannot_be_read_or_written_are_named(results: Results, tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        headrace.load(0)  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError, match=re.escape(f"'{tmp_path}/none/page.html'")):
+        results.report(tmp_path / "none" / "page.html")
+    other = tmp_path / "other.json"
+    for text in ("system:", "{}", "[1]"):
+        other.write_text(text)
+        with pytest.raises(ScenarioError, match="does not contain the results of a run"):
+            Results.load(other)
+
+
 def test_mistakes_are_errors_with_their_text() -> None:
     with pytest.raises(ScenarioError, match="did you mean `disks`"):
         headrace.load(EXAMPLE).with_({"system.tds.disk": 4}).run()
-    with pytest.raises(TypeError, match="either a path or a text"):
+    with pytest.raises(TypeError, match="either a path"):
         headrace.run()

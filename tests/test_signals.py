@@ -60,3 +60,15 @@ def test_what_a_run_found_until_ctrl_c_is_printed(tmp_path: Path) -> None:
     code, said, _ = interrupted([sys.executable, "-c", run, "run", str(tmp_path / "a.yaml"), "--json"], 2)
     assert code == 130
     assert json.loads(said)["ended"] == "cancelled"
+
+
+def test_ctrl_c_ends_the_simulations_beside_a_solution(tmp_path: Path) -> None:
+    """The load being simulated is cut short: it and those after it are left out, and the formulas stay."""
+    (tmp_path / "a.yaml").write_text(CLERK.replace("400000", "2000000000"))
+    solve = "import headrace.cli, sys\nprint('ready', flush=True)\nheadrace.cli.main()"
+    arguments = ["solve", str(tmp_path / "a.yaml"), "--simulate", "--json"]
+    code, said, wrong = interrupted([sys.executable, "-c", solve, *arguments], 2)
+    assert (code, "interrupted" in wrong) == (130, True)
+    points = json.loads(said)["points"]
+    assert len(points) > 1
+    assert all(point["simulated"] is None and point["throughput_per_s"] for point in points)

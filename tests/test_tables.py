@@ -44,6 +44,53 @@ def test_headings_break_at_spaces_and_slashes_before_columns_go() -> None:
     assert "left out: disks" in re.sub(r"\s+", " ", printed(46, least=("disks",)))
 
 
+def test_a_title_is_as_wide_as_the_terminal_and_its_unit_is_never_alone() -> None:
+    console = parts.console(width=30)
+    with console.capture() as told:
+        console.print(parts.table(["", "x"], [["mean", "1"]], title="response time of s, ms"))
+        console.print(parts.table(["", "x"], [["mean", "1"]], title="response time of transactions, ms"))
+    assert [line.rstrip() for line in told.get().splitlines()] == [
+        "response time of s, ms",
+        "      x",
+        "mean  1",
+        "response time of",
+        "transactions, ms",
+        "      x",
+        "mean  1",
+    ]
+
+
+@pytest.mark.parametrize("width", [10, 12, 20])
+def test_a_unit_with_a_slash_is_whole_and_a_path_breaks_at_its_dots(width: int) -> None:
+    console = parts.console(width=width)
+    with console.capture() as told:
+        console.print(parts.table(["workload.users.arrivals.poisson"], [["10 /s"]]))
+        console.print(parts.table(["formula, 1/s", "MB/s"], [["1.5", "2"]]))
+    lines = [line.strip() for line in told.get().splitlines()]
+    assert max(map(len, lines)) <= width
+    assert not [line for line in lines if re.search(r"(MB|\b1)/$|^s\b", line)], lines
+    assert "".join(lines[: lines.index("10 /s")]) == "workload.users.arrivals.poisson"
+
+
+def test_columns_that_are_left_out_are_named_in_their_order() -> None:
+    console = parts.console(width=10)
+    with console.capture() as told:
+        console.print(parts.table(["", "a", "b", "c"], [["row", "1000000", "2000000", "3000000"]], least=("b",)))
+    assert re.sub(r"\s+", " ", told.get()).endswith("left out: a, b, c ")
+
+
+@pytest.mark.parametrize(("width", "longest"), [(80, 30), (50, 22), (36, 8)])
+def test_bars_are_shorter_in_a_narrow_terminal_and_names_whole(width: int, longest: int) -> None:
+    console = parts.console(width=width)
+    line = parts.Bar(("volume/spindle", "waiting"), 1.0, "11 s")
+    with console.capture() as told:
+        parts.bars(console, [line, parts.Bar(("v", "service"), 0.5, "5 s")])
+    first = told.get().splitlines()[0]
+    assert (first.count(parts.BAR), "…" in first) == (longest, False)
+    assert first.split()[0] == "volume/spindle"
+    assert len(first.rstrip()) <= width
+
+
 def test_small_shares_have_no_bar_and_small_queues_no_digits() -> None:
     assert [str(parts.bar(share)) for share in (0.0, 0.004, 0.006)] == ["", "", parts.BAR]
     assert [words.level(value) for value in (0.0, 7.502e-08, 0.82543)] == ["0", "<0.001", "0.8254"]

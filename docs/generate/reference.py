@@ -97,7 +97,7 @@ def _plain(name: str, of: Json) -> str:
         inner = of.get("additionalProperties")
         return f"map of name → {_kind(inner)}" if isinstance(inner, dict) else "map"
     least, most = of.get("minimum"), of.get("maximum")
-    words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "truth"}
+    words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
     bounds = [f"at least {least:,.12g}"] if least else []
     bounds += [f"at most {most:,.12g}"] if most else []
     return words[name] + (f", {' and '.join(bounds)}" if bounds else "")

@@ -1,4 +1,4 @@
-"""headrace simulates whole storage systems from one file, beside what theory says of them.
+"""headrace simulates storage systems described in one file, and compares the results with theory.
 
 >>> import headrace
 >>> scenario = headrace.Scenario('''

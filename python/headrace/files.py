@@ -35,7 +35,10 @@ def whole(file: str | Path) -> Iterator[Path]:
         yield path
         return
     tidy(path.parent, path.name)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART, suffix=f".{path.name}")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART, suffix=f".{path.name}")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)  # So others see that it is being written.
         yield Path(name)

@@ -1,6 +1,7 @@
 """What is wrong with a file, as a user reads it."""
 
 import json
+import re
 from pathlib import Path
 
 from headrace._core import ScenarioError
@@ -21,7 +22,7 @@ def is_path(device: str) -> bool:
 def read_text(path: str | Path, kind: str = "a scenario is a YAML document") -> str:
     """Read a file's text; say in words what is wrong where it cannot be read; `kind` says what it should be."""
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             raw = file.read(MOST + 1)
         if len(raw) > MOST:
             raise refusal(
@@ -37,6 +38,31 @@ def read_text(path: str | Path, kind: str = "a scenario is a YAML document") -> 
         raise refusal(path, f"{path} is not text (UTF-8)", kind) from None
     except OSError as error:
         raise refusal(path, f"{path} cannot be read: {error.strerror}", "check its permissions") from None
+
+
+# Files that are no scenario: how their text begins, what they are, and which command reads them.
+OTHERS = (
+    (r"experiment:", "an experiment", "run it with `headrace sweep`, or name the scenario that it varies"),
+    (
+        r"\[[^\]\n]*\][ \t]*$",
+        "a job file of fio",
+        "name it in a scenario, `workload: {fio: FILE}`, or convert it with `headrace import fio`",
+    ),
+    (
+        r"[^:{\n]*,[^:{\n]*,[^:{\n]*$",
+        "a table of values",
+        "`headrace trace info` reads traces, `headrace import fio` logs of fio, `headrace logs` logs of archives",
+    ),
+)
+
+
+def refuse_other(path: str | Path, text: str) -> None:
+    """Refuse a text that is plainly another file than a scenario, and name the command that reads it."""
+    said = (line for line in text.splitlines() if line.strip() and not re.match(r"\s*[#;]|---", line))
+    first = next(said, "")
+    for begins, what, help_ in OTHERS:
+        if re.match(begins, first):
+            raise refusal(path, f"{path} is {what}, not a scenario", help_)
 
 
 def refuse_endless(file: Path) -> None:

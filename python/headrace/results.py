@@ -1,21 +1,25 @@
 """What a run says, as an object: frames, a notebook's picture of it, and a file to keep it in."""
 
 import json
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import reports
 from headrace.files import write_whole
+from headrace.mistakes import read_text, refusal
 
 if TYPE_CHECKING:
     import polars
 
 Json = dict[str, Any]
 
+RESULTS = "name a file that `Results.save` or `headrace run --json` wrote"
+
 
 class Results(reports.InNotebook):
-    r"""The results of a run. `data` holds all of them, as docs/results.md describes; the frames are polars'.
+    r"""The results of a run. `data` holds all of them, as docs/results.md describes; frames are polars data frames.
 
     >>> import headrace
     >>> clerk = "{clerk: {type: station, service: {exponential: 8 ms}}}"
@@ -34,17 +38,17 @@ class Results(reports.InNotebook):
 
     @property
     def answer(self) -> str:
-        """The answer in a sentence or two."""
+        """The summary, in one or two sentences."""
         return str(self.data["answer"])
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know before trusting it."""
+        """Warnings to read before trusting the results."""
         return list(self.data["notes"])
 
     @property
     def complete(self) -> bool:
-        """Whether the run did all that was asked."""
+        """Whether the run finished; false if a limit or Ctrl-C ended it."""
         return bool(self.data["complete"])
 
     @property
@@ -58,24 +62,24 @@ class Results(reports.InNotebook):
 
     @cached_property
     def streams(self) -> "polars.DataFrame":
-        """One row a stream: requests made, answered and lost, rates (1/s, B/s), response times (ms).
+        """One row per stream: requests issued, completed and lost, rates (1/s, B/s), response times (ms).
 
-        `blocked` is the share of the time for which the source was.
+        `blocked` is the share of time in which the source was blocked.
         """
         return _frame(_stream_row(stream) for stream in self.data["streams"])
 
     @cached_property
     def components(self) -> "polars.DataFrame":
-        """One row a component: utilisation, mean queue, waits and services (ms), bytes a second.
+        """One row per component: utilisation, mean queue, waiting and service times (ms), bytes per second.
 
-        Measures of its own kind and utilisation by cause have a column each (`meters.read_hit_ratio`), null where a
-        component has none.
+        Metrics of a component's type and utilisation by cause have a column each (`meters.read_hit_ratio`), null for
+        other components.
         """
         return _frame(_component_row(component) for component in self.data["components"])
 
     @cached_property
     def theory(self) -> "polars.DataFrame":
-        """One row a stream: what theory predicts, and which of its assumptions fails."""
+        """One row per stream: the analytic solution, or the assumption that fails."""
         rows = [{name: value for name, value in row.items() if name != "cdf"} for row in self.data["theory"]]
         return _frame(row | {"quantiles_ms": None} | _quantiles(row["quantiles_ms"]) for row in rows).drop(
             "quantiles_ms"
@@ -83,7 +87,7 @@ class Results(reports.InNotebook):
 
     @cached_property
     def cdf(self) -> "polars.DataFrame":
-        """The cdf of each stream's response time: `stream`, `ms`, `share`, and `theory` where it has one."""
+        """The CDF of each stream's response time: `stream`, `ms`, `share`, and `theory` if a formula applies."""
         rows = []
         for stream, theory in zip(self.data["streams"], self.data["theory"], strict=True):
             predicted = [share for _, share in theory["cdf"]] or [None] * len(stream["cdf"])
@@ -93,7 +97,7 @@ class Results(reports.InNotebook):
 
     @cached_property
     def series(self) -> "polars.DataFrame":
-        """Over time: `time_s`, for each stream its answers and mean response (ms), for each component utilisation."""
+        """Time series: `time_s`, requests completed and mean response (ms) by stream, utilisation by component."""
         streams = [stream["name"] for stream in self.data["streams"]]
         components = [component["path"] for component in self.data["components"]]
         rows = []
@@ -107,9 +111,9 @@ class Results(reports.InNotebook):
 
     @cached_property
     def phases(self) -> "polars.DataFrame":
-        """One row a phase and stream: from and to (s), after what, throughput, response times (ms), failures.
+        """One row per phase and stream: from and to (s), preceding event, throughput, response times (ms), failures.
 
-        Empty where no component fails or is rebuilt.
+        Empty if no component fails or is rebuilt.
         """
         rows = []
         for phase in self.data["phases"]:
@@ -133,8 +137,12 @@ class Results(reports.InNotebook):
 
     @classmethod
     def load(cls, path: str | Path) -> "Results":
-        """Read results that were saved."""
-        return cls(json.loads(Path(path).read_text(encoding="utf-8")))
+        """Read results that `save` or `headrace run --json` wrote; raise `ScenarioError` where a file has none."""
+        with suppress(ValueError):
+            data = json.loads(read_text(path, RESULTS))
+            if isinstance(data, dict) and {"answer", "streams", "components"} <= data.keys():
+                return cls(data)
+        raise refusal(path, f"{path} does not contain the results of a run", RESULTS)
 
 
 def _frame(rows: Any) -> "polars.DataFrame":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core, fio_workload, solution, trace
 from headrace.files import NotKept, keep_apart
-from headrace.mistakes import is_path, read_text, refuse_endless
+from headrace.mistakes import is_path, read_text, refuse_endless, refuse_other
 from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.timeline import write as write_timeline
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from headrace.document import ScenarioSpec
 
 Json = dict[str, Any]
-
-
-def _source(path: str | Path | None, text: str | None) -> tuple[str, str]:
-    if (path is None) == (text is None):
-        raise TypeError("give either a path or a text")
-    return (read_text(path), str(path)) if path is not None else (text or "", "<text>")
 
 
 def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
@@ -70,7 +64,10 @@ def schema(of: str = "scenario") -> Json:
 
 
 def check(
-    path: str | Path | None = None, *, text: str | None = None, changes: Mapping[str, object] | None = None
+    path: "Scenario | str | Path | None" = None,
+    *,
+    text: str | None = None,
+    changes: Mapping[str, object] | None = None,
 ) -> Json:
     """Read and check a scenario; return it with its defaults filled in.
 
@@ -78,11 +75,11 @@ def check(
 
     Raises `ScenarioError` with all errors, as text and as JSON.
     """
-    return Scenario(*_source(path, text), changes).check()
+    return _asked(path, text, changes).check()
 
 
 class Scenario:
-    r"""A scenario read from a file or a text, with values replaced. It never changes.
+    r"""A scenario, read from a file or a text, perhaps with some values replaced. It is immutable.
 
     >>> users = "workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}"
     >>> clerk = Scenario("system: {clerk: {type: station, service: 8 ms}}\n" + users)
@@ -181,7 +178,7 @@ class Scenario:
         return self.checked()[0]
 
     def checked(self) -> tuple[Json, list[str]]:
-        """Return the same, and what is to be said of its components and options."""
+        """Return the same, with notes on its components and options."""
         self._refuse_endless_devices()
         filled, notes = _core.check(self.text, self.file, self._sets())
         return dict(json.loads(filled)), [*self.remarks, *notes]
@@ -220,17 +217,17 @@ class Scenario:
         replication: int | None = None,
         widen: float = 1.0,
     ) -> Results:
-        """Simulate it, and return what the run says.
+        """Simulate it, and return the results.
 
         Replications run on `threads` threads (default: all processors); the results do not depend on how many. `watch`
-        is called a few times a second with the requests answered and wanted so far, and the longest queues as
-        (component, how many wait); while a trace is looked over before the run, with the requests read, zero and
-        nothing. Ctrl-C ends the run within a second; what it found until then is returned with `complete` false.
+        is called a few times a second with the number of requests completed, their total, and the longest queues as
+        (component, number waiting); while a trace is read before the run, with the number of requests read, zero and
+        no queues. Ctrl-C ends the run within a second; the results so far are returned with `complete` false.
         `requests` names a folder for every request, as Parquet (see `headrace.requests.RequestLog`), `timeline` a file
-        for the journeys of the `first` requests, as Chrome trace events (see `headrace.timeline`). Without `theory`
-        nothing is said of it, which saves a short run some time. `replication` is the number of the first replication,
-        where it is one of a set: the eleventh (10) is the same whether ten were run before it or none. `widen` makes
-        intervals that many times as wide, where replications were added until they looked narrow. Raises
+        for the paths of the `first` requests, as Chrome trace events (see `headrace.timeline`). `theory=False` omits
+        the analytic solution, to save time. `replication` is the index of the first replication, counted
+        from 0: number 10 is the same whether or not others were run before it. `widen` multiplies the width of
+        intervals, for runs whose replications were added until intervals were narrow. Raises
         `ScenarioError` as `check` does. Where a file cannot be written (a full disk) the results are still returned,
         with the warning `headrace.files.NotKept`.
         """
@@ -269,11 +266,21 @@ def _request_log(folder: str | Path, scenario: Scenario) -> RequestLog:
 
 def load(path: str | Path) -> Scenario:
     """Read a scenario from its file; raise `ScenarioError` where that cannot be read."""
-    return Scenario(read_text(path), str(path))
+    text = read_text(path)
+    refuse_other(path, text)
+    return Scenario(text, str(path))
+
+
+def _asked(path: Scenario | str | Path | None, text: str | None, changes: Mapping[str, object] | None) -> Scenario:
+    """Return the scenario that is given in one of three ways: itself, its file, its text."""
+    if (path is None) == (text is None):
+        raise TypeError("give either a path (or a scenario) or a text")
+    given = Scenario(text or "") if path is None else path if isinstance(path, Scenario) else load(path)
+    return given.with_(changes or {})
 
 
 def run(
-    path: str | Path | None = None,
+    path: Scenario | str | Path | None = None,
     *,
     text: str | None = None,
     changes: Mapping[str, object] | None = None,
@@ -281,17 +288,17 @@ def run(
     watch: Watch | None = None,
     requests: str | Path | None = None,
 ) -> Results:
-    """Run the scenario in a file, or a text, in one call: see `Scenario.run`."""
-    return Scenario(*_source(path, text), changes).run(threads=threads, watch=watch, requests=requests)
+    """Run a scenario, given as a file, a text or a `Scenario`, in one call: see `Scenario.run`."""
+    return _asked(path, text, changes).run(threads=threads, watch=watch, requests=requests)
 
 
 def solve(
-    path: str | Path | None = None,
+    path: Scenario | str | Path | None = None,
     *,
     text: str | None = None,
     changes: Mapping[str, object] | None = None,
     load: tuple[float, float] | None = None,
     simulate: bool = False,
 ) -> solution.Solution:
-    """Solve the scenario in a file, or a text, by formulas in one call: see `Scenario.solve`."""
-    return Scenario(*_source(path, text), changes).solve(load=load, simulate=simulate)
+    """Solve a scenario, given as a file, a text or a `Scenario`, by formulas in one call: see `Scenario.solve`."""
+    return _asked(path, text, changes).solve(load=load, simulate=simulate)

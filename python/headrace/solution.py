@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from headrace import _core, reports
 from headrace.results import Results
+from headrace.stopped import Interrupted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,7 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Solution:
-    r"""What formulas say of a scenario; `data` holds all of it, as docs/guides/solve.md describes.
+    r"""The analytic solution of a scenario; `data` holds all of it, as docs/guides/solve.md describes.
 
     >>> import headrace
     >>> clerk = "{clerk: {type: station, service: {exponential: 8 ms}}}"
@@ -47,27 +48,30 @@ class Solution:
 
     @property
     def answer(self) -> str:
-        """The answer in a few sentences."""
+        """The summary, in a few sentences."""
         return str(self.data["answer"])
 
     @property
     def fails(self) -> list[str]:
-        """The assumptions of the formulas that fail; without any the answer is exact."""
+        """The assumptions of the formulas that fail; the solution is exact if there are none."""
         return list(self.data["fails"])
 
     @property
     def points(self) -> "polars.DataFrame":
-        """One row a load: throughput (1/s), mean response (ms), bounds, approximations, utilisation by component."""
+        """One row per load: throughput (1/s), mean response (ms), bounds, approximations, utilisation by component."""
         import polars  # noqa: PLC0415
 
         return polars.DataFrame([self._row(point) for point in self.data["points"]], infer_schema_length=None)
 
     @property
     def stations(self) -> "polars.DataFrame":
-        """One row a group of alike components, that which saturates first on top."""
+        """One row per group of equal components, the bottleneck first."""
         import polars  # noqa: PLC0415
 
         return polars.DataFrame(self.data["stations"])
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self.answer}>"
 
     def report(self, file: "str | Path", *, title: str = "solution") -> None:
         """Write it as one HTML page: whole, or not at all."""
@@ -108,22 +112,28 @@ def simulate(solution: Solution, scenario: Simulable, watch: Watch | None = None
     """Return a solution with the simulation beside every load: `data["points"][…]["simulated"]`.
 
     `watch` is called with the loads done and all before each. A load is left out (`None`) where more requests come
-    than can be answered, and where arrivals cannot be scaled.
+    than can be answered, and where arrivals cannot be scaled. Ctrl-C raises `Interrupted` with the loads done so far.
     """
-    points = []
-    for number, point in enumerate(solution.data["points"]):
+    points = [point | {"simulated": None} for point in solution.data["points"]]
+    found = Solution(solution.data | {"points": points})
+    for number, point in enumerate(points):
         if watch:
-            watch(number, len(solution.data["points"]))
-        found = _simulated(point, scenario)
-        points.append(point | {"simulated": None if found is None else vars(found)})
-    return Solution(solution.data | {"points": points})
+            watch(number, len(points))
+        try:
+            one = _simulated(point, scenario)
+        except KeyboardInterrupt:
+            raise Interrupted(found) from None
+        point["simulated"] = None if one is None else vars(one)
+    return found
 
 
 def _simulated(point: Json, scenario: Simulable) -> Simulated | None:
     if point["sets"] is None or point["throughput_per_s"] is None:
         return None
-    streams = scenario.with_(dict(point["sets"])).run(theory=False).data["streams"]
-    answered = [stream for stream in streams if stream["response"]["count"]]
+    found = scenario.with_(dict(point["sets"])).run(theory=False).data
+    if found["ended"] == "cancelled":
+        raise KeyboardInterrupt
+    answered = [stream for stream in found["streams"] if stream["response"]["count"]]
     rate = sum(stream["requests_per_s"] for stream in answered)
     shares = [stream["requests_per_s"] / rate for stream in answered]
     mean = sum(share * stream["response"]["mean_ms"] for share, stream in zip(shares, answered, strict=True))

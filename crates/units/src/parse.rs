@@ -40,6 +40,12 @@ pub enum UnitError {
         /// The unit found.
         unit: String,
     },
+    /// A share above one is percent without its sign.
+    #[error("`{text}` is more than the whole; write `{text} %`")]
+    NoPercent {
+        /// What was found.
+        text: String,
+    },
     /// The number lies outside what the quantity can be.
     #[error("`{text}` is out of range: {kind} must be {range}")]
     OutOfRange {
@@ -190,6 +196,9 @@ impl FromStr for Fraction {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let (number, rest) = number_and_rest(text, &SHARE)?;
+        if rest.is_empty() && number > 1.0 && number <= 100.0 {
+            return Err(UnitError::NoPercent { text: text.trim().to_owned() });
+        }
         let scale = if rest.is_empty() { 1.0 } else { factor(text, rest, &SHARE, &[])? };
         in_range(text, number * scale, &SHARE, 0.0..=1.0, "between 0 % and 100 %").map(Self)
     }
@@ -245,6 +254,7 @@ mod tests {
             "write `1 GB/s` (bytes) or `1 Gb/s` (bits)"
         );
         assert_eq!(written("90 sec".parse::<Nanos>().unwrap_err()), "write `90 s`");
+        assert_eq!(written("70".parse::<Fraction>().unwrap_err()), "write `70 %`");
         assert_eq!(written("5 percent".parse::<Fraction>().unwrap_err()), "write `5 %`");
         assert!(message("1 MB/0 s".parse::<BytesPerSecond>().unwrap_err()).contains("more than zero"));
     }

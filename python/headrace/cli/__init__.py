@@ -25,9 +25,10 @@ from headrace.cli import (
     sweeps,
     traces,
 )
+from headrace.cli.commands import Commands
 from headrace.cli.options import INTERRUPTED, MISTAKE
 
-app = typer.Typer(
+app = Commands(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="markdown",
@@ -101,7 +102,7 @@ def main() -> None:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        print("error: the answer cannot be printed: no space is left where it goes; free some room", file=sys.stderr)
+        print("error: cannot write the output: no space left on its device", file=sys.stderr)
         with suppress(OSError):
             sys.stdout.close()
         raise SystemExit(MISTAKE) from None

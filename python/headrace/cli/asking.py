@@ -14,6 +14,7 @@ from headrace._core import ScenarioError
 from headrace.cli.options import INTERRUPTED, exit_where_lost, refuse, telling_losses, write
 from headrace.experiment import design, engines, precision, rounds
 from headrace.experiment.task import Record
+from headrace.stopped import Interrupted
 
 if TYPE_CHECKING:
     from headrace.view.live import Live
@@ -122,11 +123,11 @@ def answered(
         except ScenarioError as error:
             refuse(error, as_json)
         except KeyboardInterrupt as stopped:
-            partial = stopped.found if isinstance(stopped, rounds.Interrupted) else None
+            partial = stopped.found if isinstance(stopped, Interrupted) else None
             if partial is not None:
                 _tell(partial, tell, draw, page)
-            going_on = f"what is done is kept in {kept}: the same command goes on from there"
-            print(f"interrupted; {going_on if kept else 'nothing was kept: see --store'}", file=sys.stderr)
+            going_on = f"its runs are saved in {kept}; the same command resumes there"
+            print(f"interrupted; {going_on if kept else 'runs were not saved (see --store)'}", file=sys.stderr)
             end(partial, "interrupted")
             raise typer.Exit(INTERRUPTED) from None
         _tell(found, tell, draw, page)

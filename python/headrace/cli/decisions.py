@@ -7,12 +7,13 @@ import typer
 
 from headrace import reports
 from headrace.cli.asking import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
+from headrace.cli.commands import Commands
 from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes, texts
 from headrace.experiment import design, precision, stored
 from headrace.files import keep_apart
 from headrace.scenario import load
 
-commands = typer.Typer()
+commands = Commands()
 
 
 @commands.command("compare")
@@ -45,7 +46,7 @@ def compare_command(
     def ask(how: How) -> compare.Comparison:
         first = load(a).with_(changes(sets))
         second = (load(b).with_(changes(sets)) if b else first).with_(changes(other))
-        keep_apart({"--report": report}, [*first.inputs(), *second.inputs(), *stored.files(store)])
+        keep_apart({"--report": report, "--store": store}, [*first.inputs(), *second.inputs(), *stored.files(store)])
         return compare.compare(first, second, replications=replications, **how)
 
     def tell(found: compare.Comparison) -> None:
@@ -109,7 +110,7 @@ def capacity_command(
 
     def ask(how: How) -> capacity.Capacity:
         loaded = load(file).with_(changes(sets))
-        keep_apart({"--report": report}, [*loaded.inputs(), *stored.files(store)])
+        keep_apart({"--report": report, "--store": store}, [*loaded.inputs(), *stored.files(store)])
         return capacity.capacity(loaded, increase, until, **search, **how)
 
     def tell(found: capacity.Capacity) -> None:
@@ -160,7 +161,7 @@ def optimise_command(
 
     def ask(how: How) -> optimise.Optimum:
         loaded = load(file).with_(changes(sets))
-        keep_apart({"--report": report}, [*loaded.inputs(), *stored.files(store)])
+        keep_apart({"--report": report, "--store": store}, [*loaded.inputs(), *stored.files(store)])
         return optimise.optimise(
             loaded,
             axes,
@@ -210,7 +211,7 @@ def sensitivity_command(
 
     def ask(how: How) -> sensitivity.Sensitivity:
         loaded = load(file).with_(changes(sets))
-        keep_apart({"--report": report}, [*loaded.inputs(), *stored.files(store)])
+        keep_apart({"--report": report, "--store": store}, [*loaded.inputs(), *stored.files(store)])
         return sensitivity.sensitivity(
             loaded,
             axes,

@@ -10,14 +10,15 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
+from headrace.cli.commands import Commands
 from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, write
 from headrace.files import keep_apart, write_whole
 from headrace.mistakes import is_path, printable
 
 Json = dict[str, Any]
 
-calibrate = typer.Typer(no_args_is_help=True, help="Fit devices and scenarios to measurements.")
-imports = typer.Typer(
+calibrate = Commands(no_args_is_help=True, help="Fit devices and scenarios to measurements.")
+imports = Commands(
     no_args_is_help=True, help="Import devices, measurements, traces and scenarios from files of other programs."
 )
 

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError, quantity
+from headrace.cli.commands import Commands
 from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
 from headrace.files import keep_apart
 
 Json = dict[str, Any]
 
-commands = typer.Typer(no_args_is_help=True, help="Analyse, convert and synthesise the logs of archives.")
+commands = Commands(no_args_is_help=True, help="Analyse, convert and synthesise the logs of archives.")
 
 Files = Annotated[
     list[Path],

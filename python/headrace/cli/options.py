@@ -1,6 +1,7 @@
 """What commands have in common: options, exit codes, and error messages."""
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -29,6 +30,8 @@ def _page(file: Path | None) -> Path | None:
     if file.is_dir() or not file.parent.is_dir():
         why = "is a folder" if file.is_dir() else f"cannot be written: there is no folder {file.parent}"
         raise typer.BadParameter(f"{file} {why}")
+    if not os.access(file.parent, os.W_OK) and not file.is_char_device():
+        raise typer.BadParameter(f"{file} cannot be written: you may not write to {file.parent}")
     return file
 
 

@@ -27,10 +27,11 @@ from headrace.cli.options import (
     telling_losses,
     write,
 )
+from headrace.devices import catalogue
 from headrace.experiment import design
 from headrace.experiment.precision import run_until_precise
 from headrace.files import keep_apart
-from headrace.mistakes import read_text
+from headrace.mistakes import is_path, read_text
 from headrace.results import Results
 from headrace.view import words
 
@@ -143,11 +144,15 @@ def _device(file: Path, put: dict[str, str]) -> Checked:
         raise typer.BadParameter(
             "a device file has no fields to set: name it in a scenario with `like`", param_hint="--set"
         )
-    found = dict(json.loads(_core.read_device(read_text(file), str(file))))
+    found = catalogue.numbers(str(file) if is_path(str(file)) else f"./{file}")
     return Document.device, found, str(found["name"])
 
 
 CHECKS = {Document.scenario: _scenario, Document.experiment: _experiment, Document.device: _device}
+
+
+# Fields that only devices have: disks, solid-state drives, and variations of either.
+DEVICE = {"rotation", "cylinders", "media_rate_outer", "flash", "read_latency", "like"}
 
 
 def _kind(file: Path) -> Document:
@@ -157,7 +162,7 @@ def _kind(file: Path) -> Document:
         return Document.scenario
     if "experiment" in fields:
         return Document.experiment
-    return Document.device if fields & {"rotation", "cylinders", "media_rate_outer"} else Document.scenario
+    return Document.device if fields & DEVICE else Document.scenario
 
 
 def check(file: AnyDocument, as_json: AsJson = False, sets: Sets = None) -> None:

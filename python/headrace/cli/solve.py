@@ -8,8 +8,9 @@ import typer
 
 from headrace import scenario, solution
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, File, ReportFile, Sets, cannot_write, changes, note, refuse, write
+from headrace.cli.options import INTERRUPTED, AsJson, File, ReportFile, Sets, cannot_write, changes, note, refuse, write
 from headrace.files import keep_apart
+from headrace.stopped import Interrupted
 
 
 def _range(given: str | None) -> tuple[float, float] | None:
@@ -45,14 +46,17 @@ def solve(
     Each component says what work a request brings it. The answer says what limits the system, where the bottleneck
     moves next, and which assumptions of the formulas fail.
     """
-    between = _range(load)
+    between, interrupted = _range(load), False
     try:
         loaded = scenario.load(file).with_(changes(sets) or {})
         note(loaded.remarks)
         keep_apart({"--report": report}, loaded.inputs())
         found = loaded.solve(load=between)
         if simulate:
-            found = solution.simulate(found, loaded, None if as_json else _progress)
+            try:
+                found = solution.simulate(found, loaded, None if as_json else _progress)
+            except Interrupted as stopped:
+                found, interrupted = stopped.found, True
     except ScenarioError as error:
         refuse(error, as_json)
     except OSError as error:
@@ -67,6 +71,9 @@ def solve(
         from headrace.view import pages  # noqa: PLC0415 - pictures take longer to load than tables
 
         write(lambda page: pages.write_solution(found.data, page, title=file.stem), report)
+    if interrupted:
+        print("interrupted: not every load was simulated", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED)
 
 
 def _progress(done: int, loads: int) -> None:

@@ -10,12 +10,13 @@ import typer
 from headrace import reports
 from headrace._core import ScenarioError
 from headrace.cli.asking import served
+from headrace.cli.commands import Commands
 from headrace.cli.options import AsJson, LivePage, ReportFile, refuse, write
 
 if TYPE_CHECKING:
     from headrace.study import Report
 
-commands = typer.Typer(no_args_is_help=True, help="Published systems, claim by claim.")
+commands = Commands(no_args_is_help=True, help="Published systems, claim by claim.")
 
 
 @commands.command("list")
@@ -35,7 +36,9 @@ def study_list(as_json: AsJson = False) -> None:
 def study_run(
     name: Annotated[str, typer.Argument(help="Name of a study, or `all`.", show_default=False)],
     as_json: AsJson = False,
-    small: Annotated[bool, typer.Option(help="Run fewer requests: faster, with less certain verdicts.")] = False,
+    small: Annotated[
+        bool, typer.Option("--small", help="Run fewer requests: faster, with less certain verdicts.")
+    ] = False,
     report: ReportFile = None,
     live: LivePage = False,
 ) -> None:

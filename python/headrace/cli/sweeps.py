@@ -23,6 +23,7 @@ from headrace.cli.asking import (
     axes_of,
     precision_of,
 )
+from headrace.cli.commands import Commands
 from headrace.cli.options import (
     CUT_SHORT,
     AsJson,
@@ -43,7 +44,7 @@ from headrace.scenario import load
 
 Json = dict[str, Any]
 
-commands = typer.Typer()
+commands = Commands()
 
 
 class EngineName(StrEnum):
@@ -122,7 +123,7 @@ def sweep_command(
 
     def ask(how: How) -> Table:
         experiment = _experiment(file, axes, sets).with_replications(replications, wanted)
-        keep_apart({"--report": report}, [file, *experiment.scenario.inputs(), *stored.files(store)])
+        keep_apart({"--report": report, "--store": store}, [file, *experiment.scenario.inputs(), *stored.files(store)])
         with _engine(engine, workers, scheduler, jobs) as chosen:
             return rounds.run(experiment, store=store, engine=chosen, watch=how["watch"], shard=shard)
 

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from headrace._core import ScenarioError
+from headrace.cli.commands import Commands
 from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
 from headrace.files import keep_apart
 
-commands = typer.Typer(no_args_is_help=True, help="Summarise and convert traces of requests.")
+commands = Commands(no_args_is_help=True, help="Summarise and convert traces of requests.")
 
 Format = Annotated[
     str | None,

@@ -27,8 +27,9 @@ def numbers(name: str, beside: str | Path = ".") -> Json:
     """
     if is_path(name):
         refuse_endless(Path(name))
-        return dict(json.loads(_core.read_device(read_text(name), name)))
-    refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
+        read_text(name, "a device is a YAML document")
+    else:
+        refuse_endless(Path(beside) / "devices" / f"{name}.yaml")
     found = _core.device_numbers(name, str(beside))
     return dict(json.loads(found)) if found is not None else device(name, beside)
 
@@ -55,8 +56,10 @@ def device(name: str, beside: str | Path = ".") -> Json:
     found = _core.device(name, str(beside))
     if found is None:
         known = names(beside)
-        near = difflib.get_close_matches(name, known, 1)
-        help_ = (f"did you mean `{near[0]}`? " if near else "") + f"there are {', '.join(known)}"
+        near = [one for one in known if name.lower() in one] or difflib.get_close_matches(name, known, 1)
+        help_ = (f"did you mean {' or '.join(f'`{one}`' for one in near)}? " if near else "") + (
+            f"there are {', '.join(known)}"
+        )
         raise refusal(name, f"there is no device `{name}`", help_)
     return dict(json.loads(found))
 

@@ -12,11 +12,12 @@ from headrace._core import ScenarioError
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
-from headrace.experiment.objective import Objective, objective
-from headrace.experiment.rounds import Interrupted, Watch, run, telling
+from headrace.experiment.objective import Objective, objective, one_or_more
+from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.mistakes import is_overload, refusal
 from headrace.scenario import Scenario, load
+from headrace.stopped import Interrupted
 
 Json = dict[str, Any]
 
@@ -63,7 +64,7 @@ class Probe:
 
 @dataclass
 class Capacity(reports.InNotebook):
-    """A bracket: two values next to each other of those tried, of which one meets all goals and the other does not."""
+    """The value at which all goals begin, or cease, to be met: a bracket of two values, and all values tried."""
 
     path: str
     goals: tuple[Objective, ...]
@@ -88,7 +89,14 @@ class Capacity(reports.InNotebook):
         said = said or (self._bracket(goals) if self.meets and self.fails else self._one_sided(goals))
         if self.interrupted:
             said += " The search was interrupted."
-        return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} values tried."
+        return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} value{'s' * (len(self.probes) > 1)} tried."
+
+    def __repr__(self) -> str:
+        return f"<Capacity: {self.answer}>"
+
+    def report(self, file: str | Path, *, title: str = "capacity") -> None:
+        """Write it as one HTML page: whole, or not at all."""
+        reports.pages().write_capacity(self, file, title=title)
 
     def _bracket(self, goals: str) -> str:
         assert self.meets
@@ -137,10 +145,11 @@ class Capacity(reports.InNotebook):
                 said = f"{self.path}: {span} meets {goals}; no other value was tried."
         elif self.fails:
             nearest = max(tried, key=attrgetter("margin"))
-            up_to = f"up to {tried[-1].value}" if len(tried) > 1 else f"at {span}"
-            said = (
-                f"{self.path}: No value {up_to} meets {goals}; {nearest.value} comes nearest{self._reached(nearest)}."
-            )
+            if len(tried) == 1:
+                said = f"{self.path}: {span} does not meet {goals}{self._reached(nearest)}; no other value was tried."
+            else:
+                said = f"{self.path}: No value from {span} meets {goals}; "
+                said += f"{nearest.value} comes nearest{self._reached(nearest)}."
         else:
             return f"{self.path}: undecided whether {' or '.join(unknown)} meets {goals}; raise the budget of runs."
         return said + (f" Undecided: {', '.join(unknown)}." if unknown else "")
@@ -198,7 +207,7 @@ def capacity(
     with the bracket so far.
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
-    asked = tuple(objective(text, bounded=True) for text in ([until] if isinstance(until, str) else until))
+    asked = tuple(objective(text, bounded=True) for text in one_or_more(until))
     search = _Search(loaded, increase, asked, max(replications, 2), budget, engine, store, watch)
     begin = search.number(least if least is not None else search.present())
     high = search.number(most, like=begin) if most is not None else None

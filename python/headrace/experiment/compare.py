@@ -9,11 +9,12 @@ from headrace import reports
 from headrace._core import of_few
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
-from headrace.experiment.rounds import Interrupted, Watch, run, telling
+from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
+from headrace.stopped import Interrupted
 from headrace.times import interval, told
 
 Json = dict[str, Any]
@@ -41,7 +42,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison(reports.InNotebook):
-    """What was found of A and B."""
+    """The paired differences between two scenarios, A and B."""
 
     a: str
     b: str
@@ -51,6 +52,13 @@ class Comparison(reports.InNotebook):
     """In which of the two a component was never idle."""
     loads: tuple[str, ...] = ()
     """Which streams ask for something else in B than in A."""
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self.answer}>"
+
+    def report(self, file: str | Path) -> None:
+        """Write it as one HTML page: whole, or not at all."""
+        reports.pages().write_comparison(self, file)
 
     @property
     def answer(self) -> str:
@@ -104,9 +112,9 @@ def compare(
 ) -> Comparison:
     """Run two scenarios with the same seeds, and return the paired differences of B from A.
 
-    Requests of streams that both have are the same in both, so what differs is what the systems make of them. With
-    `store` the records lie in its folders `a` and `b`. Raises `ScenarioError` where either cannot be run. Ctrl-C raises
-    `Interrupted` with what the pairs until then tell.
+    Streams that both scenarios have issue the same requests in both, so differences are due to the systems alone. With
+    `store` the runs are saved in its folders `a` and `b`. Raises `ScenarioError` if either cannot be run. Ctrl-C raises
+    `Interrupted` with the comparison of the pairs so far.
     """
     first, second = (one if isinstance(one, Scenario) else load(one) for one in (a, b))
     seed = first.check()["run"]["seed"]

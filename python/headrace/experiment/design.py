@@ -5,7 +5,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -142,12 +142,19 @@ def levels(file: str, vary: Mapping[str, Any]) -> dict[str, list[Value]]:
 def values_of(axis: Any) -> list[Value]:
     """Return the values of an axis: those listed, or as many as its range has points."""
     if not isinstance(axis, Mapping):
-        return list(axis)
+        return _listed(axis)
     points = int(axis.get("points", 5))
     if not 2 <= points <= MOST_POINTS:
         raise ValueError(f"a range has 2 to {MOST_POINTS:,} points, not {points:,}")
     shares = [at / (points - 1) for at in range(points)]
     return list(formula.between(axis["from"], axis["to"], shares, log=axis.get("scale") == "log"))
+
+
+def _listed(axis: Any) -> list[Value]:
+    """Return values that are listed; numbers of numpy are plain ones."""
+    if isinstance(axis, str) or not isinstance(axis, Iterable):
+        raise ValueError(f"{axis!r} is one value; give a list of values, or a range")
+    return [value.tolist() if hasattr(value, "tolist") else value for value in axis]
 
 
 def _latin_hypercube(vary: Mapping[str, Any], points: int) -> list[Json]:
@@ -164,7 +171,7 @@ def _latin_hypercube(vary: Mapping[str, Any], points: int) -> list[Json]:
 def _at_share(axis: Any, share: float) -> Value:
     if isinstance(axis, Mapping):
         return formula.between(axis["from"], axis["to"], [share], log=axis.get("scale") == "log")[0]
-    values: list[Value] = list(axis)
+    values = _listed(axis)
     return values[min(int(share * len(values)), len(values) - 1)]
 
 

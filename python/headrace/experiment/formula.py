@@ -121,8 +121,11 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Quantity:
         case ast.Name() | ast.Attribute() | ast.Subscript():
             place = re.sub(r"\[(\d+)\]", r".\1", ast.unparse(node))
             if place not in values:
-                near = difflib.get_close_matches(place, values, 3) or list(values)[:20]
-                raise ValueError(f"there is no `{place}`, or several: name it in full; there are {', '.join(near)}")
+                near = difflib.get_close_matches(place, values, 3) or [
+                    name for name in values if _is_number(values[name])
+                ]
+                such = f", such as `{'`, `'.join(near[:3])}`" if near else ""
+                raise ValueError(f"there is no `{place}`, or there are several; name a field in full{such}")
             return quantity(values[place])
         case ast.UnaryOp(op=ast.USub()):
             inner = _value(node.operand, values)
@@ -130,6 +133,14 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Quantity:
         case ast.BinOp() if type(node.op) in OPERATORS:
             return _together(node.op, _value(node.left, values), _value(node.right, values))
     raise ValueError(f"`{ast.unparse(node)}` is not understood: a formula has + - * /, numbers, places and quantities")
+
+
+def _is_number(value: object) -> bool:
+    try:
+        quantity(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _together(how: ast.operator, a: Quantity, b: Quantity) -> Quantity:

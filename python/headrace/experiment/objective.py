@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,9 @@ WHATS = (*TIMES, *RATES, *LOSSES, "utilisation", "queue", *COSTS)
 # Of these less is better: `<` is the goal, and `>` the limit.
 LESS_IS_BETTER = {*TIMES, *LOSSES, *COSTS, "utilisation", "queue"}
 EXAMPLE = "write it as `p99(reads) > 20 ms` or `mean(users)`"
+GOALS = "write a metric of a run, such as `p99(reads)`, or a formula of fields, such as `300 * disks`"
+# What names a metric, and not of what.
+BARE = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*(?P<rest>[<>].*)?")
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Objective:
         try:
             return formula.value(self.fields, _fields(scenario)).number
         except ValueError as error:
-            raise refusal(self.text, f"`{self.text}`: {error}", EXAMPLE) from None
+            raise refusal(self.text, f"`{self.text}`: {error}", GOALS) from None
 
     @property
     def bare(self) -> str:
@@ -172,6 +175,15 @@ def _leaves(path: str, node: Any) -> Iterator[tuple[str, Any]]:
         yield from _leaves(f"{path}.{name}" if path else name, inner)
 
 
+def one_or_more(texts: str | Sequence[str]) -> Sequence[str]:
+    """Return what is asked as a list: one text is a list of one.
+
+    >>> one_or_more("p99(reads)"), one_or_more(["a", "b"])
+    (['p99(reads)'], ['a', 'b'])
+    """
+    return [texts] if isinstance(texts, str) else texts
+
+
 def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
     """Read what is asked; raise `ScenarioError` where it is not understood, or lacks a bound that is wanted.
 
@@ -181,21 +193,26 @@ def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
     (20.0, 0.8)
     """
     found = ASKED.fullmatch(text)
+    if found is None and (bare := BARE.fullmatch(text)) and bare["what"] in WHATS:
+        of = "system" if bare["what"] in COSTS else "NAME"
+        whole = f"{bare['what']}({of}) {bare['rest'] or ''}".strip()
+        named = "" if of == "system" else " with the name of a stream or component"
+        raise refusal(text, f"`{text}` does not say of what", f"write `{whole}`{named}")
     if found is None and fields:
         return _of_fields(text, bounded=bounded)
     if found is None or not _may_exist(found["what"]):
-        what = f"there is no `{found['what']}`; there are {', '.join(WHATS)}" if found else "it is not understood"
-        raise refusal(text, f"`{text}`: {what}", EXAMPLE)
+        what = f": there is no `{found['what']}`; there are {', '.join(WHATS)}" if found else " is not understood"
+        raise refusal(text, f"`{text}`{what}", EXAMPLE)
     _check_bounded(text, bounded=bounded, has=found["bound"] is not None)
     bound = None
     if found["bound"] is not None:
         read = _bound(text, found["bound"])
-        if (found["what"] in TIMES) != (read.powers == (0, 1)):
-            raise refusal(
-                text,
-                f"`{text}`: `{found['bound']}` is no {'time' if found['what'] in TIMES else 'such bound'}",
-                EXAMPLE,
-            )
+        is_time = read.powers == (0, 1)
+        if found["what"] in TIMES and not is_time:
+            raise refusal(text, f"`{text}`: `{found['bound']}` is not a time", "write a time such as `20 ms`")
+        if is_time and found["what"] not in TIMES:
+            why = f"`{text}`: `{found['what']}` is not a response time, so `{found['bound']}` cannot be its bound"
+            raise refusal(text, why, f"response times are {', '.join(TIMES)}")
         bound = read.number * 1e3 if found["what"] in TIMES else read.number
     above = None if bound is None else found["sign"] == ">"
     return Objective(text, found["what"], found["of"], above, bound)

@@ -16,12 +16,13 @@ from headrace._core import ScenarioError
 from headrace.experiment import design, search
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
-from headrace.experiment.objective import Objective, objective
-from headrace.experiment.rounds import Interrupted, Watch, run, telling
+from headrace.experiment.objective import Objective, objective, one_or_more
+from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.store import Store
 from headrace.experiment.table import Table
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
+from headrace.stopped import Interrupted
 
 if TYPE_CHECKING:
     import polars
@@ -48,7 +49,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Optimum(reports.InNotebook):
-    """The designs that no other beats in every respect, and all that were tried."""
+    """The best designs (Pareto-optimal where there are several goals), and all that were tried."""
 
     goals: tuple[tuple[Objective, bool], ...]
     """Each with whether more is better."""
@@ -68,6 +69,10 @@ class Optimum(reports.InNotebook):
         best = [one for one in fit if not any(self._beats(other, one) for other in fit)]
         unique = {trial.point.key: trial for trial in best}
         return sorted(unique.values(), key=lambda trial: self._scores(trial)[0])
+
+    def report(self, file: str | Path, *, title: str = "best designs") -> None:
+        """Write it as one HTML page: whole, or not at all."""
+        reports.pages().write_optimum(self, file, title=title)
 
     def _scores(self, trial: Trial) -> list[float]:
         return [trial.values[goal.text][0] * (-1 if more else 1) for goal, more in self.goals]
@@ -160,9 +165,9 @@ def optimise(
     scenario: Scenario | str | Path,
     vary: Mapping[str, Any],
     *,
-    minimise: Sequence[str] = (),
-    maximise: Sequence[str] = (),
-    subject_to: Sequence[str] = (),
+    minimise: str | Sequence[str] = (),
+    maximise: str | Sequence[str] = (),
+    subject_to: str | Sequence[str] = (),
     trials: int = 50,
     replications: int = 3,
     budget: int = 24,
@@ -185,11 +190,11 @@ def optimise(
     designs tried so far.
     """
     loaded = scenario if isinstance(scenario, Scenario) else load(scenario)
-    sides = ((minimise, False), (maximise, True))
+    sides = ((one_or_more(minimise), False), (one_or_more(maximise), True))
     goals = tuple((objective(text, bounded=False, fields=True), more) for texts, more in sides for text in texts)
     if not goals:
         raise refusal(loaded.file, "nothing is minimised or maximised", "say `--minimise 'p99(reads)'`, for example")
-    constraints = tuple(objective(text, bounded=True, fields=True) for text in subject_to)
+    constraints = tuple(objective(text, bounded=True, fields=True) for text in one_or_more(subject_to))
     levels = design.levels(loaded.file, vary)
     designs = math.prod(map(len, levels.values()))
     bench = _Bench(loaded, tuple(vary), goals, constraints, designs, replications, budget, engine, store, watch)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.experiment.objective import TIMES, objective
+from headrace.experiment.objective import TIMES, asked_for, objective
 from headrace.mistakes import refusal
 from headrace.results import Results
 from headrace.scenario import Scenario
@@ -76,8 +76,8 @@ def _named(text: str, metrics: Sequence[str], file: str) -> str:
         return objective(text, bounded=False).metric(metrics)
     if text not in metrics:
         near = difflib.get_close_matches(text, metrics, 1)
-        help_ = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(metrics)}"
-        raise refusal(file, f"`precision.metrics`: no run has `{text}`", help_)
+        help_ = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(map(asked_for, metrics))}"
+        raise refusal(file, f"precision: no run has `{text}`", help_)
     return text
 
 

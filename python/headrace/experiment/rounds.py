@@ -15,6 +15,7 @@ from headrace.experiment.table import Table
 from headrace.experiment.task import Record, Task
 from headrace.mistakes import is_overload
 from headrace.scenario import Scenario, load
+from headrace.stopped import Interrupted
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,6 @@ def telling(watch: Watch | None, found: Callable[[Table], Any]) -> Watch | None:
     if watch is None:
         return None
     return lambda record, standing: watch(record, replace(standing, found=lambda: found(standing.found())))
-
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in the middle of an experiment. `found` is what was found until then; none where that tells nothing."""
-
-    def __init__(self, found: Any) -> None:
-        super().__init__()
-        self.found = found
 
 
 def sweep(

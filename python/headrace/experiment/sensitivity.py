@@ -10,10 +10,11 @@ from headrace.experiment import design
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import asked_for, objective
-from headrace.experiment.rounds import Interrupted, Watch, run, telling
+from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import half_width
 from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
+from headrace.stopped import Interrupted
 from headrace.times import interval, told
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Sensitivity(reports.InNotebook):
-    """Places by how much they matter for a metric."""
+    """The fields that were varied, by how much each affects a metric."""
 
     metric: str
     method: str
@@ -59,6 +60,10 @@ class Sensitivity(reports.InNotebook):
         said = f"{first.place} matters most for {metric}: {effect}"
         said += f"; no effect shown: {', '.join(nothing)}" if nothing else ""
         return f"{said} ({self.method}, {self.runs} runs)."
+
+    def report(self, file: str | Path, *, title: str = "sensitivity") -> None:
+        """Write it as one HTML page: whole, or not at all."""
+        reports.pages().write_sensitivity(self, file, title=title)
 
     def __repr__(self) -> str:
         return f"<Sensitivity: {self.answer}>"

@@ -74,10 +74,12 @@ def counted(number: int, what: str) -> str:
 
 
 def unbroken(text: str, space: str = "\N{NO-BREAK SPACE}") -> str:
-    """Return a text whose lines do not break between a number and its unit or its interval.
+    """Return a text whose lines do not break between a number and its unit, its interval or its sign.
 
-    >>> unbroken("d, 27 % busy: 77 ± 36 s, 4 disks").replace("\N{NO-BREAK SPACE}", "~")
-    'd, 27~% busy: 77~±~36~s, 4 disks'
+    >>> unbroken("d = 4, 27 % busy: 77 ± 36 s, 4 disks").replace("\N{NO-BREAK SPACE}", "~")
+    'd =~4, 27~% busy: 77~±~36~s, 4 disks'
     """
-    apart = r"(?<=\d) (?=(%|±|µs|ms|s|min|h|d|requests/s|/s|[kMGT]?i?B(/s)?)(?!\w))|(?<=±) "
+    apart = (
+        r"(?<=\d) (?=(%|±|µs|ms|s|min|minutes?|hours?|days?|h|d|requests/s|/s|[kMGT]?i?B(/s)?)(?!\w))|(?<=[±=<>≤≥]) "
+    )
     return re.sub(apart, space, text)

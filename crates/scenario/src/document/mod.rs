@@ -3,6 +3,7 @@
 //! The text is parsed to a [`Tree`] that knows where everything stands, compared with the schema (which comes from the
 //! Rust types) with all errors collected, and only then read into the types.
 
+mod ends;
 mod path;
 mod problem;
 mod schema;

@@ -32,20 +32,20 @@ impl Problem {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// The same, with `name`'s nearest among `known` named as what was perhaps meant, and all of them listed.
-    pub fn nearest<'n>(self, name: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
-        let known: Vec<&str> = known.into_iter().collect();
+    /// The same, with `name`'s nearest among `known` named as what was perhaps meant, and all of them listed. Of `{key: …}` the key counts.
+    pub fn nearest<K: AsRef<str>>(self, name: &str, known: impl IntoIterator<Item = K>) -> Self {
+        let known: Vec<K> = known.into_iter().collect();
         if known.is_empty() {
             return self;
         }
         let name = name.to_lowercase();
         let likeness = |known: &&str| {
-            let (name, known) = (name.as_str(), &*known.to_lowercase());
-            strsim::jaro_winkler(name, known) + strsim::normalized_damerau_levenshtein(name, known)
+            let key = known.trim_start_matches('{').trim_end_matches(": …}").to_lowercase();
+            strsim::jaro_winkler(&name, &key) + strsim::normalized_damerau_levenshtein(&name, &key)
         };
-        let near = known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        let near = known.iter().map(AsRef::as_ref).max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
         let meant = near.filter(|near| likeness(near) > 1.1);
-        let listed = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let listed = known.iter().map(|name| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ");
         self.help(match meant {
             Some(meant) => format!("did you mean `{meant}`? possible are {listed}"),
             None => format!("possible are {listed}"),
@@ -120,9 +120,9 @@ impl Problems {
                 let pointer = AnnotationKind::Primary.span(span.bytes.clone());
                 title.element(Snippet::source(source).path(&self.file).annotation(pointer))
             }
-            (None, Some(_)) if !problem.path.0.is_empty() => {
-                title.element(Level::NOTE.message(format!("`{}`, as set beside {}", problem.path, self.file)))
-            }
+            (None, Some(_)) if !problem.path.0.is_empty() => title.element(
+                Level::NOTE.message(format!("`{}` was set from outside {}", problem.path, self.file)),
+            ),
             _ => title.element(Level::NOTE.message(format!("in {}", self.file))),
         };
         if let Some(help) = &problem.help {

@@ -7,15 +7,17 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
+use super::ends;
 use super::path::Path;
 use super::problem::Problem;
 use super::tree::{Key, Node, Tree, Value};
-use super::wanted::kind_in_words;
+use super::wanted::{either, kind_in_words, ways};
 
 /// Every way in which `tree` differs from `schema`.
 pub fn check(tree: &Tree, schema: &Json) -> Vec<Problem> {
     let mut checker = Checker { root: schema, problems: Vec::new() };
     checker.node(&tree.root, schema, &Path::default());
+    ends::complete(tree, &mut checker.problems);
     checker.problems
 }
 
@@ -135,7 +137,7 @@ impl<'s> Checker<'s> {
     fn tagged(&mut self, entries: &[(Key, Node)], objects: &[&'s Json], path: &Path) {
         let tags: Vec<&str> = objects.iter().filter_map(|object| tag(object)).collect();
         let Some((_, node)) = entries.iter().find(|(key, _)| key.name == "type") else {
-            let missing = Problem::at(path.clone(), format!("`{}` needs a `type`", last(path)));
+            let missing = Problem::at(path.clone(), format!("{} needs a `type`", named(path)));
             return self.say(missing.nearest("", tags));
         };
         let Value::Scalar(Json::String(name)) = &node.value else {
@@ -153,9 +155,9 @@ impl<'s> Checker<'s> {
 
     /// A choice by the name of the only key.
     fn by_key(&mut self, entries: &[(Key, Node)], objects: &[&'s Json], all: &[&'s Json], path: &Path) {
-        let names = || all.iter().flat_map(|schema| only_key(schema).into_iter().chain(words(schema)));
+        let names = || all.iter().flat_map(|schema| ways(schema));
         let [(key, _)] = entries else {
-            let found = format!("`{}` names {} kinds; it must name one", last(path), entries.len());
+            let found = format!("{} names {} kinds; it must name one", named(path), entries.len());
             return self.say(Problem::at(path.clone(), found).nearest("", names()));
         };
         match objects.iter().find(|object| only_key(object) == Some(&key.name)) {
@@ -196,7 +198,7 @@ impl<'s> Checker<'s> {
         for name in layers.iter().flat_map(|layer| list(layer, "required")).filter_map(Json::as_str) {
             if !entries.iter().any(|(key, _)| key.name == name) {
                 let what = property(name).and_then(|schema| self.described(schema));
-                let problem = Problem::at(path.clone(), format!("`{}` needs a field `{name}`", last(path)));
+                let problem = Problem::at(path.clone(), format!("{} needs a field `{name}`", named(path)));
                 self.say(match what {
                     Some(what) => problem.help(format!("`{name}`: {what}")),
                     None => problem,
@@ -216,7 +218,7 @@ impl<'s> Checker<'s> {
     fn unknown_field(&mut self, key: &Key, layers: &[&'s Json], path: &Path) {
         let known = layers.iter().filter_map(|layer| layer["properties"].as_object());
         let known: Vec<&str> = known.flat_map(|properties| properties.keys().map(String::as_str)).collect();
-        let message = format!("`{}` has no field `{}`", last(path), key.name);
+        let message = format!("{} has no field `{}`", named(path), key.name);
         let problem = Problem { span: key.span.clone(), ..Problem::at(path.key(&key.name), message) };
         self.say(problem.nearest(&key.name, known));
     }
@@ -240,8 +242,8 @@ impl<'s> Checker<'s> {
         let (least, most) = (schema["minItems"].as_u64().unwrap_or(0), schema["maxItems"].as_u64());
         if count < least || most.is_some_and(|most| count > most) {
             let message = match most {
-                None => format!("`{}` must not be empty", last(path)),
-                Some(most) => format!("`{}` has {count} items; it must have {most}", last(path)),
+                None => format!("{} must not be empty", named(path)),
+                Some(most) => format!("{} has {count} items; it must have {most}", named(path)),
             };
             return self.say(Problem::at(path.clone(), message));
         }
@@ -282,7 +284,7 @@ impl<'s> Checker<'s> {
             }
             Some(word) if !names.is_empty() || !keys.is_empty() => {
                 let problem = Problem::at(path.clone(), format!("unknown {}: `{word}`", last(path)));
-                self.say(problem.nearest(word, names.into_iter().chain(keys)));
+                self.say(problem.nearest(word, all.iter().flat_map(|schema| ways(schema))));
             }
             _ => self.wrong_kind(node, all, path),
         }
@@ -291,7 +293,7 @@ impl<'s> Checker<'s> {
     fn quantity(&mut self, scalar: &Json, schema: &Json, path: &Path) {
         let unit = schema["x-unit"].as_str().unwrap_or_default();
         match headrace_units::document::read(unit, &scalar_text(scalar)) {
-            Some(Err(error)) => self.say(Problem::at(path.clone(), format!("`{}`: {error}", last(path)))),
+            Some(Err(error)) => self.say(Problem::at(path.clone(), format!("{}: {error}", named(path)))),
             Some(Ok(_)) => {}
             None => unreachable!("our schema names only units that exist, not `{unit}`"),
         }
@@ -305,7 +307,7 @@ impl<'s> Checker<'s> {
             let bound = |bound: Option<f64>, word: &str| bound.map(|bound| format!("{word} {bound}"));
             let wanted: Vec<String> =
                 [bound(least, "at least"), bound(most, "at most")].into_iter().flatten().collect();
-            let message = format!("`{}` is {number}; it must be {}", last(path), wanted.join(" and "));
+            let message = format!("{} is {number}; it must be {}", named(path), wanted.join(" and "));
             self.say(Problem::at(path.clone(), message));
         }
     }
@@ -313,16 +315,25 @@ impl<'s> Checker<'s> {
     fn wrong_kind(&mut self, node: &Node, alternatives: &[&'s Json], path: &Path) {
         let mut wanted: Vec<String> = alternatives.iter().map(|schema| kind_in_words(schema)).collect();
         wanted.dedup();
-        let message = format!("`{}` is {}; it must be {}", last(path), node.shown(), wanted.join(" or "));
+        let message = format!("{} is {}; it must be {}", named(path), node.shown(), either(&wanted));
         self.say(Problem::at(path.clone(), message));
     }
 }
 
-/// The field a path ends in; the document itself for the empty path.
+/// The field a path ends in.
 fn last(path: &Path) -> String {
     match path.0.last() {
         Some(super::Step::Key(name)) => name.clone(),
         Some(super::Step::Index(index)) => format!("item {}", index + 1),
+        None => "document".to_owned(),
+    }
+}
+
+/// The same as the subject of a sentence: a name in quotes; the document itself for the empty path.
+fn named(path: &Path) -> String {
+    match path.0.last() {
+        Some(super::Step::Key(name)) => format!("`{name}`"),
+        Some(super::Step::Index(_)) => last(path),
         None => "the document".to_owned(),
     }
 }

@@ -212,7 +212,7 @@ impl Node {
                 format!("`{}…`", text.chars().take(80).collect::<String>())
             }
             Value::Scalar(Json::String(text)) => format!("`{text}`"),
-            Value::Scalar(Json::Null) => "nothing".to_owned(),
+            Value::Scalar(Json::Null) => "empty".to_owned(),
             Value::Scalar(scalar) => format!("`{scalar}`"),
             Value::List(_) => "a list".to_owned(),
             Value::Map(_) => "a map of fields".to_owned(),

@@ -25,13 +25,27 @@ fn whole_number_in_words(schema: &Json) -> String {
     }
 }
 
+/// What is to be written for this alternative: its bare words, or its key with a value.
+pub fn ways(schema: &Json) -> Vec<String> {
+    let key = only_key(schema).map(|key| format!("{{{key}: …}}"));
+    key.into_iter().chain(words(schema).into_iter().map(str::to_owned)).collect()
+}
+
+/// `a, b or c`.
+pub fn either(ways: &[String]) -> String {
+    match ways {
+        [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        _ => ways.concat(),
+    }
+}
+
 /// What a value must be.
 pub fn kind_in_words(schema: &Json) -> String {
-    let named = |name: &str| format!("`{name}: …`");
+    let named = |name: &str| format!("`{{{name}: …}}`");
     match kind(schema) {
         _ if !schema["x-unit"].is_null() => format!("a {}", schema["x-unit"].as_str().unwrap_or("quantity")),
         _ if !words(schema).is_empty() => {
-            words(schema).iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" or ")
+            either(&words(schema).iter().map(|word| format!("`{word}`")).collect::<Vec<_>>())
         }
         Some("object") => only_key(schema).map_or_else(|| map_in_words(schema), named),
         Some("array") => "a list".to_owned(),

@@ -21,7 +21,7 @@ def show(found: Json) -> None:
     """Print a device: what it is, its curves, and every number with its origin."""
     console = parts.console()
     console.print(parts.bold(tables.in_a_sentence(found)))
-    console.print(f"Validation: {found['validation']}")
+    console.print(parts.sentence(f"Validation: {found['validation']}"))
     if found["zone_rates"]:
         parts.curve(console, "media rate by place, MB/s", [(f"{u:.0%} in", y) for u, y in found["zone_rates"][::20]])
         seeks = found["seek_read"][10::10]

@@ -24,4 +24,4 @@ def show(found: Table) -> None:
     """Print what an experiment found: in a sentence, then every point."""
     show_rows(*tables.as_rows(found, tables.shown_metrics(found)), answer=found.answer)
     for note in tables.notes(found):
-        parts.console().print(note, style="yellow")
+        parts.console().print(parts.sentence(note, style="yellow"))

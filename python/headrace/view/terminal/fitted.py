@@ -7,11 +7,13 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+# Stands for a space at which no line breaks: it is as wide, and becomes a space when lines are made.
+UNBROKEN = "\N{BRAILLE PATTERN BLANK}"
 GAP = 2  # Blanks between columns.
 # A number, perhaps with its interval and its unit.
 NUMBER = re.compile(r"[-+±>≥<≤~→]?\s?\d\S*(\s±\s\S+)?(\s\S+)?|—")
-# Words break at spaces and behind a slash.
-PIECE = re.compile(r"[^\s/]*/+|[^\s/]+")
+# Words break at spaces, and within a path: behind a slash (not that of `MB/s`) and behind a dot before a letter.
+PIECE = re.compile(r"\S+?(?:/(?!s\b)|\.(?=[a-zA-Z]))|\S+")
 
 
 class Fitted:
@@ -32,8 +34,10 @@ class Fitted:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Lay it out."""
+        if self._title:  # As wide as the terminal, not as the table; its last word, the unit, is never alone.
+            yield Text(UNBROKEN.join(self._title.rsplit(" ", 1)), style="italic")
         shown, left_out = self._chosen(options.max_width)
-        made = Table(title=self._title, title_justify="left", box=None, pad_edge=False)
+        made = Table(box=None, pad_edge=False)
         for column, width in zip(shown, _widths(shown, options.max_width), strict=True):
             made.add_column(
                 _broken(column.name, width),
@@ -50,14 +54,12 @@ class Fitted:
 
     def _chosen(self, width: int) -> tuple[list["_Column"], list[str]]:
         """Return the columns that fit, and the names of the others."""
-        shown, left_out = list(self._columns), list[str]()
+        shown = list(self._columns)
         going = [column for name in self._least for column in self._columns if column.name == name]
         going += [column for column in reversed(self._columns[1:]) if column not in going]
         while going and _total([column.least for column in shown]) > width:
-            column = going.pop(0)
-            shown.remove(column)
-            left_out += [column.name] if column.name else []
-        return shown, left_out
+            shown.remove(going.pop(0))
+        return shown, [column.name for column in self._columns if column.name and column not in shown]
 
 
 class _Column:

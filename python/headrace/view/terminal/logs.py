@@ -20,4 +20,4 @@ def show(found: Json) -> None:
         console.print(parts.table(*rows, title=title, words=words))
     if found["staging"]:
         console.print()
-        console.print(found["staging"]["verdict"])
+        console.print(parts.sentence(found["staging"]["verdict"]))

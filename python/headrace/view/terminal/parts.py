@@ -1,21 +1,21 @@
 """What all that is printed is made of: a console, tables, bars."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from headrace.mistakes import printable
-from headrace.view.terminal.fitted import Fitted
+from headrace.view.terminal.fitted import UNBROKEN, Fitted
 from headrace.view.words import unbroken
 
 BAR = "█"
-# Stands for a space at which no line breaks: it is as wide, and becomes a space when lines are made.
-UNBROKEN = "\N{BRAILLE PATTERN BLANK}"
 LEAST_DRAWN = 0.005
+LONGEST = 30
 
 
 class Plain(Console):
@@ -46,9 +46,33 @@ def sentence(text: str, *, style: str = "") -> Text:
     return Text(unbroken(printable(text), UNBROKEN), style=style)
 
 
-def bar(share: float, *, style: str = "blue") -> Text:
+def bar(share: float, *, style: str = "blue", longest: int = LONGEST) -> Text:
     """Return a bar that is as long as a share of the longest; none below half a per cent."""
-    return Text(BAR * max(share >= LEAST_DRAWN, round(share * 30)), style=style)
+    return Text(BAR * max(share >= LEAST_DRAWN, round(share * longest)), style=style)
+
+
+@dataclass
+class Bar:
+    """A line: words, a bar of this share of the longest, and its number."""
+
+    words: tuple[str, ...]
+    share: float
+    number: str
+    style: str = "blue"
+
+
+def bars(on: Console, lines: Sequence[Bar], *, justify: JustifyMethod = "left") -> None:
+    """Print bars below each other; where the terminal is narrow they are shorter, and words and numbers whole."""
+    beside = [max(map(len, column)) + 1 for column in zip(*((*line.words, line.number) for line in lines), strict=True)]
+    longest = min(LONGEST, max(1, on.width - sum(beside)))
+    grid = Table.grid(padding=(0, 1))
+    for _ in beside[:-1]:
+        grid.add_column(justify=justify, overflow="fold")
+    grid.add_column(no_wrap=True)
+    grid.add_column(justify="right" if justify == "left" else "left", no_wrap=True)
+    for line in lines:
+        grid.add_row(*line.words, bar(line.share, style=line.style, longest=longest), line.number)
+    on.print(grid)
 
 
 def table(
@@ -61,8 +85,8 @@ def table(
 ) -> Fitted:
     """Return a table: numbers to the right, the columns that hold `words` to the left.
 
-    Where it is too wide, headings break at spaces and after `/`, then words do; numbers never. Columns that still
-    do not fit are left out, those of `least` first, then from the right; a line below names them.
+    Where it is too wide, headings break at spaces and within paths, then words do; numbers and units never. Columns
+    that still do not fit are left out, those of `least` first, then from the right; a line below names them.
     """
     return Fitted(columns, rows, title=title, words=words, least=least)
 
@@ -70,9 +94,6 @@ def table(
 def curve(on: Console, title: str, points: list[tuple[str, float]]) -> None:
     """Print values as bars below each other."""
     on.print(f"\n{title}")
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(justify="right")
     most = max((value for _, value in points), default=1.0) or 1.0
-    for place, value in points:
-        grid.add_row(f"  {place}", bar(value / most), f"{value:.4g}")
-    on.print(grid)
+    lines = [Bar((f"  {place}",), value / most, f"{value:.4g}") for place, value in points]
+    bars(on, lines, justify="right")

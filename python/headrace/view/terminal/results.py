@@ -3,7 +3,6 @@
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from headrace import times
 from headrace.view import words
@@ -30,7 +29,7 @@ def show(found: Json) -> None:
     console.print(parts.table(*tables.components(found), title="components"))
     if metrics := tables.meters(found):
         console.print(parts.table(["", "metric", "value"], metrics, title="metrics of components"))
-    console.print(_origin(found), style="dim")
+    console.print(parts.sentence(_origin(found), style="dim"))
 
 
 def _stream(console: Console, stream: Json, theory: Json) -> None:
@@ -42,20 +41,17 @@ def _stream(console: Console, stream: Json, theory: Json) -> None:
     unit, columns, rows = tables.operations(stream)
     if rows:
         console.print(parts.table(columns, rows, title=f"response time of {stream['name']} by operation, {unit.name}"))
-    console.print(tables.theory_in_words(theory), style="dim")
+    console.print(parts.sentence(tables.theory_in_words(theory), style="dim"))
 
 
 def _path(console: Console, stream: Json) -> None:
     console.print(f"where the time of {stream['name']} went")
-    grid = Table.grid(padding=(0, 1))
-    for justify in ("left", "left", "left", "right"):
-        grid.add_column(justify=justify)
     legs = tables.legs(stream)
-    written = tables.times_of(legs)
-    for (component, what, _, share), time in zip(legs, written, strict=True):
-        bar = parts.bar(share, style="blue" if what == "service" else "magenta")
-        grid.add_row(f"  {component}", what, bar, f"{time} ({share:.0%})")
-    console.print(grid)
+    lines = [
+        parts.Bar((f"  {component}", what), share, f"{time} ({share:.0%})", "blue" if what == "service" else "magenta")
+        for (component, what, _, share), time in zip(legs, tables.times_of(legs), strict=True)
+    ]
+    parts.bars(console, lines)
 
 
 def _origin(found: Json) -> str:

@@ -19,9 +19,9 @@ def show(found: Json, *, drawn: bool) -> None:
     if drawn:
         _draw(console, found)
     console.print()
-    console.print(tables.method(found))
+    console.print(parts.sentence(tables.method(found)))
     for fails in found["fails"]:
-        console.print(f"- {fails}")
+        console.print(parts.sentence(f"- {fails}"))
 
 
 def _draw(console: Any, found: Json) -> None:

@@ -20,7 +20,7 @@ def show(found: Json, name: str) -> None:
     console.print()
     table = Table(box=None, pad_edge=False, show_header=False)
     for row in tables.rows(found):
-        table.add_row(*row)
+        table.add_row(*map(parts.sentence, row))
     console.print(table)
 
 
