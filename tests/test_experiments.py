@@ -23,6 +23,7 @@ from headrace.experiment.optimise import optimise
 from headrace.experiment.query import query
 from headrace.experiment.sensitivity import sensitivity
 from headrace.experiment.stored import everything
+from headrace.view.tables.experiment import notes
 
 CLERK = """\
 system: {clerk: {type: station, service: {exponential: 8 ms}}}
@@ -664,6 +665,25 @@ def test_a_capacity_that_cannot_be_told_is_not_told(clerk: Path) -> None:
     assert narrow.meets
     assert narrow.fails
     assert narrow.meets.number < narrow.fails.number
+
+
+FILLING = """
+parts: {spindle: {type: disk, device: seagate-st3500630ns}}
+system:
+  raid: {type: controller, cache: {size: 64 MiB, writes: back}}
+  volume: {type: array, level: raid0, of: spindle, disks: 2, stripe_unit: 64 KiB, controllers: [raid]}
+workload: {users: {to: volume, arrivals: {poisson: 50 /s}, op: {reads: 50 %}, size: 4 KiB}}
+run: {requests: 2000}
+"""
+
+
+def test_decisions_on_runs_that_only_fill_a_cache_say_so(tmp_path: Path) -> None:
+    scenario = load(written(tmp_path / "filling.yaml", FILLING))
+    swept = sweep(scenario, {"workload.users.arrivals.poisson": ["20 /s", "40 /s"]}, replications=2)
+    assert [swept.filling(point) for point in swept.experiment.points] == ["volume", "volume"]
+    assert any("2 points a cache was still filling" in note for note in notes(swept))
+    found = capacity(scenario, "workload.users.arrivals.poisson", "mean(users) > 20 ms", replications=2, budget=4)
+    assert "The cache of volume was still filling there" in found.answer
 
 
 def test_extremes_of_many_equal_points_show_no_difference(clerk: Path) -> None:

@@ -60,6 +60,8 @@ class Probe:
     """The component that is busiest there."""
     margin: float = float("-inf")
     """How far it keeps within the goal it is nearest to missing, as a share of the bound; negative if it misses it."""
+    filling: str | None = None
+    """The component whose cache was still filling there."""
 
 
 @dataclass
@@ -87,6 +89,8 @@ class Capacity(reports.InNotebook):
         goals = " and ".join(one.goal for one in self.goals)
         said = self._window(goals) if self.upper else None
         said = said or (self._bracket(goals) if self.meets and self.fails else self._one_sided(goals))
+        if self.meets and self.meets.filling:
+            said += f" The cache of {self.meets.filling} was still filling there: longer runs may sustain less."
         if self.interrupted:
             said += " The search was interrupted."
         return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} value{'s' * (len(self.probes) > 1)} tried."
@@ -411,7 +415,7 @@ class _Search:
         why = next((_lost(one, known) for one in goals[len(self.asked) :] if verdicts[one.text] is False), None)
         margin = min(one.margin(known[one.text][0]) for one in goals if one in self.asked or not verdicts[one.text])
         asked = {one.text: known[one.text] for one in self.asked}
-        return Probe(value, number, meets, asked, why, _busiest(table, point), margin)
+        return Probe(value, number, meets, asked, why, _busiest(table, point), margin, table.filling(point))
 
     def _implied(self, table: Table) -> tuple[Objective, ...]:
         """Return a goal for each share that hosts lose and no objective speaks of."""

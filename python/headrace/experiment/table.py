@@ -25,6 +25,8 @@ Json = dict[str, Any]
 MOST_LOADS = 6
 UNTESTED = " With one run each, it was not tested whether they differ."
 MORE_IS_BETTER = ("_per_s", "hit_ratio")
+# At most this share of what was written to a cache may stay there, as in the notes of a run.
+MOST_UNDESTAGED = 0.1
 
 
 def half_width(values: list[float], confidence: float = 0.95) -> float | None:
@@ -133,6 +135,16 @@ class Table(reports.InNotebook):
             found = self.mean(point, metric) or (None, None)
             row |= {metric: found[0], f"{metric} ±": found[1]}
         return row
+
+    def filling(self, point: Point) -> str | None:
+        """Return the component whose cache was still filling at a point: longer runs may be slower there."""
+        shares = {
+            metric: mean[0]
+            for metric in self.metrics
+            if metric.endswith(".undestaged") and (mean := self.mean(point, metric))
+        }
+        worst = max(shares, key=shares.__getitem__, default="")
+        return worst.removesuffix(".undestaged") if worst and shares[worst] > MOST_UNDESTAGED else None
 
     def is_trusted(self, point: Point) -> bool:
         """Whether the intervals of a point can be trusted."""

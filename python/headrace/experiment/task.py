@@ -134,7 +134,7 @@ def metrics(found: Json) -> dict[str, float | None]:
         for op, response in stream["operations"].items():
             numbers |= _response(f"{name}.{op}", response)
     for group, members in alike(found["components"]).items():
-        for number in ("utilisation", "queue"):
+        for number in ("utilisation", "queue", "undestaged"):
             of_each = [member[number] for member in members if member[number] is not None]
             numbers |= {f"{group}.{number}": max(of_each)} if of_each else {}
         numbers |= {f"{group}.{name}": fmean(of_each) for name, of_each in _meters(members).items()}

@@ -79,7 +79,9 @@ fn stream(stream: &StreamResults) -> String {
     let response = &stream.response;
     let is_trusted = response.interval.as_ref().is_some_and(|interval| interval.trusted);
     let sure = match response.half_width_ms {
-        Some(half) if is_trusted => format!(" ± {:.2} %", Significant(half / response.mean_ms * 100.0)),
+        Some(half) if is_trusted && response.mean_ms > 0.0 => {
+            format!(" ± {:.2} %", Significant(half / response.mean_ms * 100.0))
+        }
         _ => String::new(),
     };
     // Where the interval cannot be trusted and is not shown, the number of digits says how sure the times are.

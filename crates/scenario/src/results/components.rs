@@ -6,7 +6,7 @@ use headrace_storage::{Load, Portion};
 use headrace_work::{Cause, NodeId};
 use serde::Serialize;
 
-use super::SATURATED;
+use super::{SATURATED, filling};
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, MeterKind, Outcome, Reading};
 
@@ -49,6 +49,8 @@ pub struct ComponentResults {
     pub waiting_ms: f64,
     /// The mean time a server was held, in ms.
     pub service_ms: f64,
+    /// The share of what was written to its cache that had not been written on; none where nothing was written to one.
+    pub undestaged: Option<f64>,
     /// In which state it was at the end of the run, the first replication's: `failed`, `degraded`, `unavailable`, `rebuilding`,
     /// `lost data`; none where nothing is wrong with it.
     pub state: Option<&'static str>,
@@ -152,6 +154,7 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         visits: visits as u64,
         waiting_ms: sum(|reading| reading.waited) * 1e-6 / visits.max(1.0),
         service_ms: sum(|reading| reading.service) * 1e-6 / sum(|reading| reading.served).max(1.0),
+        undestaged: filling::undestaged(id, outcomes),
         state: outcomes.first().and_then(|outcome| outcome.components[id.index()].state),
         meters: meters(id, outcomes, time),
     }
@@ -232,7 +235,7 @@ pub(super) fn bottleneck(
     let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
-        () if falls_behind(plan, outcomes) => None,
+        () if falls_behind(plan, outcomes) || filling::cache(plan, outcomes).is_some() => None,
         () => Some(1.0 / utilisation),
     };
     let not_proportional = not_proportional(plan, id);

@@ -3,6 +3,7 @@
 
 mod answer;
 mod components;
+mod filling;
 mod measured;
 mod notes;
 mod phases;

@@ -4,7 +4,7 @@ use headrace_stats::{Interval, Method};
 use headrace_trace::Replay;
 
 use super::components::falls_behind;
-use super::{Bottleneck, StreamResults, is_complete};
+use super::{Bottleneck, StreamResults, filling, is_complete};
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome};
 use crate::spec::{Limits, WarmUp};
@@ -31,6 +31,7 @@ pub(super) fn of(
     notes.extend(of_few(outcomes.len()));
     notes.extend(limits(bottleneck));
     notes.extend(behind(plan, outcomes, bottleneck));
+    notes.extend(filling::note(plan, outcomes));
     notes.extend(of_components(plan));
     notes.extend(of_health(plan, outcomes));
     notes.extend(outcomes.first().into_iter().flat_map(|outcome| outcome.remarks.iter().cloned()));

@@ -24,6 +24,10 @@ pub struct Reading {
     pub served: f64,
     /// See `served`.
     pub service: f64,
+    /// Bytes written to its cache, and those of them that the cache has written on.
+    pub taken_in: f64,
+    /// See `taken_in`.
+    pub destaged: f64,
     /// Its own meters, two numbers each.
     pub meters: Box<[[f64; 2]]>,
 }
@@ -43,6 +47,7 @@ impl Reading {
         let metered = arena.metered(id);
         let Activity { busy, queue, visits, waited, served, service, .. } =
             metered.activity(now).unwrap_or_default();
+        let balance = metered.balance().unwrap_or_default();
         let mut meters = Vec::new();
         metered.meters(now, &mut |_, meter| meters.push(pair(meter)));
         Self {
@@ -53,6 +58,8 @@ impl Reading {
             waited: waited as f64,
             served: served as f64,
             service: service as f64,
+            taken_in: balance.taken_in as f64,
+            destaged: balance.destaged as f64,
             meters: meters.into(),
         }
     }
@@ -75,6 +82,8 @@ impl Reading {
             waited: self.waited - earlier.waited,
             served: self.served - earlier.served,
             service: self.service - earlier.service,
+            taken_in: self.taken_in - earlier.taken_in,
+            destaged: self.destaged - earlier.destaged,
             meters,
         }
     }

@@ -31,6 +31,42 @@ workload:
 run: {requests: 30000}
 ";
 
+/// Writes that stay in a cache are work that its disks have not done: until nearly all have left it, no headroom is given, and a note
+/// says why. Once they have, utilisation is that of the writes themselves: each to a place of its own, in two disks.
+#[test]
+fn a_cache_that_is_filling_gives_no_headroom() {
+    let text = "
+parts:
+  spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}
+system:
+  raid: {type: controller, cache: {size: 16 MiB, writes: back}}
+  volume: {type: array, level: raid0, of: spindle, disks: 2, stripe_unit: 64 KiB, controllers: [raid]}
+workload:
+  users: {to: volume, arrivals: {poisson: 50 /s}, op: write, size: 4 KiB}
+";
+    let filling = |found: &Results| {
+        let notes = found
+            .notes
+            .iter()
+            .filter(|note| note.starts_with("volume: ") && note.contains("has not left it"));
+        let volume = found.components.iter().find(|component| component.path == "volume").unwrap();
+        (notes.count(), volume.undestaged.unwrap(), found.bottleneck.clone())
+    };
+    let (notes, left, bottleneck) = filling(&with(text, &[("run.requests", "2000")], 1));
+    assert_eq!((notes, bottleneck.and_then(|found| found.saturates_at)), (1, None));
+    assert!(left > 0.99, "{left}");
+    let (notes, left, bottleneck) = filling(&with(text, &[("run.requests", "100000")], 1));
+    let bottleneck = bottleneck.unwrap();
+    assert_eq!(notes, 0);
+    assert!(left < 0.1 && bottleneck.saturates_at.is_some(), "{left}");
+    // Without a cache each disk has half of the writes, one by one.
+    let straight = text
+        .replace(", controllers: [raid]", "")
+        .replace("  raid: {type: controller, cache: {size: 16 MiB, writes: back}}\n", "");
+    let straight = with(&straight, &[("run.requests", "20000")], 1).bottleneck.unwrap();
+    assert!((bottleneck.utilisation / straight.utilisation - 1.0).abs() < 0.1, "{bottleneck:?} {straight:?}");
+}
+
 /// Same scenario, same seed: the recursion and the events say the same of the stream, to the last digit, and of the
 /// components but for what was in flight at the end.
 #[test]

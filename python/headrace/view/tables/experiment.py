@@ -24,10 +24,12 @@ def notes(table: Table) -> list[str]:
     full = [point for point in table.experiment.points if any(record["saturated"] for record in table.of(point))]
     short = [point for point in table.experiment.points if len(table.of(point)) > 1 and not table.is_trusted(point)]
     short = [point for point in short if point not in full and table.reason(point) is None]
+    filling = [point for point in table.experiment.points if table.reason(point) is None and table.filling(point)]
     for points, says in (
         (full, "a component was never idle: response times grow with run length"),
         (untrusted, "the interval of the single run cannot be trusted"),
         (short, "runs are too short for their intervals to be trusted"),
+        (filling, "a cache was still filling: longer runs may be slower there"),
     ):
         said += [f"At {counted(len(points), 'point')} {says}."] if points else []
     few = min((runs for point in table.experiment.points if (runs := len(table.of(point))) > 1), default=0)
