@@ -217,6 +217,7 @@ def meters(found: Json) -> list[list[str]]:
         [part["path"], _metric(name), _plain(name, value)]
         for part in grouped(found["components"])
         for name, value in part["meters"].items()
+        if value is not None
     ]
 
 
@@ -237,7 +238,16 @@ def _of_a_kind(kind: str, parts: list[Json]) -> tuple[list[str], list[list[str]]
 
 
 # The ends of the names of shares.
-SHARES = ("_share", "_ratio", "fill", "rebuild_progress", "full_stripe_writes", "ward_busy", "assembling")
+SHARES = (
+    "_share",
+    "_ratio",
+    "fill",
+    "rebuild_progress",
+    "full_stripe_writes",
+    "full_stripe_destages",
+    "ward_busy",
+    "assembling",
+)
 # The ends of the names of times, and how many ms they count.
 TIMES = {"s": 1e3, "ms": 1.0}
 
