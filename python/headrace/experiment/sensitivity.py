@@ -50,7 +50,7 @@ class Sensitivity(reports.InNotebook):
         first, metric = by_size[0], asked_for(self.metric)
         nothing = [effect.place for effect in by_size if effect.effect[0] <= effect.effect[1]]
         if first.place in nothing:
-            return f"No place is shown to matter for {metric} ({self.method}, {self.runs} runs)."
+            return f"No field has a significant effect on {metric} ({self.method}, {self.runs} runs)."
         write = told if self.metric.endswith("_ms") else interval
         effect = (
             f"a share of {interval(*first.effect)} of the variance"

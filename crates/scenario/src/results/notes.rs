@@ -2,6 +2,7 @@
 
 use headrace_stats::{Interval, Method};
 use headrace_trace::Replay;
+use headrace_units::Nanos;
 
 use super::components::falls_behind;
 use super::{Bottleneck, StreamResults, filling, is_complete};
@@ -88,8 +89,14 @@ fn steadiness(outcomes: &[Outcome]) -> Vec<String> {
         )
     });
     let too_short = outcomes.iter().any(|outcome| outcome.too_short);
-    let short = too_short
-        .then(|| "the run is too short to determine its warm-up, so nothing was discarded".to_owned());
+    let discarded = outcomes.iter().any(|outcome| outcome.warm_up > Nanos::ZERO);
+    let short = too_short.then(|| match discarded {
+        false => "the run is too short to determine its warm-up, so nothing was discarded".to_owned(),
+        true => {
+            "a stream has too few answers to determine its warm-up: what was discarded is that of the others"
+                .to_owned()
+        }
+    });
     drifts.into_iter().chain(short).collect()
 }
 

@@ -122,12 +122,12 @@ impl Known for DiskPlan {
             return None;
         }
         let whose = if self.numbers.cache.is_none() {
-            "disks have no cache here: the device file gives none"
+            "disks are simulated without a cache, as the device file describes none"
         } else {
-            "disks have no cache here (`positioning: mechanical` has one)"
+            "disks are simulated without a cache (`positioning: mechanical` has one)"
         };
         Some(format!(
-            "{whose}: every sequential read waits for its turn of the platter, and every write until it is on it"
+            "{whose}: each sequential read waits for the rotation, and each write completes on the medium"
         ))
     }
 }

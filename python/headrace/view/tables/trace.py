@@ -15,10 +15,10 @@ def in_a_sentence(found: Json) -> str:
     said = [f"{told['requests']:,} requests, {told['read_share']:.0%} of them reads, {mean} on average"]
     if arrivals := told["arrivals"]:
         said.append(
-            f"{arrivals['rate_per_s']:.4g} a second over {times.span(arrivals['span_s'])}{_burstiness(arrivals)}"
+            f"{arrivals['rate_per_s']:.4g} requests/s over {times.span(arrivals['span_s'])}{_burstiness(arrivals)}"
         )
     if places := told["places"]:
-        said.append(f"{places['sequential_share']:.0%} sequential, over {size(places['footprint'])}")
+        said.append(f"{places['sequential_share']:.0%} sequential, footprint {size(places['footprint'])}")
     return "; ".join(said) + "."
 
 
@@ -26,7 +26,7 @@ def _burstiness(arrivals: Json) -> str:
     burst = arrivals["dispersion_1s"]
     if burst is None:
         return ""
-    return ", more regular than at random" if burst < 0.7 else ", as if at random" if burst < 1.5 else ", in bursts"
+    return ", more regular than Poisson" if burst < 0.7 else ", like Poisson arrivals" if burst < 1.5 else ", bursty"
 
 
 def rows(found: Json) -> list[tuple[str, str]]:
@@ -37,20 +37,20 @@ def rows(found: Json) -> list[tuple[str, str]]:
         ("format", form),
         ("requests", f"{told['requests']:,} ({told['read_share']:.1%} reads)"),
         ("read, written", ", ".join(size(amount) for amount in told["bytes"])),
-        ("bad lines passed over", f"{told['skipped']:,}"),
+        ("bad lines skipped", f"{told['skipped']:,}"),
     ]
     if len(told["devices"]) > 1:
         shown = [f"{device['name']} ({device['requests']:,})" for device in told["devices"][:8]]
         more = len(told["devices"]) - len(shown)
         table.append(("devices (requests)", ", ".join(shown) + (f" and {more} more" if more else "")))
-    table += _arrival_rows(told["arrivals"]) if told["arrivals"] else [("arrivals", "the trace tells no times")]
+    table += _arrival_rows(told["arrivals"]) if told["arrivals"] else [("arrivals", "the trace has no timestamps")]
     sizes = told["sizes"]
     table.append(("sizes", f"{size(sizes['least'])} to {size(sizes['most'])}, mean {size(sizes['mean'])}"))
     frequent = [f"{size(amount)} ({share:.1%})" for amount, share in sizes["frequent"]]
     table.append(("most frequent sizes", ", ".join(frequent)))
-    table += _place_rows(told["places"]) if told["places"] else [("addresses", "the trace tells none")]
+    table += _place_rows(told["places"]) if told["places"] else [("addresses", "the trace has none")]
     if responses := told["responses"]:
-        quantiles = [f"{share * 100:.4g} % within {times.told(ms)}" for share, ms in responses["quantiles_ms"]]
+        quantiles = [f"p{share * 100:.4g} {times.told(ms)}" for share, ms in responses["quantiles_ms"]]
         table.append(("measured responses", f"mean {times.told(responses['mean_ms'])}, " + ", ".join(quantiles)))
     return table
 
@@ -62,7 +62,7 @@ def _arrival_rows(arrivals: Json) -> list[tuple[str, str]]:
         ("rate", f"{arrivals['rate_per_s']:.4g} /s on average, at most {arrivals['peak_per_s']:,} in one second"),
         ("times between requests", f"coefficient of variation {arrivals['interarrival_cv']:.3g} (Poisson: 1)"),
         ("requests in a second", _dispersion(arrivals["dispersion_1s"])),
-        ("out of order", f"{arrivals['out_of_order']:,} requests came before one that stands earlier"),
+        ("out of order", f"{arrivals['out_of_order']:,} requests are earlier than one before them"),
     ]
 
 
@@ -74,10 +74,10 @@ def _place_rows(places: Json) -> list[tuple[str, str]]:
     exact = "" if places["footprint_grain"] == 1 else f" (estimated, in pages of {size(places['footprint_grain'])})"
     most = [f"{share:.0%} of the regions get {requests:.1%}" for share, requests in places["popularity"]]
     return [
-        ("sequential", f"{places['sequential_share']:.1%} begin where one of the last 32 requests ended"),
+        ("sequential", f"{places['sequential_share']:.1%} start where one of the last 32 requests ended"),
         ("footprint", f"{size(places['footprint'])} touched{exact}, up to {size(places['end'])}"),
         (
-            f"popularity, by {size(places['region'])} in which they begin",
+            f"popularity, by region of {size(places['region'])}",
             ", ".join(most) or "too few regions to tell",
         ),
     ]
