@@ -71,7 +71,7 @@ fn ending(outcome: &Outcome, limits: &Limits) -> Option<String> {
         End::TraceLost => {
             "cut short because a trace could no longer be read as before the run: did it change?".to_owned()
         }
-        End::Cancelled => "cancelled".to_owned(),
+        End::Cancelled => "interrupted: the results cover what was answered until then".to_owned(),
     })
 }
 
