@@ -31,12 +31,6 @@ def _row(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         shown = parameter.metavar or parameter.name.upper()
         return f"| `{shown}` | {'required' if parameter.required else ''} | {about} |"
-    value = "" if parameter.is_flag else f" {_value_of(parameter)}"
+    value = "" if parameter.is_flag else f" {parameter.metavar or 'VALUE'}"
     default = "" if parameter.default in {None, False} else f"`{parameter.default}`"
     return f"| `{', '.join(parameter.opts)}{value}` | {default} | {about} |"
-
-
-def _value_of(parameter: Any) -> str:
-    """Return what an option takes: what it says itself, its choices, or a number."""
-    choices = [str(getattr(choice, "value", choice)) for choice in getattr(parameter.type, "choices", ())]
-    return parameter.metavar or "\\|".join(choices) or "N"
