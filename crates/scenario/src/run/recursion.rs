@@ -1,4 +1,4 @@
-//! Without events: request after request, each handed through the components in one step.
+//! Without events: a batch of requests is handed through one component after another, each request in one step.
 
 use headrace_units::Nanos;
 use headrace_work::{Ask, Block, Spent};
@@ -61,7 +61,7 @@ impl Replication<'_> {
             let end = if born > END_OF_TIME {
                 Some(End::TooFar)
             } else {
-                watch.look_at_times(record.answered, self)
+                watch.look_at_intervals(record.answered, self)
             };
             if let Some(end) = end {
                 return (end, now);

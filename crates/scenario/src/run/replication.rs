@@ -144,7 +144,8 @@ impl<'m> Source<'m> {
         let target = plan.graph.view(stream.target);
         let draws = Stream::named(seed, &stream.name, "requests");
         let requests = Requests::new(&stream.spec, target.capacity().0, draws).in_files(stream.extents);
-        let addressed = logged || target.addressed();
+        // What hands requests on does so by their addresses, even where the time that they take does not depend on them.
+        let addressed = logged || target.addressed() || target.uses().next().is_some();
         let room = stream.spec.outstanding.map(|most| Pool::new(sim, u64::from(most), u64::from(most)));
         Self {
             edge: arena.edge_to(stream.target),
@@ -244,8 +245,8 @@ impl<'p> Watch<'p> {
         Self { progress, told: 0, began: std::time::Instant::now(), longest }
     }
 
-    /// Does so once for every [`STRIDE`] requests.
-    pub fn look_at_times(&mut self, answered: u64, replication: &Replication) -> Option<End> {
+    /// As [`Watch::look`], at most once every [`STRIDE`] requests.
+    pub fn look_at_intervals(&mut self, answered: u64, replication: &Replication) -> Option<End> {
         if answered - self.told < STRIDE { None } else { self.look(answered, replication) }
     }
 

@@ -9,8 +9,12 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 fn run(text: &str, engine: &str) -> Result<Results, String> {
+    run_with(text, engine, &Options::default())
+}
+
+fn run_with(text: &str, engine: &str, options: &Options) -> Result<Results, String> {
     let sets = [("run.engine".to_owned(), engine.to_owned())];
-    let found = simulate(text, "random.yaml", &sets, &Options::default(), &Progress::default());
+    let found = simulate(text, "random.yaml", &sets, options, &Progress::default());
     found.map(|found| found.results).map_err(|problems| problems.rendered())
 }
 
@@ -137,4 +141,31 @@ proptest! {
             (Err(why), Ok(_)) => prop_assert!(false, "only events refuse it: {}", why),
         }
     }
+
+    /// Looking at requests changes nothing: addresses may be left out only where nobody uses them.
+    #[test]
+    fn results_do_not_depend_on_the_log(text in scenario()) {
+        let logged = Options { first: 1, ..Options::default() };
+        match (run(&text, "auto"), run_with(&text, "auto", &logged)) {
+            (Ok(plain), Ok(logged)) => {
+                let values = |results: &Results| serde_json::to_value((&results.streams, &results.components)).unwrap();
+                prop_assert!(values(&plain) == values(&logged), "the log changes the results of {}", text);
+            }
+            (plain, logged) => prop_assert_eq!(plain.err(), logged.err()),
+        }
+    }
+}
+
+/// An array uses addresses even where the time of its disks does not depend on them: requests of a quarter of a unit visit all disks.
+#[test]
+fn small_requests_are_spread_over_stations() {
+    let text = "system: {disks: {type: array, level: raid0, of: {type: station, service: 5 ms}, disks: 4, stripe_unit: 64 KiB, \
+                queueing: split_merge}}\n\
+                workload: {users: {to: disks, arrivals: {poisson: 10 /s}, op: read, size: 16 KiB}}\n\
+                run: {requests: 10000}\n";
+    let found = run(text, "recursion").expect("it runs");
+    let visits: Vec<u64> =
+        found.components.iter().filter(|of| of.path.contains('[')).map(|of| of.visits).collect();
+    assert_eq!(visits.len(), 4, "{visits:?}");
+    assert!(visits.iter().all(|of| of.abs_diff(2500) < 250), "{visits:?}");
 }
