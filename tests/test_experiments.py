@@ -684,6 +684,13 @@ def test_decisions_on_runs_that_only_fill_a_cache_say_so(tmp_path: Path) -> None
     assert any("2 points a cache was still filling" in note for note in notes(swept))
     found = capacity(scenario, "workload.users.arrivals.poisson", "mean(users) > 20 ms", replications=2, budget=4)
     assert "The cache of volume was still filling there" in found.answer
+    compared = compare(scenario, scenario.with_({"parts.spindle.device": "seagate-st32171w"}), replications=2)
+    assert "in A and B a cache was still filling: longer runs may be slower" in compared.answer
+    rates = {"workload.users.arrivals.poisson": ["20 /s", "40 /s"]}
+    best = optimise(scenario, rates, minimise=["mean(users)"], replications=2)
+    assert "The cache of volume was still filling: longer runs may be slower." in best.answer
+    effects = sensitivity(scenario, rates, "mean(users)", samples=2)
+    assert "In 2 of them a cache was still filling: longer runs may show other effects." in effects.answer
 
 
 def test_extremes_of_many_equal_points_show_no_difference(clerk: Path) -> None:

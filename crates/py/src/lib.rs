@@ -115,6 +115,12 @@ mod _core {
         results::of_few(replications)
     }
 
+    /// Whether a cache that still holds this share of what was written to it is far from steady state.
+    #[pyfunction]
+    fn is_filling(undestaged: f64) -> bool {
+        results::is_filling(undestaged)
+    }
+
     /// What there is to show of a device, as JSON; `None` where there is no such device.
     #[pyfunction]
     fn device(name: &str, beside: &str) -> PyResult<Option<String>> {

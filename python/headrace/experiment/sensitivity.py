@@ -42,6 +42,8 @@ class Sensitivity(reports.InNotebook):
     method: str
     runs: int
     effects: tuple[Effect, ...]
+    filling: int = 0
+    """In how many runs a cache was still filling."""
 
     @property
     def answer(self) -> str:
@@ -59,7 +61,9 @@ class Sensitivity(reports.InNotebook):
         )
         said = f"{first.place} matters most for {metric}: {effect}"
         said += f"; no effect shown: {', '.join(nothing)}" if nothing else ""
-        return f"{said} ({self.method}, {self.runs} runs)."
+        said = f"{said} ({self.method}, {self.runs} runs)."
+        warned = f" In {self.filling} of them a cache was still filling: longer runs may show other effects."
+        return said + warned * bool(self.filling)
 
     def report(self, file: str | Path, *, title: str = "sensitivity") -> None:
         """Write it as one HTML page: whole, or not at all."""
@@ -112,7 +116,8 @@ def sensitivity(
     name = asked.metric(table.metrics)
     means = {point.key: mean[0] for point in unique if (mean := table.mean(point, name))}
     found = np.array([means[point.key] for point in points])
-    return Sensitivity(name, method, len(unique), _effects(method, problem, shares, found))
+    filling = sum(table.filling(point) is not None for point in unique)
+    return Sensitivity(name, method, len(unique), _effects(method, problem, shares, found), filling)
 
 
 def _samples(method: str, problem: Json, samples: int, file: str) -> "np.ndarray[Any, Any]":

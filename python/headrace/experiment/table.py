@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import reports
-from headrace._core import have_settled
+from headrace._core import have_settled, is_filling
 from headrace.experiment import stored
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.formula import quantity
@@ -25,8 +25,6 @@ Json = dict[str, Any]
 MOST_LOADS = 6
 UNTESTED = " With one run each, it was not tested whether they differ."
 MORE_IS_BETTER = ("_per_s", "hit_ratio")
-# At most this share of what was written to a cache may stay there, as in the notes of a run.
-MOST_UNDESTAGED = 0.1
 
 
 def half_width(values: list[float], confidence: float = 0.95) -> float | None:
@@ -144,7 +142,7 @@ class Table(reports.InNotebook):
             if metric.endswith(".undestaged") and (mean := self.mean(point, metric))
         }
         worst = max(shares, key=shares.__getitem__, default="")
-        return worst.removesuffix(".undestaged") if worst and shares[worst] > MOST_UNDESTAGED else None
+        return worst.removesuffix(".undestaged") if worst and is_filling(shares[worst]) else None
 
     def is_trusted(self, point: Point) -> bool:
         """Whether the intervals of a point can be trusted."""

@@ -52,14 +52,15 @@ fn of_clients(bottleneck: &Bottleneck, what: &str, closed: &ClosedLoad) -> Strin
     };
     let about = if bottleneck.estimate { " (estimate)" } else { "" };
     let serves_faster = bottleneck.not_proportional.as_ref() == Some(&bottleneck.component);
-    let more = match serves_faster {
-        _ if bottleneck.utilisation < SATURATED => {
-            format!("more in flight could raise throughput at most {}{about}", multiple(closed.at_most))
+    let more = match closed.at_most {
+        None => return format!("{limit}."),
+        Some(most) if bottleneck.utilisation < SATURATED => {
+            format!("more in flight could raise throughput at most {}{about}", multiple(most))
         }
-        false => "more in flight would only wait".to_owned(),
-        true => {
+        Some(_) if serves_faster => {
             "more in flight would mostly wait, unless it serves several faster than one by one".to_owned()
         }
+        Some(_) => "more in flight would only wait".to_owned(),
     };
     format!("{limit}; {more}.")
 }

@@ -116,7 +116,8 @@ pub struct ClosedLoad {
     /// Number of requests that they have in flight at most.
     pub clients: u64,
     /// The most that more of them could raise throughput, as a multiple: until the component is always busy.
-    pub at_most: f64,
+    /// None while a cache is filling.
+    pub at_most: Option<f64>,
 }
 
 /// Of each component, by its number in the graph.
@@ -233,11 +234,13 @@ pub(super) fn bottleneck(
     let never_idle = utilisation >= SATURATED;
     // A short burst keeps a server busy too; only a load that is not kept up with overloads it.
     let saturated = never_idle && (!open || kept_up.is_some_and(|share| share < 0.99));
+    let filling = filling::cache(plan, outcomes).is_some();
     let headroom = match () {
         () if never_idle => kept_up.filter(|_| saturated),
-        () if falls_behind(plan, outcomes) || filling::cache(plan, outcomes).is_some() => None,
+        () if falls_behind(plan, outcomes) || filling => None,
         () => Some(1.0 / utilisation),
     };
+    let at_most = (!filling).then(|| 1.0 / utilisation.min(1.0));
     let not_proportional = not_proportional(plan, id);
     let is_stuck = outcomes.iter().any(|outcome| outcome.end == End::Idle);
     Some(Bottleneck {
@@ -250,7 +253,7 @@ pub(super) fn bottleneck(
         utilisation,
         saturated,
         saturates_at: headroom.filter(|_| open && !is_stuck),
-        closed: clients(plan, id).map(|clients| ClosedLoad { clients, at_most: 1.0 / utilisation.min(1.0) }),
+        closed: clients(plan, id).map(|clients| ClosedLoad { clients, at_most }),
         streams: reaching(plan, id).map(|(_, stream)| stream.name.clone()).collect(),
         estimate: is_limit(plan, id) || not_proportional.is_some(),
         not_proportional: not_proportional.map(|id| plan.graph.nodes[id.index()].path.clone()),

@@ -22,6 +22,7 @@ use crate::spec::{Engine, ScenarioSpec};
 use crate::theory::{self, SHARES, Theory};
 
 pub use components::{Bottleneck, BusiestResults, ClosedLoad, ComponentResults, PortionResults};
+pub use filling::is_filling;
 pub use measured::{Comparison, Measured};
 pub use notes::{of_components, of_few};
 pub use phases::{PhaseResults, PhaseStreamResults};

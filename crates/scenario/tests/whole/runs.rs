@@ -45,16 +45,23 @@ workload:
   users: {to: volume, arrivals: {poisson: 50 /s}, op: write, size: 4 KiB}
 ";
     let filling = |found: &Results| {
-        let notes = found
-            .notes
-            .iter()
-            .filter(|note| note.starts_with("volume: ") && note.contains("has not left it"));
+        let notes = found.notes.iter().filter(|note| {
+            note.starts_with("volume: ") && note.contains("of the data written to its cache is still there")
+        });
         let volume = found.components.iter().find(|component| component.path == "volume").unwrap();
         (notes.count(), volume.undestaged.unwrap(), found.bottleneck.clone())
     };
     let (notes, left, bottleneck) = filling(&with(text, &[("run.requests", "2000")], 1));
     assert_eq!((notes, bottleneck.and_then(|found| found.saturates_at)), (1, None));
     assert!(left > 0.99, "{left}");
+    // Nor is anything said of what more clients would bring.
+    let closed = [
+        ("run.requests", "2000"),
+        ("workload.users.arrivals", "{closed: {depth: 4}}"),
+        ("workload.users.op", "{reads: 50 %}"),
+    ];
+    let (_, left, bottleneck) = filling(&with(text, &closed, 1));
+    assert!(left > 0.1 && bottleneck.unwrap().closed.unwrap().at_most.is_none(), "{left}");
     let (notes, left, bottleneck) = filling(&with(text, &[("run.requests", "100000")], 1));
     let bottleneck = bottleneck.unwrap();
     assert_eq!(notes, 0);

@@ -340,7 +340,7 @@ fn clients_that_wait_are_told_what_more_of_them_bring() {
     };
     let thinking = of("{depth: 1, think: 10 ms}");
     let bottleneck = thinking.bottleneck.unwrap();
-    close(bottleneck.closed.unwrap().at_most, 2.0, 0.1, "what more clients could bring");
+    close(bottleneck.closed.unwrap().at_most.unwrap(), 2.0, 0.1, "what more clients could bring");
     assert!(
         thinking.answer.contains(
             "Latency-bound (one request in flight): clerk, 50 % busy; more in flight could raise throughput at most 2.00×."
