@@ -46,6 +46,13 @@ def test_no_short_run_swallows_ctrl_c(tmp_path: Path) -> None:
     assert heard == ["heard\n"] * 20
 
 
+def test_an_interrupted_study_says_so() -> None:
+    study = "import headrace.cli\nprint('ready', flush=True)\nheadrace.cli.main()"
+    code, said, wrong = interrupted([sys.executable, "-c", study, "study", "run", "san-queueing"], 3)
+    assert (code, said) == (130, "")
+    assert wrong.splitlines()[-1] == "interrupted"
+
+
 @pytest.mark.parametrize("seconds", [0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8])
 def test_a_study_hears_ctrl_c_from_the_first(seconds: float) -> None:
     study = "import headrace.cli\nprint('ready', flush=True)\nheadrace.cli.main()"
@@ -72,3 +79,13 @@ def test_ctrl_c_ends_the_simulations_beside_a_solution(tmp_path: Path) -> None:
     points = json.loads(said)["points"]
     assert len(points) > 1
     assert all(point["simulated"] is None and point["throughput_per_s"] for point in points)
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    command = [sys.executable, "-c", "import headrace.cli; headrace.cli.main()", "schema"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(1) == "{"
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait(60)) == ("", 0)

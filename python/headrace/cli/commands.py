@@ -1,10 +1,17 @@
-"""Groups of commands, whose help shows a flag by its name alone: `--json`, not `--json <bool>`."""
+"""Groups of commands: how their flags are shown, and how they end on Ctrl-C or behind a reader that has gone.
 
+Help shows a flag by its name alone: `--json`, not `--json <bool>`.
+"""
+
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from headrace.cli.options import INTERRUPTED
 
 
 def _flags_alone(params: list[Any]) -> list[Any]:
@@ -22,6 +29,17 @@ class _Command(TyperCommand):
 class _Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         return _flags_alone(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # `headrace … | head` has seen enough; nothing is left to flush at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
 
 
 class Commands(typer.Typer):

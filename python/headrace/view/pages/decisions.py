@@ -33,14 +33,19 @@ def write_capacity(found: Capacity, file: str | Path, *, title: str, scenarios: 
 
 def write_optimum(found: Optimum, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
     """Write the best designs, and all that were tried: whole, or not at all."""
-    several, bound = len(found.goals) > 1, bool(found.constraints)
-    drawn = {
-        "All designs, by the first two goals" if several else "All designs, by the goal and the first constraint"
-        if bound else "Designs by the goal": pictures.front(found) if several or bound else pictures.ranked(found)
-    }  # fmt: skip
-    told = {"Pareto-optimal designs": tables.front(found)} if several and found.front else {}
+    title_of_picture, picture = _designs(found)
+    told = {"Pareto-optimal designs": tables.front(found)} if len(found.goals) > 1 and found.front else {}
     told |= {"All designs that were run": tables.tried(found)}
-    _write(file, title, _asked(found), found.answer, drawn, told, scenarios)
+    _write(file, title, _asked(found), found.answer, {title_of_picture: picture}, told, scenarios)
+
+
+def _designs(found: Optimum) -> tuple[str, Drawing]:
+    """Return the picture of the designs with its title: by two of what was asked for, or by the only goal."""
+    if len(found.goals) > 1:
+        return "All designs, by the first two goals", pictures.front(found)
+    if found.constraints:
+        return "All designs, by the goal and the first constraint", pictures.front(found)
+    return "Designs by the goal", pictures.ranked(found)
 
 
 def _asked(found: Optimum) -> str:
