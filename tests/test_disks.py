@@ -1,5 +1,6 @@
 """The mechanical disk: imported, compared with measured drives and theory, fitted, and choosing what is next."""
 
+import html
 import json
 from pathlib import Path
 
@@ -95,6 +96,7 @@ def test_half_a_trace_is_fitted_and_the_other_judges(measured_data: Path, tmp_pa
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 3
     assert all(row["parameter"] in page for row in found["parameters"])
+    assert calibration.file_text(found) in html.unescape(page)
 
 
 def edited(folder: Path, file: str, right: str, wrong: str) -> Path:

@@ -72,6 +72,8 @@ VARY = ["--vary", f"{RATE}=10 /s,20 /s"]
         ["trace", "convert", "my trace.csv", "-o", "my trace.csv"],
         ["validate", "--device", "mine", "--trace", "my trace.csv", "--report", "trace.html"],
         ["validate", "--device", "mine", "--trace", "my trace.csv", "--report", "mine.html"],
+        ["validate", "--device", "./my drive.yaml", "--trace", "my trace.csv", "--report", "drive.html"],
+        ["calibrate", "disk", "--device", "./my drive.yaml", "--trace", "my trace.csv", "-o", "my drive.yaml"],
         ["calibrate", "disk", "--device", "mine", "--trace", "my trace.csv", "-o", "my trace.csv"],
         ["calibrate", "disk", "--device", "mine", "--trace", "my trace.csv", "-o", "devices/mine.yaml"],
         ["devices", "mine", "--report", "mine.html"],

@@ -1,5 +1,6 @@
 """`headrace solve`: the answer first, a table against load, the simulation beside it, and what it refuses."""
 
+import html
 import json
 from pathlib import Path
 
@@ -94,6 +95,7 @@ def test_a_report_has_pictures(headrace: Run, clients: Path, tmp_path: Path) -> 
     assert text.count("<svg") == 3
     assert "What limits it" in text
     assert "Bard-Schweitzer" in text
+    assert html.escape(clients.read_text()) in text
 
 
 def test_from_python() -> None:

@@ -1,5 +1,6 @@
 """Scenarios compared with measurements, and fitted to them: where the truth is known, and on real drives."""
 
+import html
 import json
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,7 @@ def test_a_sata_drive_is_as_fio_measured_it(headrace: Run, measured_data: Path, 
     page = (tmp_path / "page.html").read_text()
     assert "Mean absolute error of bandwidth by record size" in page
     assert page.count("<svg") == 2
+    assert "device: samsung-hd103uj" in page
     shown = headrace("validate", "hdd.yaml", "hdd.json", cwd=tmp_path).stdout
     assert shown.startswith("Simulated bandwidth differs from the measured by")
 
@@ -189,6 +191,7 @@ def test_calibrate_writes_a_scenario_that_runs(headrace: Run, tmp_path: Path) ->
     drawn = (tmp_path / "page.html").read_text().replace("\u00a0", " ")
     assert ran.stdout.splitlines()[0] in drawn
     assert "system.drive.service" in drawn
+    assert html.unescape(drawn).count((tmp_path / "fitted.yaml").read_text()) == 1
     again = headrace("validate", "fitted.yaml", "m.json", "--requests", 1000, "--json", cwd=tmp_path)
     assert json.loads(again.stdout)["overall"]["all"]["mean_size_percent"] < 1
     assert headrace("run", "fitted.yaml", "--set", "run.requests=1000", cwd=tmp_path).returncode == 0

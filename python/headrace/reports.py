@@ -39,7 +39,7 @@ class Pages(Protocol):
     def write_sensitivity(self, found: Any, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
         """Write which ranges matter."""
 
-    def write_solution(self, found: Any, file: str | Path, *, title: str) -> None:
+    def write_solution(self, found: Any, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
         """Write what formulas say of a scenario."""
 
     def write_study(self, report: Any, file: str | Path) -> None:
@@ -54,13 +54,13 @@ class Pages(Protocol):
     def write_device(self, found: Any, file: str | Path) -> None:
         """Write what a device is."""
 
-    def write_comparison_with_measurement(self, found: Any, file: str | Path) -> None:
+    def write_comparison_with_measurement(self, found: Any, file: str | Path, *, scenarios: Texts = NONE) -> None:
         """Write how far a scenario is off a measurement."""
 
     def write_fit(self, found: Any, file: str | Path, *, title: str) -> None:
         """Write what fitting a scenario to a measurement reached."""
 
-    def write_validation(self, found: Any, file: str | Path) -> None:
+    def write_validation(self, found: Any, file: str | Path, *, devices: Texts = NONE) -> None:
         """Write how far a device is off a measured trace."""
 
     def write_calibration(self, found: Any, file: str | Path) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from headrace._core import ScenarioError
 from headrace.cli.commands import Commands
-from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, write
+from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, texts, write
 from headrace.files import keep_apart, write_whole
 from headrace.mistakes import is_path, printable
 
@@ -30,9 +30,9 @@ class Clock(StrEnum):
     measured = "measured"
 
 
-def _own(beside: Path) -> list[Path]:
-    """Return your own device files."""
-    return sorted((beside / "devices").glob("*.yaml"))
+def _own(beside: Path, device: str) -> list[Path]:
+    """Return your own device files, among them the one that is named by its path."""
+    return [*sorted((beside / "devices").glob("*.yaml")), *([Path(device)] if is_path(device) else [])]
 
 
 def _print(found: Json, show: Callable[[Json], None], as_json: bool) -> None:
@@ -61,7 +61,7 @@ def devices(
         _list(beside, as_json)
         return
     try:
-        keep_apart({"--report": report}, [*_own(beside), *([Path(name)] if is_path(name) else [])])
+        keep_apart({"--report": report}, _own(beside, name))
         found = catalogue.device(name, beside)
     except ScenarioError as error:
         refuse(error, as_json)
@@ -148,21 +148,22 @@ def _validate_scenario(
         refuse(error, as_json)
     _print(found, terminal.show_comparison, as_json)
     if report:
-        write(lambda page: comparison.report(found, page), report)
+        write(lambda page: comparison.report(found, page, scenarios=texts(file)), report)
 
 
 def _validate_device(device: str, trace: Path, clock: Clock, as_json: bool, beside: Path, report: Path | None) -> None:
     from headrace.devices import validation  # noqa: PLC0415
     from headrace.view.terminal import devices as terminal  # noqa: PLC0415
 
+    own = Path(device) if is_path(device) else None
     try:
-        keep_apart({"--report": report}, [trace, *_own(beside)])
+        keep_apart({"--report": report}, [trace, *_own(beside, device)])
         found = validation.validate(device, trace, clock=clock.value, beside=beside)
     except ScenarioError as error:
         refuse(error, as_json)
     _print(found, terminal.show_validation, as_json)
     if report:
-        write(lambda page: validation.report(found, page), report)
+        write(lambda page: validation.report(found, page, devices=texts(own)), report)
 
 
 @calibrate.command("disk")
@@ -180,7 +181,7 @@ def calibrate_disk(
     from headrace.view.terminal import progress  # noqa: PLC0415
 
     try:
-        keep_apart({"--output": to, "--report": report}, [trace, *_own(beside)])
+        keep_apart({"--output": to, "--report": report}, [trace, *_own(beside, device)])
         with progress.saying(quiet=as_json) as tell:
             found = calibration.calibrate(device, trace, beside=beside, tell=tell)
     except ScenarioError as error:

@@ -118,7 +118,7 @@ def exit_where_lost(lost: list[str]) -> None:
 
 
 def texts(*files: Path | None) -> dict[str, str]:
-    """Return the texts of the scenarios that were given, by name: reports show them."""
+    """Return the texts of the files that were given, by name: reports show them."""
     return {str(file): file.read_text(encoding="utf-8") for file in files if file}
 
 

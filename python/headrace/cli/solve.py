@@ -8,7 +8,19 @@ import typer
 
 from headrace import scenario, solution
 from headrace._core import ScenarioError
-from headrace.cli.options import INTERRUPTED, AsJson, File, ReportFile, Sets, cannot_write, changes, note, refuse, write
+from headrace.cli.options import (
+    INTERRUPTED,
+    AsJson,
+    File,
+    ReportFile,
+    Sets,
+    cannot_write,
+    changes,
+    note,
+    refuse,
+    texts,
+    write,
+)
 from headrace.files import keep_apart
 from headrace.stopped import Interrupted
 
@@ -70,7 +82,7 @@ def solve(
     if report:
         from headrace.view import pages  # noqa: PLC0415 - pictures take longer to load than tables
 
-        write(lambda page: pages.write_solution(found.data, page, title=file.stem), report)
+        write(lambda page: pages.write_solution(found.data, page, title=file.stem, scenarios=texts(file)), report)
     if interrupted:
         print("interrupted: not every load was simulated", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)

@@ -234,6 +234,6 @@ def _cdf(ordered: "np.ndarray[Any, Any]", points: int = 200) -> list[list[float]
     return [[float(ordered[int(share * len(ordered))]), share] for share in shares]
 
 
-def report(found: Json, file: str | Path) -> None:
-    """Write the comparison as one HTML page with the cdfs overlaid: whole, or not at all."""
-    reports.pages().write_validation(found, file)
+def report(found: Json, file: str | Path, *, devices: reports.Texts = reports.NONE) -> None:
+    """Write the comparison as one HTML page with the CDFs overlaid and the texts of `devices`: whole, or not at all."""
+    reports.pages().write_validation(found, file, devices=devices)

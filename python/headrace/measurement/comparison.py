@@ -103,6 +103,6 @@ def _sizes(rows: list[Json]) -> list[Json]:
     return [{"block_bytes": size, **_overall(of)} for size, of in sorted(by_size.items())]
 
 
-def report(found: Json, file: str | Path) -> None:
-    """Write the comparison as one HTML page: whole, or not at all."""
-    reports.pages().write_comparison_with_measurement(found, file)
+def report(found: Json, file: str | Path, *, scenarios: reports.Texts = reports.NONE) -> None:
+    """Write the comparison as one HTML page, with the texts of `scenarios`: whole, or not at all."""
+    reports.pages().write_comparison_with_measurement(found, file, scenarios=scenarios)

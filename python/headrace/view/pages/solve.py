@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from headrace.reports import NONE, Texts
 from headrace.view.pages import page
 from headrace.view.pictures import solve as pictures
 from headrace.view.pictures.chart import svg
@@ -11,7 +12,7 @@ from headrace.view.tables import solve as tables
 Json = dict[str, Any]
 
 
-def write(found: Json, file: str | Path, *, title: str) -> None:
+def write(found: Json, file: str | Path, *, title: str, scenarios: Texts = NONE) -> None:
     """Write the page to a file: whole, or not at all."""
     shown = {
         "Load by load; →: the load of the scenario": tables.against_load(found),
@@ -27,6 +28,7 @@ def write(found: Json, file: str | Path, *, title: str) -> None:
         notes=[tables.method(found), *found["fails"]],
         pictures={name: svg(chart) for name, chart in pictures.drawn(found).items()},
         tables=shown | ({"Throughput, its bounds and approximations": bounds} if bounds else {}),
+        scenarios=scenarios,
     )
 
 

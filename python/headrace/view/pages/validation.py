@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from headrace.devices import fitted
+from headrace.devices.calibration import file_text
+from headrace.reports import NONE, Texts
 from headrace.view.pages import page
 from headrace.view.pictures.chart import svg
 from headrace.view.pictures.device import responses
@@ -13,12 +15,12 @@ from headrace.view.tables.validation import MEANING, in_a_sentence, rows, worst_
 Json = dict[str, Any]
 
 
-def write(found: Json, file: str | Path) -> None:
+def write(found: Json, file: str | Path, *, devices: Texts = NONE) -> None:
     """Write the page to a file: whole, or not at all."""
     worst = {"The requests with the largest errors, and what happened to them in the model": worst_rows(found)}
     done = f"validation of a device against {found['overall']['n']:,} measured requests"
     tables = {"Errors": rows(found)} | worst
-    _write(file, found, title=found["device"], done=done, answer=in_a_sentence(found), tables=tables)
+    _write(file, found, title=found["device"], done=done, answer=in_a_sentence(found), tables=tables, devices=devices)
 
 
 def write_calibration(found: Json, file: str | Path) -> None:
@@ -27,11 +29,11 @@ def write_calibration(found: Json, file: str | Path) -> None:
     parameters = (fitted.COLUMNS, [list(fitted.words(row)) for row in found["parameters"]])
     tables = {"Errors on the half that was not fitted": rows(judged), "Parameters": parameters}
     done = f"calibration of a device, judged by {judged['overall']['n']:,} measured requests that were not fitted"
-    answer = fitted_in_a_sentence(found)
-    _write(file, judged, title=f"{found['device']}, fitted", done=done, answer=answer, tables=tables)
+    answer, devices = fitted_in_a_sentence(found), {"The fitted device": file_text(found)}
+    _write(file, judged, title=f"{found['device']}, fitted", done=done, answer=answer, tables=tables, devices=devices)
 
 
-def _write(file: str | Path, found: Json, *, title: str, done: str, answer: str, tables: Json) -> None:
+def _write(file: str | Path, found: Json, *, title: str, done: str, answer: str, tables: Json, devices: Texts) -> None:
     drawn = {
         f"Response time of {'all requests' if name == 'overall' else name}": responses(
             found[name]["simulated_cdf"], found[name]["measured_cdf"]
@@ -49,4 +51,5 @@ def _write(file: str | Path, found: Json, *, title: str, done: str, answer: str,
         meaning=MEANING,
         pictures={title: svg(chart) for title, chart in drawn.items()},
         tables=tables,
+        scenarios=devices,
     )
