@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Run, real_program
-from headrace import Results, load
+from headrace import Results, ScenarioError, load, sweep
 from headrace.view.pictures import chart
-from headrace.view.pictures.run import export
+from headrace.view.pictures.chart import ALONE
 from headrace.view.words import unbroken
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
@@ -80,15 +80,34 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_runs(
     assert list(tmp_path.iterdir()) == [tmp_path / "a.html"]
 
 
-def test_figures_export_as_svg_and_png(results: Results, tmp_path: Path) -> None:
-    files = export(results.data, tmp_path)
-    assert {file.name for file in files} == {
-        f"{name}.{kind}"
-        for name in ("response_series", "utilisation_series", "response_cdf_readers")
-        for kind in ("svg", "png")
-    }
-    assert all(file.stat().st_size > 1000 for file in files)
-    assert b"PNG" in (tmp_path / "response_series.png").read_bytes()[:8]
+def test_charts_can_be_changed_and_saved(results: Results, tmp_path: Path) -> None:
+    charts = results.charts()
+    assert set(charts) == {"response_series", "utilisation_series", "response_cdf_readers"}
+    archive = load(ROOT / "examples" / "archive.yaml").run().charts()
+    assert {"fill_series_pool", "drives_series_library"} < set(archive)
+    for name, drawn in charts.items():
+        wide = drawn.properties(width=600, title="Readers")
+        wide.save(tmp_path / f"{name}.png")
+        assert b"PNG" in (tmp_path / f"{name}.png").read_bytes()[:8]
+        assert (wide.to_dict()["title"], wide.to_dict()["config"]["background"]) == ("Readers", "#ffffff")
+        assert not any(colour in wide.to_json() for colour in ALONE), "a placeholder is left"
+
+
+def test_a_metric_of_a_sweep_is_a_chart() -> None:
+    scenario = load(EXAMPLE).with_({"run.requests": 2000})
+    place = "workload.readers.arrivals.poisson"
+    table = sweep(scenario, {place: ["5 /s", "10 /s"]}, replications=2)
+    drawn = table.chart("readers.mean_ms").properties(width=600).to_dict()
+    assert (drawn["width"], len(next(iter(drawn["datasets"].values())))) == (600, 2)
+    of_three = {place: ["5 /s", "10 /s"], "run.seed": [1, 2], "system.tds.stripe_unit": ["64 KiB", "128 KiB"]}
+    small = sweep(scenario, of_three).chart("readers.mean_ms").properties(title="Small multiples").to_dict()
+    assert (small["title"], small["columns"]) == ("Small multiples", 2)
+    with pytest.raises(ScenarioError, match=r"no run has `readers.mean`\n.*did you mean `readers.mean_ms`"):
+        table.chart("readers.mean")
+    with pytest.raises(ScenarioError, match="nothing varies"):
+        sweep(scenario, {}, replications=2).chart("readers.mean_ms")
+    with pytest.raises(ScenarioError, match="there is no run to draw"):
+        sweep(scenario, {place: ["500 /s"]}).chart("readers.mean_ms")
 
 
 @pytest.mark.parametrize("width", [420, 1400])

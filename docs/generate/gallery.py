@@ -4,7 +4,7 @@ from pathlib import Path
 
 import headrace
 from headrace.view.pages import write_run
-from headrace.view.pictures.chart import ALONE, svg
+from headrace.view.pictures.chart import alone, svg
 from headrace.view.pictures.run import response_cdf
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ def _entry(example: Path, folder: Path) -> str:
     parts = [f"## {question.rstrip('?')}?", more, f"```console\n$ headrace run examples/{example.name}\n```"]
     if "replay" not in example.stem:  # It needs a measured trace, which is not ours to give.
         results = headrace.load(example).run()
-        drawn = svg(response_cdf(results.data, 0), ALONE)
+        drawn = svg(alone(response_cdf(results.data, 0)))
         (folder / f"{example.stem}.svg").write_text(drawn, encoding="utf-8")
         write_run(results, folder / f"{example.stem}.html", title=example.stem)
         parts += [f"> {results.answer}", f"![the cdf of the response time](gallery/{example.stem}.svg)"]

@@ -1,4 +1,4 @@
-"""Who writes reports. What finds something asks here for its page, and knows nothing of pages and pictures.
+"""Who writes reports and draws charts. What finds something asks here for its page, and knows nothing of the view.
 
 The view knows both, and nobody imports it for a report: `headrace` itself names it here, and it is loaded when the
 first page is asked for, since pictures take longer to load than tables.
@@ -7,7 +7,10 @@ first page is asked for, since pictures take longer to load than tables.
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
 
 Texts = Mapping[str, str]
 """The texts of scenarios, by the names of their files."""
@@ -15,10 +18,18 @@ NONE: Texts = MappingProxyType({})
 
 
 class Pages(Protocol):
-    """What writes each kind of report as one HTML page: whole, or not at all."""
+    """What writes each kind of report as one HTML page, whole or not at all, and draws the charts of it."""
 
     def in_notebook(self, found: Any) -> str:
         """Return what was found as HTML that fits into a notebook."""
+        ...
+
+    def run_charts(self, results: Any) -> "dict[str, ChartType]":
+        """Return every chart of a run by its name."""
+        ...
+
+    def experiment_chart(self, table: Any, metric: str) -> "ChartType":
+        """Return a metric as a chart over the places that vary."""
         ...
 
     def write_run(self, results: Any, file: str | Path, *, title: str | None = None) -> None:
@@ -78,12 +89,12 @@ _views: list[Callable[[], Pages]] = []
 
 
 def made_by(view: Callable[[], Pages]) -> None:
-    """Name who makes pages; it is called when one is asked for."""
+    """Name who makes pages and charts; it is called when one is asked for."""
     _views[:] = [view]
 
 
 def pages() -> Pages:
-    """Return what writes pages."""
+    """Return what writes pages and draws charts."""
     [view] = _views
     return view()
 

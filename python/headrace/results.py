@@ -12,6 +12,7 @@ from headrace.mistakes import read_text, refusal
 
 if TYPE_CHECKING:
     import polars
+    from altair.typing import ChartType
 
 Json = dict[str, Any]
 
@@ -134,6 +135,15 @@ class Results(reports.InNotebook):
         `title` says what was run; default: the names of its streams.
         """
         reports.pages().write_run(self, path, title=title)
+
+    def charts(self) -> "dict[str, ChartType]":
+        """Return the charts of the report by their names, to be changed, combined or saved with Altair.
+
+        `response_series` and `utilisation_series` show the run over simulated time, `response_cdf_NAME` how response
+        times of a stream are distributed, if the results say. Archives add `fill_series_NAME` for each disk pool and
+        `drives_series_NAME` for each tape library.
+        """
+        return reports.pages().run_charts(self)
 
     @classmethod
     def load(cls, path: str | Path) -> "Results":

@@ -74,11 +74,16 @@ def of_streams(metrics: Sequence[str]) -> list[str]:
 def _named(text: str, metrics: Sequence[str], file: str) -> str:
     if "(" in text:
         return objective(text, bounded=False).metric(metrics)
-    if text not in metrics:
-        near = difflib.get_close_matches(text, metrics, 1)
+    return known(text, metrics, file, "precision")
+
+
+def known(metric: str, metrics: Sequence[str], file: str, who: str) -> str:
+    """Return a metric that runs have; raise `ScenarioError` for one that none has, in the name of `who` asks for it."""
+    if metric not in metrics:
+        near = difflib.get_close_matches(metric, metrics, 1)
         help_ = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(map(asked_for, metrics))}"
-        raise refusal(file, f"precision: no run has `{text}`", help_)
-    return text
+        raise refusal(file, f"{who}: no run has `{metric}`", help_)
+    return metric
 
 
 def run_until_precise(scenario: Scenario, precision: Precision, **how: Any) -> Results:

@@ -10,13 +10,15 @@ from headrace._core import have_settled, is_filling
 from headrace.experiment import stored
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.formula import quantity
-from headrace.experiment.precision import LEAST, SEQUENTIAL, named, of_streams
+from headrace.experiment.precision import LEAST, SEQUENTIAL, known, named, of_streams
 from headrace.experiment.task import STATISTICS, Record
+from headrace.mistakes import refusal
 from headrace.scenario import Scenario
 from headrace.times import interval, told
 
 if TYPE_CHECKING:
     import polars
+    from altair.typing import ChartType
 
 Json = dict[str, Any]
 
@@ -294,6 +296,18 @@ class Table(reports.InNotebook):
 
     def __repr__(self) -> str:
         return f"<Table: {self.answer}>"
+
+    def chart(self, metric: str) -> "ChartType":
+        """Return a metric over the values that vary as an Altair chart: a line, a heat map, or small multiples.
+
+        Raise `ScenarioError` where nothing varies, where every point failed, and for a metric that is not in `metrics`.
+        """
+        file = self.experiment.scenario.file
+        if not self.experiment.places:
+            raise refusal(file, "chart: nothing varies", "vary a field of the scenario, and draw the metric over it")
+        if not self.metrics:
+            raise refusal(file, "chart: there is no run to draw", "every point failed: `failed` says why")
+        return reports.pages().experiment_chart(self, known(metric, self.metrics, file, "chart"))
 
     def report(self, file: str | Path, *, runs: bool = False) -> None:
         """Write it as one HTML page with pictures; with `runs`, the first run of each point to a page of its own.

@@ -13,9 +13,13 @@ from headrace.view.pages.study import write as write_study
 from headrace.view.pages.trace import write as write_trace
 from headrace.view.pages.validation import write as write_validation
 from headrace.view.pages.validation import write_calibration
+from headrace.view.pictures.experiment import chart as experiment_chart
+from headrace.view.pictures.run import charts as run_charts
 
 __all__ = [
+    "experiment_chart",
     "in_notebook",
+    "run_charts",
     "write_calibration",
     "write_capacity",
     "write_comparison",

@@ -4,7 +4,6 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
-from pathlib import Path
 from typing import Any
 
 import altair
@@ -165,10 +164,10 @@ def one_line(points: Points, x: altair.X, y: altair.Y, *, steps: bool = False) -
     return styled(chart.encode(x=x, y=y))
 
 
-def svg(chart: Drawing, colours: dict[str, str] | None = None) -> str:
-    """Return a chart as SVG: by default in the colours of the page it stands in (`--ink`, `--simulated` …)."""
+def svg(chart: Drawing) -> str:
+    """Return a chart as SVG, in the colours of the page it stands in (`--ink`, `--simulated` …)."""
     drawn = MARK.sub(_with_tooltip, str(vl_convert.vegalite_to_svg(chart.to_dict())))
-    for placeholder, colour in (VARIABLES if colours is None else colours).items():
+    for placeholder, colour in VARIABLES.items():
         drawn = drawn.replace(placeholder, colour)
     return drawn
 
@@ -179,14 +178,11 @@ def _with_tooltip(mark: re.Match[str]) -> str:
     return f"{mark[1]}{said}{mark[3]}><title>{said}</title></path>"
 
 
-def save(charts: Mapping[str, Drawing], folder: str | Path) -> list[Path]:
-    """Write charts into a folder, each by its name as SVG and as PNG; return the files."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, chart in charts.items():
-        drawn = svg(chart, ALONE)
-        (folder / f"{name}.svg").write_text(drawn, encoding="utf-8")
-        (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(drawn, scale=2))
-        written += [folder / f"{name}.svg", folder / f"{name}.png"]
-    return written
+def alone(chart: Drawing) -> Drawing:
+    """Return a chart in colours of its own, on a ground of its own, for where there is no page to follow."""
+    drawn = chart.to_json()
+    for placeholder, colour in ALONE.items():
+        drawn = drawn.replace(placeholder, colour)
+    coloured: Drawing = altair.Chart.from_json(drawn)
+    coloured.config.background = ALONE[PANEL]
+    return coloured

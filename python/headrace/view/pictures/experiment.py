@@ -8,7 +8,7 @@ from headrace.experiment.design import Point, Value, short
 from headrace.experiment.formula import quantity
 from headrace.experiment.table import Table
 from headrace.times import interval
-from headrace.view.pictures.chart import FAINT, IN_BINARY, INK, SERIES, Drawing, colours, shapes, styled, whole
+from headrace.view.pictures.chart import FAINT, IN_BINARY, INK, SERIES, Drawing, alone, colours, shapes, styled, whole
 from headrace.view.tables.experiment import metric_title, scale_of, unit_of
 
 Json = dict[str, Any]
@@ -21,8 +21,8 @@ UNITS: dict[tuple[int, int], tuple[str, float, str | None]] = {
     (1, -1): (", MB/s", 1e-6, None),
     (0, -1): (", 1/s", 1.0, None),
 }
-# An axis whose ends are further apart than this has equal ratios.
-WIDE = 30
+# An axis whose ends are further apart than this has equal ratios; sizes mostly double from one value to the next.
+WIDE, WIDE_OF_SIZES = 30, 2
 FACET_WIDTH, FACET_HEIGHT = 185, 130
 
 
@@ -46,6 +46,11 @@ def of(table: Table, metric: str) -> Drawing:
         header=altair.Header(labelColor=INK, titleColor=INK, labelFontSize=12, titleFontSize=12),
     )
     return styled(few.facet(facet, columns=2), sized=False)
+
+
+def chart(table: Table, metric: str) -> Drawing:
+    """Draw a metric over the places that vary, in colours of its own."""
+    return alone(of(table, metric))
 
 
 def _row(table: Table, point: Point, metric: str, places: list[str]) -> Json | None:
@@ -89,9 +94,9 @@ def _axis(rows: list[Json], place: str, places: list[str]) -> altair.X:
         return altair.X("place0:N", title=title, sort=None)
     unit, _, labels = UNITS[quantity(rows[0]["place0"]).powers]
     scale = altair.Scale(zero=False)
-    if _is_wide(numbers):
+    if _is_wide(numbers, WIDE_OF_SIZES if labels else WIDE):
         scale = altair.Scale(type="log", base=2 if labels else 10, nice=False)
-    axis = altair.Axis(labelExpr=labels) if labels else whole(numbers)
+    axis = whole(numbers, labelExpr=labels, labelFlush=True, labelOverlap="greedy") if labels else whole(numbers)
     return altair.X("x:Q", title=title + unit, scale=scale, axis=axis)
 
 
@@ -128,8 +133,8 @@ def _scale(rows: list[Json]) -> altair.Scale:
     return altair.Scale(zero=False)
 
 
-def _is_wide(values: list[float]) -> bool:
-    return bool(values) and min(values) > 0 and max(values) / min(values) > WIDE
+def _is_wide(values: list[float], wide: float = WIDE) -> bool:
+    return bool(values) and min(values) > 0 and max(values) / min(values) > wide
 
 
 def _above_zero(rows: list[Json]) -> list[Json]:

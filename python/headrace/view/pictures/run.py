@@ -1,13 +1,12 @@
 """The pictures of a run: response times, and what happened over simulated time."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import altair
 
 from headrace.times import Unit, unit
-from headrace.view.pictures.chart import INK, PANEL, SERIES, WIDTH, Drawing, cdfs, colours, save, styled
+from headrace.view.pictures.chart import INK, PANEL, SERIES, WIDTH, Drawing, alone, cdfs, colours, styled
 
 Json = dict[str, Any]
 
@@ -218,12 +217,21 @@ FIGURES: dict[str, Callable[[Json], Drawing]] = {
 }
 
 
-def export(found: Json, folder: str | Path) -> list[Path]:
-    """Write every figure of the results into a folder, as SVG and as PNG; return the files."""
-    charts = {name: draw(found) for name, draw in FIGURES.items()}
-    charts |= {
+def charts(results: Any) -> dict[str, Drawing]:
+    """Return every chart of a run by its name, in colours of its own."""
+    found = results.data
+    drawn = {name: draw(found) for name, draw in FIGURES.items()}
+    drawn |= {
         f"response_cdf_{stream['name']}": response_cdf(found, at)
         for at, stream in enumerate(found["streams"])
         if stream["cdf"]
     }
-    return save(charts, folder)
+    drawn |= _named("fill_series", "disk_pool", found, fill_series)
+    drawn |= _named("drives_series", "tape_library", found, drives_series)
+    return {name: alone(chart) for name, chart in drawn.items()}
+
+
+def _named(name: str, kind: str, found: Json, draw: Callable[[Json], list[tuple[str, Drawing]]]) -> dict[str, Drawing]:
+    """Return the charts of the components of a kind, each by the path of its component: `/` would be a folder."""
+    paths = [one["path"].replace("/", ".") for one in found["components"] if one["kind"] == kind]
+    return {f"{name}_{path}": chart for path, (_, chart) in zip(paths, draw(found), strict=True)}
