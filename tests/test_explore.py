@@ -298,6 +298,26 @@ def test_a_component_is_chosen_and_a_slider_swept(served: str, page: Any) -> Non
     assert page.locator(".found svg").count() >= 4
 
 
+def test_a_component_keeps_the_focus_when_the_diagram_is_drawn_anew(served: str, page: Any) -> None:
+    page.goto(served)
+    wait(page, "mean")
+    component = page.get_by_role("button", name=re.compile("spindle × 4")).first
+    component.focus()
+    drawn = component.element_handle()
+    slider(page, DISKS).evaluate("""one => {
+        one.value = Number(one.value) + 1;
+        one.dispatchEvent(new Event("input", {bubbles: true}));
+    }""")
+    page.wait_for_function("drawn => !drawn.isConnected", arg=drawn)
+    assert page.evaluate("document.activeElement.dataset.part") == "volume/spindle"
+    # Focus that its user took elsewhere does not come back.
+    slider(page, DISKS).focus()
+    now = page.locator("[data-part='volume/spindle']").first.element_handle()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("drawn => !drawn.isConnected", arg=now)
+    assert page.evaluate("document.activeElement.type") == "range"
+
+
 def test_the_design_is_copied_and_saved(stripe: Path, page: Any) -> None:
     with exploring(stripe) as (address, _):
         page.goto(address)
@@ -307,6 +327,9 @@ def test_the_design_is_copied_and_saved(stripe: Path, page: Any) -> None:
         page.get_by_role("button", name="Copy as YAML").click()
         page.get_by_text("is on the clipboard").wait_for()
         assert "disks: 5" in page.evaluate("navigator.clipboard.readText()")
+        page.evaluate("void (navigator.clipboard.writeText = () => Promise.reject(new Error('denied')))")
+        page.get_by_role("button", name="Copy the command").click()
+        page.get_by_text("does not allow a page to copy: the command is at the end").wait_for()
         page.get_by_label("Save as").fill("stripe.yaml")
         page.get_by_role("button", name="Save", exact=True).click()
         page.get_by_text("is the file that you explore").wait_for()

@@ -32,8 +32,24 @@ window.headrace = {
   },
   stale(is) { document.querySelector(".explorer")?.classList.toggle("stale", is); },
   focus(id) { document.getElementById(id).focus(); },
+  async copy(text) {
+    try { await navigator.clipboard.writeText(text); } catch { return false; }
+    return true;
+  },
   value(id) { return document.getElementById(id).value; },
 };
+// The diagram is drawn anew with each answer: the component that has the focus keeps it.
+let focused = null;
+document.addEventListener("focusin", (event) => { focused = event.target.closest("[data-part]"); });
+document.addEventListener("focusout", () => { const left = focused; queueMicrotask(() => { if (left?.isConnected && left === focused) focused = null; }); });
+function refocus() {
+  if (!focused || focused.isConnected) return;
+  const same = [...document.querySelectorAll("[data-part]")].filter((one) => one.dataset.part === focused.dataset.part);
+  same.find((one) => one.getClientRects().length)?.focus({preventScroll: true});
+}
+document.addEventListener("DOMContentLoaded", () => {
+  new MutationObserver(refocus).observe(document.body, {childList: true, subtree: true});
+});
 document.addEventListener("keydown", (event) => {
   const writes = event.target.matches("input[type=text]");
   if ((event.ctrlKey || event.metaKey) && !writes && (event.key === "z" || event.key === "y")) {

@@ -9,14 +9,14 @@ from typing import Any
 
 import fastapi
 import uvicorn
-from nicegui import ui
+from nicegui import app, ui
 
 from headrace.explore.design import Json
 from headrace.loopback import HEADERS, Guard, listening
 from headrace.view.explore.tab import Tab
 
 Scope = dict[str, Any]
-App = Callable[[Any, Any, Any], Awaitable[None]]
+Served = Callable[[Any, Any, Any], Awaitable[None]]
 
 # Open websockets are waited for no longer than this when the server is stopped.
 PATIENCE_S = 1
@@ -26,13 +26,12 @@ def serve(file: Path, changes: Json, port: int, ready: Callable[[str], object]) 
     """Serve the explorer of a scenario until Ctrl-C; `ready` hears its address. Raises `OSError` for a taken port."""
     listener = listening(port)
     guard = Guard(listener.getsockname()[1])
-    tabs: list[Tab] = []
 
     @ui.page("/")
     def page() -> None:
         tab = Tab(file, changes)
-        tabs.append(tab)
         tab.build()
+        app.on_shutdown(tab.close)
 
     mounted = fastapi.FastAPI(openapi_url=None)
     ui.run_with(mounted, mount_path=guard.path.rstrip("/"), title=f"{file.name}: headrace explore", tailwind=False,
@@ -45,21 +44,19 @@ def serve(file: Path, changes: Json, port: int, ready: Callable[[str], object]) 
     with contextlib.suppress(KeyboardInterrupt), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         uvicorn.Server(config).run(sockets=[listener])
-    for tab in tabs:
-        tab.close()
 
 
-def guarded(app: App, guard: Guard) -> App:
+def guarded(served: Served, guard: Guard) -> Served:
     """Return an application that refuses what the guard refuses, websockets too, before the other hears of it."""
 
     async def answer(scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            await app(scope, receive, send)
+            await served(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         why = guard.refusal(scope["path"], headers)
         if why is None:
-            await app(scope, receive, _with_headers(send))
+            await served(scope, receive, _with_headers(send))
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": why})
         else:

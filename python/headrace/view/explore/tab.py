@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,8 @@ SCRIPT = Path(__file__).with_name("explore.js")
 LOOK_S = 1.0
 # Changes that come within this time are one; texts of a design are shown when none came for longer.
 GATHERED_S, SETTLED_S = 0.005, 0.2
+# How long the browser may take to copy a text.
+COPIED_S = 10.0
 
 
 class Tab:
@@ -52,15 +55,16 @@ class Tab:
         self.texts: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
-        """End what runs for it."""
+        """End what runs for it, and show nothing more."""
         self.narrowing.stop()
+        self.begun += 1
 
     # The page.
 
     def build(self) -> None:
         """Make the page, and begin."""
         self.loop, self.client = asyncio.get_running_loop(), context.client
-        self.client.on_disconnect(self.close)
+        self.client.on_delete(self.close)  # Not at a lost connection: the browser comes back.
         ui.add_head_html(f"<style>{shown.style()}{STYLE.read_text()}</style><script>{SCRIPT.read_text()}</script>")
         with ui.element("div").classes("explorer"):
             with ui.element("header"):
@@ -217,16 +221,21 @@ class Tab:
         begun, tell = self.begun, self.loop.call_soon_threadsafe
         self.narrowing.sweep(self.present, field, lambda found: tell(self.hear_sweep, begun, field, found))
 
-    def copy(self, what: Callable[[], str], name: str) -> None:
-        """Put a text about the design on the clipboard."""
+    async def copy(self, what: Callable[[], str], name: str) -> None:
+        """Put a text about the design on the clipboard, and say so once it is there."""
         if self.history is None:
             return
         try:
-            ui.clipboard.write(what())
+            text = what()
         except ScenarioError:
             self.say("this design is not valid: correct it first")
-        else:
-            self.say(f"{name} is on the clipboard")
+            return
+        try:
+            done = await self.client.run_javascript(f"return headrace.copy({json.dumps(text)})", timeout=COPIED_S)
+        except TimeoutError:
+            done = False
+        refused = f"the browser does not allow a page to copy: {name} is at the end of the page"
+        self.say(f"{name} is on the clipboard" if done else refused)
 
     def choose(self, event: GenericEventArguments) -> None:
         """Show the numbers of a component."""
