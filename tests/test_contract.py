@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import typer
+import yaml
 
 import headrace as package
 from conftest import ROOT, Run
@@ -39,6 +41,18 @@ def fields(value: Any, path: str = "") -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from fields(inner, f"{path}[]")
+
+
+DEVICES = sorted((ROOT / "catalog").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", DEVICES, ids=lambda file: file.stem)
+def test_the_schema_describes_every_kind_of_device_file(file: Path) -> None:
+    describes = jsonschema.Draft202012Validator(package.schema("device")).is_valid
+    device = yaml.safe_load(file.read_text())
+    assert describes(device)
+    assert not describes(device | {"rotaton": "7200 rpm"})
+    assert describes({"like": file.stem, "validation": "not validated"})
 
 
 def test_every_field_is_documented_and_no_other(headrace: Run, measured_data: Path) -> None:

@@ -1,6 +1,7 @@
 """Ctrl-C is heard, whenever it comes."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
+
+STRIPED = ROOT / "examples" / "stripe-unit.yaml"
 CLERK = """\
 system: {clerk: {type: station, service: {exponential: 8 ms}}}
 workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}
@@ -81,11 +85,11 @@ def test_ctrl_c_ends_the_simulations_beside_a_solution(tmp_path: Path) -> None:
     assert all(point["simulated"] is None and point["throughput_per_s"] for point in points)
 
 
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
-    command = [sys.executable, "-c", "import headrace.cli; headrace.cli.main()", "schema"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert process.stdout.read(1) == "{"
-        process.stdout.close()
-        assert (process.stderr.read(), process.wait(60)) == ("", 0)
+@pytest.mark.parametrize("asked", [["schema"], ["devices", "seagate-st3500630ns"], ["run", str(STRIPED)]])
+def test_a_reader_that_has_seen_enough_is_no_error(asked: list[str]) -> None:
+    command = [sys.executable, "-c", "import headrace.cli; headrace.cli.main()", *asked]
+    reading, writing = os.pipe()
+    os.close(reading)
+    ran = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (ran.stderr, ran.returncode) == ("", 0)

@@ -55,7 +55,7 @@ mod _core {
         match of {
             "scenario" => Ok(document::json_schema().to_string()),
             "experiment" => Ok(document::schema_of::<ExperimentFile>().to_string()),
-            "device" => Ok(document::schema_of::<DiskNumbers>().to_string()),
+            "device" => Ok(document::schema_of::<catalog::DeviceFile>().to_string()),
             _ => Err(PyValueError::new_err(format!("unknown document `{of}`"))),
         }
     }

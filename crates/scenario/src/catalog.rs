@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use headrace_storage::disk::DiskNumbers;
+use headrace_storage::disk::{DiskNumbers, VariedDevice};
 use headrace_storage::ssd::SsdNumbers;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -57,6 +57,19 @@ fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>>
             Some(Err(Problems::file(&file, message, "a device file is text in UTF-8")))
         }
     }
+}
+
+/// What the file of a device is.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "for the schema only")]
+pub enum DeviceFile {
+    /// The parameters of a disk.
+    Disk(Box<DiskNumbers>),
+    /// The parameters of a solid-state drive.
+    Ssd(Box<SsdNumbers>),
+    /// What differs from another device.
+    Varied(VariedDevice),
 }
 
 /// The disk of this name, for a scenario in the folder `beside`. `None` where there is no such device.

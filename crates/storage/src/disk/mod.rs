@@ -45,7 +45,7 @@ pub use mechanism::Mechanism;
 pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
 pub use platter::MechanicsSpec;
 pub use schedule::{QueueSpec, Scheduling};
-pub use spec::{DeviceRef, DiskSpec, Positioning};
+pub use spec::{DeviceRef, DiskSpec, Positioning, VariedDevice};
 
 pub(crate) use model::INDEPENDENT;
 use pieces::Pieces;

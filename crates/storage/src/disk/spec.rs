@@ -77,7 +77,7 @@ enum DeviceField {
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 #[allow(dead_code, reason = "for the schema only")]
-struct VariedDevice {
+pub struct VariedDevice {
     /// The device that supplies all fields not given here, each marked as an estimate.
     like: String,
 }

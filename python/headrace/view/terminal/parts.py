@@ -21,6 +21,10 @@ LONGEST = 30
 class Plain(Console):
     """A console that shows what would steer the terminal (ESC in a device's text) instead of passing it on."""
 
+    def on_broken_pipe(self) -> None:
+        """Leave a reader that has gone to the command, which ends in peace; a plain console would exit with 1."""
+        raise  # noqa: PLE0704 - it is called where the error is handled
+
     def render_str(self, text: str, **how: Any) -> Text:
         """Return text as it is printed; every string comes by here, those in tables too."""
         return super().render_str(printable(text), **how)
