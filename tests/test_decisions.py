@@ -400,7 +400,7 @@ def test_a_device_is_varied_without_a_file() -> None:
     assert again.run().streams["mean_ms"][0] == Scenario(FASTER).run().streams["mean_ms"][0]
 
 
-def test_mistakes_in_a_varied_device_are_told(headrace: Run, tmp_path: Path) -> None:
+def test_errors_in_a_varied_device_are_told(headrace: Run, tmp_path: Path) -> None:
     for changes, says in {
         "system.d.device.rotatoin": "rotatoin",
         "system.d.device.like": "did you mean `seagate-st3500630ns`",

@@ -543,7 +543,7 @@ def test_what_has_no_place_to_go_is_said_before_anything_runs(headrace: Run, cle
         ("workload.users.size=64 KiB..1 s/4", "of different kinds"),
     ],
 )
-def test_mistakes_in_what_varies_are_told(headrace: Run, clerk: Path, values: str, says: str) -> None:
+def test_errors_in_what_varies_are_told(headrace: Run, clerk: Path, values: str, says: str) -> None:
     for command in (["sweep"], ["optimise", "--minimise", "mean(users)"], ["sensitivity", "--metric", "mean(users)"]):
         ran = headrace(command[0], clerk, *command[1:], "--vary", values)
         if "replications" in values and command != ["sweep"]:

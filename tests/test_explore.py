@@ -341,7 +341,7 @@ def test_the_design_is_copied_and_saved(stripe: Path, page: Any) -> None:
         assert stripe.with_name("mine.yaml").read_text() == STRIPE.replace("disks: 4", "disks: 5")
 
 
-def test_mistakes_are_shown_and_corrected(stripe: Path, page: Any) -> None:
+def test_errors_are_shown_and_corrected(stripe: Path, page: Any) -> None:
     stripe.write_text(STRIPE.replace("disks: 4", "diks: 4"))
     with exploring(stripe) as (address, _):
         page.goto(address)

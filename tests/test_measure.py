@@ -13,7 +13,7 @@ import pytest
 from conftest import Run, real_program
 from headrace.measurement import fio as formats
 from headrace.measurement import load
-from headrace.measurement.taking import FOLDER, Plan, measure
+from headrace.measurement.benchmark import FOLDER, Plan, measure
 
 SMALL = ("--record-sizes", "64 KiB,256 KiB", "--file-sizes", "1 MiB", "--buffered")
 

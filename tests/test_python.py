@@ -107,7 +107,7 @@ def test_files_that_cannot_be_read_or_written_are_named(results: Results, tmp_pa
             Results.load(other)
 
 
-def test_mistakes_are_errors_with_their_text() -> None:
+def test_errors_are_errors_with_their_text() -> None:
     with pytest.raises(ScenarioError, match="did you mean `disks`"):
         headrace.load(EXAMPLE).with_({"system.tds.disk": 4}).run()
     with pytest.raises(TypeError, match="either a path"):

@@ -187,7 +187,7 @@ def test_info_tells_what_a_trace_is_like(headrace: Run, tmp_path: Path) -> None:
     assert "4,000 requests, 75% of them reads, 4 KiB on average" in " ".join(printed.split())
 
 
-def test_mistakes_with_traces_are_told(headrace: Run, mine: Path, tmp_path: Path) -> None:
+def test_errors_with_traces_are_told(headrace: Run, mine: Path, tmp_path: Path) -> None:
     def refused(*arguments: object) -> str:
         ran = headrace("trace", *arguments)
         assert ran.returncode == 2, ran.stdout

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use cpu_time::ProcessTime;
-use headrace_kernel::{Draws, Stream};
+use headrace_kernel::{Draws, RngStream};
 use headrace_scenario::progress::Progress;
 use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
@@ -92,7 +92,7 @@ fn size(draws: &mut Draws, median: f64, ln_sd: f64, most: f64) -> u64 {
 
 /// As many puts and gets as the study has, in bursts.
 fn two_weeks(text: &mut BufWriter<File>) -> std::io::Result<()> {
-    let mut draws = Stream::named(1, "bench", "archive").draws();
+    let mut draws = RngStream::named(1, "bench", "archive").draws();
     let mut now = 0.0;
     for number in 0..27_502u64 {
         let rest = if number % 6 == 0 { 6.0 * (14.0 * 86_400.0 / 27_502.0 - 1.0) } else { 0.0 };
@@ -107,7 +107,7 @@ fn two_weeks(text: &mut BufWriter<File>) -> std::io::Result<()> {
 
 /// Gets and puts of one in ten as many files, a quarter of which are on tape at first.
 fn many(text: &mut BufWriter<File>, requests: u64) -> std::io::Result<()> {
-    let mut draws = Stream::named(2, "bench", "archive").draws();
+    let mut draws = RngStream::named(2, "bench", "archive").draws();
     for number in 0..requests {
         let file = (draws.uniform() * requests as f64 / 10.0) as u64;
         let op = if draws.chance(0.2) { "put" } else { "get" };
@@ -126,7 +126,7 @@ fn many(text: &mut BufWriter<File>, requests: u64) -> std::io::Result<()> {
 /// 250,000 sessions of 7,000 cartridges in 17 days, one in two of them of a cartridge that is often used: the size of ECMWF's log.
 fn sessions(text: &mut BufWriter<File>) -> std::io::Result<()> {
     writeln!(text, "time_s,op,file,drive_s,silo")?;
-    let mut draws = Stream::named(3, "bench", "sessions").draws();
+    let mut draws = RngStream::named(3, "bench", "sessions").draws();
     for number in 0..250_000u32 {
         let most = if draws.chance(0.5) { 700.0 } else { 7000.0 };
         let cartridge = (draws.uniform() * most) as u64;

@@ -3,18 +3,18 @@
 use std::cell::RefCell;
 
 use cpu_time::ProcessTime;
-use headrace_kernel::{Crew, Draws, EventQueue, Resource, Sim, Stream};
+use headrace_kernel::{Draws, EventQueue, Resource, RngStream, Sim, WorkerPool};
 use headrace_stats::Series;
 use headrace_units::Nanos;
 
-/// M/M/1 at λ = 0.8, μ = 1, each of `n` customers a job of a crew. Gives the mean response in ns.
+/// M/M/1 at λ = 0.8, μ = 1, each of `n` customers a job of a worker pool. Gives the mean response in ns.
 pub fn mm1(n: u64) -> f64 {
     let sim = Sim::new();
     let server = Resource::fcfs(&sim, 1);
     let responses = RefCell::new(Series::default());
-    let services = RefCell::new(Stream::named(1, "server", "services").draws());
+    let services = RefCell::new(RngStream::named(1, "server", "services").draws());
     let (sim, server, responses, services) = (&sim, &server, &responses, &services);
-    let customers = Crew::new(sim, move |()| async move {
+    let customers = WorkerPool::new(sim, move |()| async move {
         let born = sim.now();
         let service = Nanos::from_secs(services.borrow_mut().exponential());
         server.serve(service).await;
@@ -22,7 +22,7 @@ pub fn mm1(n: u64) -> f64 {
     });
     let customers = &customers;
     sim.spawn(async move {
-        let mut arrivals = Stream::named(1, "source", "arrivals").draws();
+        let mut arrivals = RngStream::named(1, "source", "arrivals").draws();
         for _ in 0..n {
             sim.delay(Nanos::from_secs(arrivals.exponential() / 0.8)).await;
             customers.start(());
@@ -38,8 +38,8 @@ pub fn mm1_recursion(n: u64) -> f64 {
     let sim = Sim::new();
     let server = Resource::fcfs(&sim, 1);
     let mut responses = Series::default();
-    let mut services = Stream::named(1, "server", "services").draws();
-    let mut arrivals = Stream::named(1, "source", "arrivals").draws();
+    let mut services = RngStream::named(1, "server", "services").draws();
+    let mut arrivals = RngStream::named(1, "source", "arrivals").draws();
     let mut now = Nanos::ZERO;
     for _ in 0..n {
         now += Nanos::from_secs(arrivals.exponential() / 0.8);
@@ -60,19 +60,19 @@ pub fn disk_service(u: &mut Draws) -> Nanos {
 pub fn fork_join(n: u64) -> f64 {
     let sim = Sim::new();
     let disks: Vec<Resource> = (0..4).map(|_| Resource::fcfs(&sim, 1)).collect();
-    let draws = RefCell::new(Stream::named(1, "disks", "services").draws());
+    let draws = RefCell::new(RngStream::named(1, "disks", "services").draws());
     let responses = RefCell::new(Series::default());
     let (sim, disks, draws, responses) = (&sim, &disks, &draws, &responses);
-    let parts = Crew::new(sim, |disk: usize| disks[disk].serve(disk_service(&mut draws.borrow_mut())));
+    let parts = WorkerPool::new(sim, |disk: usize| disks[disk].serve(disk_service(&mut draws.borrow_mut())));
     let parts = &parts;
-    let jobs = Crew::new(sim, move |()| async move {
+    let jobs = WorkerPool::new(sim, move |()| async move {
         let born = sim.now();
         parts.all(0..disks.len()).await;
         responses.borrow_mut().record(sim.now() - born);
     });
     let jobs = &jobs;
     sim.spawn(async move {
-        let mut arrivals = Stream::named(1, "source", "arrivals").draws();
+        let mut arrivals = RngStream::named(1, "source", "arrivals").draws();
         for _ in 0..n {
             sim.delay(Nanos::from_ms(arrivals.exponential() / 0.07)).await;
             jobs.start(());
@@ -88,7 +88,7 @@ pub fn fork_join(n: u64) -> f64 {
 pub fn hold_ns(pending: u32) -> f64 {
     let holds = 4_000_000;
     let mut queue = EventQueue::default();
-    let mut draws = Stream::named(1, "hold", "delays").draws();
+    let mut draws = RngStream::named(1, "hold", "delays").draws();
     for task in 0..pending {
         queue.push(Nanos::from_secs(draws.exponential()), task.into());
     }

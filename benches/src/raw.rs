@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 use headrace_units::Nanos;
 
 const ARRIVAL: u8 = 0;
@@ -12,8 +12,8 @@ const DEPARTURE: u8 = 1;
 /// M/M/1 at λ = 0.8, μ = 1: `n` customers through a bare event loop, with the random numbers of [`crate::kernel::mm1`]
 /// and nothing recorded but the sum of responses. Gives their mean.
 pub fn mm1(n: u64) -> f64 {
-    let mut arrivals = Stream::named(1, "source", "arrivals").draws();
-    let mut services = Stream::named(1, "server", "services").draws();
+    let mut arrivals = RngStream::named(1, "source", "arrivals").draws();
+    let mut services = RngStream::named(1, "server", "services").draws();
     let mut gap = || Nanos::from_secs(arrivals.exponential() / 0.8).0;
     let mut service = || Nanos::from_secs(services.exponential()).0;
     let (mut events, mut waiting) = (BinaryHeap::new(), VecDeque::new());
@@ -82,8 +82,8 @@ impl Jobs {
 /// Fork-join over four disks: `n` jobs through a bare event loop, with the model and the random numbers of
 /// [`crate::kernel::fork_join`] and nothing recorded but the sum of responses. Gives their mean in ns.
 pub fn fork_join(n: u64) -> f64 {
-    let mut arrivals = Stream::named(1, "source", "arrivals").draws();
-    let mut u = Stream::named(1, "disks", "services").draws();
+    let mut arrivals = RngStream::named(1, "source", "arrivals").draws();
+    let mut u = RngStream::named(1, "disks", "services").draws();
     let mut gap = || Nanos::from_ms(arrivals.exponential() / 0.07).0;
     let mut service = || crate::kernel::disk_service(&mut u).0;
     // Events are (time, disk), and the disk numbered `DISKS` is the source.

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.mistakes import refusal
+from headrace.errors import refusal
 
 if TYPE_CHECKING:
     import polars

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headrace.mistakes import refusal
+from headrace.errors import refusal
 
 Json = dict[str, Any]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import reports
+from headrace.errors import read_text, refusal
 from headrace.files import write_whole
-from headrace.mistakes import read_text, refusal
 
 if TYPE_CHECKING:
     import polars

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core, fio_workload, solution, trace
+from headrace.errors import is_path, read_text, refuse_endless, refuse_other
 from headrace.files import NotKept, keep_apart
-from headrace.mistakes import is_path, read_text, refuse_endless, refuse_other
 from headrace.requests import RequestLog
 from headrace.results import Results
 from headrace.timeline import write as write_timeline

@@ -20,7 +20,7 @@ from typing import Any, TypedDict
 
 from headrace import scenario
 from headrace._core import ScenarioError
-from headrace.mistakes import refusal
+from headrace.errors import refusal
 from headrace.results import Results
 
 Json = dict[str, Any]

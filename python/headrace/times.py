@@ -77,10 +77,10 @@ def rounded(time: float, half_ms: float | None) -> str:
     return f"{alone(time).interval(time, half_ms).partition(' ± ')[0]} {alone(time).name}"
 
 
-def told(time: float, half: float | None = None) -> str:
+def format_time(time: float, half: float | None = None) -> str:
     """Write a time in ms with its unit: four digits, or those that half of its interval supports.
 
-    >>> told(30.158), told(76_918.0, 35_724.0), told(2_430_257.0), told(0.0123)
+    >>> format_time(30.158), format_time(76_918.0, 35_724.0), format_time(2_430_257.0), format_time(0.0123)
     ('30.16 ms', '77 ± 36 s', '40.5 min', '12.3 µs')
     """
     of = alone(time)

@@ -75,7 +75,7 @@ pub fn varki(k: u32, utilisation: f64) -> f64 {
     (1.0 - rho) * (harmonic(k) + rho / (2.0 * (1.0 - rho)) * (first + (1.0 - 2.0 * rho) * second))
 }
 
-/// For any law of service: the mean of the largest of K, from the mean and standard deviation of one response, were
+/// For any distribution of service: the mean of the largest of K, from the mean and standard deviation of one response, were
 /// responses independent and of the extreme-value kind: R + σ √6 ln K / 1.27 π (Thomasian 2014, with the constant
 /// calibrated there). Its error is not known in general; for zoned disks see the study `raid0-split-merge`.
 pub fn extreme_value(k: u32, mean_response: f64, sd_response: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! Formulas: what theory says of a queue whose assumptions hold.
 //!
 //! Times are `f64` in any one unit, rates in its inverse. Each room of the simulator translates its own specification
-//! into a [`Law`] of service time; from there on theory and simulation part ways, which is what makes their comparison
+//! into a [`Distribution`] of service time; from there on theory and simulation part ways, which is what makes their comparison
 //! worth something.
 //!
 //! ```
@@ -13,13 +13,13 @@
 //! assert!((queue.response_cdf(27.5) - 0.627914).abs() < 1e-6); // the transform inverted by hand
 //! ```
 
+mod distribution;
 mod euler;
 pub mod fork_join;
 mod grid;
-mod law;
 mod mg1;
 pub mod network;
 
+pub use distribution::Distribution;
 pub use grid::Grid;
-pub use law::Law;
 pub use mg1::Mg1;

@@ -1,19 +1,19 @@
 //! The M/G/1 queue: Poisson arrivals, one server, first come first served, independent service times.
 
+use crate::distribution::Distribution;
 use crate::euler;
-use crate::law::Law;
 
 /// An M/G/1 queue that is stable.
 #[derive(Clone, Debug)]
 pub struct Mg1 {
     rate: f64,
-    service: Law,
+    service: Distribution,
     moments: [f64; 3],
 }
 
 impl Mg1 {
     /// A queue with Poisson arrivals at `rate`; `None` where it has no steady state (utilisation of one or more).
-    pub fn new(rate: f64, service: Law) -> Option<Self> {
+    pub fn new(rate: f64, service: Distribution) -> Option<Self> {
         let moments = service.moments();
         (rate * moments[0] < 1.0).then_some(Self { rate, service, moments })
     }
@@ -23,8 +23,8 @@ impl Mg1 {
         self.rate * self.moments[0]
     }
 
-    /// The law of service time.
-    pub fn service(&self) -> &Law {
+    /// The distribution of service time.
+    pub fn service(&self) -> &Distribution {
         &self.service
     }
 
@@ -47,15 +47,15 @@ impl Mg1 {
     }
 
     /// P(response ≤ t), for a customer whose service is drawn from `class`: by inversion of
-    /// (1 − ρ) s B*(s) / (s − λ + λ S*(s)), where S is the law of all services and B that of the class.
-    pub fn class_cdf(&self, class: &Law, t: f64) -> f64 {
+    /// (1 − ρ) s B*(s) / (s − λ + λ S*(s)), where S is the distribution of all services and B that of the class.
+    pub fn class_cdf(&self, class: &Distribution, t: f64) -> f64 {
         if t <= 0.0 {
             return 0.0;
         }
         // Who finds the server idle does not wait, and a service that takes one value makes the cdf jump there. That part is
         // known; what is inverted is the rest, which does not jump.
         let idle = 1.0 - self.utilisation();
-        let is_every = *class == self.service; // A transform of a tabulated law takes 2000 steps, and 50 of them a value of t.
+        let is_every = *class == self.service; // A transform of a tabulated distribution takes 2000 steps, and 50 of them a value of t.
         let waited = euler::invert(
             |s| {
                 let service = self.service.transform(s);
@@ -74,7 +74,7 @@ impl Mg1 {
     }
 
     /// The response that the share `p` (below one) of customers of `class` do not exceed, to about 10⁻⁴ of itself.
-    pub fn class_quantile(&self, class: &Law, p: f64) -> f64 {
+    pub fn class_quantile(&self, class: &Distribution, p: f64) -> f64 {
         let (mut low, mut high) = (0.0, class.mean() + self.mean_wait());
         while self.class_cdf(class, high) < p {
             (low, high) = (high, 2.0 * high);
@@ -98,20 +98,20 @@ mod tests {
 
     #[test]
     fn with_exponential_service_it_is_the_mm1() {
-        let queue = Mg1::new(0.8, Law::exponential(1.0)).unwrap();
+        let queue = Mg1::new(0.8, Distribution::exponential(1.0)).unwrap();
         assert!((queue.mean_response() - 5.0).abs() < 1e-12);
         assert!((queue.sd_response() - 5.0).abs() < 1e-12);
         for p in [0.5, 0.9, 0.99] {
             let exact = -5.0 * libm::log(1.0 - p);
             assert!((queue.response_quantile(p) / exact - 1.0).abs() < 2e-4, "{p}");
         }
-        assert!(Mg1::new(1.0, Law::exponential(1.0)).is_none());
+        assert!(Mg1::new(1.0, Distribution::exponential(1.0)).is_none());
     }
 
     /// M/D/1: P(R ≤ t) below two services is (1 − ρ) e^{λ(t − D)}, with a jump of 1 − ρ at t = D (Erlang 1909).
     #[test]
     fn a_jump_in_the_cdf_is_sharp() {
-        let queue = Mg1::new(0.03, Law::Fixed(10.0)).unwrap();
+        let queue = Mg1::new(0.03, Distribution::Fixed(10.0)).unwrap();
         assert!(queue.response_cdf(9.99).abs() < 1e-3, "{}", queue.response_cdf(9.99));
         for t in [10.001, 10.1, 12.0, 19.0] {
             let exact = 0.7 * libm::exp(0.03 * (t - 10.0));
@@ -125,8 +125,9 @@ mod tests {
 
     #[test]
     fn a_class_waits_like_all_and_is_served_like_itself() {
-        let (short, long) = (Law::exponential(0.5), Law::exponential(2.0));
-        let queue = Mg1::new(0.5, Law::Mixture(vec![(0.5, short.clone()), (0.5, long.clone())])).unwrap();
+        let (short, long) = (Distribution::exponential(0.5), Distribution::exponential(2.0));
+        let queue =
+            Mg1::new(0.5, Distribution::Mixture(vec![(0.5, short.clone()), (0.5, long.clone())])).unwrap();
         let (t, mix) = (2.0, 0.5);
         let both = mix * queue.class_cdf(&short, t) + mix * queue.class_cdf(&long, t);
         assert!((both - queue.response_cdf(t)).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! The joins of a crew: how many jobs each still waits for, and who waits.
+//! The joins of a worker pool: how many jobs each still waits for, and who waits.
 
 use std::task::Poll;
 

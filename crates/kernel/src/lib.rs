@@ -13,20 +13,20 @@
 //! | [`WaitList`] | whatever others offer down the list |
 //! | [`Fluid`] | a transfer over links that others share |
 //! | [`Round`] | the end of a round |
-//! | [`Crew`] | all of several jobs, or the first `k` |
+//! | [`WorkerPool`] | all of several jobs, or the first `k` |
 //!
 //! Resources and pools record their own statistics. A wait of any kind that is dropped before it is over leaves nothing
 //! behind: no place in a queue, no server held, no timer. Here is a queue with one server, its customers arriving every
 //! 2 ms and served in 3:
 //!
 //! ```
-//! use headrace_kernel::{Crew, Resource, Sim};
+//! use headrace_kernel::{WorkerPool, Resource, Sim};
 //! use headrace_units::Nanos;
 //!
 //! let sim = Sim::new();
 //! let server = Resource::fcfs(&sim, 1);
 //! let (sim, server) = (&sim, &server);
-//! let customers = &Crew::new(sim, |service| server.serve(service));
+//! let customers = &WorkerPool::new(sim, |service| server.serve(service));
 //! sim.spawn(async move {
 //!     for _ in 0..10 {
 //!         sim.delay(Nanos::from_ms(2.0)).await;
@@ -40,11 +40,10 @@
 //! ```
 //!
 //! Events at the same instant happen in the order in which they were caused. A process that is spawned comes after all that
-//! is due already; a crew's job begins at once, within the process that starts it. Nothing here reads a clock or hashes an
-//! address, so a run depends on its seed alone ([`Stream`]).
+//! is due already; a worker pool's job begins at once, within the process that starts it. Nothing here reads a clock or hashes an
+//! address, so a run depends on its seed alone ([`RngStream`]).
 
 mod buckets;
-mod crew;
 mod delay;
 mod discipline;
 mod fluid;
@@ -60,18 +59,19 @@ mod signal;
 mod sim;
 mod tasks;
 mod wait_list;
+mod worker_pool;
 
-pub use crew::{Crew, Join};
 pub use delay::{Delay, Settled};
 pub use discipline::{Discipline, Fcfs, Priority};
 pub use fluid::{Fluid, LABELS, LinkId, LinkUsage, Moved, Transfer};
 pub use locks::{Lock, LockUse, Locking, Locks};
 pub use pool::Pool;
 pub use queue::{EventQueue, TaskId};
-pub use random::{Draws, Stream, subkey};
+pub use random::{Draws, RngStream, subkey};
 pub use resource::{Acquire, Pass, Resource, Server, Usage};
 pub use round::Round;
 pub use serve::Serve;
 pub use signal::Waits;
 pub use sim::{Pause, Process, Sim};
 pub use wait_list::{Wait, WaitList};
+pub use worker_pool::{Join, WorkerPool};

@@ -153,13 +153,13 @@ impl State {
 
     /// Removes a block that nobody uses; keeps in mind for how long it was contended.
     fn forget(&mut self, at: u64) {
-        let spent = self.blocks.remove(&at).map_or(0, |block| block.contended_ns);
-        if spent == 0 {
+        let breakdown = self.blocks.remove(&at).map_or(0, |block| block.contended_ns);
+        if breakdown == 0 {
             return;
         }
-        *self.contended.entry(at).or_default() += spent;
+        *self.contended.entry(at).or_default() += breakdown;
         if self.contended.len() > REMEMBERED
-            && let Some((&least, _)) = self.contended.iter().min_by_key(|(_, spent)| **spent)
+            && let Some((&least, _)) = self.contended.iter().min_by_key(|(_, breakdown)| **breakdown)
         {
             self.contended.remove(&least);
         }

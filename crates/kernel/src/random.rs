@@ -2,7 +2,7 @@
 //!
 //! A stream is named by the root seed, the path of the component that draws, and the purpose of the drawing. So adding
 //! a component changes nobody else's numbers, and two designs are compared with the same random numbers. What belongs to one
-//! request is drawn from [`Stream::of`] its number, so it is the same whatever order requests are served in.
+//! request is drawn from [`RngStream::of`] its number, so it is the same whatever order requests are served in.
 //!
 //! The distributions are written on `libm`: `rand_distr` takes the platform's `ln` and `exp` as soon as any crate in the
 //! build enables the standard library's floats, and then the same seed gives other bits on another machine.
@@ -18,7 +18,7 @@ pub struct Draws(Pcg64Mcg);
 
 /// A named source of independent [`Draws`], one for each number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stream {
+pub struct RngStream {
     key: u64,
 }
 
@@ -36,7 +36,7 @@ pub fn subkey(key: u64, n: u64) -> u64 {
     scatter(key ^ scatter(n.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }
 
-impl Stream {
+impl RngStream {
     /// The stream of `purpose` at `path` in a simulation of this seed.
     pub fn named(seed: u64, path: &str, purpose: &str) -> Self {
         let names = path.bytes().chain([0xff]).chain(purpose.bytes());
@@ -112,23 +112,23 @@ mod tests {
 
     #[test]
     fn names_seeds_and_numbers_make_streams_apart() {
-        let first = |stream: Stream, number| stream.of(number).bits();
-        let base = Stream::named(1, "array[0]", "seek");
+        let first = |stream: RngStream, number| stream.of(number).bits();
+        let base = RngStream::named(1, "array[0]", "seek");
         for other in [
-            Stream::named(2, "array[0]", "seek"),
-            Stream::named(1, "array[1]", "seek"),
-            Stream::named(1, "array[0]", "turn"),
+            RngStream::named(2, "array[0]", "seek"),
+            RngStream::named(1, "array[1]", "seek"),
+            RngStream::named(1, "array[0]", "turn"),
         ] {
             assert_ne!(first(base, 7), first(other, 7));
         }
         assert_ne!(first(base, 7), first(base, 8));
-        assert_eq!(first(base, 7), first(Stream::named(1, "array[0]", "seek"), 7));
+        assert_eq!(first(base, 7), first(RngStream::named(1, "array[0]", "seek"), 7));
     }
 
     /// Each number's first draw must look uniform and independent of its neighbour's: they come from separate seeds.
     #[test]
     fn first_draws_of_neighbouring_numbers_are_uniform_and_uncorrelated() {
-        let stream = Stream::named(3, "disk", "turn");
+        let stream = RngStream::named(3, "disk", "turn");
         let n = 1_000_000;
         let draws: Vec<f64> = (0..n).map(|number| stream.of(number).uniform()).collect();
         let mean = draws.iter().sum::<f64>() / n as f64;
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_the_distributions() {
-        let mut draws = Stream::named(5, "", "").draws();
+        let mut draws = RngStream::named(5, "", "").draws();
         let n = 4_000_000;
         let (mut mean, mut square, mut tail) = (0.0, 0.0, 0u64);
         for _ in 0..n {
@@ -162,7 +162,7 @@ mod tests {
     /// Another machine, compiler or release must give these bits, or saved seeds lose their meaning.
     #[test]
     fn golden_bits() {
-        let mut draws = Stream::named(1, "disk", "seek").of(42);
+        let mut draws = RngStream::named(1, "disk", "seek").of(42);
         let bits =
             [draws.bits(), draws.uniform().to_bits(), draws.exponential().to_bits(), draws.below(1000)];
         assert_eq!(bits, GOLDEN);

@@ -1,4 +1,4 @@
-//! The waiting room that [`Pool`](crate::Pool) and [`Round`](crate::Round) share: processes that wait, in order, to be
+//! The waiting component that [`Pool`](crate::Pool) and [`Round`](crate::Round) share: processes that wait, in order, to be
 //! told to look again.
 
 use std::cell::RefCell;

@@ -23,9 +23,9 @@ pub struct Sim<'m> {
     queue: RefCell<EventQueue>,
     /// Without drop glue, for its processes borrow what may be gone when the simulation drops; [`Sim::finish`] drops them.
     tasks: ManuallyDrop<RefCell<Tasks<'m>>>,
-    /// What makes new members of crews, kept here as the processes are.
-    hirers: ManuallyDrop<RefCell<Vec<Hirer<'m>>>>,
-    /// Processes that have not ended, without members of crews that rest.
+    /// What makes new members of worker pools, kept here as the processes are.
+    spawners: ManuallyDrop<RefCell<Vec<Hirer<'m>>>>,
+    /// Processes that have not ended, without members of worker pools that rest.
     live: Cell<usize>,
     /// The next wake of the process being polled.
     current: Cell<TaskId>,
@@ -34,7 +34,7 @@ pub struct Sim<'m> {
     stopped: Cell<bool>,
 }
 
-/// Makes a new member of a crew.
+/// Makes a new member of a worker pool.
 type Hirer<'m> = Box<dyn Fn() -> Process<'m> + 'm>;
 
 /// Why [`Sim::run`] came back.
@@ -63,7 +63,7 @@ impl<'m> Sim<'m> {
             now: Cell::default(),
             queue: RefCell::default(),
             tasks: ManuallyDrop::default(),
-            hirers: ManuallyDrop::default(),
+            spawners: ManuallyDrop::default(),
             live: Cell::new(0),
             current: Cell::new(NOBODY),
             events: Cell::new(0),
@@ -83,7 +83,7 @@ impl<'m> Sim<'m> {
         self.events.get()
     }
 
-    /// How many processes are alive. A crew's members count while they have a job.
+    /// How many processes are alive. A worker pool's members count while they have a job.
     pub fn processes(&self) -> usize {
         self.live.get()
     }
@@ -225,24 +225,24 @@ impl<'m> Sim<'m> {
         let processes = self.tasks.borrow_mut().take_all();
         drop(processes);
         self.live.set(0);
-        let hirers = std::mem::take(&mut *self.hirers.borrow_mut());
-        drop(hirers);
+        let spawners = std::mem::take(&mut *self.spawners.borrow_mut());
+        drop(spawners);
     }
 }
 
-/// Members of crews.
+/// Members of worker pools.
 impl<'m> Sim<'m> {
-    /// Keeps what makes the members of a crew. Gives the crew's number.
-    pub(crate) fn found_crew(&self, hirer: impl Fn() -> Process<'m> + 'm) -> usize {
-        let mut hirers = self.hirers.borrow_mut();
-        hirers.push(Box::new(hirer));
-        hirers.len() - 1
+    /// Keeps what makes the members of a worker pool. Gives the worker pool's number.
+    pub(crate) fn add_pool(&self, hirer: impl Fn() -> Process<'m> + 'm) -> usize {
+        let mut spawners = self.spawners.borrow_mut();
+        spawners.push(Box::new(hirer));
+        spawners.len() - 1
     }
 
-    /// A new member of a crew, which rests.
+    /// A new member of a worker pool, which rests.
     #[cold]
-    pub(crate) fn hire(&self, crew: usize) -> TaskId {
-        let member = self.hirers.borrow()[crew]();
+    pub(crate) fn spawn_worker(&self, workers: usize) -> TaskId {
+        let member = self.spawners.borrow()[workers]();
         self.tasks.borrow_mut().insert(member)
     }
 

@@ -293,7 +293,7 @@ mod _core {
     }
 }
 
-/// What a scenario gave; its mistakes where it made any, unless they are that someone lost patience.
+/// What a scenario gave; its errors where it made any, unless they are that someone lost patience.
 fn understood<T>(result: Result<T, Problems>, progress: &Progress) -> PyResult<T> {
     result.map_err(|problems| match progress.cancelled.load(Ordering::Relaxed) {
         true => PyKeyboardInterrupt::new_err(()),
@@ -305,12 +305,12 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("it is made of strings and numbers")
 }
 
-/// A trace format from its text; refused as a scenario's mistakes are.
+/// A trace format from its text; refused as a scenario's errors are.
 fn trace_format(text: &str, option: &str) -> PyResult<TraceFormat> {
     document::read_text(text, option).map_err(|problems| refused(&problems))
 }
 
-/// What reading a trace gave; its error in the form of a scenario's mistakes.
+/// What reading a trace gave; its error in the form of a scenario's errors.
 fn traced<T>(read: Result<T, TraceError>, path: &Path) -> PyResult<T> {
     read.map_err(|error| match error {
         TraceError::Interrupted => PyKeyboardInterrupt::new_err(()),

@@ -69,7 +69,7 @@ fn of(name: &str, numbers: &DiskNumbers) -> Device {
     let shares = || (0..POINTS).map(|i| i as f64 / (POINTS - 1) as f64);
     // Seek curves bend most near zero, so their points lie denser there.
     let seek = |op| shares().map(|x| (x * x * cylinders, mechanism.seek_ms(op, x * x))).collect();
-    let random = |op| mechanism.service_law(op, SMALL).mean();
+    let random = |op| mechanism.service_distribution(op, SMALL).mean();
     Device {
         name: name.to_owned(),
         title: numbers.name.clone().unwrap_or_else(|| name.to_owned()),

@@ -83,14 +83,14 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
         let known: Vec<String> = graph.ids().flat_map(|id| names(graph, id)).collect();
         Problem::at(path.key("component"), message).nearest(&spec.component, known.iter().map(String::as_str))
     })?;
-    let pieces = graph.nodes[node.index()].plan.known().pieces();
+    let pieces = graph.nodes[node.index()].plan.theory().pieces();
     if let (None, [(kind, number), ..]) = (piece, &pieces[..]) {
         let message = format!("`{}` fails in parts, not as a whole", spec.component);
         let help =
             format!("name a part, from `{0}/{kind}[0]` to `{0}/{kind}[{1}]`", spec.component, number - 1);
         return Err(Problem::at(path.key("component"), message).help(help));
     }
-    if piece.is_none() && !graph.nodes[node.index()].plan.known().serves_blocks() {
+    if piece.is_none() && !graph.nodes[node.index()].plan.theory().serves_blocks() {
         let message = format!("`{}` serves no blocks; only components that do can fail yet", spec.component);
         return Err(Problem::at(path.key("component"), message).help("remove it: it would change nothing"));
     }
@@ -126,7 +126,7 @@ fn found(graph: &Graph, name: &str) -> Option<(NodeId, Option<u32>)> {
     let (kind, number) = piece.strip_suffix(']')?.split_once('[')?;
     let (node, number) = (node(path)?, number.parse::<u32>().ok()?);
     let mut before = 0;
-    for (known, all) in graph.nodes[node.index()].plan.known().pieces() {
+    for (known, all) in graph.nodes[node.index()].plan.theory().pieces() {
         if known == kind {
             return (number < all).then_some((node, Some(before + number)));
         }
@@ -138,7 +138,7 @@ fn found(graph: &Graph, name: &str) -> Option<(NodeId, Option<u32>)> {
 /// The names by which a component, or the first and last pieces of it, can fail.
 fn names(graph: &Graph, id: NodeId) -> Vec<String> {
     let node = &graph.nodes[id.index()];
-    let pieces = node.plan.known().pieces().into_iter();
+    let pieces = node.plan.theory().pieces().into_iter();
     let ends = pieces.flat_map(|(kind, all)| [0, all - 1].map(|at| format!("{}/{kind}[{at}]", node.path)));
     std::iter::once(node.path.clone()).chain(ends).collect()
 }

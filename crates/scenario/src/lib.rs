@@ -77,7 +77,7 @@ fn planned(
 }
 
 /// Reads, plans and solves a scenario by formulas, at the loads between `range`. See [`prepare`] for `file` and `sets`; an overload
-/// is no mistake here.
+/// is no error here.
 ///
 /// # Errors
 /// All errors in it, or why it is not a network of queues that formulas are known for.

@@ -1,6 +1,6 @@
 //! What a request asked, whatever its work, as records and results know it.
 
-use headrace_work::{Ask, Block, FileAct, FileOp, Op};
+use headrace_work::{Block, FileAct, FileOp, Op, Request};
 
 /// What a request asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,23 +36,23 @@ impl Operation {
 
 /// A request as it is recorded when it is answered.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct RecordedRequest {
     /// What was asked.
     pub operation: Operation,
     /// Its data: of a file operation the file is the address.
     pub data: Block,
 }
 
-impl From<&Ask<Block>> for Request {
+impl From<&Request<Block>> for RecordedRequest {
     #[inline]
-    fn from(ask: &Ask<Block>) -> Self {
-        Self { operation: Operation::Block(ask.work.op), data: ask.work }
+    fn from(request: &Request<Block>) -> Self {
+        Self { operation: Operation::Block(request.work.op), data: request.work }
     }
 }
 
-impl From<&Ask<FileOp>> for Request {
+impl From<&Request<FileOp>> for RecordedRequest {
     #[inline]
-    fn from(ask: &Ask<FileOp>) -> Self {
-        Self { operation: Operation::File(ask.work.act), data: ask.work.data() }
+    fn from(request: &Request<FileOp>) -> Self {
+        Self { operation: Operation::File(request.work.act), data: request.work.data() }
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path as FilePath, PathBuf};
 
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::ssd::SsdNumbers;
-use headrace_storage::{Catalogue, Graph, Lookup, Mistake, Wanted, lower};
+use headrace_storage::{Catalogue, Graph, Lookup, LoweringError, Wanted, lower};
 use headrace_work::NodeId;
 
 use crate::catalog;
@@ -41,7 +41,7 @@ impl Plan {
 
     /// Whether components fail or are rebuilt during a run, so that it has phases rather than one steady state.
     pub fn has_phases(&self) -> bool {
-        !self.faults.is_empty() || self.graph.nodes.iter().any(|node| node.plan.known().changes())
+        !self.faults.is_empty() || self.graph.nodes.iter().any(|node| node.plan.theory().changes())
     }
 
     /// The streams that go to a component.
@@ -67,7 +67,7 @@ pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Pl
     let mut problems = names(&spec);
     let devices = Devices { folder: folder.clone() };
     let graph = lower(&spec.parts, &spec.system, &routes(&spec), &devices);
-    let graph = graph.map_err(|mistakes| problems.extend(mistakes.into_iter().map(problem)));
+    let graph = graph.map_err(|errors| problems.extend(errors.into_iter().map(problem)));
     let (streams, wrong) = streams::of(&spec, graph.as_ref().ok(), &folder, progress);
     problems.extend(wrong);
     let faults =
@@ -115,10 +115,10 @@ impl Devices {
     }
 }
 
-fn problem(mistake: Mistake) -> Problem {
-    let field: Vec<&str> = mistake.field.iter().map(String::as_str).collect();
-    let problem = Problem { help: mistake.help, ..Problem::at(Path::of(&field), mistake.message) };
-    match mistake.unknown {
+fn problem(error: LoweringError) -> Problem {
+    let field: Vec<&str> = error.field.iter().map(String::as_str).collect();
+    let problem = Problem { help: error.help, ..Problem::at(Path::of(&field), error.message) };
+    match error.unknown {
         Some((name, known)) => problem.nearest(&name, known.iter().map(String::as_str)),
         None => problem,
     }

@@ -1,9 +1,9 @@
-//! What theory says of a scenario, and where it cannot: each room says how it serves a load, this puts that into the formula
+//! What theory says of a scenario, and where it cannot: each component says how it serves a load, this puts that into the formula
 //! whose assumptions hold.
 
 use std::collections::BTreeSet;
 
-use headrace_analytic::{Law, Mg1, fork_join};
+use headrace_analytic::{Distribution, Mg1, fork_join};
 use headrace_storage::Model;
 use headrace_units::{Nanos, PerSecond};
 use headrace_work::{NodeId, Op};
@@ -193,19 +193,22 @@ fn pollaczek_khinchine(
     let mut streams = Vec::new();
     let (mut own, mut formula, mut mild, mut share) = (None, "", None, 1.0);
     for (other, model) in models {
-        let Model::Single { law, share: its_share, formula: its_formula, mild: its_mild } = model else {
+        let Model::Single { distribution, share: its_share, formula: its_formula, mild: its_mild } = model
+        else {
             continue;
         };
         if other.name == stream.name {
-            own = Some(law.clone());
+            own = Some(distribution.clone());
         }
-        streams.push((rate_per_ms(other).ok_or_else(overload)?, law.clone()));
+        streams.push((rate_per_ms(other).ok_or_else(overload)?, distribution.clone()));
         (formula, mild, share) = (its_formula, mild.or(*its_mild), *its_share);
     }
     let own = own.ok_or_else(overload)?;
     let rate: f64 = streams.iter().map(|(rate, _)| rate).sum();
     let alone = streams.len() == 1;
-    let all = Law::mixed(streams.into_iter().map(|(part, law)| (part / rate, law)).collect());
+    let all = Distribution::mixed(
+        streams.into_iter().map(|(part, distribution)| (part / rate, distribution)).collect(),
+    );
     let queue = Mg1::new(rate * share, all).ok_or_else(overload)?;
     let many_sizes = plan.streams_to(stream.target).any(StreamPlan::has_many_kinds);
     let fails = mild.or(many_sizes.then_some(MANY_SIZES));
@@ -227,15 +230,15 @@ fn pollaczek_khinchine(
 fn forked(stream: &StreamPlan, models: &[(&StreamPlan, Model)]) -> Result<Theory, String> {
     let mut kinds: Vec<Option<(Op, u64)>> = models.iter().map(|(_, model)| kind(model)).collect();
     kinds.dedup();
-    let [(_, Model::Forked { law, branches, share, .. }), ..] = models else {
+    let [(_, Model::Forked { distribution, branches, share, .. }), ..] = models else {
         return Err("all requests to a fork-join array are of one kind and size".to_owned());
     };
     if kinds.len() > 1 {
         return Err("all requests to a fork-join array are of one kind and size".to_owned());
     }
     let rate: f64 = models.iter().filter_map(|(stream, _)| rate_per_ms(stream)).sum();
-    let exponential = law.is_exponential();
-    let disk = Mg1::new(rate * share, law.clone()).ok_or("each disk keeps up with its share")?;
+    let exponential = distribution.is_exponential();
+    let disk = Mg1::new(rate * share, distribution.clone()).ok_or("each disk keeps up with its share")?;
     let (model, mean, fails) = approximation(&disk, *branches, exponential);
     Ok(Theory {
         model: model.to_owned(),

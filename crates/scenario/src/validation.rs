@@ -1,6 +1,6 @@
 //! A measured trace replayed on a drive alone, request by request: what a drive is validated and calibrated by.
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::disk::layout::Apart;
 use headrace_storage::disk::{Drive, Source};
@@ -40,8 +40,8 @@ pub fn replay(
     luck: Option<u64>,
     trace: impl Iterator<Item = Result<Due, TraceError>>,
 ) -> Result<Vec<Pair>, TraceError> {
-    let mut drive = Drive::of(numbers, phase, Stream::named(0, "drive", "retries"));
-    let mut luck = luck.map(|number| Stream::named(number, "platter", "phase").draws());
+    let mut drive = Drive::of(numbers, phase, RngStream::named(0, "drive", "retries"));
+    let mut luck = luck.map(|number| RngStream::named(number, "platter", "phase").draws());
     let turn = 1e9 / numbers.rotation.get().get();
     let mut moved = |think: Nanos| match &mut luck {
         Some(draws) => {

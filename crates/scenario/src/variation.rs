@@ -14,7 +14,7 @@ const LIKE: &str = "like";
 /// Completes every device under `node` that varies another one, for a document in the folder `beside`.
 ///
 /// # Errors
-/// Every device that varies one which does not exist, or whose file has mistakes.
+/// Every device that varies one which does not exist, or whose file has errors.
 pub fn complete(node: &mut Node, path: &Path, beside: &FilePath) -> Result<(), Vec<Problem>> {
     let Value::Map(entries) = &mut node.value else { return Ok(()) };
     let mut problems = Vec::new();
@@ -33,7 +33,7 @@ pub fn complete(node: &mut Node, path: &Path, beside: &FilePath) -> Result<(), V
 /// Completes one device, if it varies another.
 ///
 /// # Errors
-/// There is no other of that name, or its file has mistakes.
+/// There is no other of that name, or its file has errors.
 pub fn device(node: &mut Node, path: &Path, beside: &FilePath) -> Result<(), Problem> {
     let Some(like) = node.child(LIKE) else { return Ok(()) };
     let Value::Scalar(Json::String(name)) = &like.value else { return Ok(()) };

@@ -39,10 +39,10 @@ impl Segments {
     }
 
     /// What was recorded from segment `first` on.
-    pub fn from(&self, first: usize) -> Distribution {
+    pub fn from(&self, first: usize) -> Histogram {
         let mut all = together(&self.closed[first.min(self.closed.len())..]);
         self.filling.counts().for_each(|(value, count)| all.record_times(value, count));
-        Distribution { counts: all.counts().collect() }
+        Histogram { counts: all.counts().collect() }
     }
 }
 
@@ -62,11 +62,11 @@ fn merged(counts: impl Iterator<Item = (u64, u64)>) -> Counts {
 
 /// A distribution of response times, accurate to [`QUANTILE_ERROR`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Distribution {
+pub struct Histogram {
     counts: Counts,
 }
 
-impl Distribution {
+impl Histogram {
     /// How many values it holds.
     pub fn count(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum()

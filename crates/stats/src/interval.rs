@@ -32,13 +32,13 @@ pub struct Interval {
 /// (Schmeiser 1982 finds little to gain beyond 30).
 pub(crate) const GROUPS: usize = 32;
 
-/// The fewest groups of independent batches that make an interval trusted: below five, Student's law widens it by half and more.
+/// The fewest groups of independent batches that make an interval trusted: below five, Student's distribution widens it by half and more.
 const FEWEST_INDEPENDENT: usize = 5;
 
 impl Interval {
     /// From the means of successive small batches of one run, warm-up left out. `None` below four batches.
     ///
-    /// They are merged into 32 groups. The variance is that of the groups; Student's law has the degrees of freedom of as many
+    /// They are merged into 32 groups. The variance is that of the groups; Student's distribution has the degrees of freedom of as many
     /// groups as hold 80 independent batches each, so that short runs have wider intervals. Below five
     /// such groups the interval is not trusted.
     pub fn by_batch_means(batch_means: &[f64]) -> Option<Self> {

@@ -25,7 +25,7 @@ pub mod settling;
 mod tally;
 
 pub use batches::Batches;
-pub use histogram::{Distribution, Segments};
+pub use histogram::{Histogram, Segments};
 pub use interval::{Interval, Method};
 pub use level::Level;
 pub use pairs::Pairs;

@@ -1,6 +1,6 @@
 //! How sure a quantile is, from independent replications.
 
-use crate::histogram::Distribution;
+use crate::histogram::Histogram;
 use crate::interval::{standard_error, student_975};
 
 /// Half the width of the 95 % interval of the quantile `p` of all replications together, in nanoseconds: the longer side of
@@ -10,12 +10,7 @@ use crate::interval::{standard_error, student_975};
 /// the ends. (An interval of the quantiles of each replication would be biased: that of few values is not that of many.) `None`
 /// for fewer than two replications, and where an end lies beyond what was seen. `widen` is a factor on the interval of the
 /// shares, 1 unless the number of replications was chosen by looking at them.
-pub fn half_width(
-    replications: &[&Distribution],
-    together: &Distribution,
-    p: f64,
-    widen: f64,
-) -> Option<f64> {
+pub fn half_width(replications: &[&Histogram], together: &Histogram, p: f64, widen: f64) -> Option<f64> {
     if replications.len() < 2 {
         return None;
     }
@@ -38,7 +33,7 @@ mod tests {
     use super::*;
     use crate::histogram::Segments;
 
-    fn of(values: impl Iterator<Item = u64>) -> Distribution {
+    fn of(values: impl Iterator<Item = u64>) -> Histogram {
         let mut segments = Segments::default();
         values.for_each(|value| segments.record(Nanos(value)));
         segments.from(0)

@@ -3,7 +3,7 @@
 use headrace_units::Nanos;
 
 use crate::batches::Batches;
-use crate::histogram::{Distribution, Segments};
+use crate::histogram::{Histogram, Segments};
 use crate::interval::Interval;
 use crate::tally::Tally;
 
@@ -93,7 +93,7 @@ impl Series {
     }
 
     /// The distribution from segment `first` on.
-    pub fn distribution_from(&self, first: usize) -> Distribution {
+    pub fn distribution_from(&self, first: usize) -> Histogram {
         self.segments.from(first)
     }
 

@@ -4,15 +4,15 @@ use std::cell::OnceCell;
 
 use headrace_work::NodeId;
 
+use crate::context::{Edge, NodeContext, SimContext};
 use crate::graph::Graph;
-use crate::health::{Change, Event, Happening};
-use crate::place::{Edge, Place, Site};
+use crate::health::{Change, Event, HealthEvent};
 use crate::route::TARGET;
-use crate::{Component, Metered};
+use crate::{AnyComponent, Probe};
 
 /// Room for the components of a graph. It outlives every process.
 pub struct Slots<'m> {
-    rooms: Vec<OnceCell<Component<'m>>>,
+    components: Vec<OnceCell<AnyComponent<'m>>>,
     edges: Vec<OnceCell<Box<[Edge<'m>]>>>,
 }
 
@@ -21,7 +21,7 @@ impl Slots<'_> {
     pub fn of(graph: &Graph) -> Self {
         let n = graph.nodes.len();
         Self {
-            rooms: (0..n).map(|_| OnceCell::new()).collect(),
+            components: (0..n).map(|_| OnceCell::new()).collect(),
             edges: (0..n).map(|_| OnceCell::new()).collect(),
         }
     }
@@ -30,8 +30,8 @@ impl Slots<'_> {
 /// The components of a graph in one simulation.
 #[derive(Clone, Copy)]
 pub struct Arena<'m> {
-    site: &'m Site<'m>,
-    places: &'m [Place<'m>],
+    shared: &'m SimContext<'m>,
+    contexts: &'m [NodeContext<'m>],
     slots: &'m Slots<'m>,
 }
 
@@ -42,17 +42,17 @@ impl<'m> Arena<'m> {
     /// If places or slots are those of another graph, or slots are filled already.
     pub fn build(
         graph: &'m Graph,
-        site: &'m Site<'m>,
-        places: &'m [Place<'m>],
+        shared: &'m SimContext<'m>,
+        contexts: &'m [NodeContext<'m>],
         slots: &'m Slots<'m>,
     ) -> Self {
-        let arena = Self { site, places, slots };
+        let arena = Self { shared, contexts, slots };
         for &id in &graph.order {
             let node = &graph.nodes[id.index()];
             let edges = node.uses.iter().map(|used| arena.edge_to(*used)).collect();
             let edges = slots.edges[id.index()].get_or_init(|| edges);
-            let room = node.plan.build(arena.place(id), edges);
-            assert!(slots.rooms[id.index()].set(room).is_ok(), "a node is built once");
+            let component = node.plan.build(arena.context(id), edges);
+            assert!(slots.components[id.index()].set(component).is_ok(), "a node is built once");
         }
         graph.order.iter().for_each(|id| arena.component(*id).begin());
         arena
@@ -60,27 +60,27 @@ impl<'m> Arena<'m> {
 
     /// A way to a component that nothing has gone yet.
     pub fn edge_to(self, id: NodeId) -> Edge<'m> {
-        Edge::new(self.component(id), self.place(id))
+        Edge::new(self.component(id), self.context(id))
     }
 
-    fn component(self, id: NodeId) -> &'m Component<'m> {
-        self.slots.rooms[id.index()].get().expect("a node is built after all that it uses")
+    fn component(self, id: NodeId) -> &'m AnyComponent<'m> {
+        self.slots.components[id.index()].get().expect("a node is built after all that it uses")
     }
 
     /// Has a component fail, return or be replaced, now; whoever uses it notices.
     pub fn change(self, id: NodeId, change: Change) {
-        if self.place(id).health.change(change) {
-            self.site.note(id, Event::Changes(change));
+        if self.context(id).health.change(change) {
+            self.shared.note(id, Event::Changes(change));
             self.tell_users(id, change);
             if change != Change::Fails {
-                self.ids().for_each(|room| self.component(room).recovered());
+                self.ids().for_each(|component| self.component(component).recovered());
             }
         }
     }
 
     /// Has a piece of a component fail or return, now.
     pub fn change_piece(self, id: NodeId, piece: u32, change: Change) {
-        self.site.note(id, Event::PieceChanges(piece, change));
+        self.shared.note(id, Event::PieceChanges(piece, change));
         self.component(id).change_piece(piece, change);
     }
 
@@ -89,8 +89,8 @@ impl<'m> Arena<'m> {
         for user in self.ids() {
             for (at, _) in self.edges(user).iter().enumerate().filter(|(_, edge)| edge.to() == id) {
                 self.component(user).notice(at, change);
-                let leads = matches!(self.component(user), Component::Route(_)) && at == TARGET;
-                if leads && self.place(user).health.change(change) {
+                let leads = matches!(self.component(user), AnyComponent::Route(_)) && at == TARGET;
+                if leads && self.context(user).health.change(change) {
                     self.tell_users(user, change);
                 }
             }
@@ -98,28 +98,28 @@ impl<'m> Arena<'m> {
     }
 
     /// What happened to components, from the `first`-th on, in the order of time.
-    pub fn happenings(self, first: usize) -> Vec<Happening> {
-        self.site.happenings(first)
+    pub fn health_events(self, first: usize) -> Vec<HealthEvent> {
+        self.shared.health_events(first)
     }
 
     /// Where a component stands.
-    pub fn place(self, id: NodeId) -> &'m Place<'m> {
-        &self.places[id.index()]
+    pub fn context(self, id: NodeId) -> &'m NodeContext<'m> {
+        &self.contexts[id.index()]
     }
 
     /// What a component records of itself.
-    pub fn metered(self, id: NodeId) -> &'m dyn Metered {
-        self.component(id).metered()
+    pub fn probe(self, id: NodeId) -> &'m dyn Probe {
+        self.component(id).probe()
     }
 
     /// Takes the list of components that were asked something since it was last taken, each once.
     pub fn take_touched(self) -> Vec<NodeId> {
-        self.site.take_touched()
+        self.shared.take_touched()
     }
 
     /// The numbers of all components.
     pub fn ids(self) -> impl Iterator<Item = NodeId> {
-        (0..self.places.len() as u32).map(NodeId)
+        (0..self.contexts.len() as u32).map(NodeId)
     }
 
     /// The ways from a component to those it uses.

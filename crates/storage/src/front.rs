@@ -8,17 +8,17 @@ use std::cell::{Cell, RefCell};
 use headrace_kernel::WaitList;
 use headrace_stats::{Level, Tally};
 use headrace_units::{BytesPerSecond, Nanos};
-use headrace_work::{Ask, FileAct, FileOp, Spent, What};
+use headrace_work::{Breakdown, FileAct, FileOp, Request, TimeKind};
 
+use crate::component::{Component, Plan, Probe, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::meter::{Activity, Meter, Portion, by_hosts, waits};
-use crate::place::{Edge, Place};
-use crate::room::{Known, Metered, Plan, Room};
 
 use limit::Limit;
 
 pub use spec::{FrontSpec, PortClass, PortQueue};
 
-impl Known for FrontSpec {
+impl Theory for FrontSpec {
     fn serves_blocks(&self) -> bool {
         false
     }
@@ -34,7 +34,7 @@ struct Client {
 
 /// A front in a simulation.
 pub struct Front<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     spec: &'m FrontSpec,
     users: Limit,
     hosts: Limit,
@@ -61,27 +61,27 @@ pub(crate) struct Leave<'m> {
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        if !self.front.place.site.sim.is_over() {
+        if !self.front.context.shared.sim.is_over() {
             self.front.release(self);
         }
     }
 }
 
 impl Plan for FrontSpec {
-    type Room<'m> = Front<'m>;
+    type Component<'m> = Front<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Front<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Front<'m> {
         let all = self.ports.iter().enumerate();
         let ports = all.flat_map(|(at, class)| (0..class.number).map(move |_| (at, false)));
         Front {
-            place,
+            context,
             spec: self,
             users: Limit::of(self.per_user),
             hosts: Limit::of(self.per_host),
             ports: RefCell::new(ports.collect()),
             classes: RefCell::new(vec![[Level::default(); 2]; self.ports.len()]),
-            limited: Box::new(WaitList::new(place.site.sim)),
-            queue: Box::new(WaitList::new(place.site.sim)),
+            limited: Box::new(WaitList::new(context.shared.sim)),
+            queue: Box::new(WaitList::new(context.shared.sim)),
             admitted: Cell::new(0),
             held_back: Cell::new(0),
             busy: RefCell::default(),
@@ -93,27 +93,27 @@ impl Plan for FrontSpec {
 
 impl<'m> Front<'m> {
     /// Waits until a transfer may begin, and for its latency.
-    pub(crate) async fn admit(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) -> Leave<'m> {
-        let FileOp { act, bytes, user, host, .. } = ask.work;
-        let (sim, client) = (self.place.site.sim, Client { user, host, bytes });
+    pub(crate) async fn admit(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) -> Leave<'m> {
+        let FileOp { act, bytes, user, host, .. } = request.work;
+        let (sim, client) = (self.context.shared.sim, Client { user, host, bytes });
         self.admitted.set(self.admitted.get() + 1);
         let is_joint = self.spec.queue == PortQueue::Joint;
         if !is_joint && !self.take_limits(&client) {
             self.held_back.set(self.held_back.get() + 1);
             self.hold_back(client).await;
         }
-        spent.charge(self.place.id, What::Blocked, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Blocked, sim.now());
         let port = match if is_joint { self.take_both(&client) } else { self.take_port(&client) } {
             Some(port) => port,
             None => self.wait_for_port(client).await,
         };
-        let waited = sim.now() - spent.until();
-        spent.charge(self.place.id, What::Waiting, sim.now());
+        let waited = sim.now() - breakdown.until();
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
         self.waits.borrow_mut().record(waited);
         self.busy.borrow_mut().up(sim.now(), 1);
         let leave = Leave { front: self, client, port, since: sim.now() };
         sim.delay(if act == FileAct::Put { self.spec.put_latency } else { self.spec.get_latency }).await;
-        spent.charge(self.place.id, What::Service, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
         leave
     }
 
@@ -124,7 +124,7 @@ impl<'m> Front<'m> {
 
     /// Waits until user and host are below their limits. Where both are at theirs, the user's holds the transfer back.
     async fn hold_back(&'m self, client: Client) {
-        let (sim, by_user) = (self.place.site.sim, !self.users.has_room(client.user));
+        let (sim, by_user) = (self.context.shared.sim, !self.users.has_room(client.user));
         let limit = if by_user { &self.users } else { &self.hosts };
         limit.waiting.borrow_mut().up(sim.now(), 1);
         self.limited.wait(client).await;
@@ -132,7 +132,7 @@ impl<'m> Front<'m> {
     }
 
     async fn wait_for_port(&'m self, client: Client) -> Option<usize> {
-        let sim = self.place.site.sim;
+        let sim = self.context.shared.sim;
         self.classes_for(&client, |[_, waiting]| waiting.up(sim.now(), 1));
         let port = self.queue.wait(client).await;
         self.classes_for(&client, |[_, waiting]| waiting.down(sim.now(), 1));
@@ -149,7 +149,7 @@ impl<'m> Front<'m> {
     fn take_limits(&self, client: &Client) -> bool {
         let has_room = self.users.has_room(client.user) && self.hosts.has_room(client.host);
         if has_room {
-            let now = self.place.site.sim.now();
+            let now = self.context.shared.sim.now();
             self.users.take(client.user, now);
             self.hosts.take(client.host, now);
         }
@@ -170,7 +170,7 @@ impl<'m> Front<'m> {
         if let Some(port) = port {
             let (class, held) = &mut self.ports.borrow_mut()[port];
             *held = true;
-            self.classes.borrow_mut()[*class][0].up(self.place.site.sim.now(), 1);
+            self.classes.borrow_mut()[*class][0].up(self.context.shared.sim.now(), 1);
         }
         port
     }
@@ -188,7 +188,7 @@ impl<'m> Front<'m> {
     }
 
     fn release(&self, leave: &Leave) {
-        let now = self.place.site.sim.now();
+        let now = self.context.shared.sim.now();
         self.busy.borrow_mut().down(now, 1);
         self.services.borrow_mut().record(now - leave.since);
         self.users.give_back(leave.client.user, now);
@@ -211,9 +211,9 @@ impl<'m> Front<'m> {
     }
 }
 
-impl<'m> Room<'m> for Front<'m> {}
+impl<'m> Component<'m> for Front<'m> {}
 
-impl Metered for Front<'_> {
+impl Probe for Front<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (waits, services, queue) =
             (self.waits.borrow(), self.services.borrow(), self.queue.waits().queue);
@@ -249,7 +249,7 @@ impl Metered for Front<'_> {
     }
 
     fn waiting(&self) -> Vec<String> {
-        let path = self.place.path;
+        let path = self.context.path;
         let all = [
             waits(self.limited.len() as u64, "transfer", &format!("the limits of `{path}`")),
             waits(self.queue.len() as u64, "transfer", &format!("a port of `{path}`")),

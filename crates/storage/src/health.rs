@@ -25,7 +25,7 @@ pub enum Change {
 
 /// What happened to a component during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Happening {
+pub struct HealthEvent {
     /// When.
     pub at: Nanos,
     /// To which component.

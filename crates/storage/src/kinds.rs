@@ -1,11 +1,11 @@
-//! The list of all kinds of rooms, and what is done alike with each.
+//! The list of all kinds of components, and what is done alike with each.
 
-/// Declares the modules of all rooms, what a user may write of a component, the plan of any of them, and any of them in a
+/// Declares the modules of all components, what a user may write of a component, the plan of any of them, and any of them in a
 /// simulation. A module's name is what its kind is called in documents and results. Dispatch is static: adding a room is its
-/// file and one line of the list. Rooms behind the semicolon no user writes: lowering makes them.
-macro_rules! rooms {
+/// file and one line of the list. Components behind the semicolon no user writes: lowering makes them.
+macro_rules! components {
     (
-        $($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $room:ident},)+
+        $($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $component:ident},)+
         ;
         $($(#[$made_doc:meta])* $made:ident = $made_module:ident::{$made_plan:ident, $made_room:ident},)+
     ) => {
@@ -28,11 +28,11 @@ macro_rules! rooms {
                 }
             }
 
-            pub(crate) fn lower(&self, at: &mut graph::Lowering) -> Option<Lowered<AnyPlan>> {
+            pub(crate) fn lower(&self, at: &mut graph::Lowering) -> Option<Resolved<AnyPlan>> {
                 match self {
                     $(Self::$kind(spec) => {
-                        let Lowered { plan, uses, capacity } = spec.lower(at)?;
-                        Some(Lowered { plan: AnyPlan::$kind(std::sync::Arc::new(plan)), uses, capacity })
+                        let Resolved { plan, uses, capacity } = spec.lower(at)?;
+                        Some(Resolved { plan: AnyPlan::$kind(std::sync::Arc::new(plan)), uses, capacity })
                     })+
                 }
             }
@@ -55,136 +55,136 @@ macro_rules! rooms {
             }
 
             /// What can be known of it before time runs.
-            pub fn known(&self) -> &dyn Known {
+            pub fn theory(&self) -> &dyn Theory {
                 match self {
                     $(Self::$kind(plan) => &**plan,)+
                     $(Self::$made(plan) => &**plan,)+
                 }
             }
 
-            pub(crate) fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Component<'m> {
+            pub(crate) fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> AnyComponent<'m> {
                 match self {
-                    $(Self::$kind(plan) => Component::$kind(plan.build(place, uses)),)+
-                    $(Self::$made(plan) => Component::$made(plan.build(place, uses)),)+
+                    $(Self::$kind(plan) => AnyComponent::$kind(plan.build(context, uses)),)+
+                    $(Self::$made(plan) => AnyComponent::$made(plan.build(context, uses)),)+
                 }
             }
         }
 
-        /// A room of any kind in a simulation.
-        pub enum Component<'m> {
-            $($(#[$doc])* $kind($module::$room<'m>),)+
+        /// A component of any kind in a simulation.
+        pub enum AnyComponent<'m> {
+            $($(#[$doc])* $kind($module::$component<'m>),)+
             $($(#[$made_doc])* $made($made_module::$made_room<'m>),)+
         }
 
-        impl<'m> Component<'m> {
+        impl<'m> AnyComponent<'m> {
             /// What it records of itself.
-            pub fn metered(&self) -> &dyn Metered {
+            pub fn probe(&self) -> &dyn Probe {
                 match self {
-                    $(Self::$kind(room) => room,)+
-                    $(Self::$made(room) => room,)+
+                    $(Self::$kind(component) => component,)+
+                    $(Self::$made(component) => component,)+
                 }
             }
 
-            /// Does what is asked at `place`, where it stands, and charges the time to `spent`. It counts as received when
+            /// Does what is asked at `context`, where it stands, and charges the time to `breakdown`. It counts as received when
             /// this is called, not when the future first runs: a run that ends in between has lost nothing.
             #[inline]
             pub(crate) fn serve<'s>(
                 &'m self,
-                place: &'m Place<'m>,
-                ask: &'s Ask<Block>,
-                spent: &'s mut Spent,
+                context: &'m NodeContext<'m>,
+                request: &'s Request<Block>,
+                breakdown: &'s mut Breakdown,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                let failures = place.admit(ask.work.bytes);
-                let before = spent.legs().len();
+                let failures = context.admit(request.work.bytes);
+                let before = breakdown.legs().len();
                 async move {
-                    let Some(failures) = failures else { return spent.fail() };
+                    let Some(failures) = failures else { return breakdown.fail() };
                     match self {
-                        $(Self::$kind(room) => room.serve(ask, spent).await,)+
-                        $(Self::$made(room) => room.serve(ask, spent).await,)+
+                        $(Self::$kind(component) => component.serve(request, breakdown).await,)+
+                        $(Self::$made(component) => component.serve(request, breakdown).await,)+
                     }
-                    place.end(failures, ask, spent, before);
+                    context.end(failures, request, breakdown, before);
                 }
             }
 
             /// Tells it that the component behind its `edge`-th edge fails, returns or is replaced.
             pub(crate) fn notice(&'m self, edge: usize, change: Change) {
                 match self {
-                    $(Self::$kind(room) => room.notice(edge, change),)+
-                    $(Self::$made(room) => room.notice(edge, change),)+
+                    $(Self::$kind(component) => component.notice(edge, change),)+
+                    $(Self::$made(component) => component.notice(edge, change),)+
                 }
             }
 
             /// Tells it that some component works again.
             pub(crate) fn recovered(&self) {
                 match self {
-                    $(Self::$kind(room) => room.recovered(),)+
-                    $(Self::$made(room) => room.recovered(),)+
+                    $(Self::$kind(component) => component.recovered(),)+
+                    $(Self::$made(component) => component.recovered(),)+
                 }
             }
 
             /// Has one of its pieces fail or return.
             pub(crate) fn change_piece(&'m self, piece: u32, change: Change) {
                 match self {
-                    $(Self::$kind(room) => room.change_piece(piece, change),)+
-                    $(Self::$made(room) => room.change_piece(piece, change),)+
+                    $(Self::$kind(component) => component.change_piece(piece, change),)+
+                    $(Self::$made(component) => component.change_piece(piece, change),)+
                 }
             }
 
             /// Has it do what it does by itself from the beginning of the run.
             pub(crate) fn begin(&'m self) {
                 match self {
-                    $(Self::$kind(room) => room.begin(),)+
-                    $(Self::$made(room) => room.begin(),)+
+                    $(Self::$kind(component) => component.begin(),)+
+                    $(Self::$made(component) => component.begin(),)+
                 }
             }
 
             /// Serves a request whose data crosses a way, received when this is called as by `serve`.
             pub(crate) fn serve_over<'s>(
                 &'m self,
-                place: &'m Place<'m>,
-                ask: &'s Ask<Block>,
-                way: array::Way<'m>,
+                context: &'m NodeContext<'m>,
+                request: &'s Request<Block>,
+                way: array::BackendPath<'m>,
                 disk: usize,
-                spent: &'s mut Spent,
+                breakdown: &'s mut Breakdown,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                let failures = place.admit(ask.work.bytes);
-                let before = spent.legs().len();
+                let failures = context.admit(request.work.bytes);
+                let before = breakdown.legs().len();
                 async move {
-                    let Some(failures) = failures else { return spent.fail() };
+                    let Some(failures) = failures else { return breakdown.fail() };
                     match self {
-                        $(Self::$kind(room) => room.serve_over(ask, way, disk, spent).await,)+
-                        $(Self::$made(room) => room.serve_over(ask, way, disk, spent).await,)+
+                        $(Self::$kind(component) => component.serve_over(request, way, disk, breakdown).await,)+
+                        $(Self::$made(component) => component.serve_over(request, way, disk, breakdown).await,)+
                     }
-                    place.end(failures, ask, spent, before);
+                    context.end(failures, request, breakdown, before);
                 }
             }
 
             pub(crate) fn attach(&self, ports: u32) -> Option<u32> {
                 match self {
-                    $(Self::$kind(room) => room.attach(ports),)+
-                    $(Self::$made(room) => room.attach(ports),)+
+                    $(Self::$kind(component) => component.attach(ports),)+
+                    $(Self::$made(component) => component.attach(ports),)+
                 }
             }
 
             /// Carries one phase of a request, received when this is called as by `serve`.
             pub(crate) fn carry<'s>(
                 &'m self,
-                place: &'m Place<'m>,
-                ask: &'s Ask<Crossing>,
-                spent: &'s mut Spent,
+                context: &'m NodeContext<'m>,
+                request: &'s Request<PathTransfer>,
+                breakdown: &'s mut Breakdown,
             ) -> impl Future<Output = headrace_units::Nanos> + use<'m, 's> {
-                let failures = place.admit(ask.work.data().bytes);
-                let before = spent.legs().len();
+                let failures = context.admit(request.work.data().bytes);
+                let before = breakdown.legs().len();
                 async move {
                     let Some(failures) = failures else {
-                        spent.fail();
-                        return spent.until();
+                        breakdown.fail();
+                        return breakdown.until();
                     };
                     let tail = match self {
-                        $(Self::$kind(room) => room.carry(ask, spent).await,)+
-                        $(Self::$made(room) => room.carry(ask, spent).await,)+
+                        $(Self::$kind(component) => component.carry(request, breakdown).await,)+
+                        $(Self::$made(component) => component.carry(request, breakdown).await,)+
                     };
-                    place.end(failures, &ask.with(ask.work.data()), spent, before);
+                    context.end(failures, &request.with(request.work.data()), breakdown, before);
                     tail
                 }
             }
@@ -192,19 +192,19 @@ macro_rules! rooms {
             /// Does what is asked of a file, received when this is called as by `serve`.
             pub(crate) fn handle<'s>(
                 &'m self,
-                place: &'m Place<'m>,
-                ask: &'s Ask<FileOp>,
-                spent: &'s mut Spent,
+                context: &'m NodeContext<'m>,
+                request: &'s Request<FileOp>,
+                breakdown: &'s mut Breakdown,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                place.receive(ask.work.data().bytes);
-                let before = spent.legs().len();
+                context.receive(request.work.data().bytes);
+                let before = breakdown.legs().len();
                 async move {
                     match self {
-                        $(Self::$kind(room) => room.handle(ask, spent).await,)+
-                        $(Self::$made(room) => room.handle(ask, spent).await,)+
+                        $(Self::$kind(component) => component.handle(request, breakdown).await,)+
+                        $(Self::$made(component) => component.handle(request, breakdown).await,)+
                     }
-                    if !spent.has_failed() {
-                        place.answer(&ask.with(ask.work.data()), spent, before);
+                    if !breakdown.has_failed() {
+                        context.answer(&request.with(request.work.data()), breakdown, before);
                     }
                 }
             }
@@ -212,47 +212,47 @@ macro_rules! rooms {
             /// Takes an event, received when this is called as by `serve`.
             pub(crate) fn take_event<'s>(
                 &'m self,
-                place: &'m Place<'m>,
-                ask: &'s mut Ask<DaqEvent>,
-                spent: &'s mut Spent,
+                context: &'m NodeContext<'m>,
+                request: &'s mut Request<DaqEvent>,
+                breakdown: &'s mut Breakdown,
             ) -> impl Future<Output = ()> + use<'m, 's> {
-                place.receive(ask.work.bytes);
-                let before = spent.legs().len();
+                context.receive(request.work.bytes);
+                let before = breakdown.legs().len();
                 async move {
                     match self {
-                        $(Self::$kind(room) => room.take_event(ask, spent).await,)+
-                        $(Self::$made(room) => room.take_event(ask, spent).await,)+
+                        $(Self::$kind(component) => component.take_event(request, breakdown).await,)+
+                        $(Self::$made(component) => component.take_event(request, breakdown).await,)+
                     }
-                    if !spent.has_failed() {
-                        place.answer(&ask.with(ask.work.data()), spent, before);
+                    if !breakdown.has_failed() {
+                        context.answer(&request.with(request.work.data()), breakdown, before);
                     }
                 }
             }
 
             pub(crate) fn begin_with(&self, file: &FileOp) {
                 match self {
-                    $(Self::$kind(room) => room.begin_with(file),)+
-                        $(Self::$made(room) => room.begin_with(file),)+
+                    $(Self::$kind(component) => component.begin_with(file),)+
+                        $(Self::$made(component) => component.begin_with(file),)+
                 }
             }
 
             #[inline]
-            pub(crate) fn answer_all_in_order(&'m self, requests: &mut [(Ask<Block>, Spent)]) {
+            pub(crate) fn answer_all_in_order(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
                 match self {
-                    $(Self::$kind(room) => room.pass_all(requests),)+
-                    $(Self::$made(room) => room.pass_all(requests),)+
+                    $(Self::$kind(component) => component.pass_all(requests),)+
+                    $(Self::$made(component) => component.pass_all(requests),)+
                 }
             }
 
             #[inline]
-            pub(crate) fn answer_in_order(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+            pub(crate) fn answer_in_order(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
                 match self {
-                    $(Self::$kind(room) => room.pass(ask, spent),)+
-                    $(Self::$made(room) => room.pass(ask, spent),)+
+                    $(Self::$kind(component) => component.pass(request, breakdown),)+
+                    $(Self::$made(component) => component.pass(request, breakdown),)+
                 }
             }
         }
     };
 }
 
-pub(crate) use rooms;
+pub(crate) use components;

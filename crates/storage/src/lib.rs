@@ -1,42 +1,42 @@
 //! Components: what answers requests in virtual time.
 //!
 //! A document is [lowered](graph::Lowering) into a [`Graph`] of nodes; each node has a [`Plan`], which knows everything that
-//! can be known before time runs. A plan builds a [`Room`] in an [`Arena`], and whoever uses a node there shares it.
+//! can be known before time runs. A plan builds a [`Component`] in an [`Arena`], and whoever uses a node there shares it.
 //!
 //! A component lives in one room, its file or folder: what a user may write ([`Spec`]), what is known of it ([`Plan`]: its
-//! formulas, whether it keeps order), and what it does ([`Room`]). What a room does not say of itself is the cautious answer.
+//! formulas, whether it keeps order), and what it does ([`Component`]). What a component does not say of itself is the cautious answer.
 
 mod arena;
 mod bookings;
 mod channel;
-mod crossing;
+mod component;
+mod context;
 pub mod expression;
 pub mod graph;
 mod health;
 mod kinds;
 mod meter;
 mod moving;
-mod place;
-mod room;
+mod path_transfer;
 mod theory;
 mod timeline;
 pub mod wire;
 mod witness;
 
 pub use arena::{Arena, Slots};
-pub use crossing::{Crossing, Phase};
-pub use graph::{Catalogue, Graph, Lookup, Mistake, Node, View, Wanted, lower};
-pub use health::{Change, Event, Happening, Health};
+pub use component::{Component, Plan, Probe, Resolved, Spec, Theory};
+pub use context::{Edge, Flow, NodeContext, SimContext};
+pub use graph::{Catalogue, Graph, Lookup, LoweringError, Node, View, Wanted, lower};
+pub use health::{Change, Event, Health, HealthEvent};
 pub use meter::{Activity, Balance, EventBooks, Meter, Portion};
-pub use place::{Edge, Flow, Place, Site};
-pub use room::{Known, Lowered, Metered, Plan, Room, Spec};
+pub use path_transfer::{PathTransfer, Phase};
 pub use theory::{Demand, Load, Model, Order, Server, Sessions};
 pub use timeline::{Journey, Timeline, Visit};
 pub use witness::{Fact, Witness};
 
-use headrace_work::{Ask, Block, DaqEvent, FileOp, Spent};
+use headrace_work::{Block, Breakdown, DaqEvent, FileOp, Request};
 
-kinds::rooms! {
+kinds::components! {
     /// A disk drive.
     Disk = disk::{DiskSpec, DiskPlan, Disk},
     /// A solid-state drive.

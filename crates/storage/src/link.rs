@@ -1,18 +1,18 @@
 //! A link: one transfer at a time at a rate, and a latency on the way. Whoever names it shares it.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_kernel::{Resource, Sim};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Ask, Block, Cause, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::AnyPlan;
+use crate::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::graph::{Lowering, View};
 use crate::meter::{Activity, ByCause};
-use crate::place::{Edge, Place};
 use crate::port::{Passes, PortPlan};
-use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 use crate::theory::{Demand, Load, Server};
 use crate::wire::{FrameSpec, Line, Preset, Wire};
 
@@ -84,7 +84,7 @@ impl LinkSpec {
 impl Spec for LinkSpec {
     type Plan = LinkPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<LinkPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<LinkPlan>> {
         let Self { preset, rate, frame, metres, credit, .. } = *self;
         let wire = Line { preset, rate, frame, metres, credit }.wire(at)?;
         let usual = if self.preset.is_some() { Duplex::Full } else { Duplex::Half };
@@ -98,15 +98,15 @@ impl Spec for LinkSpec {
             Duplex::Half => Vec::new(),
             Duplex::Full => DIRECTIONS.iter().map(|(_, name)| at.part(name, port())).collect(),
         };
-        Some(Lowered { plan: LinkPlan { wire, latency: self.latency, duplex }, uses, capacity: Bytes(0) })
+        Some(Resolved { plan: LinkPlan { wire, latency: self.latency, duplex }, uses, capacity: Bytes(0) })
     }
 }
 
 impl LinkPlan {
     /// How long transfers of these kinds hold the link, in ms.
-    fn law(&self, kinds: &[(f64, Op, u64)]) -> Law {
-        let time = |bytes: u64| Law::Fixed(self.wire.time_for(bytes).ms());
-        Law::mixed(kinds.iter().map(|(p, _, bytes)| (*p, time(*bytes))).collect())
+    fn distribution(&self, kinds: &[(f64, Op, u64)]) -> Distribution {
+        let time = |bytes: u64| Distribution::Fixed(self.wire.time_for(bytes).ms());
+        Distribution::mixed(kinds.iter().map(|(p, _, bytes)| (*p, time(*bytes))).collect())
     }
 
     /// The same of a link of two directions: each has its share of the transfers.
@@ -125,13 +125,13 @@ impl LinkPlan {
     }
 }
 
-impl Known for LinkPlan {
+impl Theory for LinkPlan {
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
-        let after = |time: Nanos| Demand::one(view.id(), Server::Delay, Law::Fixed(time.ms()));
+        let after = |time: Nanos| Demand::one(view.id(), Server::Delay, Distribution::Fixed(time.ms()));
         if self.duplex == Duplex::Full {
             return Ok([Self::of_directions(view, load)?, vec![after(self.latency)]].concat());
         }
-        let held = Demand::one(view.id(), Server::SINGLE, self.law(&load.kinds));
+        let held = Demand::one(view.id(), Server::SINGLE, self.distribution(&load.kinds));
         Ok(vec![held, after(self.latency + self.wire.delay())])
     }
 
@@ -150,7 +150,7 @@ impl Known for LinkPlan {
 
 /// A link in a simulation.
 pub struct Link<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     wires: Wires<'m>,
     plan: &'m LinkPlan,
 }
@@ -168,15 +168,15 @@ struct Shared<'m> {
 }
 
 impl Plan for LinkPlan {
-    type Room<'m> = Link<'m>;
+    type Component<'m> = Link<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Link<'m> {
-        let shared = || Shared { wire: Resource::fcfs(place.site.sim, 1), by_cause: ByCause::default() };
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Link<'m> {
+        let shared = || Shared { wire: Resource::fcfs(context.shared.sim, 1), by_cause: ByCause::default() };
         let wires = match self.duplex {
             Duplex::Half => Wires::One(Box::new(shared())),
             Duplex::Full => Wires::Two(uses),
         };
-        Link { wires, plan: self, place }
+        Link { wires, plan: self, context }
     }
 }
 
@@ -192,7 +192,7 @@ impl<'m> Shared<'m> {
     }
 }
 
-impl Metered for Link<'_> {
+impl Probe for Link<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         match &self.wires {
             Wires::One(shared) => Some(shared.by_cause.of(Activity::of(1, &shared.wire.usage(), now), now)),
@@ -201,30 +201,30 @@ impl Metered for Link<'_> {
     }
 }
 
-impl<'m> Room<'m> for Link<'m> {
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let sim = self.place.site.sim;
+impl<'m> Component<'m> for Link<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let sim = self.context.shared.sim;
         let Wires::One(shared) = &self.wires else {
-            self.pass(ask, spent);
-            return sim.until(spent.until()).await;
+            self.pass(request, breakdown);
+            return sim.until(breakdown.until()).await;
         };
-        let time = self.plan.wire.time_for(ask.work.bytes);
-        shared.carry_for(sim, ask.cause, time).await;
-        spent.charge(self.place.id, What::Waiting, sim.now() - time);
+        let time = self.plan.wire.time_for(request.work.bytes);
+        shared.carry_for(sim, request.cause, time).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now() - time);
         sim.delay(self.plan.wire.delay() + self.plan.latency).await;
-        spent.charge(self.place.id, What::Service, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
     }
 
-    fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         match &self.wires {
             Wires::One(shared) => {
-                let time = self.plan.wire.time_for(ask.work.bytes);
-                let pass = shared.wire.pass(spent.until(), |start| start + time);
-                spent.charge(self.place.id, What::Waiting, pass.start);
-                spent.charge(self.place.id, What::Service, pass.end + self.plan.wire.delay());
+                let time = self.plan.wire.time_for(request.work.bytes);
+                let pass = shared.wire.pass(breakdown.until(), |start| start + time);
+                breakdown.charge(self.context.id, TimeKind::Waiting, pass.start);
+                breakdown.charge(self.context.id, TimeKind::Service, pass.end + self.plan.wire.delay());
             }
-            Wires::Two(ports) => ports[direction(ask.work.op)].pass(ask, spent),
+            Wires::Two(ports) => ports[direction(request.work.op)].pass(request, breakdown),
         }
-        spent.charge(self.place.id, What::Service, spent.until() + self.plan.latency);
+        breakdown.charge(self.context.id, TimeKind::Service, breakdown.until() + self.plan.latency);
     }
 }

@@ -1,4 +1,4 @@
-//! What rooms record: numbers that only grow, so that what happened in a span is a difference.
+//! What components record: numbers that only grow, so that what happened in a span is a difference.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,7 +9,7 @@ use headrace_work::Cause;
 
 use crate::disk::Background;
 
-/// A measure of a room's own.
+/// A measure of a component's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Meter {
     /// How often something happened.
@@ -27,7 +27,7 @@ pub enum Meter {
     Fill(u64, u64),
 }
 
-/// Adds `n` to a room's counter.
+/// Adds `n` to a component's counter.
 pub(crate) fn add(counter: &Cell<u64>, n: u64) {
     counter.set(counter.get() + n);
 }
@@ -55,7 +55,7 @@ pub struct Balance {
     pub size: u64,
 }
 
-/// The events that came to a room and what became of them, each counted where it happens.
+/// The events that came to a component and what became of them, each counted where it happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventBooks {
     /// Events that came.
@@ -68,7 +68,7 @@ pub struct EventBooks {
     pub held: u64,
 }
 
-/// The servers and the queue of a room, up to some instant.
+/// The servers and the queue of a component, up to some instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Activity {
     /// Number of servers.
@@ -91,10 +91,10 @@ pub struct Activity {
     pub away: u128,
 }
 
-/// Servers of a room that stand in for no others: a class of ports, the drives of a group. They can be all in use while others are free.
+/// Servers of a component that stand in for no others: a class of ports, the drives of a group. They can be all in use while others are free.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Portion {
-    /// What they are, within the room: `ports[1]`.
+    /// What they are, within the component: `ports[1]`.
     pub name: String,
     /// How many they are.
     pub servers: u64,
@@ -102,7 +102,7 @@ pub struct Portion {
     pub busy: u128,
     /// Server-ns for which some of them had failed and were not in use.
     pub away: u128,
-    /// Request-ns waited for them; none where that is counted for all servers of the room alone.
+    /// Request-ns waited for them; none where that is counted for all servers of the component alone.
     pub queue: Option<u128>,
 }
 
@@ -129,8 +129,8 @@ impl Activity {
 
     /// What the places of a pool recorded that hosts take one by one: how many are taken, and who waits for one.
     pub(crate) fn of_places(pool: &Pool, now: Nanos) -> Self {
-        let (places, waits) = (u128::from(pool.capacity()), pool.waits());
-        let taken = places * u128::from(now.0) - pool.level().area(now);
+        let (contexts, waits) = (u128::from(pool.capacity()), pool.waits());
+        let taken = contexts * u128::from(now.0) - pool.level().area(now);
         let served = waits.waits.count() - (pool.capacity() - pool.held());
         Self {
             servers: pool.capacity(),
@@ -216,7 +216,7 @@ impl Activity {
     }
 }
 
-/// How many servers of a room are in use for other causes than a host's, over time.
+/// How many servers of a component are in use for other causes than a host's, over time.
 #[derive(Default)]
 pub(crate) struct ByCause {
     levels: RefCell<[Level; Cause::ALL.len()]>,

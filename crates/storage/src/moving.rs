@@ -2,12 +2,12 @@
 
 use headrace_kernel::{LinkId, Moved};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, FileOp, NodeId, Spent, What};
+use headrace_work::{Block, Breakdown, FileOp, NodeId, Request, TimeKind};
 use smallvec::SmallVec;
 
-use crate::place::{Edge, Site};
+use crate::context::{Edge, SimContext};
 
-/// A link on the way of a transfer, and the room that it belongs to.
+/// A link on the way of a transfer, and the component that it belongs to.
 #[derive(Clone, Copy)]
 pub(crate) struct Hop<'m> {
     pub edge: &'m Edge<'m>,
@@ -23,32 +23,37 @@ pub(crate) struct Moving<'h, 'm> {
     pub own: NodeId,
 }
 
-impl<'m> Site<'m> {
-    /// Moves data for `ask`. What a room limits is charged to it: the time that it would have taken there alone as service, and what
+impl<'m> SimContext<'m> {
+    /// Moves data for `request`. What a component limits is charged to it: the time that it would have taken there alone as service, and what
     /// sharing added as waiting.
-    pub(crate) async fn carry(&'m self, ask: &Ask<FileOp>, moving: Moving<'_, 'm>, spent: &mut Spent) {
+    pub(crate) async fn carry(
+        &'m self,
+        request: &Request<FileOp>,
+        moving: Moving<'_, 'm>,
+        breakdown: &mut Breakdown,
+    ) {
         let Moving { bytes, over, most, own } = moving;
-        let before = spent.legs().len();
+        let before = breakdown.legs().len();
         over.iter().for_each(|hop| hop.edge.begin(bytes));
         let links: SmallVec<[LinkId; 4]> = over.iter().map(|hop| hop.link).collect();
-        let moved = self.fluid.transfer(bytes, &links, most, ask.cause as usize).await;
-        charge(spent, &moved, over, own, self.sim.now());
-        let Block { op, address, .. } = ask.work.data();
-        let done = ask.with(Block { op, address, bytes });
-        over.iter().for_each(|hop| hop.edge.end(&done, spent, before));
+        let moved = self.fluid.transfer(bytes, &links, most, request.cause as usize).await;
+        charge(breakdown, &moved, over, own, self.sim.now());
+        let Block { op, address, .. } = request.work.data();
+        let done = request.with(Block { op, address, bytes });
+        over.iter().for_each(|hop| hop.edge.end(&done, breakdown, before));
     }
 }
 
 /// Charges the spans one after another, which is not when they were: what counts is how long each is.
-fn charge(spent: &mut Spent, moved: &Moved, over: &[Hop], own: NodeId, now: Nanos) {
-    let room = |link: LinkId| over.iter().find(|hop| hop.link == link).map_or(own, |hop| hop.edge.to());
+fn charge(breakdown: &mut Breakdown, moved: &Moved, over: &[Hop], own: NodeId, now: Nanos) {
+    let component = |link: LinkId| over.iter().find(|hop| hop.link == link).map_or(own, |hop| hop.edge.to());
     for (link, time, alone) in &moved.limited {
-        let at = link.map_or(own, room);
-        let shared = (spent.until() + (*time - *alone)).min(now);
-        spent.charge(at, What::Waiting, shared);
-        spent.charge(at, What::Service, (shared + *alone).min(now));
+        let at = link.map_or(own, component);
+        let shared = (breakdown.until() + (*time - *alone)).min(now);
+        breakdown.charge(at, TimeKind::Waiting, shared);
+        breakdown.charge(at, TimeKind::Service, (shared + *alone).min(now));
     }
     // Rounding leaves a few ns.
     let last = moved.limited.last().and_then(|(link, ..)| *link);
-    spent.charge(last.map_or(own, room), What::Service, now);
+    breakdown.charge(last.map_or(own, component), TimeKind::Service, now);
 }

@@ -5,10 +5,10 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::graph::Lowering;
 use crate::meter::{Activity, Meter};
-use crate::place::{Edge, Place};
-use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 
 /// A network between clients, disk pool and tape. Transfers share it by max-min fairness: one that is limited elsewhere leaves the rest to
 /// the others. Time lost by sharing counts as waiting.
@@ -25,15 +25,15 @@ pub struct NetworkSpec {
 impl Spec for NetworkSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
         if self.rate.get() <= 0.0 {
             return at.refuse("rate", "the rate of a network must be above zero", None);
         }
-        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }
 }
 
-impl Known for NetworkSpec {
+impl Theory for NetworkSpec {
     fn serves_blocks(&self) -> bool {
         false
     }
@@ -41,33 +41,33 @@ impl Known for NetworkSpec {
 
 /// A network in a simulation.
 pub struct Network<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     /// Towards the disk pool, and from it.
     pub(crate) inward: LinkId,
     pub(crate) outward: LinkId,
 }
 
 impl Plan for NetworkSpec {
-    type Room<'m> = Network<'m>;
+    type Component<'m> = Network<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Network<'m> {
-        let inward = place.site.fluid.link(self.rate);
-        let outward = if self.half_duplex { inward } else { place.site.fluid.link(self.rate) };
-        Network { place, inward, outward }
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Network<'m> {
+        let inward = context.shared.fluid.link(self.rate);
+        let outward = if self.half_duplex { inward } else { context.shared.fluid.link(self.rate) };
+        Network { context, inward, outward }
     }
 }
 
-impl<'m> Room<'m> for Network<'m> {}
+impl<'m> Component<'m> for Network<'m> {}
 
-impl Metered for Network<'_> {
+impl Probe for Network<'_> {
     fn activity(&self, _: Nanos) -> Option<Activity> {
         let both = [self.inward, self.outward];
         let ways = if self.inward == self.outward { &both[..1] } else { &both[..] };
-        Some(Activity::of_links(ways.iter().map(|link| self.place.site.fluid.usage(*link))))
+        Some(Activity::of_links(ways.iter().map(|link| self.context.shared.fluid.usage(*link))))
     }
 
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
-        let busy = |link| Meter::Area(self.place.site.fluid.usage(link).busy.iter().sum());
+        let busy = |link| Meter::Area(self.context.shared.fluid.usage(link).busy.iter().sum());
         put("inward_busy", busy(self.inward));
         put("outward_busy", busy(self.outward));
     }

@@ -5,16 +5,16 @@
 
 use std::cell::RefCell;
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_kernel::Sim;
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
 use crate::bookings::Bookings;
+use crate::component::{Component, Plan, Probe, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::graph::View;
 use crate::meter::Activity;
-use crate::place::{Edge, Place};
-use crate::room::{Known, Metered, Plan, Room};
 use crate::theory::{Demand, Load, Server};
 use crate::wire::Wire;
 
@@ -73,22 +73,25 @@ impl PortPlan {
 }
 
 impl Plan for PortPlan {
-    type Room<'m> = Port<'m>;
+    type Component<'m> = Port<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Port<'m> {
-        Port { place, plan: self, sim: place.site.sim, bookings: RefCell::default() }
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Port<'m> {
+        Port { context, plan: self, sim: context.shared.sim, bookings: RefCell::default() }
     }
 }
 
-impl Known for PortPlan {
+impl Theory for PortPlan {
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let block = |op: Op, bytes: u64| Block { op, address: 0, bytes };
-        let law = |(p, op, bytes): &(f64, Op, u64)| (*p, Law::Fixed(self.time_for(block(*op, *bytes)).ms()));
-        let held = Law::mixed(load.kinds.iter().map(law).collect());
+        let distribution = |(p, op, bytes): &(f64, Op, u64)| {
+            (*p, Distribution::Fixed(self.time_for(block(*op, *bytes)).ms()))
+        };
+        let held = Distribution::mixed(load.kinds.iter().map(distribution).collect());
         // A message is in several ports at once: who carries it counts its time on the wire once. What is stored first adds up.
         let head = |&(p, op, bytes): &(f64, Op, u64)| p * self.stored(block(op, bytes)).ms();
         let stored: f64 = load.kinds.iter().map(head).sum();
-        let delay = Demand::one(view.id(), Server::Delay, Law::Fixed(self.wire.delay().ms() + stored));
+        let delay =
+            Demand::one(view.id(), Server::Delay, Distribution::Fixed(self.wire.delay().ms() + stored));
         let demands = vec![Demand::one(view.id(), Server::SINGLE, held), delay];
         Ok(demands)
     }
@@ -108,29 +111,29 @@ impl Known for PortPlan {
 
 /// A port in a simulation.
 pub struct Port<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     plan: &'m PortPlan,
     sim: &'m Sim<'m>,
     bookings: RefCell<Bookings>,
 }
 
-impl Metered for Port<'_> {
+impl Probe for Port<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(self.bookings.borrow().activity(now))
     }
 }
 
-impl<'m> Room<'m> for Port<'m> {
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        self.pass(ask, spent);
-        self.sim.until(spent.until()).await;
+impl<'m> Component<'m> for Port<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.pass(request, breakdown);
+        self.sim.until(breakdown.until()).await;
     }
 
     /// Books the port for what comes now; the account ends when the next port may begin with it.
-    fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let now = spent.until();
-        let start = self.bookings.borrow_mut().book(now, self.plan.time_for(ask.work), ask.cause);
-        spent.charge(self.place.id, What::Waiting, start);
-        spent.charge(self.place.id, What::Service, start + self.plan.head(ask.work));
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let now = breakdown.until();
+        let start = self.bookings.borrow_mut().book(now, self.plan.time_for(request.work), request.cause);
+        breakdown.charge(self.context.id, TimeKind::Waiting, start);
+        breakdown.charge(self.context.id, TimeKind::Service, start + self.plan.head(request.work));
     }
 }

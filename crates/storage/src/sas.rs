@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::channel::{Access, Channel, FCP, Frames, Protocol, Tenancies, Turn};
+use crate::component::{Resolved, Spec};
 use crate::graph::{Lowering, View};
-use crate::room::{Lowered, Spec};
 use crate::wire::NS_PER_METRE;
 
 /// Bytes of data in a full frame, and of a frame beside its data: start 4, header 24, checksum 4, end 4 (SPL; Fujitsu MBA3300RC
@@ -97,8 +97,8 @@ impl SasPreset {
 impl Spec for SasSpec {
     type Plan = Self;
 
-    fn lower(&self, _: &mut Lowering) -> Option<Lowered<Self>> {
-        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+    fn lower(&self, _: &mut Lowering) -> Option<Resolved<Self>> {
+        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }
 }
 

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::channel::Sender::{Controller, Disk};
 use crate::channel::{Access, Channel, Protocol, Step, Tenancies, Turn};
+use crate::component::{Resolved, Spec};
 use crate::graph::{Lowering, View};
-use crate::room::{Lowered, Spec};
 
 /// Time from the end of one connection until the winner of the next may select, in ns: bus settle 400, bus free 800, arbitration 2400,
 /// bus clear 800, bus settle 400, and two deskews of 45 (SCSI-2; Fujitsu MAN3184 specifications, table 1.15).
@@ -97,7 +97,7 @@ impl ScsiPreset {
 impl Spec for ScsiBusSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
         if self.burst == Some(Bytes(0)) {
             return at.refuse(
                 "burst",
@@ -105,7 +105,7 @@ impl Spec for ScsiBusSpec {
                 Some("leave it out for no limit"),
             );
         }
-        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }
 }
 

@@ -1,17 +1,17 @@
-//! A station: servers with a service time by law. The queue of the textbooks, and a placeholder for what is not modelled
+//! A station: servers with a service time by distribution. The queue of the textbooks, and a placeholder for what is not modelled
 //! in detail.
 
-use headrace_analytic::Law;
-use headrace_kernel::{Priority, Resource, Stream};
+use headrace_analytic::Distribution;
+use headrace_kernel::{Priority, Resource, RngStream};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, Op, Spent, TimeSpec, What};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::graph::{Lowering, View};
 use crate::meter::Activity;
-use crate::place::{Edge, Place};
-use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 use crate::theory::{self, Demand, Load, Model, Server};
 
 /// Servers with one queue, whose service time does not depend on the request.
@@ -55,31 +55,32 @@ const fn one_tib() -> Bytes {
 impl StationSpec {
     /// The mean work of a request, over the number of servers, in ms.
     fn work_ms(&self) -> f64 {
-        self.service.law().mean() / f64::from(self.servers)
+        self.service.distribution().mean() / f64::from(self.servers)
     }
 }
 
 impl Spec for StationSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
-        let nothing = (self.service.law().mean() <= 0.0).then(|| "a service takes some time".to_owned());
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+        let nothing =
+            (self.service.distribution().mean() <= 0.0).then(|| "a service takes some time".to_owned());
         if let Some(problem) = self.service.problem().or(nothing) {
             return at.refuse("service", problem, None);
         }
         if self.capacity.0 > crate::graph::MAX_BYTES {
             return at.refuse("capacity", "a station addresses at most 1 EiB", None);
         }
-        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: self.capacity })
+        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: self.capacity })
     }
 }
 
-impl Known for StationSpec {
-    fn service(&self, view: View, _: Op, _: u64) -> Result<Law, String> {
+impl Theory for StationSpec {
+    fn service(&self, view: View, _: Op, _: u64) -> Result<Distribution, String> {
         if self.servers > 1 {
             return Err(format!("one server: `{}` has {}", view.path(), self.servers));
         }
-        Ok(self.service.law())
+        Ok(self.service.distribution())
     }
 
     fn model(&self, view: View, _: &Load) -> Result<Model, String> {
@@ -91,7 +92,7 @@ impl Known for StationSpec {
             )));
         }
         Ok(match self.service(view, Op::Read, 0) {
-            Ok(law) => Model::Single { law, share: 1.0, formula: "M/G/1", mild: None },
+            Ok(distribution) => Model::Single { distribution, share: 1.0, formula: "M/G/1", mild: None },
             Err(fails) => busy(fails),
         })
     }
@@ -102,7 +103,7 @@ impl Known for StationSpec {
             Order::Priority => theory::Order::Urgent,
         };
         let server = Server::Queue { servers: self.servers, order };
-        Ok(vec![Demand::one(view.id(), server, self.service.law())])
+        Ok(vec![Demand::one(view.id(), server, self.service.distribution())])
     }
 
     fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
@@ -133,39 +134,39 @@ enum Servers<'m> {
 
 /// A station in a simulation.
 pub struct Station<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     servers: Servers<'m>,
     service: TimeSpec,
-    draws: Stream,
+    draws: RngStream,
 }
 
 impl Plan for StationSpec {
-    type Room<'m> = Station<'m>;
+    type Component<'m> = Station<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Station<'m> {
-        let (sim, many) = (place.site.sim, u64::from(self.servers));
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Station<'m> {
+        let (sim, many) = (context.shared.sim, u64::from(self.servers));
         let servers = match self.order {
             Order::FirstCome => Servers::FirstCome(Resource::fcfs(sim, many)),
             Order::Priority => Servers::Priority(Resource::new(sim, many, Priority::default())),
         };
-        Station { servers, service: self.service, draws: place.stream("service"), place }
+        Station { servers, service: self.service, draws: context.stream("service"), context }
     }
 }
 
 impl Station<'_> {
     #[inline]
-    fn service_of(&self, ask: &Ask<Block>) -> Nanos {
-        self.service.draw(&mut self.draws.of(ask.key))
+    fn service_of(&self, request: &Request<Block>) -> Nanos {
+        self.service.draw(&mut self.draws.of(request.key))
     }
 
     #[inline]
-    fn charge(&self, spent: &mut Spent, began: Nanos, ended: Nanos) {
-        spent.charge(self.place.id, What::Waiting, began);
-        spent.charge(self.place.id, What::Service, ended);
+    fn charge(&self, breakdown: &mut Breakdown, began: Nanos, ended: Nanos) {
+        breakdown.charge(self.context.id, TimeKind::Waiting, began);
+        breakdown.charge(self.context.id, TimeKind::Service, ended);
     }
 }
 
-impl Metered for Station<'_> {
+impl Probe for Station<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(match &self.servers {
             Servers::FirstCome(servers) => Activity::of(servers.servers(), &servers.usage(), now),
@@ -174,24 +175,24 @@ impl Metered for Station<'_> {
     }
 }
 
-impl<'m> Room<'m> for Station<'m> {
+impl<'m> Component<'m> for Station<'m> {
     #[inline]
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let service = self.service_of(ask);
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let service = self.service_of(request);
         match &self.servers {
             Servers::FirstCome(servers) => servers.serve(service).await,
-            Servers::Priority(servers) => servers.serve_by(u32::from(ask.priority), service).await,
+            Servers::Priority(servers) => servers.serve_by(u32::from(request.priority), service).await,
         };
-        let ended = self.place.site.sim.now();
-        self.charge(spent, ended - service, ended);
+        let ended = self.context.shared.sim.now();
+        self.charge(breakdown, ended - service, ended);
     }
 
     #[inline(always)] // As in the resource.
-    fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let Servers::FirstCome(servers) = &self.servers else {
             unreachable!("a station with priorities is not in order")
         };
-        let pass = servers.pass(spent.until(), |start| start + self.service_of(ask));
-        self.charge(spent, pass.start, pass.end);
+        let pass = servers.pass(breakdown.until(), |start| start + self.service_of(request));
+        self.charge(breakdown, pass.start, pass.end);
     }
 }

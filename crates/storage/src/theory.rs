@@ -1,10 +1,10 @@
-//! The terms in which rooms tell theory how they serve a load.
+//! The terms in which components tell theory how they serve a load.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
-use crate::crossing::Phase;
+use crate::path_transfer::Phase;
 
 /// The requests of one stream, as a component sees them.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +60,7 @@ pub enum Model {
     /// One queue with one server.
     Single {
         /// How long each request holds the server.
-        law: Law,
+        distribution: Distribution,
         /// The share of the requests that comes to this server.
         share: f64,
         /// What the formula is called.
@@ -71,7 +71,7 @@ pub enum Model {
     /// Each request visits several servers at once and is done with the last.
     Forked {
         /// How long the largest part holds its server.
-        law: Law,
+        distribution: Distribution,
         /// Over how many servers a request is spread.
         branches: u32,
         /// The share of the requests that comes to each server.
@@ -95,7 +95,7 @@ impl Model {
     /// is that server's utilisation.
     pub fn work_ms(&self) -> f64 {
         match self {
-            Self::Single { law, share, .. } => law.mean() * share,
+            Self::Single { distribution, share, .. } => distribution.mean() * share,
             Self::Forked { work_ms, .. } | Self::Busy { work_ms, .. } => *work_ms,
         }
     }
@@ -111,7 +111,7 @@ pub struct Demand {
     /// The mean number of visits of one request.
     pub visits: f64,
     /// How long each visit holds a server.
-    pub law: Law,
+    pub distribution: Distribution,
     /// How many visits of one request go on side by side, at several such nodes: it waits for one of them.
     pub beside: f64,
     /// An assumption of the formulas that fails here.
@@ -136,16 +136,16 @@ pub enum Server {
     },
     /// Nobody waits.
     Delay,
-    /// Nobody waits either, but at most this number of requests is on its way: places that each holds for as long as the law says where nobody
+    /// Nobody waits either, but at most this number of requests is on its way: places that each holds for as long as the distribution says where nobody
     /// queues, and longer otherwise.
     Places(u32),
-    /// Parts that go on side by side at several queues wait for the last. The law of a visit is then what that adds to the largest
+    /// Parts that go on side by side at several queues wait for the last. The distribution of a visit is then what that adds to the largest
     /// part's time where nobody queues.
     Join {
         /// How many parts.
         branches: u32,
         /// How long the largest holds its server.
-        part: Law,
+        part: Distribution,
     },
 }
 
@@ -169,12 +169,12 @@ impl Server {
 
 impl Demand {
     /// One visit to a node.
-    pub fn one(node: NodeId, server: Server, law: Law) -> Self {
+    pub fn one(node: NodeId, server: Server, distribution: Distribution) -> Self {
         Self {
             node,
             server,
             visits: 1.0,
-            law,
+            distribution,
             beside: 1.0,
             fails: None,
             message: None,
@@ -185,7 +185,7 @@ impl Demand {
 
     /// The work that one request brings the node, in ms.
     pub fn work_ms(&self) -> f64 {
-        self.visits * self.law.mean()
+        self.visits * self.distribution.mean()
     }
 
     /// The demand where the same request comes `visits` times, `beside` of them in parallel.

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, NodeId, Op, Spent, What};
+use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 use serde::Serialize;
 
 /// The journeys of the first requests of a run.
@@ -68,37 +68,37 @@ impl Timeline {
 
     /// A request of `stream` is born; it is followed if it is one of the first.
     #[inline]
-    pub fn born(&self, stream: usize, now: Nanos, ask: &Ask<Block>) {
+    pub fn born(&self, stream: usize, now: Nanos, request: &Request<Block>) {
         if self.free.get() > 0 {
-            self.follow(stream, now, ask);
+            self.follow(stream, now, request);
         }
     }
 
     #[cold]
-    fn follow(&self, stream: usize, now: Nanos, ask: &Ask<Block>) {
+    fn follow(&self, stream: usize, now: Nanos, request: &Request<Block>) {
         self.free.set(self.free.get() - 1);
         let mut journeys = self.journeys.borrow_mut();
-        self.followed.borrow_mut().insert(ask.root, journeys.len());
-        let Block { op, address, bytes } = ask.work;
+        self.followed.borrow_mut().insert(request.root, journeys.len());
+        let Block { op, address, bytes } = request.work;
         let born_ns = now.0;
         journeys.push(Journey { stream, op, address, bytes, born_ns, answered_ns: None, visits: Vec::new() });
     }
 
     /// A component is done with a request, or with a part of one, whose account had `before` legs when it came.
     #[inline(never)]
-    pub fn visited(&self, at: NodeId, ask: &Ask<Block>, spent: &Spent, before: usize) {
-        if let Some(journey) = self.followed.borrow().get(&ask.root) {
-            self.journeys.borrow_mut()[*journey].visits.push(visit(at, ask, spent, before));
+    pub fn visited(&self, at: NodeId, request: &Request<Block>, breakdown: &Breakdown, before: usize) {
+        if let Some(journey) = self.followed.borrow().get(&request.root) {
+            self.journeys.borrow_mut()[*journey].visits.push(visit(at, request, breakdown, before));
         }
     }
 
     /// A request is answered.
     #[inline]
-    pub fn answered(&self, ask: &Ask<Block>, now: Nanos) {
+    pub fn answered(&self, request: &Request<Block>, now: Nanos) {
         if !self.wanted {
             return;
         }
-        if let Some(journey) = self.followed.borrow_mut().remove(&ask.root) {
+        if let Some(journey) = self.followed.borrow_mut().remove(&request.root) {
             self.journeys.borrow_mut()[journey].answered_ns = Some(now.0);
         }
     }
@@ -109,12 +109,12 @@ impl Timeline {
     }
 }
 
-fn visit(at: NodeId, ask: &Ask<Block>, spent: &Spent, before: usize) -> Visit {
-    let Block { address, bytes, .. } = ask.work;
-    let (earlier, own) = spent.legs().split_at(before);
-    let came = earlier.last().map_or(spent.began(), |leg| leg.until);
-    let waited = own.first().filter(|leg| leg.at == at && leg.what == What::Waiting);
+fn visit(at: NodeId, request: &Request<Block>, breakdown: &Breakdown, before: usize) -> Visit {
+    let Block { address, bytes, .. } = request.work;
+    let (earlier, own) = breakdown.legs().split_at(before);
+    let came = earlier.last().map_or(breakdown.began(), |leg| leg.until);
+    let waited = own.first().filter(|leg| leg.at == at && leg.what == TimeKind::Waiting);
     let began = waited.map_or(came, |leg| leg.until);
-    let (came_ns, began_ns, left_ns) = (came.0, began.0, spent.until().0);
+    let (came_ns, began_ns, left_ns) = (came.0, began.0, breakdown.until().0);
     Visit { component: at.0, address, bytes, came_ns, began_ns, left_ns }
 }

@@ -1,6 +1,6 @@
 //! Times and sizes that are fixed or drawn.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_kernel::Draws;
 use headrace_units::{Bytes, Nanos};
 use schemars::JsonSchema;
@@ -46,7 +46,7 @@ impl Default for TimeSpec {
 }
 
 impl TimeSpec {
-    /// A time by this law.
+    /// A time by this distribution.
     #[inline(always)] // As a call, the generator would be written to memory and read back.
     pub fn draw(&self, draws: &mut Draws) -> Nanos {
         match *self {
@@ -59,13 +59,15 @@ impl TimeSpec {
         }
     }
 
-    /// The law in theory's terms, in milliseconds.
-    pub fn law(&self) -> Law {
+    /// The distribution in theory's terms, in milliseconds.
+    pub fn distribution(&self) -> Distribution {
         match *self {
-            Self::Fixed(time) => Law::Fixed(time.ms()),
-            Self::Drawn(DrawnTime::Exponential(mean)) => Law::exponential(mean.ms()),
-            Self::Drawn(DrawnTime::Erlang { stages, mean }) => Law::erlang(stages, mean.ms()),
-            Self::Drawn(DrawnTime::Uniform { from, to }) => Law::Uniform { from: from.ms(), to: to.ms() },
+            Self::Fixed(time) => Distribution::Fixed(time.ms()),
+            Self::Drawn(DrawnTime::Exponential(mean)) => Distribution::exponential(mean.ms()),
+            Self::Drawn(DrawnTime::Erlang { stages, mean }) => Distribution::erlang(stages, mean.ms()),
+            Self::Drawn(DrawnTime::Uniform { from, to }) => {
+                Distribution::Uniform { from: from.ms(), to: to.ms() }
+            }
         }
     }
 
@@ -157,7 +159,7 @@ impl SizeSpec {
         }
     }
 
-    /// A size by this law.
+    /// A size by this distribution.
     #[inline]
     pub fn draw(&self, draws: &mut Draws) -> Bytes {
         match self {

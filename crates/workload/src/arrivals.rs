@@ -1,6 +1,6 @@
 //! When the requests of an open stream come.
 
-use headrace_kernel::{Draws, Stream};
+use headrace_kernel::{Draws, RngStream};
 use headrace_units::{Nanos, PerSecond};
 
 use crate::spec::{ArrivalSpec, BatchSize};
@@ -32,7 +32,7 @@ struct Bursty {
 
 impl Arrivals {
     /// The arrivals of a stream; `None` where it is not open.
-    pub fn new(spec: &ArrivalSpec, stream: Stream) -> Option<Self> {
+    pub fn new(spec: &ArrivalSpec, stream: RngStream) -> Option<Self> {
         let mut draws = stream.draws();
         let mean = |rate: &PerSecond| rate.interval_secs();
         let process = match spec {
@@ -160,7 +160,7 @@ mod tests {
             ArrivalSpec::Batches { rate: per_second(5.0), size: BatchSize::Geometric { geometric: 8.0 } },
         ];
         for spec in specs {
-            let mut arrivals = Arrivals::new(&spec, Stream::named(7, "users", "arrivals")).unwrap();
+            let mut arrivals = Arrivals::new(&spec, RngStream::named(7, "users", "arrivals")).unwrap();
             let n = 1_000_000;
             let total: f64 = (0..n).map(|_| arrivals.gap().secs()).sum();
             let (found, wanted) = (f64::from(n) / total, spec.mean_rate().unwrap());
@@ -178,7 +178,7 @@ mod tests {
             calm_for: Nanos::from_ms(800.0),
             burst_for: Nanos::from_ms(200.0),
         };
-        let mut arrivals = Arrivals::new(&spec, Stream::named(1, "users", "arrivals")).unwrap();
+        let mut arrivals = Arrivals::new(&spec, RngStream::named(1, "users", "arrivals")).unwrap();
         let (window, windows) = (50.0, 4000);
         let mut counts = vec![0.0; windows];
         let mut now = 0.0;

@@ -34,7 +34,7 @@ impl Extents {
         Bytes(size.0.next_multiple_of(MIB).saturating_mul(files))
     }
 
-    /// Files `first` to before `first + files` of the `all` that share `room` bytes from `from` on, where they fit.
+    /// Files `first` to before `first + files` of the `all` that share `component` bytes from `from` on, where they fit.
     pub fn place(
         placement: Placement,
         size: Bytes,

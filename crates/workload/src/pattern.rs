@@ -114,12 +114,12 @@ fn scattering_stride(spots: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headrace_kernel::Stream;
+    use headrace_kernel::RngStream;
     use proptest::prelude::*;
 
     fn addresses(spec: PatternSpec, footprint: u64, align: u64, bytes: u64, n: usize) -> Vec<u64> {
         let mut pattern = Pattern::new(spec, footprint, align);
-        let mut draws = Stream::named(1, "users", "addresses").draws();
+        let mut draws = RngStream::named(1, "users", "addresses").draws();
         (0..n).map(|_| pattern.address(bytes, &mut draws)).collect()
     }
 

@@ -1,8 +1,8 @@
 //! Making the requests of a stream.
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 use headrace_units::Bytes;
-use headrace_work::{Ask, Block, Op, SizeSpec};
+use headrace_work::{Block, Op, Request, SizeSpec};
 
 use crate::files::{Extents, InFiles};
 use crate::pattern::Pattern;
@@ -11,7 +11,7 @@ use crate::spec::StreamSpec;
 /// Makes the requests of a stream, one number after another.
 #[derive(Clone, Debug)]
 pub struct Requests {
-    stream: Stream,
+    stream: RngStream,
     reads: f64,
     /// What those do that are not reads.
     otherwise: Op,
@@ -28,7 +28,7 @@ pub struct Requests {
 
 impl Requests {
     /// The requests of `spec`, to a component that holds `capacity` bytes.
-    pub fn new(spec: &StreamSpec, capacity: u64, stream: Stream) -> Self {
+    pub fn new(spec: &StreamSpec, capacity: u64, stream: RngStream) -> Self {
         let (from, footprint) = spec.addressed(Bytes(capacity));
         let pattern = Pattern::new(spec.pattern, footprint.0, spec.alignment().0);
         Self {
@@ -69,12 +69,12 @@ impl Requests {
 
     /// The next request. It is written in place: moving it costs as much as drawing it.
     #[inline(always)] // A call costs a third of it.
-    pub fn make(&mut self, ask: &mut Ask<Block>) {
+    pub fn make(&mut self, request: &mut Request<Block>) {
         let number = self.made;
         self.made += 1;
         let key = self.stream.key(number);
-        (ask.root, ask.key) = (key, key);
-        ask.work = self.alike.unwrap_or_else(|| self.draw(number));
+        (request.root, request.key) = (key, key);
+        request.work = self.alike.unwrap_or_else(|| self.draw(number));
     }
 
     #[inline]
@@ -125,11 +125,11 @@ mod tests {
 
     fn addresses(pattern: PatternSpec, region: Region) -> Vec<u64> {
         let mut requests =
-            Requests::new(&spec(pattern, Some(region)), 1000 * KIB, Stream::named(1, "users", "requests"));
-        let mut ask = Ask::BLANK;
+            Requests::new(&spec(pattern, Some(region)), 1000 * KIB, RngStream::named(1, "users", "requests"));
+        let mut request = Request::BLANK;
         let mut next = || {
-            requests.make(&mut ask);
-            ask.work.address
+            requests.make(&mut request);
+            request.work.address
         };
         (0..500).map(|_| next()).collect()
     }
@@ -139,14 +139,14 @@ mod tests {
     fn without_addresses_everything_else_stays() {
         let spec = |op| StreamSpec { op, ..spec(PatternSpec::Uniform, None) };
         for op in [OpSpec::Read, OpSpec::Write, OpSpec::Reads(headrace_units::Fraction(0.3))] {
-            let all = Requests::new(&spec(op), 1000 * KIB, Stream::named(1, "users", "requests"));
+            let all = Requests::new(&spec(op), 1000 * KIB, RngStream::named(1, "users", "requests"));
             let (mut some, mut all) = (all.clone().without_addresses(), all);
-            let (mut one, mut other) = (Ask::BLANK, Ask::BLANK);
+            let (mut one, mut other) = (Request::BLANK, Request::BLANK);
             for _ in 0..100 {
                 some.make(&mut one);
                 all.make(&mut other);
                 let address = other.work.address;
-                assert_eq!(Ask { work: Block { address, ..one.work }, ..one }, other);
+                assert_eq!(Request { work: Block { address, ..one.work }, ..one }, other);
             }
         }
     }

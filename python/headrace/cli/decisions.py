@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from headrace import reports
-from headrace.cli.asking import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
 from headrace.cli.commands import Commands
 from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes, texts
+from headrace.cli.runner import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
 from headrace.experiment import design, precision, stored
 from headrace.files import keep_apart
 from headrace.scenario import load

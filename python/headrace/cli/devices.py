@@ -12,8 +12,8 @@ import typer
 from headrace._core import ScenarioError
 from headrace.cli.commands import Commands
 from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, texts, write
+from headrace.errors import is_path, printable
 from headrace.files import keep_apart, write_whole
-from headrace.mistakes import is_path, printable
 
 Json = dict[str, Any]
 

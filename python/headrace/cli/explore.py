@@ -7,7 +7,7 @@ import typer
 
 from headrace._core import ScenarioError
 from headrace.cli.options import MISTAKE, File, Sets, changes, refuse
-from headrace.mistakes import read_text, refusal
+from headrace.errors import read_text, refusal
 
 
 def explore(

@@ -8,8 +8,8 @@ import typer
 
 from headrace._core import ScenarioError
 from headrace.cli.options import AsJson, ReportFile, Requests, Stream, refuse, write
+from headrace.errors import printable, refusal
 from headrace.files import keep_apart, write_whole
-from headrace.mistakes import printable, refusal
 
 if TYPE_CHECKING:
     from headrace.measurement import Measurement
@@ -141,10 +141,10 @@ def measure(
     Files are made in a folder of their own, and removed at the end and on Ctrl-C. Devices and files that are there
     already are never written to.
     """
-    from headrace.measurement import taking  # noqa: PLC0415
+    from headrace.measurement import benchmark  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
 
-    plan = taking.Plan(
+    plan = benchmark.Plan(
         records=_sizes(records, "--record-sizes"),
         files=_sizes(files, "--file-sizes"),
         streams=_counts(streams, "--streams"),
@@ -155,7 +155,7 @@ def measure(
     )
     try:
         with progress.saying(quiet=as_json) as tell:
-            found = taking.measure(target, plan, fio=fio, transfers=transfers, tell=tell)
+            found = benchmark.measure(target, plan, fio=fio, transfers=transfers, tell=tell)
     except ScenarioError as error:
         refuse(error, as_json)
     _measurement(found, to, as_json)
@@ -185,7 +185,7 @@ def _counts(text: str, option: str) -> tuple[int, ...]:
 
 
 def _ops(text: str) -> tuple[str, ...]:
-    from headrace.measurement.taking import OPS  # noqa: PLC0415
+    from headrace.measurement.benchmark import OPS  # noqa: PLC0415
 
     found = tuple(_parts(text))
     if not found or not set(found) <= set(OPS):

@@ -12,8 +12,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from headrace._core import ScenarioError
+from headrace.errors import printable
 from headrace.files import NotKept
-from headrace.mistakes import printable
 
 File = Annotated[Path, typer.Argument(help="Scenario (YAML).", show_default=False)]
 ScenarioOrExperiment = Annotated[Path, typer.Argument(help="Scenario or experiment (YAML).", show_default=False)]

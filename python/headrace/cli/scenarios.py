@@ -10,7 +10,6 @@ import typer
 
 from headrace import _core, scenario
 from headrace._core import ScenarioError
-from headrace.cli.asking import Budget, PrecisionOption, precision_of
 from headrace.cli.options import (
     CUT_SHORT,
     INTERRUPTED,
@@ -27,11 +26,12 @@ from headrace.cli.options import (
     telling_losses,
     write,
 )
+from headrace.cli.runner import Budget, PrecisionOption, precision_of
 from headrace.devices import catalogue
+from headrace.errors import is_path, read_text
 from headrace.experiment import design
 from headrace.experiment.precision import run_until_precise
 from headrace.files import keep_apart
-from headrace.mistakes import is_path, read_text
 from headrace.results import Results
 from headrace.view import words
 

@@ -9,9 +9,9 @@ import typer
 
 from headrace import reports
 from headrace._core import ScenarioError
-from headrace.cli.asking import served
 from headrace.cli.commands import Commands
 from headrace.cli.options import AsJson, LivePage, ReportFile, refuse, write
+from headrace.cli.runner import served
 
 if TYPE_CHECKING:
     from headrace.study import Report

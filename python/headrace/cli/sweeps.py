@@ -11,18 +11,6 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.asking import (
-    Budget,
-    How,
-    PrecisionOption,
-    Replications,
-    StoreFolder,
-    Vary,
-    Workers,
-    answered,
-    axes_of,
-    precision_of,
-)
 from headrace.cli.commands import Commands
 from headrace.cli.options import (
     CUT_SHORT,
@@ -35,11 +23,23 @@ from headrace.cli.options import (
     refuse,
     write,
 )
+from headrace.cli.runner import (
+    Budget,
+    How,
+    PrecisionOption,
+    Replications,
+    StoreFolder,
+    Vary,
+    Workers,
+    answered,
+    axes_of,
+    precision_of,
+)
+from headrace.errors import read_text
 from headrace.experiment import design, engines, rounds, stored
 from headrace.experiment.query import Rows, asked, plain
 from headrace.experiment.table import Table
 from headrace.files import keep_apart
-from headrace.mistakes import read_text
 from headrace.scenario import load
 
 Json = dict[str, Any]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import _core, reports
-from headrace.mistakes import is_path, read_text, refusal, refuse_endless
+from headrace.errors import is_path, read_text, refusal, refuse_endless
 
 Json = dict[str, Any]
 

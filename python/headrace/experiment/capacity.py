@@ -9,13 +9,13 @@ from typing import Any
 
 from headrace import reports
 from headrace._core import ScenarioError
+from headrace.errors import is_overload, refusal
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, objective, one_or_more
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
-from headrace.mistakes import is_overload, refusal
 from headrace.scenario import Scenario, load
 from headrace.stopped import Interrupted
 

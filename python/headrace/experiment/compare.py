@@ -7,15 +7,15 @@ from typing import Any
 
 from headrace import reports
 from headrace._core import of_few
+from headrace.errors import refusal
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record
-from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
 from headrace.stopped import Interrupted
-from headrace.times import interval, told
+from headrace.times import format_time, interval
 
 Json = dict[str, Any]
 
@@ -101,7 +101,7 @@ def _whose(one: Difference) -> str:
 def _change(one: Difference) -> str:
     word = "slower" if one.difference > 0 else "faster"
     if one.percent is None:
-        return f"{told(abs(one.difference), one.half_width)} {word}"
+        return f"{format_time(abs(one.difference), one.half_width)} {word}"
     middle, half = one.percent
     return f"{interval(abs(middle), half)} % {word}"
 

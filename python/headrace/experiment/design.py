@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from headrace import _core
+from headrace.errors import read_text, refusal
 from headrace.experiment import formula
 from headrace.experiment.precision import Precision
-from headrace.mistakes import read_text, refusal
 from headrace.scenario import Scenario, load
 
 Json = dict[str, Any]

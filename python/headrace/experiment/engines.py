@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol
 
+from headrace.errors import refusal
 from headrace.experiment.task import Record, Task
-from headrace.mistakes import refusal
 
 
 class Engine(Protocol):

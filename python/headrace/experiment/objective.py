@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headrace.errors import refusal
 from headrace.experiment import formula
 from headrace.experiment.formula import Quantity, quantity
-from headrace.mistakes import refusal
-from headrace.times import interval, told
+from headrace.times import format_time, interval
 
 ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
 TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")}
@@ -97,7 +97,7 @@ class Objective:
 
     def told(self, middle: float, half: float | None) -> str:
         """Write a value with its interval, and with its unit where it has one."""
-        return told(middle, half) if self.is_time else interval(middle, half)
+        return format_time(middle, half) if self.is_time else interval(middle, half)
 
     @property
     def is_limit(self) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import reports
 from headrace._core import ScenarioError
+from headrace.errors import refusal
 from headrace.experiment import design, search
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
@@ -20,7 +21,6 @@ from headrace.experiment.objective import Objective, objective, one_or_more
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.store import Store
 from headrace.experiment.table import Table
-from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
 from headrace.stopped import Interrupted
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headrace.errors import refusal
 from headrace.experiment.objective import TIMES, asked_for, objective
-from headrace.mistakes import refusal
 from headrace.results import Results
 from headrace.scenario import Scenario
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from headrace.errors import refusal
 from headrace.experiment.stored import check_sum, frame, manifest
-from headrace.mistakes import refusal
 
 Rows = Iterator[tuple[Any, ...]]
 

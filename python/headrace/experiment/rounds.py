@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from headrace._core import ScenarioError
+from headrace.errors import is_overload
 from headrace.experiment.design import Experiment, Point, varied
 from headrace.experiment.engines import Engine, Local
 from headrace.experiment.precision import Precision
 from headrace.experiment.store import Memory, Store
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record, Task
-from headrace.mistakes import is_overload
 from headrace.scenario import Scenario, load
 from headrace.stopped import Interrupted
 

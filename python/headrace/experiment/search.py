@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headrace.errors import refusal
 from headrace.experiment.design import Point, Value
-from headrace.mistakes import refusal
 
 # What Optuna writes beside the records of a store: its own format, which `optuna-dashboard FOLDER/optuna.log` draws.
 STUDY = "optuna.log"

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import reports
+from headrace.errors import refusal
 from headrace.experiment import design
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import asked_for, objective
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import half_width
-from headrace.mistakes import refusal
 from headrace.scenario import Scenario, load
 from headrace.stopped import Interrupted
-from headrace.times import interval, told
+from headrace.times import format_time, interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ class Sensitivity(reports.InNotebook):
         nothing = [effect.place for effect in by_size if effect.effect[0] <= effect.effect[1]]
         if first.place in nothing:
             return f"No field has a significant effect on {metric} ({self.method}, {self.runs} runs)."
-        write = told if self.metric.endswith("_ms") else interval
+        write = format_time if self.metric.endswith("_ms") else interval
         effect = (
             f"a share of {interval(*first.effect)} of the variance"
             if self.method == "sobol"

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from headrace._core import ScenarioError, __version__
+from headrace.errors import refusal
 from headrace.experiment import stored
 from headrace.experiment.design import Experiment
 from headrace.experiment.task import Record
 from headrace.files import NotKept, is_free, keep_apart, tidy
-from headrace.mistakes import refusal
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]

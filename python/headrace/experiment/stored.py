@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from headrace._core import ScenarioError
+from headrace.errors import read_text, refusal
 from headrace.experiment.task import Record
 from headrace.files import as_parquet, whole, write_whole
-from headrace.mistakes import read_text, refusal
 
 if TYPE_CHECKING:
     import polars

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import reports
 from headrace._core import have_settled, is_filling
+from headrace.errors import refusal
 from headrace.experiment import stored
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.formula import quantity
 from headrace.experiment.precision import LEAST, SEQUENTIAL, known, named, of_streams
 from headrace.experiment.task import STATISTICS, Record
-from headrace.mistakes import refusal
 from headrace.scenario import Scenario
-from headrace.times import interval, told
+from headrace.times import format_time, interval
 
 if TYPE_CHECKING:
     import polars
@@ -323,7 +323,7 @@ def written(metric: str, middle: float, half: float | None) -> str:
     >>> written("users.mean_ms", 76_918.0, 35_724.0), written("users.requests_per_s", 12.5, None)
     ('77 ± 36 s', '12.5')
     """
-    return told(middle, half) if metric.endswith("_ms") else interval(middle, half)
+    return format_time(middle, half) if metric.endswith("_ms") else interval(middle, half)
 
 
 def in_words(metric: str) -> str:

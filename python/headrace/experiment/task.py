@@ -12,8 +12,8 @@ from typing import Any, TypedDict
 
 from headrace import devices
 from headrace._core import ScenarioError
+from headrace.errors import is_overload, is_path
 from headrace.experiment.design import Point, Value
-from headrace.mistakes import is_overload, is_path
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headrace._core import ScenarioError
+from headrace.errors import read_text, refusal
 from headrace.explore.document import edited
 from headrace.explore.fields import Value
 from headrace.files import keep_apart, write_whole
-from headrace.mistakes import read_text, refusal
 from headrace.scenario import Scenario
 
 

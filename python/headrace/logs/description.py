@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args, get_origin
 import yaml
 
 from headrace import _core
-from headrace.mistakes import read_text, refusal
+from headrace.errors import read_text, refusal
 
 FOLDER = Path(__file__).parent / "descriptions"
 MOST_FILES = 10**8

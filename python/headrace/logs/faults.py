@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from headrace._core import ScenarioError
-from headrace.mistakes import printable
+from headrace.errors import printable
 
 Json = dict[str, object]
 

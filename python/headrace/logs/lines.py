@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from headrace.mistakes import refusal, refuse_endless
+from headrace.errors import refusal, refuse_endless
 
 CHUNK = 8 << 20
 LONGEST = 1 << 20  # No line of a log is longer; what is (a disk image) is no log.

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import polars as pl
 
+from headrace.errors import refusal
 from headrace.logs import lines, table
 from headrace.logs.faults import Fault, Faults
 from headrace.logs.formats import BY_NAME, Format, named
 from headrace.logs.merge import merge
-from headrace.mistakes import refusal
 
 LOOKED_AT = 200  # Number of lines from which the format is detected.
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
+from headrace.errors import refusal
 from headrace.logs.analysis import analyse
 from headrace.logs.analysis.concurrency import concurrency
 from headrace.logs.reading import Log
-from headrace.mistakes import refusal
 
 Json = dict[str, Any]
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import polars as pl
 
 from headrace._core import __version__
+from headrace.errors import refusal
 from headrace.files import as_parquet, whole, write_whole
 from headrace.logs.description import Description, load
 from headrace.logs.formats import cartridges, cond, dcache, stat, transfers
 from headrace.logs.replayed import write as write_operations
 from headrace.logs.synthesise import jobs
-from headrace.mistakes import refusal
 
 CARTRIDGE = 1_200_000_000  # Bytes; so much of what is staged lies on one cartridge of a synthetic cartridge log.
 WRITERS: dict[str, Callable[[pl.DataFrame], pl.Series]] = {

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core, reports
 from headrace.devices import fitted as rows
+from headrace.errors import refusal
 from headrace.measurement import comparison, loads
 from headrace.measurement.loads import Load
 from headrace.measurement.points import Measurement
-from headrace.mistakes import refusal
 from headrace.scenario import Scenario
 
 if TYPE_CHECKING:

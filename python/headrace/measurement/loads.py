@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from headrace.errors import refusal
 from headrace.measurement.points import PERCENTILES, Measurement
-from headrace.mistakes import refusal
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.errors import read_text, refusal
 from headrace.files import as_parquet, whole, write_whole
-from headrace.mistakes import read_text, refusal
 
 if TYPE_CHECKING:
     import polars

@@ -44,7 +44,7 @@ impl Sums {
     }
 }
 
-/// N/(Z + N D) ≤ X ≤ min(1/D_max, N/(Z + D)). They hold for any law of service. `None` for several classes.
+/// N/(Z + N D) ≤ X ≤ min(1/D_max, N/(Z + D)). They hold for any distribution of service. `None` for several classes.
 pub fn asymptotic(network: &Network) -> Option<Bounds> {
     let Sums { clients: n, think, total, largest, .. } = Sums::of(network)?;
     Some(Bounds { from: n / (think + n * total), to: (n / (think + total)).min(1.0 / largest) })

@@ -141,9 +141,9 @@ impl Network {
     /// What one class does where each unit of work takes it `slowed` as long.
     fn class(&self, class: usize, clients: u32, slowed: &[f64]) -> Flow {
         let each = || self.stations.iter().zip(slowed);
-        let spent =
+        let breakdown =
             |(station, slowed): (&Station, &f64)| station.paths[class] * slowed + station.joined(class);
-        let response = each().map(spent).sum::<f64>();
+        let response = each().map(breakdown).sum::<f64>();
         let cycle = self.classes[class].think + response;
         let throughput = if clients == 0 || cycle <= 0.0 { 0.0 } else { f64::from(clients) / cycle };
         let held = |station: &Station, slowed: &f64| station.demands[class] * slowed + station.joins[class];

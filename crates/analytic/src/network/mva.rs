@@ -2,7 +2,7 @@
 //!
 //! An arriving request finds the network as it is on average with one client of its class less. Exact in networks of product
 //! form: exponential service with the same mean for all classes where requests are served first come, first served, and any
-//! law where they are not kept waiting (delays) or share the server.
+//! distribution where they are not kept waiting (delays) or share the server.
 
 use super::{Network, Solution, Station};
 
@@ -70,9 +70,9 @@ fn recursion(
             return (solution, here);
         }
         // Any class that asks will do; at the smallest population nobody does.
-        let asks = clients.iter().position(|clients| *clients > 0);
+        let requests = clients.iter().position(|clients| *clients > 0);
         let idle = |queue: usize| {
-            let Some(class) = asks else { return 1.0 };
+            let Some(class) = requests else { return 1.0 };
             let this = at * full.len() + class;
             let (without, with) = (cycles[removed | 1 << queue][this], here[this]);
             let before = found[at - strides[class]].fewer[several[queue]][0];

@@ -1,4 +1,4 @@
-//! Networks against each other, against numbers computed by hand, and against laws that hold of all.
+//! Networks against each other, against numbers computed by hand, and against distributions that hold of all.
 
 use proptest::prelude::*;
 

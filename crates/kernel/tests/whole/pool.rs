@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use crate::common::{ms, run};
-use headrace_kernel::{Crew, Pool, Sim, Stream};
+use headrace_kernel::{Pool, RngStream, Sim, WorkerPool};
 use headrace_units::Nanos;
 use proptest::prelude::*;
 
@@ -81,7 +81,7 @@ proptest! {
         let (pool, out) = (Pool::new(&sim, capacity, capacity), RefCell::new((0, Vec::new())));
         let (s, p, o) = (&sim, &pool, &out);
         let whole = move || assert_eq!(p.held() + o.borrow().0, capacity);
-        let crew = Crew::new(s, move |(number, at, n, hold, patience): (usize, u64, u64, u64, u64)| async move {
+        let workers = WorkerPool::new(s, move |(number, at, n, hold, patience): (usize, u64, u64, u64, u64)| async move {
             s.until(Nanos(at)).await;
             if s.within(Nanos(at + patience), p.take(n)).await.is_some() {
                 o.borrow_mut().0 += n;
@@ -93,7 +93,7 @@ proptest! {
             }
             whole();
         });
-        let c = &crew;
+        let c = &workers;
         s.spawn(async move {
             let jobs = plans.into_iter().enumerate();
             c.all(jobs.map(|(number, (at, n, hold, patience))| (number, at, n, hold, patience))).await;
@@ -113,13 +113,13 @@ fn credits_flow_in_a_long_run() {
     let sim = Sim::new();
     let pool = Pool::new(&sim, 8, 8);
     let (s, p) = (&sim, &pool);
-    let crew = Crew::new(s, move |(n, hold): (u64, Nanos)| async move {
+    let workers = WorkerPool::new(s, move |(n, hold): (u64, Nanos)| async move {
         s.delay(hold).await;
         p.put(n);
     });
-    let c = &crew;
+    let c = &workers;
     s.spawn(async move {
-        let mut draws = Stream::named(1, "test", "credits").draws();
+        let mut draws = RngStream::named(1, "test", "credits").draws();
         for _ in 0..100_000 {
             let n = 1 + draws.below(8);
             p.take(n).await;

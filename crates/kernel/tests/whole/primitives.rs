@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use crate::common::{ms, run};
-use headrace_kernel::{Priority, Resource, Round, Sim, Stream};
+use headrace_kernel::{Priority, Resource, RngStream, Round, Sim};
 use headrace_units::Nanos;
 
 #[test]
@@ -69,7 +69,7 @@ fn areas_equal_the_sums_of_waits_and_services() {
     let server = Resource::fcfs(&sim, 3);
     let (s, r) = (&sim, &server);
     s.spawn(async move {
-        let mut draws = Stream::named(1, "test", "").draws();
+        let mut draws = RngStream::named(1, "test", "").draws();
         for _ in 0..10_000 {
             s.delay(Nanos::from_ms(draws.exponential())).await;
             let service = Nanos::from_ms(2.8 * draws.exponential());
@@ -105,10 +105,10 @@ fn the_recursion_gives_what_events_give() {
         let (by_events, by_passing) = (Resource::fcfs(&sim, servers), Resource::fcfs(&sim, servers));
         let ends = RefCell::new(vec![Nanos::ZERO; 2000]);
         let (s, r, e) = (&sim, &by_events, &ends);
-        let arrivals = Stream::named(1, "test", "arrivals");
+        let arrivals = RngStream::named(1, "test", "arrivals");
         let service = move |i: usize| {
             Nanos::from_ms(
-                0.8 * servers as f64 * Stream::named(1, "test", "service").of(i as u64).exponential(),
+                0.8 * servers as f64 * RngStream::named(1, "test", "service").of(i as u64).exponential(),
             )
         };
         s.spawn(async move {

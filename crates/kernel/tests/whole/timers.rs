@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use crate::common::{ms, run};
-use headrace_kernel::{Crew, Pause, Resource, Sim};
+use headrace_kernel::{Pause, Resource, Sim, WorkerPool};
 use headrace_units::Nanos;
 use proptest::prelude::*;
 
@@ -24,8 +24,8 @@ fn an_old_wake_does_not_poll_the_process_that_has_the_slot_now() {
     let sim = Sim::new();
     let (server, polls) = (Resource::fcfs(&sim, 1), Cell::new(0));
     let (s, r, p) = (&sim, &server, &polls);
-    let crew = Crew::new(s, move |()| async move { drop(r.acquire(()).await) });
-    let c = &crew;
+    let workers = WorkerPool::new(s, move |()| async move { drop(r.acquire(()).await) });
+    let c = &workers;
     s.spawn(async move {
         let held = r.acquire(()).await;
         let waiting = c.all([()]);
@@ -44,14 +44,14 @@ fn an_old_wake_does_not_poll_the_next_job_of_a_member() {
     let sim = Sim::new();
     let (server, polls) = (Resource::fcfs(&sim, 1), Cell::new(0));
     let (s, r, p) = (&sim, &server, &polls);
-    let crew = Crew::new(s, move |wait: bool| async move {
+    let workers = WorkerPool::new(s, move |wait: bool| async move {
         if wait {
             assert!(s.within(ms(1), pending_after(r.acquire(()))).await.is_none());
         } else {
             counted(p).await;
         }
     });
-    let c = &crew;
+    let c = &workers;
     s.spawn(async move {
         let held = r.acquire(()).await;
         s.until(ms(1)).await;
@@ -144,8 +144,8 @@ fn a_service_granted_and_dropped_at_one_instant_leaves_nothing() {
     let sim = Sim::new();
     let server = Resource::fcfs(&sim, 1);
     let (s, r) = (&sim, &server);
-    let crew = Crew::new(s, move |span: Nanos| r.serve(span));
-    let c = &crew;
+    let workers = WorkerPool::new(s, move |span: Nanos| r.serve(span));
+    let c = &workers;
     s.spawn(async move {
         let held = r.acquire(()).await;
         let long = c.all([ms(1000)]);

@@ -16,13 +16,13 @@ pub fn broken(evidence: &Evidence) -> Vec<String> {
         let (path, received) = (&evidence.graph.nodes[at].path, evidence.received(at));
         format!(
             "{path}: {} requests ({} B) were sent to it, and it received {} ({} B)",
-            sent.asks, sent.bytes, received.asks, received.bytes
+            sent.requests, sent.bytes, received.requests, received.bytes
         )
     })
     .collect()
 }
 
 fn add(sum: &mut Flow, edge: &Edge) {
-    let Flow { asks, bytes } = edge.sent();
-    *sum = Flow { asks: sum.asks + asks, bytes: sum.bytes + bytes };
+    let Flow { requests, bytes } = edge.sent();
+    *sum = Flow { requests: sum.requests + requests, bytes: sum.bytes + bytes };
 }

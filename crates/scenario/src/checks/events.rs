@@ -8,13 +8,13 @@ use super::Evidence;
 pub fn broken(evidence: &Evidence) -> Vec<String> {
     let nodes = evidence.graph.nodes.iter().enumerate();
     let found = nodes.filter_map(|(at, node)| {
-        let books = evidence.arena.metered(NodeId(at as u32)).events()?;
+        let books = evidence.arena.probe(NodeId(at as u32)).events()?;
         wrong(&books).map(|what| format!("{}: {what}", node.path))
     });
     found.collect()
 }
 
-/// What is wrong with the books of a room.
+/// What is wrong with the books of a component.
 fn wrong(books: &EventBooks) -> Option<String> {
     let EventBooks { came, gone, lost, held } = *books;
     (came != gone + lost + held)

@@ -6,10 +6,10 @@ pub fn broken(evidence: &Evidence) -> Vec<String> {
     let broken = evidence.streams.iter().filter_map(|(name, stream, _)| {
         let area = stream.in_flight.area(evidence.now);
         let answered = stream.all.tally().sum_ns();
-        let spent =
+        let breakdown =
             answered + stream.expired_ns + stream.failed_ns + stream.age_of_those_in_flight(evidence.now);
-        (area != spent).then(|| {
-            format!("{name}: Little's law: {area} request-ns in the system, {spent} ns spent by requests")
+        (area != breakdown).then(|| {
+            format!("{name}: Little's law: {area} request-ns in the system, {breakdown} ns spent by requests")
         })
     });
     broken.collect()

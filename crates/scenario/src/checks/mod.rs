@@ -35,11 +35,11 @@ pub struct Evidence<'r, 'm> {
 
 impl Evidence<'_, '_> {
     fn activity(&self, at: usize) -> Option<Activity> {
-        self.arena.metered(headrace_work::NodeId(at as u32)).activity(self.now)
+        self.arena.probe(headrace_work::NodeId(at as u32)).activity(self.now)
     }
 
     fn received(&self, at: usize) -> Flow {
-        self.arena.place(headrace_work::NodeId(at as u32)).received()
+        self.arena.context(headrace_work::NodeId(at as u32)).received()
     }
 }
 
@@ -55,7 +55,7 @@ pub fn broken(evidence: &Evidence) -> Vec<String> {
         events::broken,
     ]
     .iter()
-    .flat_map(|law| law(evidence))
+    .flat_map(|distribution| distribution(evidence))
     .chain(evidence.files.iter().cloned())
     .collect()
 }

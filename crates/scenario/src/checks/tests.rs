@@ -1,9 +1,9 @@
 //! A sound run breaks no law; each law catches a run that breaks it.
 
 use headrace_kernel::Sim;
-use headrace_storage::{Arena, Edge, Place, Site, Slots, Timeline};
+use headrace_storage::{Arena, Edge, NodeContext, SimContext, Slots, Timeline};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, NodeId, Op, Spent, What};
+use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 
 use super::{Evidence, broken};
 use crate::progress::Progress;
@@ -21,9 +21,9 @@ type Act = fn(Arena, &Edge, &mut Record);
 fn laws_broken_by(act: Act) -> Vec<String> {
     let plan = crate::prepare(TEXT, "bank.yaml", &[], &Progress::default()).unwrap();
     let sim = Sim::new();
-    let site = Site::new(&sim, 1, Timeline::default());
-    let (places, slots) = (Place::of_all(&plan.graph, &site), Slots::of(&plan.graph));
-    let arena = Arena::build(&plan.graph, &site, &places, &slots);
+    let shared = SimContext::new(&sim, 1, Timeline::default());
+    let (places, slots) = (NodeContext::of_all(&plan.graph, &shared), Slots::of(&plan.graph));
+    let arena = Arena::build(&plan.graph, &shared, &places, &slots);
     let edge = arena.edge_to(NodeId(0));
     let mut record = Record::new(&plan, arena, 100, None);
     act(arena, &edge, &mut record);
@@ -32,14 +32,15 @@ fn laws_broken_by(act: Act) -> Vec<String> {
     broken(&Evidence { files, graph: &plan.graph, arena, streams, now: Nanos(100_000_000) })
 }
 
-const ASK: Ask<Block> = Ask { work: Block { op: Op::Read, address: 0, bytes: 4096 }, ..Ask::BLANK };
+const ASK: Request<Block> =
+    Request { work: Block { op: Op::Read, address: 0, bytes: 4096 }, ..Request::BLANK };
 
 /// One request, made at `born`, answered when its account says.
 fn answer(edge: &Edge, record: &mut Record, born: Nanos) {
-    let mut spent = Spent::from(born);
+    let mut breakdown = Breakdown::from(born);
     record.begin(0, born);
-    edge.pass(&ASK, &mut spent);
-    record.end(0, &ASK, &spent, spent.until());
+    edge.pass(&ASK, &mut breakdown);
+    record.end(0, &ASK, &breakdown, breakdown.until());
 }
 
 fn only(act: Act, says: &str) {
@@ -64,7 +65,7 @@ fn work_that_comes_from_nowhere_is_caught() {
         |arena, edge, record| {
             answer(edge, record, Nanos(0));
             // Someone asks on a way that nobody knows.
-            arena.edge_to(NodeId(0)).pass(&ASK, &mut Spent::from(Nanos(20_000_000)));
+            arena.edge_to(NodeId(0)).pass(&ASK, &mut Breakdown::from(Nanos(20_000_000)));
         },
         "clerk: 1 requests (4096 B) were sent to it, and it received 2 (8192 B)",
     );
@@ -109,11 +110,11 @@ fn time_that_no_request_spent_is_caught() {
 #[test]
 fn an_account_with_a_hole_is_caught() {
     let found = laws_broken_by(|_, edge, record| {
-        let mut spent = Spent::from(Nanos(0));
+        let mut breakdown = Breakdown::from(Nanos(0));
         record.begin(0, Nanos(0));
-        edge.pass(&ASK, &mut spent);
+        edge.pass(&ASK, &mut breakdown);
         // The answer comes a millisecond after what the account knows.
-        record.end(0, &ASK, &spent, Nanos(9_000_000));
+        record.end(0, &ASK, &breakdown, Nanos(9_000_000));
     });
     assert!(found[0].contains("Little's law"), "the time is missing there too: {found:?}");
     assert!(found[1].contains("a response took 9000000 ns, and its account has 8000000 ns"), "{found:?}");
@@ -124,9 +125,9 @@ fn a_server_that_serves_two_at_once_is_caught() {
     only(
         |_, edge, record| {
             for _ in 0..13 {
-                let mut spent = Spent::from(Nanos(0));
-                edge.pass(&ASK, &mut spent);
-                record.pass_all(0, &[(ASK, spent)]);
+                let mut breakdown = Breakdown::from(Nanos(0));
+                edge.pass(&ASK, &mut breakdown);
+                record.pass_all(0, &[(ASK, breakdown)]);
             }
             // Thirteen services of 8 ms have no room in 100 ms.
         },
@@ -138,7 +139,7 @@ fn a_server_that_serves_two_at_once_is_caught() {
 #[test]
 #[should_panic(expected = "a charge at 5 ns after one at 9 ns")]
 fn an_account_does_not_run_backwards() {
-    let mut spent = Spent::from(Nanos(0));
-    spent.charge(NodeId(0), What::Waiting, Nanos(9));
-    spent.charge(NodeId(0), What::Service, Nanos(5));
+    let mut breakdown = Breakdown::from(Nanos(0));
+    breakdown.charge(NodeId(0), TimeKind::Waiting, Nanos(9));
+    breakdown.charge(NodeId(0), TimeKind::Service, Nanos(5));
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::path::Path;
 use super::tree::{Span, Tree};
 
-/// One mistake.
+/// One error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The field it is about.
@@ -53,10 +53,10 @@ impl Problem {
     }
 }
 
-/// All mistakes of a document, with the document.
+/// All errors of a document, with the document.
 #[derive(Clone, Debug)]
 pub struct Problems {
-    /// The mistakes, in the order of the document.
+    /// The errors, in the order of the document.
     pub problems: Vec<Problem>,
     source: Option<String>,
     file: String,
@@ -78,7 +78,7 @@ struct Told<'p> {
 const MOST_SHOWN: usize = 20;
 
 impl Problems {
-    /// The mistakes of a document that could be parsed.
+    /// The errors of a document that could be parsed.
     pub fn of(tree: &Tree, mut problems: Vec<Problem>) -> Self {
         for problem in &mut problems {
             if problem.span.is_none() && !problem.path.0.is_empty() {
@@ -89,12 +89,12 @@ impl Problems {
         Self { problems, file: tree.file.clone(), source: Some(tree.source.clone()) }
     }
 
-    /// A mistake that keeps a document from being parsed.
+    /// A error that keeps a document from being parsed.
     pub fn unparsed(problem: Problem, source: &str, file: &str) -> Self {
         Self { problems: vec![problem], file: file.to_owned(), source: Some(source.to_owned()) }
     }
 
-    /// A mistake about the file as a whole.
+    /// A error about the file as a whole.
     pub fn file(file: &str, message: String, help: &str) -> Self {
         Self {
             problems: vec![Problem::at(Path::default(), message).help(help)],

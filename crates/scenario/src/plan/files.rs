@@ -18,7 +18,7 @@ impl Planner<'_> {
         target: NodeId,
         graph: Option<&Graph>,
     ) -> Option<FileLog> {
-        let known = graph?.nodes[target.index()].plan.known();
+        let known = graph?.nodes[target.index()].plan.theory();
         let at = path.key("arrivals");
         if matches!(stream.arrivals, ArrivalSpec::Log(_)) && stream.from.is_some() {
             let problem =

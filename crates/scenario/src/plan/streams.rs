@@ -64,7 +64,7 @@ impl Planner<'_> {
             |from| graph.route(from, &stream.to).expect("every route that a stream wants is in the graph");
         let target = stream.from.as_deref().map_or_else(direct, routed);
         let capacity = graph.view(target).capacity();
-        let takes_sessions = graph.nodes[target.index()].plan.known().silos().is_some();
+        let takes_sessions = graph.nodes[target.index()].plan.theory().silos().is_some();
         if capacity.0 == 0 && !takes_sessions && !graph.view(target).takes_events() {
             let message = format!("`{}` holds no data; a stream needs a component that does", stream.to);
             self.say(Problem::at(path.key("to"), message));

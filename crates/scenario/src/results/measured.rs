@@ -1,6 +1,6 @@
 //! A simulated trace beside the measured one.
 
-use headrace_stats::{Distribution, Pairs, Series, Tally};
+use headrace_stats::{Histogram, Pairs, Series, Tally};
 use serde::Serialize;
 
 use super::SHARES;
@@ -64,7 +64,7 @@ fn compare(pairs: &[&Pairs]) -> Option<Comparison> {
     };
     let pooled = |of: fn(&Pairs) -> &Series| {
         let distributions = pairs.iter().map(|pairs| of(pairs).distribution_from(0));
-        distributions.fold(Distribution::default(), |sum, distribution| sum.merged(&distribution))
+        distributions.fold(Histogram::default(), |sum, distribution| sum.merged(&distribution))
     };
     let (measured, simulated) = (pooled(|pairs| &pairs.measured), pooled(|pairs| &pairs.simulated));
     let measured_mean_ms = mean_ms(|pairs| &pairs.measured);
@@ -85,7 +85,7 @@ fn compare(pairs: &[&Pairs]) -> Option<Comparison> {
     })
 }
 
-fn demerit_ms(measured: &Distribution, simulated: &Distribution, n: usize) -> f64 {
+fn demerit_ms(measured: &Histogram, simulated: &Histogram, n: usize) -> f64 {
     let pairs = measured.representatives(n).into_iter().zip(simulated.representatives(n));
     let squares: f64 = pairs.map(|(a, b)| (a.ms() - b.ms()) * (a.ms() - b.ms())).sum();
     (squares / n.max(1) as f64).sqrt()

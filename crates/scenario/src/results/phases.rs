@@ -1,6 +1,6 @@
 //! What a run says of the time before, between and after faults.
 
-use headrace_stats::{Distribution, Tally};
+use headrace_stats::{Histogram, Tally};
 use headrace_storage::{Change, Event};
 use headrace_work::NodeId;
 use serde::Serialize;
@@ -66,7 +66,7 @@ fn phase(plan: &Plan, outcomes: &[Outcome], at: usize) -> PhaseResults {
 fn of_stream(plan: &Plan, all: &[&PhaseOutcome], stream: usize) -> PhaseStreamResults {
     let found = || all.iter().map(|phase| &phase.streams[stream]);
     let tally = Tally::all(&found().map(|(tally, ..)| tally).collect::<Vec<_>>());
-    let responses = found().fold(Distribution::default(), |sum, (_, one, ..)| sum.merged(one));
+    let responses = found().fold(Histogram::default(), |sum, (_, one, ..)| sum.merged(one));
     let seconds = all.iter().map(|phase| (phase.span.1 - phase.span.0).secs()).sum::<f64>().max(1e-9);
     let some = tally.count() > 0;
     PhaseStreamResults {
@@ -86,7 +86,7 @@ fn in_words(plan: &Plan, node: NodeId, event: Event) -> String {
     match event {
         Event::Changes(change) => format!("{path} {}", verb(change)),
         Event::PieceChanges(piece, change) => {
-            format!("{path}/{} {}", piece_name(&of.plan.known().pieces(), piece), verb(change))
+            format!("{path}/{} {}", piece_name(&of.plan.theory().pieces(), piece), verb(change))
         }
         Event::RebuildBegins => format!("{path} begins to rebuild"),
         Event::RebuildEnds => format!("{path} ends its rebuild"),

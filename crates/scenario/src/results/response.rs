@@ -2,7 +2,7 @@
 
 use headrace_stats::histogram::QUANTILE_ERROR;
 use headrace_stats::settling::{CUTS, is_settled, settling};
-use headrace_stats::{Distribution, Interval, Tally, quantile};
+use headrace_stats::{Histogram, Interval, Tally, quantile};
 use serde::Serialize;
 
 use crate::plan::Plan;
@@ -95,7 +95,7 @@ pub fn have_settled(means: &[f64], settlings: &[f64]) -> bool {
 
 fn quantiles(series: &[&SeriesOutcome], widen: f64) -> Vec<QuantileResults> {
     let together = merged(series);
-    let each: Vec<&Distribution> = series.iter().map(|series| &series.distribution).collect();
+    let each: Vec<&Histogram> = series.iter().map(|series| &series.distribution).collect();
     let of = |&share: &f64| QuantileResults {
         share,
         ms: together.quantile(share).ms(),
@@ -105,7 +105,7 @@ fn quantiles(series: &[&SeriesOutcome], widen: f64) -> Vec<QuantileResults> {
 }
 
 /// The response times of all replications together.
-pub(super) fn merged(series: &[&SeriesOutcome]) -> Distribution {
+pub(super) fn merged(series: &[&SeriesOutcome]) -> Histogram {
     let distributions = series.iter().map(|series| &series.distribution);
-    distributions.fold(Distribution::default(), |sum, distribution| sum.merged(distribution))
+    distributions.fold(Histogram::default(), |sum, distribution| sum.merged(distribution))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headrace_stats::Distribution;
+use headrace_stats::Histogram;
 use headrace_work::{FileAct, Op};
 use serde::Serialize;
 
@@ -122,7 +122,7 @@ pub(super) fn stream(
     }
 }
 
-pub(super) fn cdf(distribution: &Distribution) -> Vec<(f64, f64)> {
+pub(super) fn cdf(distribution: &Histogram) -> Vec<(f64, f64)> {
     let times = distribution.representatives(CDF_POINTS);
     times.iter().enumerate().map(|(i, time)| (time.ms(), (i as f64 + 0.5) / CDF_POINTS as f64)).collect()
 }

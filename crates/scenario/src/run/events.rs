@@ -1,27 +1,27 @@
-//! Event by event: sources make requests, and each lives as a job of a crew until it is answered.
+//! Event by event: sources make requests, and each lives as a job of a worker pool until it is answered.
 
-use headrace_kernel::{Crew, Pause};
+use headrace_kernel::{Pause, WorkerPool};
 use headrace_trace::{Due, FileDue, FileLog, Follows, Replay, Start};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, DaqEvent, FileOp, Spent, TimeSpec};
+use headrace_work::{Block, Breakdown, DaqEvent, FileOp, Request, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
 use super::End;
 use super::faults;
 use super::record::Record;
 use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
-use crate::operation::Request;
+use crate::operation::RecordedRequest;
 use crate::plan::StreamPlan;
 
-/// A request that nobody waits for, or whose client can give up, is a job of this crew: the next of a stream, sent by a thread of
+/// A request that nobody waits for, or whose client can give up, is a job of this worker pool: the next of a stream, sent by a thread of
 /// its server (0 for none). Returns whether it did not fail.
-pub type Hosts<'m> = Crew<'m, (usize, u32), bool>;
+pub type Hosts<'m> = WorkerPool<'m, (usize, u32), bool>;
 
 /// A client whose request fails at once asks again after this time, a rule of ours: it would otherwise fail for ever at one instant.
 const RETRY: Nanos = Nanos(1_000_000_000);
 
 /// An operation of a log, and how long it took on the real system.
-type Recorded = (Ask<FileOp>, Option<Nanos>);
+type Recorded = (Request<FileOp>, Option<Nanos>);
 
 /// Runs a replication event by event.
 pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) -> (End, Nanos) {
@@ -29,7 +29,7 @@ pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) 
     for (index, stream) in of.plan.streams.iter().enumerate() {
         start(of, hosts, index, stream);
     }
-    let (sim, asked, most) = (of.site.sim, of.plan.run().time, of.plan.run().limits.events);
+    let (sim, asked, most) = (of.shared.sim, of.plan.run().time, of.plan.run().limits.events);
     let until = asked.unwrap_or(END_OF_TIME);
     let end = loop {
         let pause = sim.run(until, STRIDE.min(most - sim.events()));
@@ -47,7 +47,7 @@ pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) 
 }
 
 fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream: &'m StreamPlan) {
-    let sim = of.site.sim;
+    let sim = of.shared.sim;
     if let Some(log) = &stream.log {
         return sim.spawn(replay_files(of, hosts, index, log));
     }
@@ -65,7 +65,7 @@ fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream
 /// Makes requests at their times, whatever becomes of them.
 async fn open<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream: &'m StreamPlan) {
     let mut arrivals = of.arrivals(stream).expect("other streams were started otherwise");
-    let sim = of.site.sim;
+    let sim = of.shared.sim;
     let limited = stream.spec.outstanding.is_some();
     let mut next = sim.delay(arrivals.gap());
     loop {
@@ -95,24 +95,24 @@ async fn client<'m>(
     let thoughts = of.stream(&of.plan.streams[index], &format!("thoughts of client {number}"));
     let (mut draws, thread) = (thoughts.draws(), of.sources[index].thread(number));
     loop {
-        let (asked, failed) = (of.site.sim.now(), !of.ask(hosts, index, thread).await);
-        of.site.sim.delay(think.draw(&mut draws)).await;
-        if failed && of.site.sim.now() == asked {
-            of.site.sim.delay(RETRY).await;
+        let (asked, failed) = (of.shared.sim.now(), !of.request(hosts, index, thread).await);
+        of.shared.sim.delay(think.draw(&mut draws)).await;
+        if failed && of.shared.sim.now() == asked {
+            of.shared.sim.delay(RETRY).await;
         }
     }
 }
 
 /// Asks what the trace asked, when it is due.
 async fn replay<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, trace: &'m Replay) {
-    let (sim, keys) = (of.site.sim, of.stream(&of.plan.streams[index], "requests"));
+    let (sim, keys) = (of.shared.sim, of.stream(&of.plan.streams[index], "requests"));
     let Ok(all) = trace.due() else { return of.stop(End::TraceLost) };
     let mut left = trace.survey.requests;
     let mut all = all.peekable();
     while let Some(due) = all.next() {
         left -= 1;
         let Ok(Due { start, number, block, measured }) = due else { return of.stop(End::TraceLost) };
-        of.sources[index].recorded.borrow_mut().push_back((Ask::new(keys.key(number), block), measured));
+        of.sources[index].recorded.borrow_mut().push_back((Request::new(keys.key(number), block), measured));
         match start {
             Start::At(time) => {
                 sim.until(time).await;
@@ -122,7 +122,7 @@ async fn replay<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize,
             }
             Start::After(think) => {
                 sim.delay(think).await;
-                of.ask(hosts, index, 0).await;
+                of.request(hosts, index, 0).await;
             }
         }
     }
@@ -133,14 +133,14 @@ async fn replay<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize,
 
 /// Asks for files as the log did, when it did.
 async fn replay_files<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, log: &'m FileLog) {
-    let (sim, keys) = (of.site.sim, of.stream(&of.plan.streams[index], "requests"));
+    let (sim, keys) = (of.shared.sim, of.stream(&of.plan.streams[index], "requests"));
     let Ok(all) = log.due() else { return of.stop(End::TraceLost) };
     let mut left = log.survey.operations;
     for due in all {
         let Ok(FileDue { at, number, op, measured, follows }) = due else { return of.stop(End::TraceLost) };
         left -= 1;
         sim.until(at).await;
-        let recorded = (Ask::new(keys.key(number), op), measured);
+        let recorded = (Request::new(keys.key(number), op), measured);
         if let Some(follows) = follows {
             sim.spawn(of.client_in_turn(index, recorded, follows));
             continue;
@@ -160,22 +160,22 @@ impl<'m> Replication<'m> {
         let source = &self.sources[index];
         if source.room.is_some() && !source.has_room().await {
             // It is drawn all the same: what becomes of one request changes no other.
-            source.next(&mut { Ask::BLANK });
+            source.next(&mut { Request::BLANK });
             return self.lost(|record| record.drop(index));
         }
         // Requests come after everything that is due.
-        if !self.site.sim.is_settled() {
-            self.site.sim.settled().await;
+        if !self.shared.sim.is_settled() {
+            self.shared.sim.settled().await;
         }
         hosts.start((index, 0));
     }
 
     /// The next request of a client, who waits until it is answered or gives up. Gives whether it did not fail.
-    async fn ask(&'m self, hosts: &'m Hosts<'m>, index: usize, thread: u32) -> bool {
+    async fn request(&'m self, hosts: &'m Hosts<'m>, index: usize, thread: u32) -> bool {
         let Some(timeout) = self.sources[index].timeout else { return self.host(index, thread).await };
-        let deadline = self.site.sim.now() + timeout;
+        let deadline = self.shared.sim.now() + timeout;
         let mut request = hosts.all([(index, thread)]);
-        let answer = self.site.sim.within(deadline, &mut request).await;
+        let answer = self.shared.sim.within(deadline, &mut request).await;
         request.leave();
         answer.flatten().unwrap_or(true)
     }
@@ -183,7 +183,7 @@ impl<'m> Replication<'m> {
     /// The next request of a stream, from its birth to its end, sent by a thread of its server; 0 for none. Returns whether it did
     /// not fail.
     pub async fn host(&'m self, stream: usize, thread: u32) -> bool {
-        let (source, mut ask) = (&self.sources[stream], Ask::BLANK);
+        let (source, mut request) = (&self.sources[stream], Request::BLANK);
         if self.plan.streams[stream].log.is_some() {
             Box::pin(self.client_of_files(stream)).await;
             return true;
@@ -191,23 +191,23 @@ impl<'m> Replication<'m> {
         if source.is_trigger {
             return Box::pin(self.trigger(stream)).await;
         }
-        let measured = source.next(&mut ask);
-        ask.thread = thread;
-        let mut spent = Spent::from(self.begin(stream, &ask));
+        let measured = source.next(&mut request);
+        request.thread = thread;
+        let mut breakdown = Breakdown::from(self.begin(stream, &request));
         if source.timeout.is_none() {
-            source.edge.serve(&ask, &mut spent).await;
+            source.edge.serve(&request, &mut breakdown).await;
         } else {
-            ask.deadline = spent.began() + source.timeout.unwrap_or_default();
-            if !Box::pin(self.within_deadline(stream, &ask, &mut spent)).await {
+            request.deadline = breakdown.began() + source.timeout.unwrap_or_default();
+            if !Box::pin(self.within_deadline(stream, &request, &mut breakdown)).await {
                 return true;
             }
         }
-        let failed = spent.has_failed();
+        let failed = breakdown.has_failed();
         if failed {
-            let now = self.site.sim.now();
-            self.lost(|record| record.fail(stream, now, spent.began()));
+            let now = self.shared.sim.now();
+            self.lost(|record| record.fail(stream, now, breakdown.began()));
         } else {
-            self.answered(stream, &ask, Request::from(&ask), &spent, measured);
+            self.answered(stream, &request, RecordedRequest::from(&request), &breakdown, measured);
         }
         source.leave();
         !failed
@@ -225,45 +225,50 @@ impl<'m> Replication<'m> {
         self.ask_of_file(stream, recorded).await;
     }
 
-    async fn ask_of_file(&'m self, stream: usize, (mut ask, measured): Recorded) {
+    async fn ask_of_file(&'m self, stream: usize, (mut request, measured): Recorded) {
         let source = &self.sources[stream];
-        ask.priority = source.priority;
-        let data = ask.with(ask.work.data());
-        let mut spent = Spent::from(self.begin(stream, &data));
-        source.edge.handle(&ask, &mut spent).await;
-        if spent.has_failed() {
-            let now = self.site.sim.now();
-            return self.lost(|record| record.fail(stream, now, spent.began()));
+        request.priority = source.priority;
+        let data = request.with(request.work.data());
+        let mut breakdown = Breakdown::from(self.begin(stream, &data));
+        source.edge.handle(&request, &mut breakdown).await;
+        if breakdown.has_failed() {
+            let now = self.shared.sim.now();
+            return self.lost(|record| record.fail(stream, now, breakdown.began()));
         }
-        self.answered(stream, &data, Request::from(&ask), &spent, measured);
+        self.answered(stream, &data, RecordedRequest::from(&request), &breakdown, measured);
     }
 
     /// The next trigger of a stream, from its birth until its event is done. Gives whether that was not lost.
     async fn trigger(&'m self, stream: usize) -> bool {
-        let (source, mut blank) = (&self.sources[stream], Ask::BLANK);
+        let (source, mut blank) = (&self.sources[stream], Request::BLANK);
         source.next(&mut blank);
-        let mut ask = blank.with(DaqEvent::default());
-        let mut spent = Spent::from(self.begin(stream, &blank));
-        source.edge.take_event(&mut ask, &mut spent).await;
-        let lost = spent.has_failed();
+        let mut request = blank.with(DaqEvent::default());
+        let mut breakdown = Breakdown::from(self.begin(stream, &blank));
+        source.edge.take_event(&mut request, &mut breakdown).await;
+        let lost = breakdown.has_failed();
         if lost {
-            let now = self.site.sim.now();
-            self.lost(|record| record.fail(stream, now, spent.began()));
+            let now = self.shared.sim.now();
+            self.lost(|record| record.fail(stream, now, breakdown.began()));
         } else {
-            let data = ask.with(ask.work.data());
-            self.answered(stream, &data, Request::from(&data), &spent, None);
+            let data = request.with(request.work.data());
+            self.answered(stream, &data, RecordedRequest::from(&data), &breakdown, None);
         }
         source.leave();
         !lost
     }
 
     /// Whether a request is answered before its host gives up. Where it is not, it is done all the same.
-    async fn within_deadline(&'m self, stream: usize, ask: &Ask<Block>, spent: &mut Spent) -> bool {
-        let (source, born) = (&self.sources[stream], spent.began());
-        let mut serving = std::pin::pin!(source.edge.serve(ask, spent));
-        let in_time = self.site.sim.within(ask.deadline, serving.as_mut()).await.is_some();
+    async fn within_deadline(
+        &'m self,
+        stream: usize,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) -> bool {
+        let (source, born) = (&self.sources[stream], breakdown.began());
+        let mut serving = std::pin::pin!(source.edge.serve(request, breakdown));
+        let in_time = self.shared.sim.within(request.deadline, serving.as_mut()).await.is_some();
         if !in_time {
-            self.lost(|record| record.expire(stream, ask.deadline, born));
+            self.lost(|record| record.expire(stream, request.deadline, born));
             source.leave();
             serving.await;
             self.record.borrow_mut().leave(stream);
@@ -290,9 +295,9 @@ impl<'m> Replication<'m> {
 
     /// A request is born; gives when.
     #[inline]
-    fn begin(&self, stream: usize, ask: &Ask<Block>) -> Nanos {
-        let now = self.site.sim.now();
-        self.site.timeline.born(stream, now, ask);
+    fn begin(&self, stream: usize, request: &Request<Block>) -> Nanos {
+        let now = self.shared.sim.now();
+        self.shared.timeline.born(stream, now, request);
         let mut record = self.record.borrow_mut();
         record.begin(stream, now);
         if record.held > self.plan.run().limits.in_flight {
@@ -305,17 +310,17 @@ impl<'m> Replication<'m> {
     fn answered(
         &self,
         stream: usize,
-        ask: &Ask<Block>,
-        request: Request,
-        spent: &Spent,
+        request: &Request<Block>,
+        recorded: RecordedRequest,
+        breakdown: &Breakdown,
         measured: Option<Nanos>,
     ) {
-        let now = self.site.sim.now();
-        self.site.timeline.answered(ask, now);
+        let now = self.shared.sim.now();
+        self.shared.timeline.answered(request, now);
         let mut record = self.record.borrow_mut();
-        record.end(stream, request, spent, now);
+        record.end(stream, recorded, breakdown, now);
         if let Some(measured) = measured {
-            record.compare(stream, ask.work.op, measured, spent.total());
+            record.compare(stream, request.work.op, measured, breakdown.total());
         }
         let (finished, done) = (record.finished, record.finished >= record.wanted);
         drop(record);

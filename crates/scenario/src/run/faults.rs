@@ -47,8 +47,8 @@ impl Counted {
 pub fn start<'m>(of: &'m Replication<'m>) {
     for fault in &of.plan.faults {
         if let Moment::At(time) = fault.when {
-            of.site.sim.spawn(async move {
-                of.site.sim.until(time).await;
+            of.shared.sim.spawn(async move {
+                of.shared.sim.until(time).await;
                 fault.happen(of);
             });
         }

@@ -2,10 +2,10 @@
 
 use headrace_storage::Graph;
 use headrace_units::Nanos;
-use headrace_work::Spent;
+use headrace_work::Breakdown;
 
 use super::record::column;
-use crate::operation::Request;
+use crate::operation::RecordedRequest;
 
 /// Maximum number of requests in a part, and of numbers in it where there are many groups of components.
 const ROWS: usize = 250_000;
@@ -57,18 +57,18 @@ impl<'s> Log<'s> {
     }
 
     /// Adds an answered request.
-    pub fn add(&mut self, stream: usize, request: Request, spent: &Spent, groups: &[u32]) {
+    pub fn add(&mut self, stream: usize, request: RecordedRequest, breakdown: &Breakdown, groups: &[u32]) {
         let part = &mut self.part;
         part.stream.push(stream as u64);
         part.op.push(request.operation.code());
         part.address.push(request.data.address);
         part.bytes.push(request.data.bytes);
-        part.born_ns.push(spent.began().0);
-        part.answered_ns.push(spent.until().0);
-        let last = spent.spans().filter(|(_, _, span)| *span > Nanos::ZERO).last();
+        part.born_ns.push(breakdown.began().0);
+        part.answered_ns.push(breakdown.until().0);
+        let last = breakdown.spans().filter(|(_, _, span)| *span > Nanos::ZERO).last();
         part.last.push(last.map_or(0, |(at, ..)| u64::from(at.0)));
         part.legs.iter_mut().flatten().for_each(|column| column.push(0));
-        for (at, what, span) in spent.spans() {
+        for (at, what, span) in breakdown.spans() {
             let legs = &mut part.legs[groups[at.index()] as usize][column(what)];
             *legs.last_mut().expect("a row was begun") += span.0;
         }

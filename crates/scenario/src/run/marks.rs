@@ -44,14 +44,14 @@ fn pair(meter: Meter) -> [f64; 2] {
 impl Reading {
     /// What a component reads at `now`.
     pub fn of(arena: Arena, id: NodeId, now: Nanos) -> Self {
-        let metered = arena.metered(id);
+        let probe = arena.probe(id);
         let Activity { busy, queue, visits, waited, served, service, .. } =
-            metered.activity(now).unwrap_or_default();
-        let balance = metered.balance().unwrap_or_default();
+            probe.activity(now).unwrap_or_default();
+        let balance = probe.balance().unwrap_or_default();
         let mut meters = Vec::new();
-        metered.meters(now, &mut |_, meter| meters.push(pair(meter)));
+        probe.meters(now, &mut |_, meter| meters.push(pair(meter)));
         Self {
-            bytes: arena.place(id).answered().bytes as f64,
+            bytes: arena.context(id).answered().bytes as f64,
             busy: busy.map(|busy| busy as f64),
             queue: queue as f64,
             visits: visits as f64,
@@ -133,7 +133,7 @@ impl Marks {
         for id in active {
             let reading = Reading::of(arena, id, now);
             if reading == self.latest[id.index()] {
-                arena.place(id).untouch();
+                arena.context(id).untouch();
             } else {
                 self.active.push(id);
                 self.latest[id.index()] = reading.clone();

@@ -16,7 +16,7 @@ mod turns;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 use headrace_storage::Journey;
 use serde::Serialize;
 
@@ -143,5 +143,5 @@ pub fn run(
 /// The first replication has the scenario's own seed; the others have seeds drawn from it.
 pub(crate) fn seed(plan: &Plan, replication: u64) -> u64 {
     let root = plan.run().seed;
-    if replication == 0 { root } else { Stream::named(root, "", "replications").of(replication).bits() }
+    if replication == 0 { root } else { RngStream::named(root, "", "replications").of(replication).bits() }
 }

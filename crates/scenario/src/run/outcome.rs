@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headrace_stats::{Distribution, Interval, Pairs, Series, Tally};
+use headrace_stats::{Histogram, Interval, Pairs, Series, Tally};
 use headrace_storage::{Arena, Event, Meter, Portion};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
@@ -87,7 +87,7 @@ pub struct SeriesOutcome {
     /// Count, sum, spread.
     pub tally: Tally,
     /// Quantiles.
-    pub distribution: Distribution,
+    pub distribution: Histogram,
     /// The interval of the mean by batch means, in nanoseconds.
     pub interval: Option<Interval>,
     /// The means of the quarters of what is kept, in nanoseconds; none where it is too short to have them.
@@ -134,7 +134,7 @@ pub struct PhaseOutcome {
     /// What happened at its beginning.
     pub after: Vec<(NodeId, Event)>,
     /// Of each stream: response times, their distribution, bytes answered, requests failed.
-    pub streams: Vec<(Tally, Distribution, u64, u64)>,
+    pub streams: Vec<(Tally, Histogram, u64, u64)>,
 }
 
 /// The phases of a run that ended at `now`.
@@ -160,9 +160,9 @@ pub fn at_each(
 ) -> Vec<Outcome> {
     let series: Arc<[Point]> = points::of(record, of.arena, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
-    let remarks = of.arena.ids().flat_map(|id| of.arena.metered(id).remarks(now));
+    let remarks = of.arena.ids().flat_map(|id| of.arena.probe(id).remarks(now));
     let remarks: Arc<[String]> = remarks.collect::<Vec<_>>().into();
-    let waiting = of.arena.ids().flat_map(|id| of.arena.metered(id).waiting());
+    let waiting = of.arena.ids().flat_map(|id| of.arena.probe(id).waiting());
     let waiting: Arc<[String]> = waiting.filter(|_| end == End::Idle).collect::<Vec<_>>().into();
     let outcome = |cut: &Cut| Outcome {
         end,
@@ -175,7 +175,7 @@ pub fn at_each(
         waiting: Arc::clone(&waiting),
         remarks: Arc::clone(&remarks),
         series: Arc::clone(&series),
-        events: of.site.sim.events(),
+        events: of.shared.sim.events(),
         phases: Arc::clone(phases),
         broken: Arc::clone(&broken),
     };
@@ -185,7 +185,7 @@ pub fn at_each(
 fn evidence<'e, 'm>(record: &'e Record, of: &'e Replication<'m>, now: Nanos) -> Evidence<'e, 'm> {
     let streams = of.plan.streams.iter().zip(&record.streams).zip(of.sources);
     Evidence {
-        files: of.site.broken(),
+        files: of.shared.broken(),
         graph: &of.plan.graph,
         arena: of.arena,
         streams: streams.map(|((plan, stream), source)| (plan.name.as_str(), stream, &source.edge)).collect(),
@@ -242,15 +242,15 @@ fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<Co
     let outcome = |id: NodeId| {
         let earlier = before.as_ref().map_or(&nothing, |before| &before[id.index()]);
         let mut meters = Vec::new();
-        arena.metered(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
-        let activity = arena.metered(id).activity(now).unwrap_or_default();
+        arena.probe(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
+        let activity = arena.probe(id).activity(now).unwrap_or_default();
         let (servers, away) = (activity.servers, activity.away as f64);
         let last = Reading::of(arena, id, now);
         let mut reading = last.since(earlier);
         let peaks = meters.iter().enumerate().filter(|(_, (_, kind))| *kind == MeterKind::Peak);
         peaks.for_each(|(at, _)| reading.meters[at] = last.meters[at]);
-        let state = if arena.place(id).health.is_up() { arena.metered(id).state() } else { Some("failed") };
-        ComponentOutcome { servers, away, reading, portions: arena.metered(id).portions(now), state, meters }
+        let state = if arena.context(id).health.is_up() { arena.probe(id).state() } else { Some("failed") };
+        ComponentOutcome { servers, away, reading, portions: arena.probe(id).portions(now), state, meters }
     };
     arena.ids().map(outcome).collect()
 }

@@ -1,6 +1,6 @@
 //! The phases of a run in which components fail: what streams got before, between and after.
 
-use headrace_stats::{Distribution, Tally, histogram};
+use headrace_stats::{Histogram, Tally, histogram};
 use headrace_storage::{Arena, Event};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
@@ -30,7 +30,7 @@ pub struct PhaseStream {
 
 impl PhaseStream {
     /// The response times of requests answered in it.
-    pub fn distribution(&self) -> Distribution {
+    pub fn distribution(&self) -> Histogram {
         self.responses.from(0)
     }
 }
@@ -52,7 +52,7 @@ impl Phases {
 
     /// Begins a phase for each instant at which something happened since this was last called.
     fn catch_up(&mut self, arena: Arena) {
-        for happening in arena.happenings(self.seen) {
+        for happening in arena.health_events(self.seen) {
             self.seen += 1;
             if self.last().from < happening.at || (self.last().after.is_empty() && happening.at > Nanos::ZERO)
             {

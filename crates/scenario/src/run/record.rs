@@ -3,12 +3,12 @@
 use headrace_stats::{Level, Pairs, Series, histogram};
 use headrace_storage::Arena;
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, NodeId, Op, Spent, What};
+use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 
 use super::log::Log;
 use super::marks::Marks;
 use super::phases::Phases;
-use crate::operation::{Operation, Request};
+use crate::operation::{Operation, RecordedRequest};
 use crate::plan::{Plan, StreamPlan};
 
 /// Number of requests in each of the first segments: the fewest, the most.
@@ -103,7 +103,7 @@ impl<'m> Record<'m> {
             log,
             arena,
             groups: plan.graph.nodes.iter().map(|node| node.group).collect(),
-            libraries: plan.graph.nodes.iter().map(|node| node.plan.known().silos().is_some()).collect(),
+            libraries: plan.graph.nodes.iter().map(|node| node.plan.theory().silos().is_some()).collect(),
             streams: plan.streams.iter().map(|stream| StreamRecord::new(stream, groups)).collect(),
             marks: Marks::new(arena),
             segment_length: first_segment(wanted),
@@ -167,37 +167,43 @@ impl<'m> Record<'m> {
 
     /// A request of `stream` is answered at `now`.
     #[inline]
-    pub fn end(&mut self, stream: usize, request: impl Into<Request>, spent: &Spent, now: Nanos) {
+    pub fn end(
+        &mut self,
+        stream: usize,
+        request: impl Into<RecordedRequest>,
+        breakdown: &Breakdown,
+        now: Nanos,
+    ) {
         self.held -= 1;
         let of = &mut self.streams[stream];
-        of.born_sum -= u128::from(spent.began().0);
+        of.born_sum -= u128::from(breakdown.began().0);
         of.in_flight.down(now, 1);
-        if spent.until() != now {
-            of.misaccounted.get_or_insert((now - spent.began(), spent.total()));
+        if breakdown.until() != now {
+            of.misaccounted.get_or_insert((now - breakdown.began(), breakdown.total()));
         }
         let request = request.into();
-        of.all.record(spent.total());
-        of.totals.add(request.data.bytes, spent, &self.groups);
+        of.all.record(breakdown.total());
+        of.totals.add(request.data.bytes, breakdown, &self.groups);
         if self.notes(stream) {
-            self.note(stream, request, spent);
+            self.note(stream, request, breakdown);
         }
         self.count(1, now);
     }
 
     /// Requests of `stream` are made and answered, at most [`until_mark`](Self::until_mark) of them: their whole lives are known at
     /// once.
-    pub fn pass_all(&mut self, stream: usize, requests: &[(Ask<Block>, Spent)]) {
+    pub fn pass_all(&mut self, stream: usize, requests: &[(Request<Block>, Breakdown)]) {
         let Some((_, last)) = requests.last() else { return };
         let of = &mut self.streams[stream];
         of.born += requests.len() as u64;
         of.last_born = last.began();
-        for (ask, spent) in requests {
-            of.in_flight.add(spent.total());
-            of.all.record(spent.total());
-            of.totals.add(ask.work.bytes, spent, &self.groups);
+        for (request, breakdown) in requests {
+            of.in_flight.add(breakdown.total());
+            of.all.record(breakdown.total());
+            of.totals.add(request.work.bytes, breakdown, &self.groups);
         }
         if self.notes(stream) {
-            requests.iter().for_each(|(ask, spent)| self.note(stream, ask.into(), spent));
+            requests.iter().for_each(|(request, breakdown)| self.note(stream, request.into(), breakdown));
         }
         self.count(requests.len() as u64, last.until());
     }
@@ -222,14 +228,14 @@ impl<'m> Record<'m> {
     }
 
     #[inline(never)]
-    fn note(&mut self, stream: usize, request: Request, spent: &Spent) {
+    fn note(&mut self, stream: usize, request: RecordedRequest, breakdown: &Breakdown) {
         if let Some(log) = &mut self.log {
-            log.add(stream, request, spent, &self.groups);
+            log.add(stream, request, breakdown, &self.groups);
         }
         if let Some(phases) = &mut self.phases {
-            phases.answer(self.arena, stream, spent.total(), request.data.bytes);
+            phases.answer(self.arena, stream, breakdown.total(), request.data.bytes);
         }
-        self.streams[stream].answer_by_op(request.operation, spent, &self.libraries);
+        self.streams[stream].answer_by_op(request.operation, breakdown, &self.libraries);
     }
 
     /// Requests are answered, the last of them at `now`.
@@ -273,9 +279,9 @@ impl<'m> Record<'m> {
 
 impl Totals {
     #[inline]
-    fn add(&mut self, bytes: u64, spent: &Spent, groups: &[u32]) {
+    fn add(&mut self, bytes: u64, breakdown: &Breakdown, groups: &[u32]) {
         self.bytes += bytes;
-        for (at, what, span) in spent.spans() {
+        for (at, what, span) in breakdown.spans() {
             self.legs[groups[at.index()] as usize][column(what)] += u128::from(span.0);
         }
     }
@@ -295,11 +301,12 @@ impl StreamRecord {
 
     /// Records the response under its operation, where the stream has several. A request whose file a tape drive read also counts
     /// as a recall, if the stream records recalls.
-    fn answer_by_op(&mut self, of: Operation, spent: &Spent, libraries: &[bool]) {
-        let by_drive = |(at, what, _): (NodeId, What, Nanos)| what == What::Service && libraries[at.index()];
+    fn answer_by_op(&mut self, of: Operation, breakdown: &Breakdown, libraries: &[bool]) {
+        let by_drive =
+            |(at, what, _): (NodeId, TimeKind, Nanos)| what == TimeKind::Service && libraries[at.index()];
         for (operation, series) in &mut self.by_op {
-            if *operation == of || (*operation == Operation::Recall && spent.spans().any(by_drive)) {
-                series.record(spent.total());
+            if *operation == of || (*operation == Operation::Recall && breakdown.spans().any(by_drive)) {
+                series.record(breakdown.total());
             }
         }
     }
@@ -312,10 +319,10 @@ impl StreamRecord {
 
 /// Where waiting, service and blocked time stand.
 #[inline]
-pub(super) const fn column(what: What) -> usize {
+pub(super) const fn column(what: TimeKind) -> usize {
     match what {
-        What::Waiting => 0,
-        What::Service => 1,
-        What::Blocked => 2,
+        TimeKind::Waiting => 0,
+        TimeKind::Service => 1,
+        TimeKind::Blocked => 2,
     }
 }

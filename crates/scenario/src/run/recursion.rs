@@ -1,7 +1,7 @@
 //! Without events: a batch of requests is handed through one component after another, each request in one step.
 
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Spent};
+use headrace_work::{Block, Breakdown, Request};
 use headrace_workload::Arrivals;
 
 use super::End;
@@ -46,16 +46,16 @@ impl Replication<'_> {
         let mut arrivals = self.arrivals(stream).expect("the recursion is chosen for open streams");
         let mut record = self.record.borrow_mut();
         let (mut born, mut now) = (Nanos::ZERO, Nanos::ZERO);
-        let mut batch = vec![(Ask::BLANK, Spent::from(born)); BATCH];
+        let mut batch = vec![(Request::BLANK, Breakdown::from(born)); BATCH];
         while record.answered < record.wanted {
             let batch = &mut batch[..record.until_mark().min(BATCH as u64) as usize];
             born = self.make(&mut arrivals, born, batch);
-            let in_time = batch.partition_point(|(_, spent)| spent.began() <= END_OF_TIME);
+            let in_time = batch.partition_point(|(_, breakdown)| breakdown.began() <= END_OF_TIME);
             let batch = &mut batch[..in_time];
             self.sources[0].edge.pass_all(batch);
-            now = batch.last().map_or(now, |(_, spent)| spent.until());
-            for (ask, spent) in &*batch {
-                self.site.timeline.answered(ask, spent.until());
+            now = batch.last().map_or(now, |(_, breakdown)| breakdown.until());
+            for (request, breakdown) in &*batch {
+                self.shared.timeline.answered(request, breakdown.until());
             }
             record.pass_all(0, batch);
             let end = if born > END_OF_TIME {
@@ -72,13 +72,18 @@ impl Replication<'_> {
     }
 
     /// Makes the next requests, the first of them a gap after `born`. Gives when the last is born.
-    fn make(&self, arrivals: &mut Arrivals, mut born: Nanos, batch: &mut [(Ask<Block>, Spent)]) -> Nanos {
+    fn make(
+        &self,
+        arrivals: &mut Arrivals,
+        mut born: Nanos,
+        batch: &mut [(Request<Block>, Breakdown)],
+    ) -> Nanos {
         let mut requests = self.sources[0].requests.borrow_mut();
-        for (ask, spent) in batch {
+        for (request, breakdown) in batch {
             born += arrivals.gap();
-            requests.make(ask);
-            spent.restart(born);
-            self.site.timeline.born(0, born, ask);
+            requests.make(request);
+            breakdown.restart(born);
+            self.shared.timeline.born(0, born, request);
         }
         born
     }

@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use headrace_kernel::{Pool, Sim, Stream};
-use headrace_storage::{Arena, Edge, Journey, Place, Site, Slots, Timeline};
+use headrace_kernel::{Pool, RngStream, Sim};
+use headrace_storage::{Arena, Edge, Journey, NodeContext, SimContext, Slots, Timeline};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, DriveUse, FileAct, FileOp};
+use headrace_work::{Block, DriveUse, FileAct, FileOp, Request};
 use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::cut;
@@ -46,11 +46,11 @@ pub fn run(
     let seed = seed(plan, replication);
     let sim = Sim::new();
     let first = if number == 0 { options.first } else { 0 };
-    let site = Site::new(&sim, seed, Timeline::of_first(first))
+    let shared = SimContext::new(&sim, seed, Timeline::of_first(first))
         .watched_by(Box::new(FileBooks::new(&plan.graph)))
         .with_threads(threads(&plan.streams));
-    let (places, slots) = (Place::of_all(&plan.graph, &site), Slots::of(&plan.graph));
-    let arena = Arena::build(&plan.graph, &site, &places, &slots);
+    let (places, slots) = (NodeContext::of_all(&plan.graph, &shared), Slots::of(&plan.graph));
+    let arena = Arena::build(&plan.graph, &shared, &places, &slots);
     let log = options.requests.as_ref().map(|sink| Log::new(replication, &plan.graph, sink));
     let record = RefCell::new(Record::new(plan, arena, wanted(plan), log));
     let logged = options.requests.is_some() || first > 0;
@@ -60,7 +60,7 @@ pub fn run(
     let replication = Replication {
         plan,
         seed,
-        site: &site,
+        shared: &shared,
         arena,
         sources: &sources,
         record: &record,
@@ -80,7 +80,7 @@ pub fn run(
     let record = record.borrow();
     let cuts = cut::candidates(plan, options, &record);
     let outcomes = outcome::at_each(&cuts, &record, &replication, now, end, &phases);
-    (outcomes, site.timeline.journeys())
+    (outcomes, shared.timeline.journeys())
 }
 
 /// Has the archive of a stream begin with the files that are older than its log.
@@ -96,7 +96,7 @@ fn begin_with_older_files(stream: &StreamPlan, source: &Source) {
 pub struct Replication<'m> {
     pub plan: &'m Plan,
     seed: u64,
-    pub site: &'m Site<'m>,
+    pub shared: &'m SimContext<'m>,
     pub arena: Arena<'m>,
     /// One for each stream.
     pub sources: &'m [Source<'m>],
@@ -113,10 +113,10 @@ pub struct Source<'m> {
     /// Draws its requests, unless they are recorded.
     pub requests: RefCell<Requests>,
     /// Recorded requests that are due, each with the response that was measured.
-    pub recorded: RefCell<VecDeque<(Ask<Block>, Option<Nanos>)>>,
+    pub recorded: RefCell<VecDeque<(Request<Block>, Option<Nanos>)>>,
     is_recorded: bool,
     /// Recorded operations on files that are due, likewise; those of a replay that keeps gaps wait for their turn.
-    pub files: RefCell<VecDeque<(Ask<FileOp>, Option<Nanos>)>>,
+    pub files: RefCell<VecDeque<(Request<FileOp>, Option<Nanos>)>>,
     pub turns: Turns<'m>,
     /// Room for requests in flight, where that is limited.
     pub room: Option<Pool<'m>>,
@@ -142,7 +142,7 @@ impl<'m> Source<'m> {
         let stream = &plan.streams[index];
         let threads_before = threads(&plan.streams[..index]);
         let target = plan.graph.view(stream.target);
-        let draws = Stream::named(seed, &stream.name, "requests");
+        let draws = RngStream::named(seed, &stream.name, "requests");
         let requests = Requests::new(&stream.spec, target.capacity().0, draws).in_files(stream.extents);
         // What hands requests on does so by their addresses, even where the time that they take does not depend on them.
         let addressed = logged || target.addressed() || target.uses().next().is_some();
@@ -159,7 +159,7 @@ impl<'m> Source<'m> {
             timeout: stream.spec.timeout,
             priority: stream.spec.priority,
             threads: (threads_before, stream.spec.threads()),
-            is_trigger: plan.graph.nodes[stream.target.index()].plan.known().takes_events(),
+            is_trigger: plan.graph.nodes[stream.target.index()].plan.theory().takes_events(),
         }
     }
 
@@ -169,17 +169,17 @@ impl<'m> Source<'m> {
         if own == 0 { 0 } else { before + client % own + 1 }
     }
 
-    /// Writes its next request to `ask`; gives the response that was measured, where one was.
+    /// Writes its next request to `request`; gives the response that was measured, where one was.
     #[inline]
-    pub fn next(&self, ask: &mut Ask<Block>) -> Option<Nanos> {
+    pub fn next(&self, request: &mut Request<Block>) -> Option<Nanos> {
         let mut measured = None;
         if self.is_recorded {
             let recorded = self.recorded.borrow_mut().pop_front();
-            (*ask, measured) = recorded.expect("a recorded request is put here before it is sent");
+            (*request, measured) = recorded.expect("a recorded request is put here before it is sent");
         } else {
-            self.requests.borrow_mut().make(ask);
+            self.requests.borrow_mut().make(request);
         }
-        ask.priority = self.priority;
+        request.priority = self.priority;
         measured
     }
 
@@ -211,8 +211,8 @@ impl<'m> Source<'m> {
 
 impl<'m> Replication<'m> {
     /// The random stream of a stream of requests for `purpose`.
-    pub fn stream(&self, stream: &StreamPlan, purpose: &str) -> Stream {
-        Stream::named(self.seed, &stream.name, purpose)
+    pub fn stream(&self, stream: &StreamPlan, purpose: &str) -> RngStream {
+        RngStream::named(self.seed, &stream.name, purpose)
     }
 
     /// The arrivals of a stream, where it is open.
@@ -223,7 +223,7 @@ impl<'m> Replication<'m> {
     /// Ends the run.
     pub fn stop(&self, end: End) {
         self.end.set(Some(end));
-        self.site.sim.stop();
+        self.shared.sim.stop();
     }
 }
 
@@ -266,10 +266,10 @@ impl<'p> Watch<'p> {
 
 /// The longest queues, at most three: where, and how many requests wait.
 fn longest_queues(replication: &Replication) -> Vec<(String, u64)> {
-    let now = replication.site.sim.now();
+    let now = replication.shared.sim.now();
     let waiting = |id| {
-        let metered = replication.arena.metered(id);
-        (replication.arena.place(id).path, metered.activity(now).map_or(0, |activity| activity.waiting))
+        let probe = replication.arena.probe(id);
+        (replication.arena.context(id).path, probe.activity(now).map_or(0, |activity| activity.waiting))
     };
     let mut queues: Vec<(&str, u64)> = replication.arena.ids().map(waiting).collect();
     queues.sort_by_key(|(_, waiting)| std::cmp::Reverse(*waiting));

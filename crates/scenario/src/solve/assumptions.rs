@@ -1,6 +1,6 @@
 //! Which assumptions of the formulas fail in a scenario, each said once.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 
 use super::network::{Network, Places, Queue};
 use super::{closed, network};
@@ -49,12 +49,12 @@ fn no_faults(network: &Network) -> Option<String> {
 
 fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
     let name = network.name(queue);
-    let laws = || queue.asked.iter().flatten().map(|asked| &asked.law);
-    let exponential = laws().all(Law::is_exponential);
+    let distributions = || queue.asked.iter().flatten().map(|asked| &asked.distribution);
+    let exponential = distributions().all(Distribution::is_exponential);
     if network.is_open() {
         let several = queue.servers > 1 && !queue.apart;
         return match () {
-            () if several && !(exponential && alike(laws())) => Some(format!(
+            () if several && !(exponential && alike(distributions())) => Some(format!(
                 "service of several servers is exponential: that of `{name}` is not (the wait is scaled by (1 + cv²)/2)"
             )),
             () => None,
@@ -72,7 +72,7 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
         () if !exponential => Some(format!(
             "service is exponential: that of `{name}` is not (a more regular one waits less, so throughput is higher)"
         )),
-        () if !alike(laws()) => {
+        () if !alike(distributions()) => {
             Some(format!("all streams have the same mean service at a queue: those at `{name}` do not"))
         }
         () => None,
@@ -91,9 +91,9 @@ fn of_places(network: &Network, places: &Places) -> Option<String> {
     })
 }
 
-fn alike<'l>(mut laws: impl Iterator<Item = &'l Law>) -> bool {
-    let first = laws.next().map_or(0.0, Law::mean);
-    laws.all(|law| (law.mean() / first - 1.0).abs() < 1e-9)
+fn alike<'l>(mut distributions: impl Iterator<Item = &'l Distribution>) -> bool {
+    let first = distributions.next().map_or(0.0, Distribution::mean);
+    distributions.all(|distribution| (distribution.mean() / first - 1.0).abs() < 1e-9)
 }
 
 fn of_stream(network: &Network, stream: usize) -> Vec<String> {
@@ -131,7 +131,7 @@ fn join(network: &Network, stream: usize, name: &str) -> Option<String> {
 fn through_several(network: &Network, stream: usize) -> Option<String> {
     let asked = || network.queues.iter().filter_map(|queue| queue.asked[stream].as_ref());
     let one_after_another: f64 = asked().map(|asked: &network::Asked| asked.visits / asked.beside).sum();
-    let exponential = asked().all(|asked| asked.law.is_exponential());
+    let exponential = asked().all(|asked| asked.distribution.is_exponential());
     (one_after_another > 1.0 + 1e-9 && !exponential).then(|| {
         let name = &network.streams[stream].0.name;
         format!("arrivals at every queue are Poisson: `{name}` goes through several, and their service is not exponential")

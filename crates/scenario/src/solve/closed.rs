@@ -28,7 +28,7 @@ fn queues(network: &Network, clients: &[u32], several: Several) -> Queues {
     stations.push(Station::delay(delays.collect()));
     let classes = network.streams.iter().zip(clients).map(|((stream, _), clients)| {
         let think = match &stream.spec.arrivals {
-            ArrivalSpec::Closed { think, .. } => think.law().mean(),
+            ArrivalSpec::Closed { think, .. } => think.distribution().mean(),
             _ => 0.0,
         };
         Class { clients: *clients, think }
@@ -80,7 +80,8 @@ pub fn is_small(network: &Network) -> bool {
 /// Whether clients of a stream that find no place wait for nothing else: then as many as there are places make the same network.
 pub fn waits_for_places_alone(network: &Network, stream: usize, places: &Places) -> bool {
     let (plan, _) = &network.streams[stream];
-    let thinks = matches!(&plan.spec.arrivals, ArrivalSpec::Closed { think, .. } if think.law().mean() > 0.0);
+    let thinks =
+        matches!(&plan.spec.arrivals, ArrivalSpec::Closed { think, .. } if think.distribution().mean() > 0.0);
     places.are_of(stream) && !thinks
 }
 
@@ -146,12 +147,12 @@ pub fn point(network: &Network, load: f64) -> Point {
         response_ms: Some(class.response),
     });
     let all = |found: &Solution| found.classes.iter().map(|class| class.throughput * 1e3).sum::<f64>();
-    let spent: f64 = found.classes.iter().map(|class| class.throughput * 1e3 * class.response).sum();
+    let breakdown: f64 = found.classes.iter().map(|class| class.throughput * 1e3 * class.response).sum();
     Point {
         load: clients.iter().map(|clients| f64::from(*clients)).sum(),
         own: clients == loads::clients(network, network.load()),
         throughput_per_s: Some(all(&found)),
-        response_ms: Some(spent / all(&found)),
+        response_ms: Some(breakdown / all(&found)),
         utilisation: Vec::new(),
         streams: streams.collect(),
         asymptotic: bounds::asymptotic(&queues).map(Between::per_s),

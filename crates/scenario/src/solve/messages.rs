@@ -36,7 +36,7 @@ fn messages(node: NodeId, streams: Streams) -> Option<Vec<(Message, f64)>> {
         let here = demands
             .iter()
             .filter(|demand| demand.node == node && matches!(demand.server, Server::Queue { .. }));
-        here.map(|demand| Some(((stream, demand.message?), demand.law.mean()))).collect::<Vec<_>>()
+        here.map(|demand| Some(((stream, demand.message?), demand.distribution.mean()))).collect::<Vec<_>>()
     };
     streams.iter().enumerate().flat_map(of_stream).collect()
 }

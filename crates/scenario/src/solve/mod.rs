@@ -77,7 +77,7 @@ pub struct Point {
     pub utilisation: Vec<f64>,
     /// Every stream, in the order of the scenario.
     pub streams: Vec<StreamPoint>,
-    /// What throughput lies between whatever the laws of service are, in requests per second. For one stream of clients.
+    /// What throughput lies between whatever the distributions of service are, in requests per second. For one stream of clients.
     pub asymptotic: Option<Between>,
     /// The narrower bounds of balanced networks, in requests per second. They hold where mean value analysis is exact.
     pub balanced: Option<Between>,

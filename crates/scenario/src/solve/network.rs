@@ -1,6 +1,6 @@
 //! The network that a scenario is: its streams, and the queues that they share.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_storage::{Change, Demand, Order, Server};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
@@ -56,17 +56,17 @@ pub struct Queue {
 /// What one request asks of a queue.
 pub struct Asked {
     pub visits: f64,
-    pub law: Law,
+    pub distribution: Distribution,
     /// How many of the visits go on side by side, at several such queues.
     pub beside: f64,
-    /// The visits of each rank and their laws; the smallest rank is served first.
-    pub ranks: Vec<(u32, f64, Law)>,
+    /// The visits of each rank and their distributions; the smallest rank is served first.
+    pub ranks: Vec<(u32, f64, Distribution)>,
 }
 
 impl Asked {
     /// The work that one request brings.
     pub fn work_ms(&self) -> f64 {
-        self.visits * self.law.mean()
+        self.visits * self.distribution.mean()
     }
 
     /// How much of it the request waits out itself.
@@ -197,8 +197,8 @@ impl<'p> Network<'p> {
         asked.map(|asked| asked.visits / asked.beside).sum()
     }
 
-    /// The joins of a stream: how often, over how many parts, and the law of the largest.
-    pub fn joins(&self, stream: usize) -> impl Iterator<Item = (f64, u32, &Law)> {
+    /// The joins of a stream: how often, over how many parts, and the distribution of the largest.
+    pub fn joins(&self, stream: usize) -> impl Iterator<Item = (f64, u32, &Distribution)> {
         self.streams[stream].1.iter().filter_map(|demand| match &demand.server {
             Server::Join { branches, part } => Some((demand.visits / demand.beside, *branches, part)),
             _ => None,
@@ -275,17 +275,20 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
     if visits == 0.0 {
         return None;
     }
-    let law =
-        Law::mixed(here.iter().map(|(_, demand)| (demand.visits / visits, demand.law.clone())).collect());
+    let distribution = Distribution::mixed(
+        here.iter().map(|(_, demand)| (demand.visits / visits, demand.distribution.clone())).collect(),
+    );
     let path = sum(|demand| demand.work_ms() / demand.beside);
     let rank = |order: Order| match order {
         Order::FirstCome | Order::Apart => 0,
         Order::Urgent => u32::from(priority),
         Order::Ranked(rank) => rank,
     };
-    let ranks =
-        here.iter().map(|(order, demand)| (rank(*order), demand.visits, demand.law.clone())).collect();
-    Some(Asked { visits, law, beside: sum(Demand::work_ms) / path, ranks })
+    let ranks = here
+        .iter()
+        .map(|(order, demand)| (rank(*order), demand.visits, demand.distribution.clone()))
+        .collect();
+    Some(Asked { visits, distribution, beside: sum(Demand::work_ms) / path, ranks })
 }
 
 /// Every component works when the run begins: formulas know the system before its first fault alone.

@@ -2,7 +2,7 @@
 
 use headrace_analytic::network::open::{Visits, wait};
 use headrace_analytic::network::priority;
-use headrace_analytic::{Law, Mg1};
+use headrace_analytic::{Distribution, Mg1};
 
 use super::network::{Asked, Network, Places, Queue};
 use super::{Point, StreamPoint, loads};
@@ -25,12 +25,12 @@ pub fn point(network: &Network, load: f64) -> Point {
         .collect();
     let sum = |of: &dyn Fn(&StreamPoint) -> Option<f64>| streams.iter().map(of).sum::<Option<f64>>();
     let throughput_per_s = sum(&|stream| stream.throughput_per_s);
-    let spent = sum(&|stream| Some(stream.throughput_per_s? * stream.response_ms?));
+    let breakdown = sum(&|stream| Some(stream.throughput_per_s? * stream.response_ms?));
     Point {
         load,
         own: load == network.load(),
         throughput_per_s,
-        response_ms: throughput_per_s.zip(spent).map(|(rate, spent)| spent / rate),
+        response_ms: throughput_per_s.zip(breakdown).map(|(rate, breakdown)| breakdown / rate),
         utilisation: Vec::new(),
         streams,
         asymptotic: None,
@@ -70,14 +70,14 @@ fn waits(network: &Network, queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
     let (servers, queues) = if queue.apart { (1, f64::from(queue.servers)) } else { (queue.servers, 1.0) };
     let Some(held) = held(network, queue, rates) else { return vec![None; rates.len()] };
     let visits = |(rate, asked): (&f64, &Option<Asked>)| {
-        asked.as_ref().map(|asked| longer(visits(rate * asked.visits / queues, &asked.law), held))
+        asked.as_ref().map(|asked| longer(visits(rate * asked.visits / queues, &asked.distribution), held))
     };
     let all: Vec<Visits> = rates.iter().zip(&queue.asked).filter_map(visits).collect();
     vec![wait(servers, &all); rates.len()]
 }
 
-fn visits(rate: f64, law: &Law) -> Visits {
-    let [mean, square, _] = law.moments();
+fn visits(rate: f64, distribution: &Distribution) -> Visits {
+    let [mean, square, _] = distribution.moments();
     Visits { rate, mean, square }
 }
 
@@ -86,14 +86,14 @@ fn longer(Visits { rate, mean, square }: Visits, by: f64) -> Visits {
     Visits { rate, mean: mean + by, square: square + by * (2.0 * mean + by) }
 }
 
-/// Visits of one rank wait alike; they are one class with the law of all. A stream waits as its visits do on average.
+/// Visits of one rank wait alike; they are one class with the distribution of all. A stream waits as its visits do on average.
 fn by_rank(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
     let ranks = queue.ranks();
     let of_rank = |rank: &u32| {
         let streams = rates.iter().zip(&queue.asked);
         let here = |(rate, asked): (&f64, &Option<Asked>)| {
             let ranks = asked.iter().flat_map(|asked| &asked.ranks).filter(|(its, ..)| its == rank);
-            ranks.map(|(_, many, law)| visits(rate * many, law)).collect::<Vec<_>>()
+            ranks.map(|(_, many, distribution)| visits(rate * many, distribution)).collect::<Vec<_>>()
         };
         together(&streams.flat_map(here).collect::<Vec<_>>())
     };
@@ -137,17 +137,21 @@ fn response(network: &Network, stream: usize, rates: &[f64], waits: &[Vec<Option
 }
 
 /// What waiting for the last of several parts adds to the largest part's own response.
-fn join(network: &Network, stream: usize, rates: &[f64], branches: u32, part: &Law) -> Option<f64> {
+fn join(network: &Network, stream: usize, rates: &[f64], branches: u32, part: &Distribution) -> Option<f64> {
     let mut split = network.queues.iter().filter(|queue| queue.splits(stream));
     let disk = split.next()?;
-    let arrivals: Vec<(f64, Law)> = rates
+    let arrivals: Vec<(f64, Distribution)> = rates
         .iter()
         .zip(&disk.asked)
-        .filter_map(|(rate, asked)| asked.as_ref().map(|asked| (rate * asked.visits, asked.law.clone())))
+        .filter_map(|(rate, asked)| {
+            asked.as_ref().map(|asked| (rate * asked.visits, asked.distribution.clone()))
+        })
         .collect();
     let all: f64 = arrivals.iter().map(|(rate, _)| rate).sum();
-    let law = Law::mixed(arrivals.into_iter().map(|(rate, law)| (rate / all, law)).collect());
-    let queue = Mg1::new(all, law)?;
+    let distribution = Distribution::mixed(
+        arrivals.into_iter().map(|(rate, distribution)| (rate / all, distribution)).collect(),
+    );
+    let queue = Mg1::new(all, distribution)?;
     let (_, mean, _) = approximation(&queue, branches, part.is_exponential());
     Some((mean - queue.mean_response()).max(0.0))
 }

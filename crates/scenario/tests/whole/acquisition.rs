@@ -248,7 +248,7 @@ fn mistakes_are_named() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Whatever is built of these rooms, every run keeps the laws: events are built, lost or in flight, and no byte vanishes.
+    /// Whatever is built of these components, every run keeps the laws: events are built, lost or in flight, and no byte vanishes.
     #[test]
     fn any_acquisition_keeps_the_laws(
         concentrators in 1u32..12,

@@ -45,7 +45,7 @@ fn placed(name: &str, requests: &str, region: &str) -> String {
 const WRITE_BACK: [&str; 4] =
     ["seagate-st18000nm000j", "samsung-hd103uj", "maxtor-7y250p0", "maxtor-7y250p0-2mb"];
 
-/// Drives write as fast as they read, as their data sheets say of sustained rates; also where a write is larger than the room
+/// Drives write as fast as they read, as their data sheets say of sustained rates; also where a write is larger than the component
 /// there is for it in the cache.
 #[test]
 fn sequential_writes_are_as_fast_as_reads() {
@@ -137,7 +137,7 @@ fn parity_that_rotates_costs_sequential_reads_no_turns() {
 }
 
 /// Two streams of 64 KiB writes far apart: a drive that collects what follows each other seeks once for half of what there is room
-/// for. That takes `room / 2 / rate` and at most a longest seek and a turn, so both streams together get at least that share of what
+/// for. That takes `component / 2 / rate` and at most a longest seek and a turn, so both streams together get at least that share of what
 /// one gets.
 #[test]
 fn write_streams_share_a_drive_that_writes_back() {

@@ -33,10 +33,10 @@ fn part() -> impl Strategy<Value = String> {
             2u32..12,
             prop::sample::select(vec!["{exponential: MS ms}", "MS ms", "{uniform: {from: 0 ms, to: MS ms}}"])
         )
-            .prop_map(|(servers, ms, law)| {
+            .prop_map(|(servers, ms, distribution)| {
                 format!(
                     "{{type: station, servers: {servers}, service: {}}}",
-                    law.replace("MS", &ms.to_string())
+                    distribution.replace("MS", &ms.to_string())
                 )
             }),
     ]

@@ -1,5 +1,5 @@
 //! Whole scenarios, from text to results: engines against each other, threads against each other, results against
-//! closed forms, and laws that hold of every run.
+//! closed forms, and distributions that hold of every run.
 
 use headrace_scenario::progress::Progress;
 use headrace_scenario::results::Results;
@@ -246,7 +246,7 @@ fn closed_response(clients: u32, think: f64, service: f64) -> f64 {
     response
 }
 
-/// Two streams to one disk: each has its own law of service and shares the wait, and theory says so.
+/// Two streams to one disk: each has its own distribution of service and shares the wait, and theory says so.
 #[test]
 fn two_streams_share_a_queue() {
     let text = "

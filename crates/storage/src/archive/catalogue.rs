@@ -31,12 +31,12 @@ pub(super) struct Entry {
     /// Whether its put failed: no data of it ever was in the pool.
     pub is_lost: bool,
     /// Its place in the lists of the purge.
-    pub list: Place,
+    pub list: NodeContext,
 }
 
 /// A place in a doubly linked list.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct NodeContext {
     /// Which list.
     pub class: u32,
     pub before: Option<Neighbour>,
@@ -78,7 +78,7 @@ impl Catalogue {
             on_disk: false,
             is_unwanted: false,
             is_lost: false,
-            list: Place::default(),
+            list: NodeContext::default(),
         };
         self.entries.push(entry);
         (file, self.by_name.insert(name, file).filter(|before| !self.entries[*before as usize].is_unwanted))

@@ -1,7 +1,7 @@
 //! From the pool to tape: one process that sleeps, lists the files that are due, and copies one after another.
 
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Cause, DriveUse, FileAct, FileOp, Spent};
+use headrace_work::{Block, Breakdown, Cause, DriveUse, FileAct, FileOp, Request};
 
 use super::Archive;
 use super::catalogue::FileNumber;
@@ -17,7 +17,7 @@ impl<'m> Archive<'m> {
     /// Starts what the archive does by itself.
     pub(super) fn start(&'m self) {
         if let Some(spec) = self.plan.migrate {
-            self.place.site.sim.spawn(self.migrate(spec));
+            self.context.shared.sim.spawn(self.migrate(spec));
         }
     }
 
@@ -36,7 +36,7 @@ impl<'m> Archive<'m> {
     /// Sleeps `every`, again and again while the list is empty. Such ticks change nothing, so they are left out: a run in which nothing else
     /// happens ends.
     async fn sleep(&'m self, every: Nanos) {
-        let (sim, since) = (self.place.site.sim, self.now());
+        let (sim, since) = (self.context.shared.sim, self.now());
         if self.fresh.borrow().is_empty() {
             self.deposits.wait(()).await;
         }
@@ -106,28 +106,28 @@ impl<'m> Archive<'m> {
         let (volume, bytes) = (self.files.borrow()[file].volume, self.files.borrow()[file].bytes);
         let drive = DriveUse::default();
         let op = FileOp { act: FileAct::Put, file: u64::from(file), bytes, user: 0, host: 0, drive };
-        let ask = Ask::new(u64::from(file), op).because(Cause::Migration);
-        let (mut spent, mut begin, mut from) = (Spent::from(self.now()), None, 0);
+        let request = Request::new(u64::from(file), op).because(Cause::Migration);
+        let (mut breakdown, mut begin, mut from) = (Breakdown::from(self.now()), None, 0);
         while from < bytes {
             let (spot, part) = library.1.next_part(bytes - from);
-            let before = spent.legs().len();
+            let before = breakdown.legs().len();
             // Its bytes are counted on the link.
             library.0.begin(0);
             if writing.as_ref().is_none_or(|(cartridge, _)| *cartridge != spot.cartridge) {
                 // The drive of the full one is let go before another is asked for.
                 *writing = None;
-                *writing = Some((spot.cartridge, library.1.mount(spot, &ask, &mut spent).await));
+                *writing = Some((spot.cartridge, library.1.mount(spot, &request, &mut breakdown).await));
             }
             let (_, mounted) = writing.as_ref().expect("it was mounted");
             for piece in self.pool.1.parts(volume, from, part) {
-                self.on_tape_path(&ask, (library, mounted), piece, &mut spent).await;
+                self.on_tape_path(&request, (library, mounted), piece, &mut breakdown).await;
             }
-            if spent.has_failed() {
+            if breakdown.has_failed() {
                 library.1.give_back(spot, part);
                 return None;
             }
             library.1.moved(mounted, part, true);
-            library.0.end(&ask.with(Block { bytes: 0, ..op.data() }), &spent, before);
+            library.0.end(&request.with(Block { bytes: 0, ..op.data() }), &breakdown, before);
             begin.get_or_insert(spot);
             from += part;
         }

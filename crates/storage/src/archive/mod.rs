@@ -15,15 +15,15 @@ use std::collections::VecDeque;
 
 use headrace_kernel::{Locks, WaitList};
 use headrace_units::{Nanos, counted};
-use headrace_work::{Ask, FileAct, FileOp, NodeId, Spent, What};
+use headrace_work::{Breakdown, FileAct, FileOp, NodeId, Request, TimeKind};
 
-use crate::Component;
+use crate::AnyComponent;
+use crate::component::{Component, Plan, Probe};
+use crate::context::{Edge, NodeContext};
 use crate::disk_pool::DiskPool;
 use crate::front::{Front, Leave};
 use crate::meter::{Meter, add, waits};
 use crate::network::Network;
-use crate::place::{Edge, Place};
-use crate::room::{Metered, Plan, Room};
 use crate::tape_library::TapeLibrary;
 use crate::witness::Fact;
 
@@ -33,12 +33,12 @@ use purge::Order;
 
 pub use spec::{ArchivePlan, ArchiveSpec, MigrateOrder, MigrateSpec, PurgeSpec};
 
-/// A room that the archive uses, and the way to it.
+/// A component that the archive uses, and the way to it.
 type Used<'m, R> = (&'m Edge<'m>, &'m R);
 
 /// An archive in a simulation.
 pub struct Archive<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     plan: &'m ArchivePlan,
     pool: Used<'m, DiskPool<'m>>,
     front: Option<Used<'m, Front<'m>>>,
@@ -91,11 +91,11 @@ struct Counts {
 }
 
 impl Plan for ArchivePlan {
-    type Room<'m> = Archive<'m>;
+    type Component<'m> = Archive<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Archive<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Archive<'m> {
         let mut archive = Archive {
-            place,
+            context,
             plan: self,
             pool: pool_of(uses),
             front: None,
@@ -103,11 +103,11 @@ impl Plan for ArchivePlan {
             library: None,
             files: RefCell::default(),
             order: RefCell::new(self.purge.as_ref().map(|(_, weight)| Order::by(weight))),
-            arriving: Locks::new(place.site.sim, 1),
+            arriving: Locks::new(context.shared.sim, 1),
             fresh: RefCell::default(),
             unreadable: RefCell::default(),
             fresh_bytes: Cell::new(0),
-            deposits: WaitList::new(place.site.sim),
+            deposits: WaitList::new(context.shared.sim),
             wanting: RefCell::default(),
             last_used: Cell::new(Nanos::ZERO),
             is_trying_again: Cell::new(false),
@@ -115,10 +115,10 @@ impl Plan for ArchivePlan {
             counts: Box::default(),
         };
         for edge in uses {
-            match edge.room() {
-                Component::Front(front) => archive.front = Some((edge, front)),
-                Component::Network(network) => archive.network = Some((edge, network)),
-                Component::TapeLibrary(library) => archive.library = Some((edge, library)),
+            match edge.component() {
+                AnyComponent::Front(front) => archive.front = Some((edge, front)),
+                AnyComponent::Network(network) => archive.network = Some((edge, network)),
+                AnyComponent::TapeLibrary(library) => archive.library = Some((edge, library)),
                 _ => {}
             }
         }
@@ -127,8 +127,8 @@ impl Plan for ArchivePlan {
 }
 
 fn pool_of<'m>(uses: &'m [Edge<'m>]) -> Used<'m, DiskPool<'m>> {
-    let pool = uses.iter().find_map(|edge| match edge.room() {
-        Component::DiskPool(pool) => Some((edge, pool)),
+    let pool = uses.iter().find_map(|edge| match edge.component() {
+        AnyComponent::DiskPool(pool) => Some((edge, pool)),
         _ => None,
     });
     pool.expect("an archive is lowered with a pool")
@@ -136,45 +136,45 @@ fn pool_of<'m>(uses: &'m [Edge<'m>]) -> Used<'m, DiskPool<'m>> {
 
 impl<'m> Archive<'m> {
     fn now(&self) -> Nanos {
-        self.place.site.sim.now()
+        self.context.shared.sim.now()
     }
 
     fn tell(&self, fact: Fact) {
-        self.place.site.tell(self.place.id, fact);
+        self.context.shared.tell(self.context.id, fact);
     }
 
     fn pool_id(&self) -> NodeId {
         self.pool.0.to()
     }
 
-    async fn get(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
-        let Some(file) = self.wanted(ask, spent) else { return };
+    async fn get(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        let Some(file) = self.wanted(request, breakdown) else { return };
         add(&self.counts.gets, 1);
         add(&self.counts.hits, u64::from(self.files.borrow()[file].on_disk));
         self.pin(file);
         // All of it comes from tape and lies in the pool, and as much of it is sent as is asked for.
-        let of_whole = ask.with(FileOp { bytes: self.files.borrow()[file].bytes, ..ask.work });
-        self.bring(file, &of_whole, spent).await;
-        if !spent.has_failed() {
-            self.send_out(file, ask, &of_whole, spent).await;
+        let of_whole = request.with(FileOp { bytes: self.files.borrow()[file].bytes, ..request.work });
+        self.bring(file, &of_whole, breakdown).await;
+        if !breakdown.has_failed() {
+            self.send_out(file, request, &of_whole, breakdown).await;
         }
         self.unpin(file);
     }
 
-    async fn put(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
-        let FileOp { file: name, bytes, .. } = ask.work;
+    async fn put(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        let FileOp { file: name, bytes, .. } = request.work;
         // Whoever asks for the file from now on waits for what is put.
         let (file, before) = self.files.borrow_mut().create(name, bytes, self.now());
         before.into_iter().for_each(|before| self.discard(before));
         let arriving = self.arriving.lock(u64::from(file), u64::from(file) + 1).await;
-        let leave = self.admit(ask, spent).await;
-        let volume = self.take_space(file, bytes, spent).await;
+        let leave = self.admit(request, breakdown).await;
+        let volume = self.take_space(file, bytes, breakdown).await;
         for part in self.pool.1.parts(volume, 0, bytes) {
-            if !spent.has_failed() {
-                self.receive(ask, part, spent).await;
+            if !breakdown.has_failed() {
+                self.receive(request, part, breakdown).await;
             }
         }
-        if spent.has_failed() {
+        if breakdown.has_failed() {
             self.is_lost(file);
         } else {
             self.arrived(file);
@@ -183,25 +183,25 @@ impl<'m> Archive<'m> {
         }
         drop(arriving);
         self.free_if_unwanted(file);
-        self.dismiss(leave, ask, spent);
+        self.dismiss(leave, request, breakdown);
         self.purge_if_full();
     }
 
-    async fn stage(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
-        let Some(file) = self.wanted(ask, spent) else { return };
+    async fn stage(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        let Some(file) = self.wanted(request, breakdown) else { return };
         self.pin(file);
-        self.bring(file, ask, spent).await;
-        if !spent.has_failed() {
+        self.bring(file, request, breakdown).await;
+        if !breakdown.has_failed() {
             self.touch(file);
         }
         self.unpin(file);
     }
 
     /// The file that is asked for. A log may ask for one that it deleted: that is answered at once. Where its put failed, so does this.
-    fn wanted(&self, ask: &Ask<FileOp>, spent: &mut Spent) -> Option<FileNumber> {
-        let found = self.files.borrow().find(ask.work.file);
+    fn wanted(&self, request: &Request<FileOp>, breakdown: &mut Breakdown) -> Option<FileNumber> {
+        let found = self.files.borrow().find(request.work.file);
         match found {
-            None if self.files.borrow().is_lost(ask.work.file) => spent.fail(),
+            None if self.files.borrow().is_lost(request.work.file) => breakdown.fail(),
             None => add(&self.counts.lost, 1),
             Some(_) => {}
         }
@@ -209,34 +209,40 @@ impl<'m> Archive<'m> {
     }
 
     /// Waits for limits and ports.
-    async fn admit(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) -> Option<(Leave<'m>, usize)> {
+    async fn admit(
+        &'m self,
+        request: &Request<FileOp>,
+        breakdown: &mut Breakdown,
+    ) -> Option<(Leave<'m>, usize)> {
         let (edge, front) = self.front?;
-        let before = spent.legs().len();
-        edge.begin(ask.work.bytes);
-        Some((front.admit(ask, spent).await, before))
+        let before = breakdown.legs().len();
+        edge.begin(request.work.bytes);
+        Some((front.admit(request, breakdown).await, before))
     }
 
-    fn dismiss(&self, leave: Option<(Leave<'m>, usize)>, ask: &Ask<FileOp>, spent: &Spent) {
+    fn dismiss(&self, leave: Option<(Leave<'m>, usize)>, request: &Request<FileOp>, breakdown: &Breakdown) {
         if let (Some((leave, before)), Some((edge, _))) = (leave, self.front) {
-            edge.end(&ask.with(ask.work.data()), spent, before);
+            edge.end(&request.with(request.work.data()), breakdown, before);
             drop(leave);
         }
     }
 }
 
-impl<'m> Room<'m> for Archive<'m> {
-    async fn handle(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
+impl<'m> Component<'m> for Archive<'m> {
+    async fn handle(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
         if !self.is_started.replace(true) {
             self.start();
         }
-        match ask.work.act {
-            FileAct::Get => self.get(ask, spent).await,
-            FileAct::Put => self.put(ask, spent).await,
-            FileAct::Stage => self.stage(ask, spent).await,
-            FileAct::Delete => self.wanted(ask, spent).into_iter().for_each(|file| self.discard(file)),
+        match request.work.act {
+            FileAct::Get => self.get(request, breakdown).await,
+            FileAct::Put => self.put(request, breakdown).await,
+            FileAct::Stage => self.stage(request, breakdown).await,
+            FileAct::Delete => {
+                self.wanted(request, breakdown).into_iter().for_each(|file| self.discard(file))
+            }
             FileAct::Session => unreachable!("a plan sends sessions to a tape library"),
         }
-        spent.charge(self.place.id, What::Service, self.now());
+        breakdown.charge(self.context.id, TimeKind::Service, self.now());
     }
 
     fn recovered(&self) {
@@ -268,7 +274,7 @@ impl<'m> Room<'m> for Archive<'m> {
     }
 }
 
-impl Metered for Archive<'_> {
+impl Probe for Archive<'_> {
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let counts = &self.counts;
         put("pool_hit_ratio", Meter::Share(counts.hits.get(), counts.gets.get()));
@@ -302,7 +308,7 @@ impl Metered for Archive<'_> {
         first
             .into_iter()
             .chain(self.fullness(now))
-            .map(|remark| format!("{}: {remark}", self.place.path))
+            .map(|remark| format!("{}: {remark}", self.context.path))
             .collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Space of the pool: who takes it, who keeps it, and what a purge frees.
 
 use headrace_units::Nanos;
-use headrace_work::{Spent, What};
+use headrace_work::{Breakdown, TimeKind};
 
 use super::Archive;
 use super::catalogue::FileNumber;
@@ -15,7 +15,7 @@ const PURGE_AGAIN: Nanos = Nanos(60_000_000_000);
 
 impl<'m> Archive<'m> {
     /// Chooses volumes and takes space for a file, after waiting until there is some. Gives the first volume.
-    pub(super) async fn take_space(&'m self, file: FileNumber, bytes: u64, spent: &mut Spent) -> u32 {
+    pub(super) async fn take_space(&'m self, file: FileNumber, bytes: u64, breakdown: &mut Breakdown) -> u32 {
         let (pool, volume) = (self.pool.1, self.pool.1.allocate(bytes));
         self.wanting.borrow_mut().push_back(file);
         self.purge_if_full();
@@ -24,7 +24,7 @@ impl<'m> Archive<'m> {
         }
         pool.take(bytes).await;
         self.wanting.borrow_mut().pop_front();
-        spent.charge(self.pool_id(), What::Blocked, self.now());
+        breakdown.charge(self.pool_id(), TimeKind::Blocked, self.now());
         self.tell(Fact::SpaceTaken { pool: self.pool_id(), file, bytes });
         self.files.borrow_mut()[file].volume = volume;
         volume
@@ -129,7 +129,7 @@ impl<'m> Archive<'m> {
             self.purge(low, spec.min_age);
         }
         if self.waits_for_age(spec.min_age) && !self.is_trying_again.replace(true) {
-            self.place.site.sim.spawn(self.try_again(spec.min_age));
+            self.context.shared.sim.spawn(self.try_again(spec.min_age));
         }
     }
 
@@ -156,7 +156,7 @@ impl<'m> Archive<'m> {
 
     async fn try_again(&'m self, min_age: Nanos) {
         while self.waits_for_age(min_age) {
-            self.place.site.sim.delay(PURGE_AGAIN).await;
+            self.context.shared.sim.delay(PURGE_AGAIN).await;
             self.purge_if_full();
         }
         self.is_trying_again.set(false);

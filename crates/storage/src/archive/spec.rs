@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::purge::VARIABLES;
+use crate::component::{Resolved, Spec, Theory};
 use crate::expression::Expression;
 use crate::graph::{Lowering, View};
-use crate::room::{Known, Lowered, Spec};
 use crate::theory::Load;
 
 /// A disk pool in front of a tape library. Takes streams of file operations.
@@ -90,7 +90,7 @@ pub struct ArchivePlan {
 impl Spec for ArchiveSpec {
     type Plan = ArchivePlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArchivePlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<ArchivePlan>> {
         let pool = at.shared_of_kind("pool", &self.pool, "disk_pool");
         let capacity = pool.map_or(Bytes(0), |pool| at.capacity(pool));
         let optional = [
@@ -121,7 +121,7 @@ impl Spec for ArchiveSpec {
                 None => None,
             },
         };
-        Some(Lowered { plan, uses: uses.into_iter().collect::<Option<_>>()?, capacity })
+        Some(Resolved { plan, uses: uses.into_iter().collect::<Option<_>>()?, capacity })
     }
 }
 
@@ -138,7 +138,7 @@ impl PurgeSpec {
     }
 }
 
-impl Known for ArchivePlan {
+impl Theory for ArchivePlan {
     fn serves_blocks(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! Between clients and the pool.
 
 use headrace_kernel::LinkId;
-use headrace_work::{Ask, FileOp, Op, Spent, What};
+use headrace_work::{Breakdown, FileOp, Op, Request, TimeKind};
 
 use super::Archive;
 use super::catalogue::FileNumber;
@@ -14,41 +14,41 @@ impl<'m> Archive<'m> {
     pub(super) async fn send_out(
         &'m self,
         file: FileNumber,
-        ask: &Ask<FileOp>,
-        of_whole: &Ask<FileOp>,
-        spent: &mut Spent,
+        request: &Request<FileOp>,
+        of_whole: &Request<FileOp>,
+        breakdown: &mut Breakdown,
     ) {
-        let leave = self.admit(ask, spent).await;
+        let leave = self.admit(request, breakdown).await;
         let volume = self.files.borrow()[file].volume;
         self.tell(Fact::ReadBegins(file));
-        for part in self.pool.1.parts(volume, 0, ask.work.bytes) {
-            if !spent.has_failed() {
-                self.send(of_whole, part, spent).await;
+        for part in self.pool.1.parts(volume, 0, request.work.bytes) {
+            if !breakdown.has_failed() {
+                self.send(of_whole, part, breakdown).await;
             }
         }
         self.tell(Fact::ReadEnds(file));
-        self.dismiss(leave, ask, spent);
-        if !spent.has_failed() {
+        self.dismiss(leave, request, breakdown);
+        if !breakdown.has_failed() {
             self.touch(file);
         }
     }
 
-    async fn send(&'m self, ask: &Ask<FileOp>, part: Part, spent: &mut Spent) {
-        self.volume_ready(part, spent).await;
+    async fn send(&'m self, request: &Request<FileOp>, part: Part, breakdown: &mut Breakdown) {
+        self.volume_ready(part, breakdown).await;
         let network = self.network.map(|(edge, network)| Hop { edge, link: network.outward });
-        self.transfer(ask, [Some(self.hop(part.chain)), network], part, Op::Read, spent).await;
+        self.transfer(request, [Some(self.hop(part.chain)), network], part, Op::Read, breakdown).await;
     }
 
-    pub(super) async fn receive(&'m self, ask: &Ask<FileOp>, part: Part, spent: &mut Spent) {
-        self.volume_ready(part, spent).await;
+    pub(super) async fn receive(&'m self, request: &Request<FileOp>, part: Part, breakdown: &mut Breakdown) {
+        self.volume_ready(part, breakdown).await;
         let network = self.network.map(|(edge, network)| Hop { edge, link: network.inward });
-        self.transfer(ask, [network, Some(self.hop(part.chain))], part, Op::Write, spent).await;
+        self.transfer(request, [network, Some(self.hop(part.chain))], part, Op::Write, breakdown).await;
     }
 
     /// Waits while the volume of a part has failed.
-    pub(super) async fn volume_ready(&'m self, part: Part, spent: &mut Spent) {
+    pub(super) async fn volume_ready(&'m self, part: Part, breakdown: &mut Breakdown) {
         self.pool.1.ready(part.volume).await;
-        spent.charge(self.pool_id(), What::Waiting, self.now());
+        breakdown.charge(self.pool_id(), TimeKind::Waiting, self.now());
     }
 
     pub(super) fn hop(&self, chain: LinkId) -> Hop<'m> {
@@ -57,15 +57,15 @@ impl<'m> Archive<'m> {
 
     async fn transfer(
         &'m self,
-        ask: &Ask<FileOp>,
+        request: &Request<FileOp>,
         over: [Option<Hop<'m>>; 2],
         part: Part,
         op: Op,
-        spent: &mut Spent,
+        breakdown: &mut Breakdown,
     ) {
         let most = self.front.map_or(f64::INFINITY, |(_, front)| front.client_rate());
-        let own = self.front.map_or(self.place.id, |(edge, _)| edge.to());
+        let own = self.front.map_or(self.context.id, |(edge, _)| edge.to());
         let route = Route { over: [over[0], over[1], None], most, own, op };
-        self.pool.1.through(ask, part, route, spent).await;
+        self.pool.1.through(request, part, route, breakdown).await;
     }
 }

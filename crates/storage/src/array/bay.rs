@@ -4,17 +4,17 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use headrace_kernel::Sim;
-use headrace_work::{Ask, Block, Spent};
+use headrace_work::{Block, Breakdown, Request};
 
-use super::path::Way;
-use crate::place::Edge;
+use super::path::BackendPath;
+use crate::context::Edge;
 
 /// A piece of work for a device.
 pub(super) struct Job {
     /// The device.
     pub device: usize,
     /// The work.
-    pub ask: Ask<Block>,
+    pub request: Request<Block>,
     /// The group of jobs that it belongs to.
     pub ticket: u64,
 }
@@ -24,7 +24,7 @@ pub(super) struct Bay<'m> {
     sim: &'m Sim<'m>,
     devices: &'m [Edge<'m>],
     /// The ways to the devices, one for each path.
-    ways: Box<[Way<'m>]>,
+    ways: Box<[BackendPath<'m>]>,
     /// The way whose turn it is.
     turn: Cell<usize>,
     /// What a mirror knows of its devices; none where nothing is chosen.
@@ -53,7 +53,7 @@ pub(super) struct Head {
 }
 
 impl<'m> Bay<'m> {
-    pub fn new(sim: &'m Sim<'m>, devices: &'m [Edge<'m>], ways: Vec<Way<'m>>, chooses: bool) -> Self {
+    pub fn new(sim: &'m Sim<'m>, devices: &'m [Edge<'m>], ways: Vec<BackendPath<'m>>, chooses: bool) -> Self {
         let heads = if chooses { devices.iter().map(|_| Head::default()).collect() } else { Box::default() };
         Self { sim, devices, ways: ways.into(), turn: Cell::new(0), heads, lost: RefCell::default() }
     }
@@ -64,7 +64,7 @@ impl<'m> Bay<'m> {
     }
 
     /// The next way in turn that works.
-    fn way(&self) -> Option<Way<'m>> {
+    fn way(&self) -> Option<BackendPath<'m>> {
         let many = self.ways.len();
         let at = (0..many).map(|n| (self.turn.get() + n) % many).find(|at| self.ways[*at].is_up())?;
         self.turn.set((at + 1) % many);
@@ -72,14 +72,14 @@ impl<'m> Bay<'m> {
     }
 
     /// Does a job over one of the ways. Gives whether that failed meanwhile, so that another has to be tried.
-    async fn over_way(&self, job: &Job, spent: &mut Spent) -> bool {
+    async fn over_way(&self, job: &Job, breakdown: &mut Breakdown) -> bool {
         let Some(way) = self.way() else {
-            spent.fail();
+            breakdown.fail();
             return false;
         };
         let failures = way.failures();
-        self.devices[job.device].serve_over(&job.ask, way, job.device, spent).await;
-        spent.has_failed() && way.failures() != failures && self.devices[job.device].is_up()
+        self.devices[job.device].serve_over(&job.request, way, job.device, breakdown).await;
+        breakdown.has_failed() && way.failures() != failures && self.devices[job.device].is_up()
     }
 
     /// Jobs of a group that were not done.
@@ -94,23 +94,23 @@ impl<'m> Bay<'m> {
 }
 
 /// Does a job: what the device is asked and what it answers goes over a way, another one where that fails.
-pub(super) async fn do_job<'m>(bay: Rc<Bay<'m>>, job: Job) -> Spent {
-    let mut spent = Spent::from(bay.sim.now());
+pub(super) async fn do_job<'m>(bay: Rc<Bay<'m>>, job: Job) -> Breakdown {
+    let mut breakdown = Breakdown::from(bay.sim.now());
     let failures = bay.devices[job.device].failures();
     if bay.ways[0].is_free() {
-        bay.devices[job.device].serve(&job.ask, &mut spent).await;
+        bay.devices[job.device].serve(&job.request, &mut breakdown).await;
     } else {
-        while bay.over_way(&job, &mut spent).await {
-            spent.retry();
+        while bay.over_way(&job, &mut breakdown).await {
+            breakdown.retry();
         }
     }
     if let Some(head) = bay.heads.get(job.device) {
         head.in_flight.set(head.in_flight.get() - 1);
     }
-    if spent.has_failed() {
+    if breakdown.has_failed() {
         let device = &bay.devices[job.device];
         let works = device.is_up() && device.failures() == failures;
-        bay.lost.borrow_mut().push((job.ticket, Lost { device: job.device, block: job.ask.work, works }));
+        bay.lost.borrow_mut().push((job.ticket, Lost { device: job.device, block: job.request.work, works }));
     }
-    spent
+    breakdown
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_work::{NodeId, Op};
 
 use super::model::Striped;
 use super::{ArrayPlan, FirstUnit, Layout, Queueing};
-use crate::crossing::Phase;
 use crate::graph::View;
+use crate::path_transfer::Phase;
 use crate::theory::{Demand, Load, Model, Order, Server};
 
 /// The parts that come to one disk: (mean number of a request's parts, operation, bytes).
@@ -39,7 +39,7 @@ impl ArrayPlan {
         let mut way = view.uses().skip(self.layout.disks() as usize + self.spares);
         // Paths take turns.
         for path in way.by_ref().take(self.paths) {
-            let found = crossing(path, load, &patterns)?.into_iter();
+            let found = path_transfer(path, load, &patterns)?.into_iter();
             demands.extend(found.map(|demand| demand.times(1.0 / self.paths as f64, 1.0)));
         }
         let controllers: Vec<View> = way.collect();
@@ -69,15 +69,15 @@ fn controlling(controller: View, load: &Load, patterns: &[Pattern]) -> Result<Ve
     Ok(demands)
 }
 
-/// What a request asks of a node on the way: its visits with their probabilities and laws, as `Demand` has the rest.
-type Held = (Demand, Vec<(f64, Law)>);
+/// What a request asks of a node on the way: its visits with their probabilities and distributions, as `Demand` has the rest.
+type Held = (Demand, Vec<(f64, Distribution)>);
 
 /// Which visits to a node count as one: all those of a request, or, where the node ranks them, each by itself, by the operation of its
 /// access and its number there.
 type Apart = Option<(bool, usize)>;
 
 /// The accesses of a request cross the way to the disks as if all of them came at once.
-fn crossing(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
+fn path_transfer(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
     let mut held: BTreeMap<(NodeId, Apart), Held> = BTreeMap::new();
     let (mut delay, mut fails) = (0.0_f64, None);
     for Pattern { p, accesses, .. } in patterns {
@@ -101,15 +101,17 @@ fn crossing(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>
             }
         }
         for (visit, work) in works {
-            held.get_mut(&visit).expect("it has just been put there").1.push((*p, Law::Fixed(work)));
+            held.get_mut(&visit).expect("it has just been put there").1.push((*p, Distribution::Fixed(work)));
         }
     }
-    let queue = |(demand, laws): Held| {
-        let visits: f64 = laws.iter().map(|(p, _)| p).sum();
-        let law = Law::mixed(laws.into_iter().map(|(p, law)| (p / visits, law)).collect());
-        Demand { law, visits, fails: demand.fails.clone().or_else(|| fails.clone()), ..demand }
+    let queue = |(demand, distributions): Held| {
+        let visits: f64 = distributions.iter().map(|(p, _)| p).sum();
+        let distribution = Distribution::mixed(
+            distributions.into_iter().map(|(p, distribution)| (p / visits, distribution)).collect(),
+        );
+        Demand { distribution, visits, fails: demand.fails.clone().or_else(|| fails.clone()), ..demand }
     };
-    let late = (delay > 0.0).then(|| Demand::one(path.id(), Server::Delay, Law::Fixed(delay)));
+    let late = (delay > 0.0).then(|| Demand::one(path.id(), Server::Delay, Distribution::Fixed(delay)));
     Ok(held.into_values().map(queue).chain(late).collect())
 }
 
@@ -142,9 +144,9 @@ impl Striped<'_> {
     /// In lockstep the array is one server.
     fn lockstep(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         match self.model(view, load)? {
-            Model::Single { law, mild, .. } => {
+            Model::Single { distribution, mild, .. } => {
                 let fails = mild.map(str::to_owned);
-                Ok(vec![Demand { fails, ..Demand::one(view.id(), Server::SINGLE, law) }])
+                Ok(vec![Demand { fails, ..Demand::one(view.id(), Server::SINGLE, distribution) }])
             }
             Model::Forked { .. } => Err("requests do not overlap".to_owned()),
             Model::Busy { fails, .. } => Err(fails),
@@ -177,11 +179,13 @@ impl Striped<'_> {
         let split = load.kinds.iter().filter(|(_, _, bytes)| self.stripes.parts_of(*bytes) > 1);
         let join = |(p, op, bytes): &(f64, Op, u64)| {
             let kinds = self.stripes.part_kinds(*bytes);
-            let laws = kinds.iter().map(|(many, part)| Ok((*many, law_of(disk, load, *op, *part)?)));
-            let laws = laws.collect::<Result<Vec<_>, String>>()?;
-            let (part, branches) = (laws[0].1.clone(), laws.iter().map(|(many, _)| many).sum());
-            let more = (last_of(&laws) - part.mean()).max(0.0);
-            let one = Demand::one(view.id(), Server::Join { branches, part }, Law::Fixed(more));
+            let distributions =
+                kinds.iter().map(|(many, part)| Ok((*many, distribution_of(disk, load, *op, *part)?)));
+            let distributions = distributions.collect::<Result<Vec<_>, String>>()?;
+            let (part, branches) =
+                (distributions[0].1.clone(), distributions.iter().map(|(many, _)| many).sum());
+            let more = (last_of(&distributions) - part.mean()).max(0.0);
+            let one = Demand::one(view.id(), Server::Join { branches, part }, Distribution::Fixed(more));
             Ok(one.times(*p, 1.0))
         };
         split.map(join).collect()
@@ -189,11 +193,19 @@ impl Striped<'_> {
 }
 
 /// The mean of the largest of independent times: of alike exponential ones the harmonic number times their mean.
-pub(super) fn last_of(laws: &[(u32, Law)]) -> f64 {
-    match laws {
-        [(many, law)] if law.is_exponential() => law.mean() * headrace_analytic::fork_join::harmonic(*many),
-        [(_, Law::Fixed(time)), ..] if laws.iter().all(|(_, law)| matches!(law, Law::Fixed(_))) => *time,
-        _ => Law::largest(laws).mean(),
+pub(super) fn last_of(distributions: &[(u32, Distribution)]) -> f64 {
+    match distributions {
+        [(many, distribution)] if distribution.is_exponential() => {
+            distribution.mean() * headrace_analytic::fork_join::harmonic(*many)
+        }
+        [(_, Distribution::Fixed(time)), ..]
+            if distributions
+                .iter()
+                .all(|(_, distribution)| matches!(distribution, Distribution::Fixed(_))) =>
+        {
+            *time
+        }
+        _ => Distribution::largest(distributions).mean(),
     }
 }
 
@@ -219,10 +231,10 @@ pub(super) fn part_demands(to: View, load: &Load, parts: &Parts, beside: f64) ->
 }
 
 /// How long one part holds the disk that it comes to.
-pub(super) fn law_of(disk: View, load: &Load, op: Op, bytes: u64) -> Result<Law, String> {
+pub(super) fn distribution_of(disk: View, load: &Load, op: Op, bytes: u64) -> Result<Distribution, String> {
     let demands = disk.demands(&Load { kinds: vec![(1.0, op, bytes)], ..load.clone() })?;
     match &demands[..] {
-        [demand] if demand.server != Server::Delay => Ok(demand.law.clone()),
+        [demand] if demand.server != Server::Delay => Ok(demand.distribution.clone()),
         _ => Err(format!("a request is split over disks: `{}` is no single one", disk.path())),
     }
 }

@@ -2,16 +2,16 @@
 
 use std::pin::Pin;
 
-use headrace_work::{Ask, Block, Op, Spent};
+use headrace_work::{Block, Breakdown, Op, Request};
 
 use super::cache::{Cache, CachePlan, Memory};
-use super::{Array, ArrayPlan, Way};
+use super::{Array, ArrayPlan, BackendPath};
+use crate::context::{Edge, NodeContext};
 use crate::meter::{Balance, Meter};
-use crate::place::{Edge, Place};
 
 /// The controllers and the cache of an array.
 pub(super) struct Front<'m> {
-    way: Way<'m>,
+    way: BackendPath<'m>,
     /// All controllers, also one that stands by.
     controllers: &'m [Edge<'m>],
     cache: Option<Cache<'m>>,
@@ -26,12 +26,12 @@ impl<'m> Front<'m> {
     /// What stands before an array; none where nothing does.
     pub fn new(
         plan: &'m ArrayPlan,
-        place: &'m Place<'m>,
-        way: Way<'m>,
+        context: &'m NodeContext<'m>,
+        way: BackendPath<'m>,
         controllers: &'m [Edge<'m>],
     ) -> Option<Box<Self>> {
         let memory = |cache: &CachePlan| memory_of(controllers).filter(|_| cache.shared);
-        let cache = plan.cache.as_ref().map(|cache| Cache::new(cache, place, memory(cache)));
+        let cache = plan.cache.as_ref().map(|cache| Cache::new(cache, context, memory(cache)));
         (cache.is_some() || !controllers.is_empty()).then(|| Box::new(Self { way, controllers, cache }))
     }
 
@@ -39,49 +39,54 @@ impl<'m> Front<'m> {
     pub fn serve<'s>(
         &'m self,
         array: &'m Array<'m>,
-        ask: &'s Ask<Block>,
-        spent: &'s mut Spent,
+        request: &'s Request<Block>,
+        breakdown: &'s mut Breakdown,
     ) -> Pin<Box<dyn Future<Output = ()> + 's>>
     where
         'm: 's,
     {
-        Box::pin(self.answer_by_one(array, ask, spent))
+        Box::pin(self.answer_by_one(array, request, breakdown))
     }
 
     /// Serves a request by one of the controllers; where that fails meanwhile, again by the other.
-    async fn answer_by_one(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn answer_by_one(
+        &'m self,
+        array: &'m Array<'m>,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
         loop {
-            let controller = self.way.controller(ask);
+            let controller = self.way.controller(request);
             let failures = controller.map(Edge::failures);
-            self.answer(array, ask, spent).await;
+            self.answer(array, request, breakdown).await;
             if controller.map(Edge::failures) == failures {
                 return;
             }
-            spent.fail();
-            if !self.way.controller(ask).is_some_and(Edge::is_up) {
+            breakdown.fail();
+            if !self.way.controller(request).is_some_and(Edge::is_up) {
                 return;
             }
-            spent.retry();
+            breakdown.retry();
         }
     }
 
-    async fn answer(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
-        if let Some(controller) = self.way.controller(ask) {
-            controller.serve(ask, spent).await;
+    async fn answer(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if let Some(controller) = self.way.controller(request) {
+            controller.serve(request, breakdown).await;
         }
-        if spent.has_failed() {
+        if breakdown.has_failed() {
             return;
         }
-        match (&self.cache, ask.work.op) {
-            (Some(cache), Op::Read) => cache.read(array, ask, spent).await,
-            (Some(cache), Op::Write | Op::Discard) => cache.write(array, ask, spent).await,
+        match (&self.cache, request.work.op) {
+            (Some(cache), Op::Read) => cache.read(array, request, breakdown).await,
+            (Some(cache), Op::Write | Op::Discard) => cache.write(array, request, breakdown).await,
             (None, Op::Read) => {
-                array.serve_by_disks(ask, spent).await;
-                self.exchange(ask.work.bytes, ask, spent).await;
+                array.serve_by_disks(request, breakdown).await;
+                self.exchange(request.work.bytes, request, breakdown).await;
             }
             (None, Op::Write | Op::Discard) => {
-                self.exchange(ask.work.bytes, ask, spent).await;
-                array.serve_by_disks(ask, spent).await;
+                self.exchange(request.work.bytes, request, breakdown).await;
+                array.serve_by_disks(request, breakdown).await;
             }
         }
     }
@@ -92,35 +97,35 @@ impl<'m> Front<'m> {
     }
 
     /// Data of a request crosses the bus to its host, or from it.
-    pub async fn exchange(&'m self, bytes: u64, ask: &Ask<Block>, spent: &mut Spent) {
-        if let Some(controller) = self.way.controller(ask).and_then(Edge::controller) {
-            controller.cross(bytes, ask, spent).await;
+    pub async fn exchange(&'m self, bytes: u64, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if let Some(controller) = self.way.controller(request).and_then(Edge::controller) {
+            controller.cross(bytes, request, breakdown).await;
         }
     }
 
     /// Data that is to be written back is copied to the other controller, if there is one: over the buses of both.
-    pub async fn mirror(&'m self, bytes: u64, ask: &Ask<Block>, spent: &mut Spent) {
+    pub async fn mirror(&'m self, bytes: u64, request: &Request<Block>, breakdown: &mut Breakdown) {
         if self.controllers.len() < 2 {
             return;
         }
         for controller in self.controllers.iter().filter_map(Edge::controller) {
-            controller.cross(bytes, ask, spent).await;
+            controller.cross(bytes, request, breakdown).await;
         }
     }
 
     /// A controller computes parity, or data that is lost, from this number of bytes.
-    pub async fn compute<W>(&'m self, bytes: u64, ask: &Ask<W>, spent: &mut Spent) {
-        if let Some(controller) = self.way.controller(ask).and_then(Edge::controller) {
-            controller.parity(bytes, ask, spent).await;
+    pub async fn compute<W>(&'m self, bytes: u64, request: &Request<W>, breakdown: &mut Breakdown) {
+        if let Some(controller) = self.way.controller(request).and_then(Edge::controller) {
+            controller.parity(bytes, request, breakdown).await;
         }
     }
 
-    /// See [`Metered::balance`](crate::Metered::balance).
+    /// See [`Probe::balance`](crate::Probe::balance).
     pub fn balance(&self) -> Option<Balance> {
         self.cache.as_ref().map(Cache::balance)
     }
 
-    /// See [`Metered::meters`](crate::Metered::meters).
+    /// See [`Probe::meters`](crate::Probe::meters).
     pub fn meters(&self, now: headrace_units::Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         if let Some(cache) = &self.cache {
             cache.meters(now, put);

@@ -6,8 +6,8 @@ use headrace_units::Bytes;
 
 use super::layout::{Layout, Units};
 use super::ranges::Ranges;
+use crate::context::Edge;
 use crate::health::Change;
-use crate::place::Edge;
 
 /// The members of an array: devices, and the disks of the layout that they stand for.
 pub(super) struct Members<'m> {

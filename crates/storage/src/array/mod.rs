@@ -20,14 +20,14 @@ mod spec;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use headrace_kernel::{Crew, Locks, Resource};
+use headrace_kernel::{Locks, Resource, WorkerPool};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, Spent, What};
+use headrace_work::{Block, Breakdown, Request, TimeKind};
 
+use crate::component::{Component, Plan, Probe};
+use crate::context::{Edge, NodeContext};
 use crate::health::{Change, Event};
 use crate::meter::{Activity, Balance, Meter};
-use crate::place::{Edge, Place};
-use crate::room::{Metered, Plan, Room};
 use bay::{Bay, Job};
 use front::Front;
 use members::Members;
@@ -37,7 +37,7 @@ pub use access::Access;
 pub use layout::{
     Accesses, Declustered, Layout, Mirror, Pairing, Parity, Parts, Placement, Rotation, Stripes, Units, Whole,
 };
-pub use path::Way;
+pub use path::BackendPath;
 pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
 pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
 
@@ -68,7 +68,7 @@ pub struct ArrayPlan {
 
 /// An array in a simulation.
 pub struct Array<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     plan: &'m ArrayPlan,
     /// Held from the split to the merge, where requests do not overlap.
     lockstep: Option<Resource<'m>>,
@@ -83,7 +83,7 @@ pub struct Array<'m> {
     /// Of each column of a mirror, the copy that the next read may begin its choice with.
     turns: Vec<Cell<u64>>,
     /// Has each device do its part.
-    parts: Crew<'m, Job, Spent>,
+    parts: WorkerPool<'m, Job, Breakdown>,
     /// Groups of jobs so far.
     tickets: Cell<u64>,
     /// Requests in flight.
@@ -102,10 +102,10 @@ struct Counts {
 }
 
 impl Plan for ArrayPlan {
-    type Room<'m> = Array<'m>;
+    type Component<'m> = Array<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Array<'m> {
-        let sim = place.site.sim;
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Array<'m> {
+        let sim = context.shared.sim;
         let (devices, others) = uses.split_at(uses.len() - self.paths - self.controllers);
         let (paths, controllers) = others.split_at(self.paths);
         let columns = match &self.layout {
@@ -113,12 +113,12 @@ impl Plan for ArrayPlan {
             _ => 0,
         };
         let active = self.access.active(controllers.len());
-        let way = |path| Way::of(path, controllers, active, devices.len());
-        let ways: Vec<Way> = match paths {
+        let way = |path| BackendPath::of(path, controllers, active, devices.len());
+        let ways: Vec<BackendPath> = match paths {
             [] => vec![way(None)],
             paths => paths.iter().map(|path| way(Some(path))).collect(),
         };
-        let front = Front::new(self, place, ways[0], controllers);
+        let front = Front::new(self, context, ways[0], controllers);
         let bay = Rc::new(Bay::new(sim, devices, ways, columns > 0));
         let of_parts = Rc::clone(&bay);
         Array {
@@ -130,12 +130,12 @@ impl Plan for ArrayPlan {
             bay,
             front,
             turns: (0..columns).map(|_| Cell::default()).collect(),
-            parts: Crew::new(sim, move |job| bay::do_job(Rc::clone(&of_parts), job)),
+            parts: WorkerPool::new(sim, move |job| bay::do_job(Rc::clone(&of_parts), job)),
             tickets: Cell::new(0),
             hosts: Cell::new(0),
             rebuild: Box::new(Rebuild::new(sim, self.rebuild)),
             counts: Counts::default(),
-            place,
+            context,
         }
     }
 }
@@ -143,24 +143,28 @@ impl Plan for ArrayPlan {
 impl<'m> Array<'m> {
     /// Each disk that has a part in a request to a striped array, and the part.
     #[inline]
-    fn split(&self, stripes: Stripes, ask: &Ask<Block>) -> impl Iterator<Item = (usize, Ask<Block>)> + use<> {
-        let ask = *ask;
-        stripes.parts(ask.work).map(move |(disk, part)| (disk, ask.with(part)))
+    fn split(
+        &self,
+        stripes: Stripes,
+        request: &Request<Block>,
+    ) -> impl Iterator<Item = (usize, Request<Block>)> + use<> {
+        let request = *request;
+        stripes.parts(request.work).map(move |(disk, part)| (disk, request.with(part)))
     }
 
     /// Has each disk do its part without events; charges what the last to end took.
-    fn pass_disks(&self, ask: &Ask<Block>, spent: &mut Spent) {
+    fn pass_disks(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let Layout::Striped(stripes) = self.plan.layout else {
             unreachable!("only a striped array says that it is in order")
         };
-        let now = spent.until();
-        let passes = self.split(stripes, ask).map(|(disk, part)| {
-            let mut spent = Spent::from(now);
-            self.devices[disk].pass(&part, &mut spent);
-            spent
+        let now = breakdown.until();
+        let passes = self.split(stripes, request).map(|(disk, part)| {
+            let mut breakdown = Breakdown::from(now);
+            self.devices[disk].pass(&part, &mut breakdown);
+            breakdown
         });
-        let slowest = passes.max_by_key(Spent::until);
-        spent.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
+        let slowest = passes.max_by_key(Breakdown::until);
+        breakdown.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
     }
 }
 
@@ -171,7 +175,7 @@ impl Counts {
     }
 }
 
-impl Metered for Array<'_> {
+impl Probe for Array<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         if let Some(lockstep) = &self.lockstep {
             return Some(Activity::of(1, &lockstep.usage(), now));
@@ -225,17 +229,17 @@ impl<'m> Array<'m> {
     }
 
     /// Has the disks do what is asked, past controllers and cache.
-    async fn serve_by_disks(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn serve_by_disks(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let _turn = match &self.lockstep {
             Some(lockstep) => Some(lockstep.acquire(()).await),
             None => None,
         };
-        spent.charge(self.place.id, What::Waiting, self.place.site.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
         // Parts come after everything that is due, as requests do.
-        self.place.site.sim.settled().await;
+        self.context.shared.sim.settled().await;
         let Layout::Striped(stripes) = self.plan.layout else {
             self.hosts.set(self.hosts.get() + 1);
-            self.serve_parts(ask, spent).await;
+            self.serve_parts(request, breakdown).await;
             self.hosts.set(self.hosts.get() - 1);
             if self.hosts.get() == 0 {
                 self.rebuild.hosts_are_idle();
@@ -243,29 +247,29 @@ impl<'m> Array<'m> {
             return;
         };
         let ticket = self.tickets.replace(self.tickets.get() + 1);
-        let jobs = self.split(stripes, ask).map(|(device, ask)| Job { device, ask, ticket });
+        let jobs = self.split(stripes, request).map(|(device, request)| Job { device, request, ticket });
         let slowest = self.parts.all(jobs).await;
-        spent.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
+        breakdown.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
         if !self.bay.take_lost(ticket).is_empty() {
-            spent.fail();
+            breakdown.fail();
         }
     }
 }
 
-impl<'m> Room<'m> for Array<'m> {
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+impl<'m> Component<'m> for Array<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         match &self.front {
-            Some(front) => front.serve(self, ask, spent).await,
-            None => self.serve_by_disks(ask, spent).await,
+            Some(front) => front.serve(self, request, breakdown).await,
+            None => self.serve_by_disks(request, breakdown).await,
         }
     }
 
-    fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let Some(lockstep) = &self.lockstep else { return self.pass_disks(ask, spent) };
-        lockstep.pass(spent.until(), |start| {
-            spent.charge(self.place.id, What::Waiting, start);
-            self.pass_disks(ask, spent);
-            spent.until()
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let Some(lockstep) = &self.lockstep else { return self.pass_disks(request, breakdown) };
+        lockstep.pass(breakdown.until(), |start| {
+            breakdown.charge(self.context.id, TimeKind::Waiting, start);
+            self.pass_disks(request, breakdown);
+            breakdown.until()
         });
     }
 
@@ -275,7 +279,7 @@ impl<'m> Room<'m> for Array<'m> {
             return;
         }
         if self.members.notice(edge, change) {
-            self.place.site.note(self.place.id, Event::LosesData(self.members.lost()));
+            self.context.shared.note(self.context.id, Event::LosesData(self.members.lost()));
         }
         self.members.settle();
         if !matches!(self.plan.layout, Layout::Striped(_)) {

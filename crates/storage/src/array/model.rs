@@ -1,11 +1,11 @@
 //! What theory may know of an array.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_work::Op;
 
 use super::{ArrayPlan, FirstUnit, Layout, Queueing, ReadFrom, Stripes};
+use crate::component::Theory;
 use crate::graph::View;
-use crate::room::Known;
 use crate::theory::{Demand, Load, Model};
 
 const INDEPENDENT: &str = crate::disk::INDEPENDENT;
@@ -106,11 +106,11 @@ impl Striped<'_> {
     }
 
     /// How long all parts of a request take, the slowest deciding.
-    fn slowest(&self, disk: View, op: Op, bytes: u64) -> Result<Law, String> {
+    fn slowest(&self, disk: View, op: Op, bytes: u64) -> Result<Distribution, String> {
         let parts = self.stripes.part_kinds(bytes).into_iter();
-        let laws: Result<Vec<(u32, Law)>, String> =
+        let distributions: Result<Vec<(u32, Distribution)>, String> =
             parts.map(|(many, part)| Ok((many, disk.service(op, part)?))).collect();
-        Ok(Law::largest(&laws?))
+        Ok(Distribution::largest(&distributions?))
     }
 
     /// The work that a request brings the busiest disk, in ms.
@@ -126,11 +126,11 @@ impl Striped<'_> {
 
     /// A queue for each disk, each with its share of requests that stay within one unit.
     fn each_disk(&self, disk: View, load: &Load) -> Result<Model, String> {
-        let laws = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, disk.service(*op, *bytes)?)));
-        let law = Law::mixed(laws.collect::<Result<_, String>>()?);
+        let distributions = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, disk.service(*op, *bytes)?)));
+        let distribution = Distribution::mixed(distributions.collect::<Result<_, String>>()?);
         let share = if self.by_address() { 1.0 / self.stripes.disks as f64 } else { 1.0 };
         let mild = disk.addressed().then_some(INDEPENDENT);
-        Ok(Model::Single { law, share, formula: "M/G/1 for each disk with its share", mild })
+        Ok(Model::Single { distribution, share, formula: "M/G/1 for each disk with its share", mild })
     }
 
     fn forked(&self, disk: View, load: &Load) -> Result<Model, String> {
@@ -143,7 +143,13 @@ impl Striped<'_> {
         let parts = self.stripes.part_kinds(bytes);
         let branches: u32 = parts.iter().map(|(many, _)| many).sum();
         let share = if self.by_address() { f64::from(branches) / self.stripes.disks as f64 } else { 1.0 };
-        Ok(Model::Forked { law: disk.service(op, parts[0].1)?, branches, share, work_ms, kind: (op, bytes) })
+        Ok(Model::Forked {
+            distribution: disk.service(op, parts[0].1)?,
+            branches,
+            share,
+            work_ms,
+            kind: (op, bytes),
+        })
     }
 
     pub(super) fn model(&self, view: View, load: &Load) -> Result<Model, String> {
@@ -152,11 +158,12 @@ impl Striped<'_> {
         disk.service(load.kinds[0].1, load.kinds[0].2)?;
         self.check_load(disk, load)?;
         if self.plan.queueing == Queueing::SplitMerge {
-            let laws = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.slowest(disk, *op, *bytes)?)));
-            let law = Law::mixed(laws.collect::<Result<_, String>>()?);
+            let distributions =
+                load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.slowest(disk, *op, *bytes)?)));
+            let distribution = Distribution::mixed(distributions.collect::<Result<_, String>>()?);
             let mild = disk.addressed().then_some(INDEPENDENT);
             return Ok(Model::Single {
-                law,
+                distribution,
                 share: 1.0,
                 formula: "M/G/1 of the slowest part (split-merge)",
                 mild,
@@ -167,7 +174,7 @@ impl Striped<'_> {
     }
 }
 
-impl Known for ArrayPlan {
+impl Theory for ArrayPlan {
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         self.striped(view)?.model(view, load)
     }

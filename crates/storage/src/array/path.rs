@@ -1,17 +1,17 @@
 //! The way between an array and its disks.
 
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op, Spent};
+use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::channel::Sender;
+use crate::context::Edge;
 use crate::controller::Controller;
-use crate::crossing::{Crossing, Part, Phase};
-use crate::place::Edge;
+use crate::path_transfer::{Part, PathTransfer, Phase};
 
 /// What commands and data go by between an array and its disks: a controller, if there are any, and then a path, if there is
 /// one.
 #[derive(Clone, Copy)]
-pub struct Way<'m> {
+pub struct BackendPath<'m> {
     path: Option<Path<'m>>,
     controllers: &'m [Edge<'m>],
     /// How many of the controllers requests come to while all work.
@@ -26,7 +26,7 @@ struct Path<'m> {
     controller: Option<u32>,
 }
 
-impl<'m> Way<'m> {
+impl<'m> BackendPath<'m> {
     /// Connects an array with this number of disks to what it names in `via` and `controllers`.
     pub(super) fn of(
         path: Option<&'m Edge<'m>>,
@@ -60,64 +60,85 @@ impl<'m> Way<'m> {
 
     /// The controller that does what belongs to a request. Of two that are both active, half of the requests belong to each; where one
     /// is down, the other does all.
-    pub(super) fn controller<W>(self, ask: &Ask<W>) -> Option<&'m Edge<'m>> {
-        let own = self.controllers.get((ask.root % self.active.max(1) as u64) as usize)?;
+    pub(super) fn controller<W>(self, request: &Request<W>) -> Option<&'m Edge<'m>> {
+        let own = self.controllers.get((request.root % self.active.max(1) as u64) as usize)?;
         let other = || self.controllers.iter().find(|controller| controller.is_up());
         Some(if own.is_up() { own } else { other().unwrap_or(own) })
     }
 
     /// Carries one phase of what a disk is asked: a command and the data of a write, or the data of a read and its status.
-    pub async fn cross(self, phase: Phase, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
+    pub async fn cross(self, phase: Phase, disk: usize, request: &Request<Block>, breakdown: &mut Breakdown) {
         if phase == Phase::Request {
-            self.command(ask, spent).await;
+            self.command(request, breakdown).await;
         }
-        self.carry(phase, Part::All, disk, ask, spent).await;
+        self.carry(phase, Part::All, disk, request, breakdown).await;
     }
 
     /// A controller handles the command to a disk.
-    pub async fn command(self, ask: &Ask<Block>, spent: &mut Spent) {
-        if let Some(controller) = self.controller(ask).and_then(Edge::controller) {
-            controller.command(ask, spent).await;
+    pub async fn command(self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if let Some(controller) = self.controller(request).and_then(Edge::controller) {
+            controller.command(request, breakdown).await;
         }
     }
 
     /// Messages of one side cross, apart from the data.
-    pub async fn tell(self, phase: Phase, sender: Sender, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
+    pub async fn tell(
+        self,
+        phase: Phase,
+        sender: Sender,
+        disk: usize,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
         if let Some(path) = self.path.filter(|path| path.controller.is_some()) {
-            path.cross(phase, Part::Messages(sender), disk, ask, spent).await;
+            path.cross(phase, Part::Messages(sender), disk, request, breakdown).await;
         }
     }
 
     /// Carries the data of one phase, or a piece of it.
-    pub async fn carry(self, phase: Phase, part: Part, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
-        if phase.has_data(ask.work.op) && ask.work.op == Op::Write {
-            self.over_bus(ask, spent).await;
+    pub async fn carry(
+        self,
+        phase: Phase,
+        part: Part,
+        disk: usize,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
+        if phase.has_data(request.work.op) && request.work.op == Op::Write {
+            self.over_bus(request, breakdown).await;
         }
         if let Some(path) = self.path {
-            path.cross(phase, part, disk, ask, spent).await;
+            path.cross(phase, part, disk, request, breakdown).await;
         }
-        if phase.has_data(ask.work.op) && ask.work.op == Op::Read {
-            self.over_bus(ask, spent).await;
+        if phase.has_data(request.work.op) && request.work.op == Op::Read {
+            self.over_bus(request, breakdown).await;
         }
     }
 
-    async fn over_bus(self, ask: &Ask<Block>, spent: &mut Spent) {
-        if let Some(controller) = self.controller(ask).and_then(Edge::controller) {
-            controller.cross(ask.work.bytes, ask, spent).await;
+    async fn over_bus(self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if let Some(controller) = self.controller(request).and_then(Edge::controller) {
+            controller.cross(request.work.bytes, request, breakdown).await;
         }
     }
 }
 
 impl Path<'_> {
-    async fn cross(self, phase: Phase, part: Part, disk: usize, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn cross(
+        self,
+        phase: Phase,
+        part: Part,
+        disk: usize,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
         match self.controller {
             Some(controller) => {
                 let target = controller + 1 + disk as u32;
-                let (request, initiator) = (ask.work, controller);
-                let crossing = Crossing { request, phase, part, initiator, target, tail: Nanos::ZERO };
-                self.edge.carry(&ask.with(crossing), spent).await;
+                let (block, initiator) = (request.work, controller);
+                let path_transfer = PathTransfer { block, phase, part, initiator, target, tail: Nanos::ZERO };
+                self.edge.carry(&request.with(path_transfer), breakdown).await;
             }
-            None if phase.has_data(ask.work.op) => self.edge.serve(ask, spent).await,
+            None if phase.has_data(request.work.op) => self.edge.serve(request, breakdown).await,
             None => {}
         }
     }

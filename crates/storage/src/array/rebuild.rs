@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use headrace_kernel::Round;
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, Cause, Op, Spent};
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
 use super::Array;
 use super::layout::{Parts, Units, add};
@@ -89,7 +89,7 @@ impl<'m> Array<'m> {
         }
         self.rebuild.cursor.set(0);
         self.rebuild.workers.set(WORKERS);
-        (0..WORKERS).for_each(|_| self.place.site.sim.spawn(self.rebuild_chunks()));
+        (0..WORKERS).for_each(|_| self.context.shared.sim.spawn(self.rebuild_chunks()));
     }
 
     async fn rebuild_chunks(&'m self) {
@@ -106,8 +106,8 @@ impl<'m> Array<'m> {
     fn end_rebuild(&'m self) {
         self.members.settle();
         if let Some(began) = self.rebuild.began.take() {
-            self.rebuild.took.set(self.rebuild.took.get() + (self.place.site.sim.now() - began));
-            self.place.site.note(self.place.id, Event::RebuildEnds);
+            self.rebuild.took.set(self.rebuild.took.get() + (self.context.shared.sim.now() - began));
+            self.context.shared.note(self.context.id, Event::RebuildEnds);
         }
     }
 
@@ -130,7 +130,7 @@ impl<'m> Array<'m> {
 
     /// Waits until the rate allows for a chunk and, where hosts go first, until they leave room for it.
     async fn give_way(&'m self, stripes: u64) {
-        let (sim, rebuild) = (self.place.site.sim, &self.rebuild);
+        let (sim, rebuild) = (self.context.shared.sim, &self.rebuild);
         while sim.now() < rebuild.not_before.get() {
             sim.until(rebuild.not_before.get()).await;
         }
@@ -145,7 +145,7 @@ impl<'m> Array<'m> {
     }
 
     async fn rebuild_chunk(&'m self, from: u64, to: u64) {
-        let (sim, unit) = (self.place.site.sim, self.plan.layout.unit());
+        let (sim, unit) = (self.context.shared.sim, self.plan.layout.unit());
         let _held = self.stripes.lock(from * unit, to * unit).await;
         let work = self.work(from, to);
         if work.units.is_empty() {
@@ -153,7 +153,7 @@ impl<'m> Array<'m> {
         }
         if self.rebuild.began.get().is_none() {
             self.rebuild.began.set(Some(sim.now()));
-            self.place.site.note(self.place.id, Event::RebuildBegins);
+            self.context.shared.note(self.context.id, Event::RebuildBegins);
         }
         if let Some(rate) = self.rebuild.spec.rate {
             let span = rate.time_for(Bytes(work.units.len() as u64 * unit));
@@ -198,25 +198,25 @@ impl<'m> Array<'m> {
 
     /// Has a controller compute lost units from this number of bytes; gives whether it did.
     async fn computed(&'m self, bytes: u64) -> bool {
-        let mut spent = Spent::from(self.place.site.sim.now());
-        self.compute(bytes, &self.ask_of_rebuild(self.rebuild.chunks.get()), &mut spent).await;
-        !spent.has_failed()
+        let mut breakdown = Breakdown::from(self.context.shared.sim.now());
+        self.compute(bytes, &self.ask_of_rebuild(self.rebuild.chunks.get()), &mut breakdown).await;
+        !breakdown.has_failed()
     }
 
     /// Has the devices do accesses for the rebuild; gives whether all were done.
     async fn have_rebuilt(&'m self, parts: Parts, phase: u64) -> bool {
         let chunk = self.rebuild.chunks.replace(self.rebuild.chunks.get() + 1);
-        let mut spent = Spent::from(self.place.site.sim.now());
-        self.have_done(parts, &self.ask_of_rebuild(chunk), phase, &mut spent).await.is_empty()
+        let mut breakdown = Breakdown::from(self.context.shared.sim.now());
+        self.have_done(parts, &self.ask_of_rebuild(chunk), phase, &mut breakdown).await.is_empty()
     }
 
-    fn ask_of_rebuild(&self, chunk: u64) -> Ask<Block> {
-        let key = self.place.stream("rebuild").key(chunk);
+    fn ask_of_rebuild(&self, chunk: u64) -> Request<Block> {
+        let key = self.context.stream("rebuild").key(chunk);
         let block = Block { op: Op::Read, address: 0, bytes: 0 };
-        let mut ask = Ask::new(key, block).because(Cause::Rebuild);
+        let mut request = Request::new(key, block).because(Cause::Rebuild);
         if self.rebuild.spec.priority == Precedence::ForegroundFirst {
-            ask.priority = u8::MAX;
+            request.priority = u8::MAX;
         }
-        ask
+        request
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use headrace_work::{Block, Op};
 
-use super::demand::{Parts, Pattern, alike_together, last_of, law_of, part_demands};
+use super::demand::{Parts, Pattern, alike_together, distribution_of, last_of, part_demands};
 use super::{Accesses, ArrayPlan, Layout, Mirror, Queueing};
 use crate::graph::View;
 use crate::theory::{Demand, Load, Server};
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 
 /// Places at which requests begin, at most: beyond it, some evenly spread stand for all.
 const MOST_PLACES: u64 = 4096;
@@ -87,8 +87,8 @@ impl ArrayPlan {
         capacity: u64,
         all: &mut Counted,
     ) -> (Parts, BTreeMap<u64, f64>) {
-        let (places, align) = (self.places(bytes, load, capacity), load.align.0.max(1));
-        let some = places.min(MOST_PLACES);
+        let (contexts, align) = (self.contexts(bytes, load, capacity), load.align.0.max(1));
+        let some = contexts.min(MOST_PLACES);
         let turns = match (&self.layout, op) {
             (Layout::Mirrored(mirror), Op::Read) => mirror.copies,
             _ => 1,
@@ -96,7 +96,7 @@ impl ArrayPlan {
         let share = 1.0 / (some * turns) as f64;
         let (mut found, mut computing) = (Parts::new(), BTreeMap::new());
         for (nth, turn) in (0..some).flat_map(|nth| (0..turns).map(move |turn| (nth, turn))) {
-            let address = nth * places / some * align;
+            let address = nth * contexts / some * align;
             let Accesses { first, then, computed, .. } = self.accesses(Block { op, address, bytes }, turn);
             *computing.entry(computed).or_default() += share;
             for phase in [first, then].into_iter().filter(|phase| !phase.is_empty()) {
@@ -117,7 +117,7 @@ impl ArrayPlan {
     }
 
     /// Number of places at which a request may begin that differ: addresses are multiples of `align`, and what lies where repeats.
-    fn places(&self, bytes: u64, load: &Load, capacity: u64) -> u64 {
+    fn contexts(&self, bytes: u64, load: &Load, capacity: u64) -> u64 {
         let align = load.align.0.max(1);
         let period = self.layout.stripe_bytes().saturating_mul(self.layout.disks());
         (capacity.saturating_sub(bytes) / align + 1).min(period / gcd(period, align))
@@ -151,13 +151,19 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// What waiting for the last access of a phase adds to the mean one.
 fn join(view: View, disk: View, load: &Load, phase: &Phase) -> Result<Demand, String> {
     let op = |writes: bool| if writes { Op::Write } else { Op::Read };
-    let law = |(&(writes, bytes), &many): (&Alike, &u32)| Ok((many, law_of(disk, load, op(writes), bytes)?));
-    let laws = phase.iter().map(law).collect::<Result<Vec<_>, String>>()?;
-    let branches: u32 = laws.iter().map(|(many, _)| many).sum();
+    let distribution = |(&(writes, bytes), &many): (&Alike, &u32)| {
+        Ok((many, distribution_of(disk, load, op(writes), bytes)?))
+    };
+    let distributions = phase.iter().map(distribution).collect::<Result<Vec<_>, String>>()?;
+    let branches: u32 = distributions.iter().map(|(many, _)| many).sum();
     let mean =
-        laws.iter().map(|(many, law)| f64::from(*many) * law.mean()).sum::<f64>() / f64::from(branches);
-    let more = (last_of(&laws) - mean).max(0.0);
-    let part =
-        laws.into_iter().max_by(|a, b| a.1.mean().total_cmp(&b.1.mean())).expect("a phase has accesses").1;
-    Ok(Demand::one(view.id(), Server::Join { branches, part }, Law::Fixed(more)))
+        distributions.iter().map(|(many, distribution)| f64::from(*many) * distribution.mean()).sum::<f64>()
+            / f64::from(branches);
+    let more = (last_of(&distributions) - mean).max(0.0);
+    let part = distributions
+        .into_iter()
+        .max_by(|a, b| a.1.mean().total_cmp(&b.1.mean()))
+        .expect("a phase has accesses")
+        .1;
+    Ok(Demand::one(view.id(), Server::Join { branches, part }, Distribution::Fixed(more)))
 }

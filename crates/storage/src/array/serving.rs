@@ -1,7 +1,7 @@
 //! How an array serves a request: which accesses it takes, and what is done again when a device fails meanwhile.
 
 use headrace_kernel::Lock;
-use headrace_work::{Ask, Block, Cause, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
 
 use super::bay::{Job, Lost};
 use super::layout::{Accesses, Layout, Mirror, Parts, Units, Whole};
@@ -59,16 +59,16 @@ impl<'m> Array<'m> {
         Some(device)
     }
 
-    /// Has the devices do `parts` of `ask`; charges what the last to end took, and gives those that did not do theirs. `phase` keeps the
+    /// Has the devices do `parts` of `request`; charges what the last to end took, and gives those that did not do theirs. `phase` keeps the
     /// keys of both phases apart.
     pub(super) async fn have_done(
         &'m self,
         parts: Parts,
-        ask: &Ask<Block>,
+        request: &Request<Block>,
         phase: u64,
-        spent: &mut Spent,
+        breakdown: &mut Breakdown,
     ) -> Vec<Lost> {
-        if ask.cause != Cause::Rebuild {
+        if request.cause != Cause::Rebuild {
             self.counts.accesses.set(self.counts.accesses.get() + parts.len() as u64);
         }
         let ticket = self.tickets.replace(self.tickets.get() + 1);
@@ -77,16 +77,16 @@ impl<'m> Array<'m> {
                 head.in_flight.set(head.in_flight.get() + 1);
                 head.at.set(block.address + block.bytes);
             }
-            Job { device, ask: ask.child(2 * n as u64 + phase, block), ticket }
+            Job { device, request: request.child(2 * n as u64 + phase, block), ticket }
         });
         if let Some(slowest) = self.parts.all(jobs).await {
-            spent.follow(&slowest);
+            breakdown.follow(&slowest);
         }
         self.bay.take_lost(ticket)
     }
 
     /// Waits until nobody else changes the parity that a write changes. Copies of a mirror are locked only while some are behind.
-    async fn hold(&'m self, request: Block, spent: &mut Spent) -> Option<Lock<'m>> {
+    async fn hold(&'m self, request: Block, breakdown: &mut Breakdown) -> Option<Lock<'m>> {
         let (from, to) = match (&self.plan.layout, request.op) {
             (Layout::Parity(parity), Op::Write) => {
                 self.counts.count_write(parity.is_whole(request));
@@ -99,55 +99,55 @@ impl<'m> Array<'m> {
             _ => return None,
         };
         let held = self.stripes.lock(from, to).await;
-        spent.charge(self.place.id, What::Waiting, self.place.site.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
         Some(held)
     }
 
     /// Serves a request. Writes that change the same parity do so one after another. What was lost because a device failed is done
     /// another way.
-    pub(super) async fn serve_parts(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let _held = self.hold(ask.work, spent).await;
+    pub(super) async fn serve_parts(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let _held = self.hold(request.work, breakdown).await;
         self.counts.requests.set(self.counts.requests.get() + 1);
         let mut attempt = 0;
-        while !self.attempt(ask, attempt, spent).await {
+        while !self.attempt(request, attempt, breakdown).await {
             attempt += 1;
         }
     }
 
     /// Tries to serve a request; gives whether that ended it.
-    async fn attempt(&'m self, ask: &Ask<Block>, attempt: u64, spent: &mut Spent) -> bool {
-        let Some(Accesses { first, then, computed, .. }) = self.accesses(ask.work) else {
-            spent.fail();
+    async fn attempt(&'m self, request: &Request<Block>, attempt: u64, breakdown: &mut Breakdown) -> bool {
+        let Some(Accesses { first, then, computed, .. }) = self.accesses(request.work) else {
+            breakdown.fail();
             return true;
         };
         let phase = attempt << 32;
         if !first.is_empty() {
-            let lost = self.have_done(first, ask, phase, spent).await;
+            let lost = self.have_done(first, request, phase, breakdown).await;
             if !lost.is_empty() {
-                return self.is_unreachable(&lost, spent);
+                return self.is_unreachable(&lost, breakdown);
             }
         }
-        if ask.work.op == Op::Write {
-            self.compute(computed, ask, spent).await;
+        if request.work.op == Op::Write {
+            self.compute(computed, request, breakdown).await;
         }
-        let lost = self.have_done(then, ask, phase + 1, spent).await;
-        if ask.work.op == Op::Read && lost.is_empty() {
-            self.compute(computed, ask, spent).await;
+        let lost = self.have_done(then, request, phase + 1, breakdown).await;
+        if request.work.op == Op::Read && lost.is_empty() {
+            self.compute(computed, request, breakdown).await;
         }
-        lost.is_empty() || self.is_unreachable(&lost, spent) || self.is_written(ask, &lost, spent)
+        lost.is_empty() || self.is_unreachable(&lost, breakdown) || self.is_written(request, &lost, breakdown)
     }
 
     /// Has a controller compute parity, or lost data, from this number of bytes.
-    pub(super) async fn compute(&'m self, bytes: u64, ask: &Ask<Block>, spent: &mut Spent) {
+    pub(super) async fn compute(&'m self, bytes: u64, request: &Request<Block>, breakdown: &mut Breakdown) {
         if let Some(front) = self.front.as_ref().filter(|_| bytes > 0) {
-            front.compute(bytes, ask, spent).await;
+            front.compute(bytes, request, breakdown).await;
         }
     }
 
     /// Whether no path to the devices is left, so that a request fails. What a device lost that works is missing from now on.
-    fn is_unreachable(&self, lost: &[Lost], spent: &mut Spent) -> bool {
+    fn is_unreachable(&self, lost: &[Lost], breakdown: &mut Breakdown) -> bool {
         if !self.bay.is_reachable() {
-            spent.fail();
+            breakdown.fail();
             return true;
         }
         lost.iter().filter(|lost| lost.works).for_each(|lost| self.miss(lost));
@@ -164,14 +164,14 @@ impl<'m> Array<'m> {
     }
 
     /// Whether a request that lost some of its parts was a write, which the others keep where they can.
-    fn is_written(&'m self, ask: &Ask<Block>, lost: &[Lost], spent: &mut Spent) -> bool {
-        if ask.work.op == Op::Read {
+    fn is_written(&'m self, request: &Request<Block>, lost: &[Lost], breakdown: &mut Breakdown) -> bool {
+        if request.work.op == Op::Read {
             return false;
         }
         lost.iter().for_each(|lost| self.miss(lost));
-        let (first, last) = self.plan.layout.stripes_of(ask.work);
+        let (first, last) = self.plan.layout.stripes_of(request.work);
         if !(first..=last).all(|stripe| self.plan.layout.has(stripe, &*self.members)) {
-            spent.fail();
+            breakdown.fail();
         }
         self.start_rebuild();
         true

@@ -9,8 +9,8 @@ use super::cache::ArrayCacheSpec;
 use super::layout::{Declustered, Layout, Mirror, Pairing, Parity, Placement, Rotation, Stripes};
 use super::recovery::{DeclusteredSpec, RebuildSpec};
 use super::{Access, ArrayPlan};
+use crate::component::{Resolved, Spec};
 use crate::graph::{Copies, Lowering, MAX_BYTES};
-use crate::room::{Lowered, Spec};
 
 /// The grain of RAID 1 where none is given.
 const MIRROR_UNIT: Bytes = Bytes(64 * 1024);
@@ -208,7 +208,7 @@ impl Level {
 impl Spec for ArraySpec {
     type Plan = ArrayPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<ArrayPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<ArrayPlan>> {
         self.check_count(at)?;
         let mut uses = self.members(at)?;
         let each = self.check_disks(at, &uses)?;
@@ -252,7 +252,7 @@ impl Spec for ArraySpec {
         };
         uses.extend(paths);
         uses.extend(controllers);
-        Some(Lowered { plan, uses, capacity })
+        Some(Resolved { plan, uses, capacity })
     }
 }
 

@@ -11,13 +11,13 @@ use std::fmt::Debug;
 
 use headrace_kernel::{Discipline, Locks, Resource};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
-use crate::crossing::{Crossing, Part, Phase};
+use crate::component::{Component, Plan, Probe};
+use crate::context::{Edge, NodeContext};
 use crate::graph::View;
 use crate::meter::{Activity, Meter};
-use crate::place::{Edge, Place};
-use crate::room::{Metered, Plan, Room};
+use crate::path_transfer::{Part, PathTransfer, Phase};
 
 pub(crate) use frames::{FCP, Frames};
 
@@ -174,7 +174,7 @@ pub trait Channel: Debug + Send + Sync {
 
 /// A channel in a simulation.
 pub struct Tenancies<'m, C: Channel> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     channel: &'m C,
     access: C::Access,
     lanes: Resource<'m, <C::Access as Access>::Queue>,
@@ -185,23 +185,23 @@ pub struct Tenancies<'m, C: Channel> {
 }
 
 impl<C: Channel> Plan for C {
-    type Room<'m>
+    type Component<'m>
         = Tenancies<'m, C>
     where
         C: 'm;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Tenancies<'m, C> {
-        let (sim, access) = (place.site.sim, self.access());
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Tenancies<'m, C> {
+        let (sim, access) = (context.shared.sim, self.access());
         let lanes = Resource::new(sim, u64::from(self.lanes()), access.queue());
         let links = Locks::new(sim, 1);
-        Tenancies { place, channel: self, access, lanes, links, ports: Cell::new(0), held: Cell::new(0) }
+        Tenancies { context, channel: self, access, lanes, links, ports: Cell::new(0), held: Cell::new(0) }
     }
 }
 
 impl<'m, C: Channel> Tenancies<'m, C> {
     /// Has a port send: it waits for the link of the disk and for a lane, and holds both.
-    async fn send(&'m self, turn: Turn, disk: u32, spent: &mut Spent) {
-        let sim = self.place.site.sim;
+    async fn send(&'m self, turn: Turn, disk: u32, breakdown: &mut Breakdown) {
+        let sim = self.context.shared.sim;
         let _link = match self.channel.lanes() {
             1 => None,
             _ => Some(self.links.lock(u64::from(disk), u64::from(disk) + 1).await),
@@ -209,14 +209,14 @@ impl<'m, C: Channel> Tenancies<'m, C> {
         let _lane = self.lanes.acquire(self.access.key(&turn)).await;
         let way = self.access.begin(&turn);
         self.held.set(self.held.get() + 1);
-        spent.charge(self.place.id, What::Waiting, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
         let tenancy = self.channel.tenancy_ns(self.ports.get(), way, &turn);
         sim.delay(Nanos(tenancy.round() as u64)).await;
-        spent.charge(self.place.id, What::Service, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
     }
 }
 
-impl<C: Channel> Metered for Tenancies<'_, C> {
+impl<C: Channel> Probe for Tenancies<'_, C> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(Activity::of(self.lanes.servers(), &self.lanes.usage(), now))
     }
@@ -227,8 +227,8 @@ impl<C: Channel> Metered for Tenancies<'_, C> {
     }
 }
 
-impl<'m, C: Channel> Room<'m> for Tenancies<'m, C> {
-    async fn serve(&'m self, _: &Ask<Block>, _: &mut Spent) {
+impl<'m, C: Channel> Component<'m> for Tenancies<'m, C> {
+    async fn serve(&'m self, _: &Request<Block>, _: &mut Breakdown) {
         unreachable!("a channel holds no data: arrays use it as a path, and nothing else is sent to it")
     }
 
@@ -239,15 +239,15 @@ impl<'m, C: Channel> Room<'m> for Tenancies<'m, C> {
         Some(first)
     }
 
-    async fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> Nanos {
-        let Crossing { request, phase, part, initiator, target, .. } = ask.work;
+    async fn carry(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
+        let PathTransfer { block, phase, part, initiator, target, .. } = request.work;
         let last = part != Part::Piece { last: false };
-        for step in C::PROTOCOL.steps(request.op, phase).iter().filter(|step| step.is_of(part)) {
+        for step in C::PROTOCOL.steps(block.op, phase).iter().filter(|step| step.is_of(part)) {
             let port = if step.sender == Sender::Controller { initiator } else { target };
-            for turn in step.turns(request, port, self.channel.burst(), last) {
-                self.send(turn, target, spent).await;
+            for turn in step.turns(block, port, self.channel.burst(), last) {
+                self.send(turn, target, breakdown).await;
             }
         }
-        spent.until()
+        breakdown.until()
     }
 }

@@ -1,12 +1,12 @@
 //! What theory may know of a channel: how long the tenancies of an access hold a lane.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_work::{Block, Op};
 
 use super::{Channel, Turn};
-use crate::crossing::Phase;
+use crate::component::Theory;
 use crate::graph::View;
-use crate::room::Known;
+use crate::path_transfer::Phase;
 use crate::theory::{Demand, Load, Order, Server};
 
 /// How far round a loop the word goes until a port that waits has it, on average. On an idle loop it goes all the way.
@@ -27,14 +27,14 @@ fn piece(array: View) -> u64 {
     controller.filter(|_| in_pieces).map_or(u64::MAX, |controller| controller.transfer.0)
 }
 
-impl<C: Channel> Known for C {
+impl<C: Channel> Theory for C {
     /// What one access to a disk asks: each of its turns is waited for.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let disks = |array: View| array.uses().filter(|used| used.capacity().0 > 0).count() as u32;
         let ports = view.users().map(|array| 1 + disks(array)).sum();
         let demand = |p: f64, turn: &Turn| {
             let lanes = Server::Queue { servers: self.lanes(), order: Order::Ranked(self.rank(turn)) };
-            let held = Law::Fixed(self.tenancy_ns(ports, HALF_WAY, turn) * 1e-6);
+            let held = Distribution::Fixed(self.tenancy_ns(ports, HALF_WAY, turn) * 1e-6);
             let demand = Demand { fails: self.fails(view), ..Demand::one(view.id(), lanes, held) };
             demand.times(p, 1.0)
         };

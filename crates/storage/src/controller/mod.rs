@@ -8,18 +8,18 @@ mod spec;
 
 use headrace_kernel::Resource;
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
 use crate::array::cache::Memory;
+use crate::component::{Component, Plan, Probe};
+use crate::context::{Edge, NodeContext};
 use crate::meter::{Activity, ByCause, Meter};
-use crate::place::{Edge, Place};
-use crate::room::{Metered, Plan, Room};
 
 pub use spec::ControllerSpec;
 
 /// A controller in a simulation.
 pub struct Controller<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     spec: &'m ControllerSpec,
     processors: Resource<'m>,
     by_cause: ByCause,
@@ -30,12 +30,19 @@ pub struct Controller<'m> {
 }
 
 impl Plan for ControllerSpec {
-    type Room<'m> = Controller<'m>;
+    type Component<'m> = Controller<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Controller<'m> {
-        let processors = Resource::fcfs(place.site.sim, u64::from(self.processors));
-        let memory = self.cache.as_ref().map(|cache| Memory::new(place.site.sim, cache.size.0));
-        Controller { place, spec: self, processors, by_cause: ByCause::default(), bus: uses.first(), memory }
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Controller<'m> {
+        let processors = Resource::fcfs(context.shared.sim, u64::from(self.processors));
+        let memory = self.cache.as_ref().map(|cache| Memory::new(context.shared.sim, cache.size.0));
+        Controller {
+            context,
+            spec: self,
+            processors,
+            by_cause: ByCause::default(),
+            bus: uses.first(),
+            memory,
+        }
     }
 }
 
@@ -51,41 +58,41 @@ impl<'m> Controller<'m> {
     }
 
     /// A processor handles a command to a disk.
-    pub async fn command<W>(&'m self, ask: &Ask<W>, spent: &mut Spent) {
-        self.process(self.spec.disk_command.unwrap_or(self.spec.command), ask, spent).await;
+    pub async fn command<W>(&'m self, request: &Request<W>, breakdown: &mut Breakdown) {
+        self.process(self.spec.disk_command.unwrap_or(self.spec.command), request, breakdown).await;
     }
 
     /// A processor computes parity, or lost data, from `bytes` that it reads.
-    pub async fn parity<W>(&'m self, bytes: u64, ask: &Ask<W>, spent: &mut Spent) {
+    pub async fn parity<W>(&'m self, bytes: u64, request: &Request<W>, breakdown: &mut Breakdown) {
         let time =
             self.spec.parity_rate.map_or(Nanos::ZERO, |rate| rate.time_for(headrace_units::Bytes(bytes)));
-        self.process(time, ask, spent).await;
+        self.process(time, request, breakdown).await;
     }
 
     /// Moves `bytes` across the bus, a piece at a time: others cross in between.
-    pub async fn cross<W>(&'m self, bytes: u64, ask: &Ask<W>, spent: &mut Spent) {
+    pub async fn cross<W>(&'m self, bytes: u64, request: &Request<W>, breakdown: &mut Breakdown) {
         let Some(bus) = self.bus else { return };
         let mut left = bytes;
         while left > 0 {
             let piece = left.min(self.piece());
-            bus.serve(&ask.with(Block { op: Op::Write, address: 0, bytes: piece }), spent).await;
+            bus.serve(&request.with(Block { op: Op::Write, address: 0, bytes: piece }), breakdown).await;
             left -= piece;
         }
     }
 
-    async fn process<W>(&'m self, time: Nanos, ask: &Ask<W>, spent: &mut Spent) {
+    async fn process<W>(&'m self, time: Nanos, request: &Request<W>, breakdown: &mut Breakdown) {
         if time == Nanos::ZERO {
             return;
         }
-        let sim = self.place.site.sim;
+        let sim = self.context.shared.sim;
         let _processor = self.processors.acquire(()).await;
-        spent.charge(self.place.id, What::Waiting, sim.now());
-        self.by_cause.during(ask.cause, sim, sim.delay(time)).await;
-        spent.charge(self.place.id, What::Service, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        self.by_cause.during(request.cause, sim, sim.delay(time)).await;
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
     }
 }
 
-impl Metered for Controller<'_> {
+impl Probe for Controller<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let activity = Activity::of(self.processors.servers(), &self.processors.usage(), now);
         Some(self.by_cause.of(activity, now))
@@ -98,13 +105,13 @@ impl Metered for Controller<'_> {
     }
 }
 
-impl<'m> Room<'m> for Controller<'m> {
+impl<'m> Component<'m> for Controller<'m> {
     /// A host's command: what it takes a processor, by itself and for its data.
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let data = self
             .spec
             .data_rate
-            .map_or(Nanos::ZERO, |rate| rate.time_for(headrace_units::Bytes(ask.work.bytes)));
-        self.process(self.spec.command + data, ask, spent).await;
+            .map_or(Nanos::ZERO, |rate| rate.time_for(headrace_units::Bytes(request.work.bytes)));
+        self.process(self.spec.command + data, request, breakdown).await;
     }
 }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::ComponentSpec;
 use crate::array::cache::ArrayCacheSpec;
+use crate::component::{Resolved, Spec};
 use crate::graph::Lowering;
 use crate::link::LinkSpec;
-use crate::room::{Lowered, Spec};
 
 /// A controller of arrays, which name it in `controllers`. What it does not say takes no time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +55,7 @@ const fn kib_128() -> Bytes {
 impl Spec for ControllerSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
         if self.transfer.0 == 0 {
             return at.refuse("transfer", "at least one byte crosses the bus at once", None);
         }
@@ -64,6 +64,6 @@ impl Spec for ControllerSpec {
             let bus = ComponentSpec::Link(LinkSpec::new(rate, Nanos::ZERO));
             uses.push(at.inner("bus", &bus)?);
         }
-        Some(Lowered { plan: self.clone(), uses, capacity: Bytes(0) })
+        Some(Resolved { plan: self.clone(), uses, capacity: Bytes(0) })
     }
 }

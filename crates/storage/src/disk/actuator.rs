@@ -1,6 +1,6 @@
 //! The actuator: where the arm is, and from when on it is free.
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 use headrace_work::Op;
 
 use super::layout::{Span, Track};
@@ -16,13 +16,13 @@ pub struct Actuator {
     /// What a choice by positioning time adds to a seek, as a share of it.
     margin: f64,
     /// Which writes lose a turn, by their number.
-    luck: Stream,
+    luck: RngStream,
     writes: u64,
 }
 
 impl Actuator {
     /// An arm at rest where the disk begins.
-    pub fn new(platter: &Platter, margin: f64, luck: Stream) -> Self {
+    pub fn new(platter: &Platter, margin: f64, luck: RngStream) -> Self {
         Self { track: platter.track_of(0), free_at: 0.0, last_access: 0.0, margin, luck, writes: 0 }
     }
 

@@ -1,8 +1,8 @@
 //! Service times by sampling: overhead, seek, rotation, transfer.
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op};
+use headrace_work::{Block, Op, Request};
 
 use super::numbers::DiskNumbers;
 use super::spec::Positioning;
@@ -55,12 +55,12 @@ impl Mechanism {
     /// How long a request takes with the arm at `from`, and where it leaves the arm. Places are shares of the data:
     /// 0 is the outermost byte, 1 the innermost.
     #[inline]
-    pub(super) fn service(&self, from: f64, ask: &Ask<Block>, draws: Stream) -> (Nanos, f64) {
-        let (mut draws, block) = (draws.of(ask.key), &ask.work);
+    pub(super) fn service(&self, from: f64, request: &Request<Block>, draws: RngStream) -> (Nanos, f64) {
+        let (mut draws, block) = (draws.of(request.key), &request.work);
         let (from, to, transfer_at) = match self.positioning {
             Positioning::Addressed | Positioning::Mechanical => {
-                let place = |byte: u64| byte as f64 / self.capacity as f64;
-                (from, place(block.address), place(block.address))
+                let context = |byte: u64| byte as f64 / self.capacity as f64;
+                (from, context(block.address), context(block.address))
             }
             Positioning::Coupled => {
                 let to = draws.uniform();

@@ -8,10 +8,10 @@ mod actuator;
 mod background;
 mod bus;
 mod cache;
+mod distribution;
 mod drive;
 mod electronics;
 mod history;
-mod law;
 pub mod layout;
 mod mechanism;
 mod model;
@@ -26,16 +26,16 @@ mod zones;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use headrace_kernel::{Resource, Round, Stream};
+use headrace_kernel::{Resource, RngStream, Round};
 use headrace_units::{Fraction, Nanos};
-use headrace_work::{Ask, Block, Spent, What};
+use headrace_work::{Block, Breakdown, Request, TimeKind};
 
-use crate::array::Way;
-use crate::crossing::Phase;
+use crate::array::BackendPath;
+use crate::component::{Component, Plan, Probe, Resolved, Spec};
+use crate::context::{Edge, NodeContext};
 use crate::graph::Lowering;
 use crate::meter::{Activity, ByCause, Meter};
-use crate::place::{Edge, Place};
-use crate::room::{Lowered, Metered, Plan, Room, Spec};
+use crate::path_transfer::Phase;
 
 pub use background::Background;
 pub use cache::{AliceReading, CacheSpec, ReadAhead, Writes};
@@ -61,19 +61,19 @@ pub struct DiskPlan {
 impl Spec for DiskSpec {
     type Plan = DiskPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<DiskPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<DiskPlan>> {
         if let Some((field, problem, help)) = self.problem() {
             return at.refuse(field, problem, Some(help));
         }
         let numbers = at.drive("device", &self.device)?;
         let capacity = numbers.capacity.get();
-        Some(Lowered { plan: DiskPlan { numbers, spec: self.clone() }, uses: Vec::new(), capacity })
+        Some(Resolved { plan: DiskPlan { numbers, spec: self.clone() }, uses: Vec::new(), capacity })
     }
 }
 
 /// A disk in a simulation.
 pub struct Disk<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     arm: Arm<'m>,
     works: Works,
     by_cause: ByCause,
@@ -121,7 +121,7 @@ enum Works {
     /// By sampling.
     Sampled {
         mechanism: Box<Mechanism>,
-        draws: Stream,
+        draws: RngStream,
         /// Where the arm rests, as a share of the data from the outside.
         rests_at: Cell<f64>,
     },
@@ -130,14 +130,14 @@ enum Works {
 }
 
 impl Works {
-    fn new(plan: &DiskPlan, place: &Place) -> Self {
+    fn new(plan: &DiskPlan, context: &NodeContext) -> Self {
         let DiskPlan { numbers, spec } = plan;
         if spec.positioning != Positioning::Mechanical {
             let mechanism = Box::new(Mechanism::new(numbers, spec.positioning));
-            return Self::Sampled { mechanism, draws: place.stream("positions"), rests_at: Cell::new(0.0) };
+            return Self::Sampled { mechanism, draws: context.stream("positions"), rests_at: Cell::new(0.0) };
         }
-        let phase = spec.phase.map_or_else(|| place.stream("phase").draws().uniform(), Fraction::get);
-        let drive = Drive::of(numbers, phase, place.stream("retries")).overlapping(plan.overlaps());
+        let phase = spec.phase.map_or_else(|| context.stream("phase").draws().uniform(), Fraction::get);
+        let drive = Drive::of(numbers, phase, context.stream("retries")).overlapping(plan.overlaps());
         Self::Mechanical(Rc::new(RefCell::new(drive)))
     }
 }
@@ -156,11 +156,11 @@ impl DiskPlan {
 }
 
 impl Plan for DiskPlan {
-    type Room<'m> = Disk<'m>;
+    type Component<'m> = Disk<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> Disk<'m> {
-        let works = Works::new(self, place);
-        let (sim, queue) = (place.site.sim, self.queue());
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Disk<'m> {
+        let works = Works::new(self, context);
+        let (sim, queue) = (context.shared.sim, self.queue());
         let arm = match &works {
             Works::Mechanical(drive) if !queue.keeps_order() => {
                 let commands = Queue::new(sim, Rc::clone(drive), &queue);
@@ -169,18 +169,18 @@ impl Plan for DiskPlan {
             }
             _ => Arm::InOrder(Resource::fcfs(sim, 1)),
         };
-        Disk { place, arm, works, by_cause: ByCause::default(), caches: self.numbers.cache.is_some() }
+        Disk { context, arm, works, by_cause: ByCause::default(), caches: self.numbers.cache.is_some() }
     }
 }
 
 impl<'m> Disk<'m> {
     /// When the disk, which is free at `now`, takes the next command, and when it has done what is asked.
     #[inline]
-    fn work(&self, now: Nanos, ask: &Ask<Block>) -> Served {
+    fn work(&self, now: Nanos, request: &Request<Block>) -> Served {
         match &self.works {
-            Works::Mechanical(drive) => drive.borrow_mut().serve(now, &ask.work),
+            Works::Mechanical(drive) => drive.borrow_mut().serve(now, &request.work),
             Works::Sampled { mechanism, draws, rests_at } => {
-                let (service, rests) = mechanism.service(rests_at.get(), ask, *draws);
+                let (service, rests) = mechanism.service(rests_at.get(), request, *draws);
                 rests_at.set(rests);
                 Served { ready: now + service, done: now + service }
             }
@@ -188,42 +188,52 @@ impl<'m> Disk<'m> {
     }
 
     #[inline]
-    fn charge(&self, spent: &mut Spent, began: Nanos, ended: Nanos) {
-        spent.charge(self.place.id, What::Waiting, began);
-        spent.charge(self.place.id, What::Service, ended);
+    fn charge(&self, breakdown: &mut Breakdown, began: Nanos, ended: Nanos) {
+        breakdown.charge(self.context.id, TimeKind::Waiting, began);
+        breakdown.charge(self.context.id, TimeKind::Service, ended);
     }
 
     /// Waits for the arm and has it do what is asked; gives when that is done.
-    async fn in_order(&'m self, arm: &'m Resource<'m>, ask: &Ask<Block>, spent: &mut Spent) -> Nanos {
-        let sim = self.place.site.sim;
+    async fn in_order(
+        &'m self,
+        arm: &'m Resource<'m>,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) -> Nanos {
+        let sim = self.context.shared.sim;
         let _held = arm.acquire(()).await;
-        spent.charge(self.place.id, What::Waiting, sim.now());
-        let Served { ready, done } = self.work(sim.now(), ask);
-        self.by_cause.begin(ask.cause, sim);
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        let Served { ready, done } = self.work(sim.now(), request);
+        self.by_cause.begin(request.cause, sim);
         sim.until(ready).await;
-        self.by_cause.end(ask.cause, sim);
+        self.by_cause.end(request.cause, sim);
         done
     }
 
     /// The same where the drive chooses whom to serve, and reports several together: what is done is blocked until then.
-    async fn chosen(&'m self, commands: &'m Choosing<'m>, ask: &Ask<Block>, spent: &mut Spent) -> Nanos {
-        let (sim, Choosing { arm, batches }) = (self.place.site.sim, commands);
-        let held = arm.acquire(ask.work).await;
-        spent.charge(self.place.id, What::Waiting, sim.now());
-        let Served { ready, done } = self.work(sim.now(), ask);
-        self.by_cause.begin(ask.cause, sim);
+    async fn chosen(
+        &'m self,
+        commands: &'m Choosing<'m>,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) -> Nanos {
+        let (sim, Choosing { arm, batches }) = (self.context.shared.sim, commands);
+        let held = arm.acquire(request.work).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        let Served { ready, done } = self.work(sim.now(), request);
+        self.by_cause.begin(request.cause, sim);
         sim.until(ready).await;
-        self.by_cause.end(ask.cause, sim);
+        self.by_cause.end(request.cause, sim);
         let others = arm.usage().queue.value() > 0;
         drop(held);
         batches.one_done(others).await;
-        spent.charge(self.place.id, What::Service, sim.now().min(done));
-        spent.charge(self.place.id, What::Blocked, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now().min(done));
+        breakdown.charge(self.context.id, TimeKind::Blocked, sim.now());
         done
     }
 }
 
-impl Metered for Disk<'_> {
+impl Probe for Disk<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let arm = match &self.arm {
             Arm::InOrder(arm) => Activity::of(1, &arm.usage(), now),
@@ -249,42 +259,48 @@ impl Metered for Disk<'_> {
     }
 }
 
-impl<'m> Room<'m> for Disk<'m> {
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let sim = self.place.site.sim;
+impl<'m> Component<'m> for Disk<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let sim = self.context.shared.sim;
         let done = match &self.arm {
-            Arm::InOrder(arm) => self.in_order(arm, ask, spent).await,
-            Arm::Choosing(commands) => self.chosen(commands, ask, spent).await,
+            Arm::InOrder(arm) => self.in_order(arm, request, breakdown).await,
+            Arm::Choosing(commands) => self.chosen(commands, request, breakdown).await,
         };
         sim.until(done).await;
-        spent.charge(self.place.id, What::Service, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
     }
 
-    async fn serve_over(&'m self, ask: &Ask<Block>, way: Way<'m>, number: usize, spent: &mut Spent) {
+    async fn serve_over(
+        &'m self,
+        request: &Request<Block>,
+        way: BackendPath<'m>,
+        number: usize,
+        breakdown: &mut Breakdown,
+    ) {
         match (&self.works, way.piece()) {
             (Works::Mechanical(drive), Some(piece)) => {
-                Pieces { disk: self, drive, way, number, piece }.serve(ask, spent).await;
+                Pieces { disk: self, drive, way, number, piece }.serve(request, breakdown).await;
             }
             _ => {
-                way.cross(Phase::Request, number, ask, spent).await;
-                if !spent.has_failed() {
-                    self.serve(ask, spent).await;
-                    way.cross(Phase::Answer, number, ask, spent).await;
+                way.cross(Phase::Request, number, request, breakdown).await;
+                if !breakdown.has_failed() {
+                    self.serve(request, breakdown).await;
+                    way.cross(Phase::Answer, number, request, breakdown).await;
                 }
             }
         }
     }
 
     #[inline]
-    fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let Arm::InOrder(arm) = &self.arm else { unreachable!("a drive that chooses is not in order") };
-        let now = spent.until();
+        let now = breakdown.until();
         let mut done = now;
         let pass = arm.pass(now, |start| {
-            let served = self.work(start, ask);
+            let served = self.work(start, request);
             done = served.done;
             served.ready
         });
-        self.charge(spent, pass.start, done);
+        self.charge(breakdown, pass.start, done);
     }
 }

@@ -1,13 +1,13 @@
 //! What theory may know of a disk.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_units::Bytes;
 use headrace_work::Op;
 
 use super::layout::SECTOR;
 use super::{DiskPlan, Mechanism, Positioning};
+use crate::component::Theory;
 use crate::graph::View;
-use crate::room::Known;
 use crate::theory::{Demand, Load, Model, Server};
 
 pub(crate) const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
@@ -28,23 +28,24 @@ impl DiskPlan {
             return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
         }
         let mechanism = Mechanism::new(&self.numbers, Positioning::Independent);
-        let law = |(p, op, bytes): &(f64, Op, u64)| (*p, mechanism.service_law(*op, *bytes));
-        let law = Law::mixed(load.kinds.iter().map(law).collect());
+        let distribution =
+            |(p, op, bytes): &(f64, Op, u64)| (*p, mechanism.service_distribution(*op, *bytes));
+        let distribution = Distribution::mixed(load.kinds.iter().map(distribution).collect());
         let fails = format!(
             "service times are independent: the platter of `{}` turns (it is taken for a disk without cache or choice, with random seeks \
              and turns)",
             view.path()
         );
-        Ok(vec![Demand { fails: Some(fails), ..Demand::one(view.id(), Server::SINGLE, law) }])
+        Ok(vec![Demand { fails: Some(fails), ..Demand::one(view.id(), Server::SINGLE, distribution) }])
     }
 }
 
-impl Known for DiskPlan {
+impl Theory for DiskPlan {
     fn sector(&self) -> Option<Bytes> {
         Some(Bytes(SECTOR))
     }
 
-    fn service(&self, view: View, op: Op, bytes: u64) -> Result<Law, String> {
+    fn service(&self, view: View, op: Op, bytes: u64) -> Result<Distribution, String> {
         if !self.queue().keeps_order() {
             return Err(format!(
                 "requests are served in the order in which they come: `{}` chooses",
@@ -54,7 +55,7 @@ impl Known for DiskPlan {
         if self.caches() {
             return Err(format!("every request goes to a platter: `{}` has a cache", view.path()));
         }
-        Ok(Mechanism::new(&self.numbers, self.spec.positioning).service_law(op, bytes))
+        Ok(Mechanism::new(&self.numbers, self.spec.positioning).service_distribution(op, bytes))
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
@@ -63,9 +64,15 @@ impl Known for DiskPlan {
         if addressed && !load.uniform {
             return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
         }
-        let laws = load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.service(view, *op, *bytes)?)));
-        let law = Law::mixed(laws.collect::<Result<_, String>>()?);
-        Ok(Model::Single { law, share: 1.0, formula: "M/G/1", mild: addressed.then_some(INDEPENDENT) })
+        let distributions =
+            load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.service(view, *op, *bytes)?)));
+        let distribution = Distribution::mixed(distributions.collect::<Result<_, String>>()?);
+        Ok(Model::Single {
+            distribution,
+            share: 1.0,
+            formula: "M/G/1",
+            mild: addressed.then_some(INDEPENDENT),
+        })
     }
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
@@ -73,9 +80,9 @@ impl Known for DiskPlan {
             return self.by_mean_service(view, load);
         }
         match self.model(view, load)? {
-            Model::Single { law, mild, .. } => {
+            Model::Single { distribution, mild, .. } => {
                 let fails = mild.map(str::to_owned);
-                Ok(vec![Demand { fails, ..Demand::one(view.id(), Server::SINGLE, law) }])
+                Ok(vec![Demand { fails, ..Demand::one(view.id(), Server::SINGLE, distribution) }])
             }
             Model::Forked { .. } | Model::Busy { .. } => unreachable!("a disk is one server"),
         }

@@ -6,17 +6,17 @@ mod through;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-use headrace_kernel::{Crew, LinkId, Pool, Stream, WaitList};
+use headrace_kernel::{LinkId, Pool, RngStream, WaitList, WorkerPool};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{NodeId, Spent};
+use headrace_work::{Breakdown, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::graph::{Lowering, MAX_BYTES, View};
 use crate::health::Change;
 use crate::meter::{Activity, Meter, waits};
-use crate::place::{Edge, Place};
-use crate::room::{Known, Lowered, Metered, Plan, Room, Spec};
 use crate::theory::Load;
 
 use through::{Lost, Stage, perform};
@@ -76,7 +76,7 @@ pub enum Allocate {
 impl Spec for DiskPoolSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
         let volumes = u128::from(self.chains) * u128::from(self.volumes);
         let capacity = volumes * u128::from(self.volume.0);
         if self.volume.0 == 0 || self.rate.get() <= 0.0 {
@@ -90,7 +90,7 @@ impl Spec for DiskPoolSpec {
             return at.refuse("volume", "the pool would hold more than 1 EiB", None);
         }
         let uses = self.devices(at)?;
-        Some(Lowered { plan: self.clone(), uses, capacity: Bytes(capacity as u64) })
+        Some(Resolved { plan: self.clone(), uses, capacity: Bytes(capacity as u64) })
     }
 }
 
@@ -129,7 +129,7 @@ impl DiskPoolSpec {
     }
 }
 
-impl Known for DiskPoolSpec {
+impl Theory for DiskPoolSpec {
     fn serves_blocks(&self) -> bool {
         false
     }
@@ -155,14 +155,14 @@ pub(crate) struct Part {
 
 /// A disk pool in a simulation.
 pub struct DiskPool<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     spec: &'m DiskPoolSpec,
     chains: Vec<LinkId>,
     next_volume: Cell<u32>,
     /// The devices of the chains, where they have some, the stages of transfers there, and where files begin.
     devices: &'m [Edge<'m>],
-    stages: Crew<'m, Stage<'m>, Spent>,
-    starts: Stream,
+    stages: WorkerPool<'m, Stage<'m>, Breakdown>,
+    starts: RngStream,
     transfers: Cell<u64>,
     lost: Lost,
     /// Volumes that have failed, and who waits until they return.
@@ -177,27 +177,27 @@ pub struct DiskPool<'m> {
 }
 
 impl Plan for DiskPoolSpec {
-    type Room<'m> = DiskPool<'m>;
+    type Component<'m> = DiskPool<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, devices: &'m [Edge<'m>]) -> DiskPool<'m> {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, devices: &'m [Edge<'m>]) -> DiskPool<'m> {
         let (io, lost) = (self.io_size.0, Lost::default());
         let of_stages = Lost::clone(&lost);
         let capacity = u64::from(self.all_volumes()) * self.volume.0;
         DiskPool {
-            place,
+            context,
             spec: self,
-            chains: (0..self.chains).map(|_| place.site.fluid.link(self.rate)).collect(),
+            chains: (0..self.chains).map(|_| context.shared.fluid.link(self.rate)).collect(),
             next_volume: Cell::new(0),
             devices,
-            stages: Crew::new(place.site.sim, move |stage| {
-                perform(place.site, devices, io, Lost::clone(&of_stages), stage)
+            stages: WorkerPool::new(context.shared.sim, move |stage| {
+                perform(context.shared, devices, io, Lost::clone(&of_stages), stage)
             }),
-            starts: place.stream("starts"),
+            starts: context.stream("starts"),
             transfers: Cell::new(0),
             lost,
             down: RefCell::default(),
-            repairs: WaitList::new(place.site.sim),
-            free: Pool::new(place.site.sim, capacity, capacity),
+            repairs: WaitList::new(context.shared.sim),
+            free: Pool::new(context.shared.sim, capacity, capacity),
             full_since: Cell::new(None),
             first_full: Cell::new(None),
             full_for: Cell::new(Nanos::ZERO),
@@ -262,14 +262,14 @@ impl<'m> DiskPool<'m> {
         if self.free.try_take(bytes) {
             return;
         }
-        let now = self.place.site.sim.now();
+        let now = self.context.shared.sim.now();
         self.full_since.set(self.full_since.get().or(Some(now)));
         self.first_full.set(self.first_full.get().or(Some(now)));
         self.free.take(bytes).await;
         if self.free.waits().queue.value() == 0
             && let Some(since) = self.full_since.take()
         {
-            self.full_for.set(self.full_for.get() + (self.place.site.sim.now() - since));
+            self.full_for.set(self.full_for.get() + (self.context.shared.sim.now() - since));
         }
     }
 
@@ -295,7 +295,7 @@ impl<'m> DiskPool<'m> {
     }
 }
 
-impl<'m> Room<'m> for DiskPool<'m> {
+impl<'m> Component<'m> for DiskPool<'m> {
     /// A volume fails or returns. Transfers in progress go on; those that begin wait.
     fn change_piece(&'m self, piece: u32, change: Change) {
         if change == Change::Fails {
@@ -307,13 +307,13 @@ impl<'m> Room<'m> for DiskPool<'m> {
     }
 }
 
-impl Metered for DiskPool<'_> {
+impl Probe for DiskPool<'_> {
     fn activity(&self, _: Nanos) -> Option<Activity> {
-        Some(Activity::of_links(self.chains.iter().map(|chain| self.place.site.fluid.usage(*chain))))
+        Some(Activity::of_links(self.chains.iter().map(|chain| self.context.shared.fluid.usage(*chain))))
     }
 
     fn waiting(&self) -> Vec<String> {
-        let what = format!("volumes of `{}` that have failed", self.place.path);
+        let what = format!("volumes of `{}` that have failed", self.context.path);
         waits(self.repairs.len() as u64, "transfer", &what).into_iter().collect()
     }
 

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use headrace_work::{Ask, Block, FileOp, NodeId, Op, Spent};
+use headrace_work::{Block, Breakdown, FileOp, NodeId, Op, Request};
 
 use super::{DiskPool, Part};
+use crate::context::{Edge, SimContext};
 use crate::moving::{Hop, Moving};
-use crate::place::{Edge, Site};
 
 /// How data comes to a part of a file, or from it.
 #[derive(Clone, Copy)]
@@ -25,13 +25,13 @@ pub(crate) struct Route<'m> {
 /// What one stage of a transfer does with a piece.
 pub(super) enum Stage<'m> {
     Wire {
-        ask: Ask<FileOp>,
+        request: Request<FileOp>,
         route: Route<'m>,
         bytes: u64,
     },
     /// `transfer` is the number of the transfer that it belongs to.
     Device {
-        ask: Ask<Block>,
+        request: Request<Block>,
         chain: u32,
         transfer: u64,
     },
@@ -42,36 +42,42 @@ pub(super) type Lost = Rc<RefCell<BTreeSet<u64>>>;
 
 /// Does it; gives what it took.
 pub(super) async fn perform<'m>(
-    site: &'m Site<'m>,
+    shared: &'m SimContext<'m>,
     devices: &'m [Edge<'m>],
     io: u64,
     lost: Lost,
     stage: Stage<'m>,
-) -> Spent {
-    let mut spent = Spent::from(site.sim.now());
+) -> Breakdown {
+    let mut breakdown = Breakdown::from(shared.sim.now());
     match stage {
-        Stage::Wire { ask, route, bytes } => site.follow(&ask, &route, bytes, &mut spent).await,
-        Stage::Device { ask, chain, transfer } => {
-            let Block { op, address, bytes } = ask.work;
+        Stage::Wire { request, route, bytes } => shared.follow(&request, &route, bytes, &mut breakdown).await,
+        Stage::Device { request, chain, transfer } => {
+            let Block { op, address, bytes } = request.work;
             let mut done = 0;
-            while done < bytes && !spent.has_failed() {
+            while done < bytes && !breakdown.has_failed() {
                 let block = Block { op, address: address + done, bytes: io.min(bytes - done) };
-                devices[chain as usize].serve(&ask.child(done / io, block), &mut spent).await;
+                devices[chain as usize].serve(&request.child(done / io, block), &mut breakdown).await;
                 done += block.bytes;
             }
-            if spent.has_failed() {
+            if breakdown.has_failed() {
                 lost.borrow_mut().insert(transfer);
             }
         }
     }
-    spent
+    breakdown
 }
 
-impl<'m> Site<'m> {
+impl<'m> SimContext<'m> {
     /// Moves data along a route.
-    async fn follow(&'m self, ask: &Ask<FileOp>, route: &Route<'m>, bytes: u64, spent: &mut Spent) {
+    async fn follow(
+        &'m self,
+        request: &Request<FileOp>,
+        route: &Route<'m>,
+        bytes: u64,
+        breakdown: &mut Breakdown,
+    ) {
         let over: smallvec::SmallVec<[Hop; 3]> = route.over.iter().copied().flatten().collect();
-        self.carry(ask, Moving { bytes, over: &over, most: route.most, own: route.own }, spent).await;
+        self.carry(request, Moving { bytes, over: &over, most: route.most, own: route.own }, breakdown).await;
     }
 }
 
@@ -79,22 +85,22 @@ impl<'m> DiskPool<'m> {
     /// Moves a part of a file along a route, and reads or writes it on the device of its chain where there is one.
     pub(crate) async fn through(
         &'m self,
-        ask: &Ask<FileOp>,
+        request: &Request<FileOp>,
         part: Part,
         route: Route<'m>,
-        spent: &mut Spent,
+        breakdown: &mut Breakdown,
     ) {
-        let site = self.place.site;
+        let shared = self.context.shared;
         if self.devices.is_empty() {
-            return site.follow(ask, &route, part.bytes, spent).await;
+            return shared.follow(request, &route, part.bytes, breakdown).await;
         }
         let (whole, each) = (part.bytes, (self.spec.buffer.0 / 2).max(1));
-        let (pieces, address) = (whole.div_ceil(each), self.address(part, ask.work.bytes));
+        let (pieces, address) = (whole.div_ceil(each), self.address(part, request.work.bytes));
         let transfer = self.transfers.replace(self.transfers.get() + 1);
         let size = |piece: u64| each.min(whole - piece * each);
-        let wire = |piece: u64| Stage::Wire { ask: *ask, route, bytes: size(piece) };
+        let wire = |piece: u64| Stage::Wire { request: *request, route, bytes: size(piece) };
         let device = |piece: u64| Stage::Device {
-            ask: ask.child(
+            request: request.child(
                 address + piece,
                 Block { op: route.op, address: address + piece * each, bytes: size(piece) },
             ),
@@ -108,9 +114,9 @@ impl<'m> DiskPool<'m> {
                 Op::Write | Op::Discard => [ahead.map(wire), behind.map(device)],
             };
             let last = self.stages.all(stages.into_iter().flatten()).await.expect("each step has a stage");
-            spent.follow(&last);
+            breakdown.follow(&last);
             if self.lost.borrow_mut().remove(&transfer) {
-                return spent.fail();
+                return breakdown.fail();
             }
         }
     }
@@ -123,9 +129,9 @@ impl<'m> DiskPool<'m> {
             super::Allocate::AcrossChains => part.volume / self.spec.chains,
         };
         let room = (self.spec.volume.0.saturating_sub(file) / BLOCK) as f64;
-        let place = self.starts.of(headrace_kernel::subkey(file, u64::from(part.volume))).uniform() * room;
+        let context = self.starts.of(headrace_kernel::subkey(file, u64::from(part.volume))).uniform() * room;
         u64::from(within) * self.spec.volume.0
-            + (part.within + place as u64 * BLOCK).min(self.spec.volume.0 - part.bytes)
+            + (part.within + context as u64 * BLOCK).min(self.spec.volume.0 - part.bytes)
     }
 }
 

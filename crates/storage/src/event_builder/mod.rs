@@ -5,14 +5,14 @@ mod spec;
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{Resource, Stream};
+use headrace_kernel::{Resource, RngStream};
 use headrace_stats::Level;
 use headrace_units::{Nanos, counted};
-use headrace_work::{Ask, DaqEvent, Spent, What};
+use headrace_work::{Breakdown, DaqEvent, Request, TimeKind};
 
+use crate::component::{Component, Plan, Probe};
+use crate::context::{Edge, NodeContext};
 use crate::meter::{Activity, EventBooks, Meter, add, by_hosts};
-use crate::place::{Edge, Place};
-use crate::room::{Metered, Plan, Room};
 
 use seats::Seats;
 
@@ -43,7 +43,7 @@ pub(crate) struct Received {
 
 /// An event builder in a simulation.
 pub struct EventBuilder<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     plan: &'m EventBuilderPlan,
     recorders: &'m [Edge<'m>],
     seats: Box<Seats<'m>>,
@@ -52,7 +52,7 @@ pub struct EventBuilder<'m> {
     /// Sub-events in the order in which they ask for the port.
     order: RefCell<Vec<(Nanos, u32)>>,
     assemblers: Vec<Resource<'m>>,
-    draws: Stream,
+    draws: RngStream,
     counts: Box<Counts>,
 }
 
@@ -73,19 +73,19 @@ struct Counts {
 }
 
 impl Plan for EventBuilderPlan {
-    type Room<'m> = EventBuilder<'m>;
+    type Component<'m> = EventBuilder<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> EventBuilder<'m> {
-        let (sim, spec) = (place.site.sim, &self.spec);
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> EventBuilder<'m> {
+        let (sim, spec) = (context.shared.sim, &self.spec);
         EventBuilder {
-            place,
+            context,
             plan: self,
             recorders: uses,
             seats: Box::new(Seats::new(sim, spec.assign, spec.builders, spec.buffers)),
             inputs: RefCell::new(vec![Nanos::ZERO; spec.builders as usize]),
             order: RefCell::default(),
             assemblers: (0..spec.builders).map(|_| Resource::fcfs(sim, 1)).collect(),
-            draws: place.stream("builders"),
+            draws: context.stream("builders"),
             counts: Box::default(),
         }
     }
@@ -93,24 +93,24 @@ impl Plan for EventBuilderPlan {
 
 impl<'m> EventBuilder<'m> {
     fn now(&self) -> Nanos {
-        self.place.site.sim.now()
+        self.context.shared.sim.now()
     }
 
     /// Takes a buffer of a builder for an event. Gives which builder.
-    pub(crate) async fn seat(&'m self, ask: &Ask<DaqEvent>, spent: &mut Spent) -> u32 {
+    pub(crate) async fn seat(&'m self, request: &Request<DaqEvent>, breakdown: &mut Breakdown) -> u32 {
         let counts = &self.counts;
         counts.waiting.borrow_mut().up(self.now(), 1);
-        let builder = self.seats.take(ask.work.bytes, || self.draws.of(ask.key)).await;
+        let builder = self.seats.take(request.work.bytes, || self.draws.of(request.key)).await;
         counts.waiting.borrow_mut().down(self.now(), 1);
         counts.held.borrow_mut().up(self.now(), 1);
         add(&counts.came, 1);
-        spent.charge(self.place.id, What::Blocked, self.now());
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
         builder
     }
 
     /// The overheads of the transfers of an event's sub-events.
-    pub(crate) fn overheads(&self, ask: &Ask<DaqEvent>) -> impl FnMut() -> Nanos + use<'m> {
-        let (mut draws, overhead) = (self.draws.of(ask.key ^ 1), &self.plan.spec.overhead);
+    pub(crate) fn overheads(&self, request: &Request<DaqEvent>) -> impl FnMut() -> Nanos + use<'m> {
+        let (mut draws, overhead) = (self.draws.of(request.key ^ 1), &self.plan.spec.overhead);
         move || overhead.draw(&mut draws)
     }
 
@@ -118,11 +118,11 @@ impl<'m> EventBuilder<'m> {
     /// sent the one before, and the port is free. `outputs` says until when each concentrator sends.
     pub(crate) fn receive(
         &self,
-        ask: &Ask<DaqEvent>,
+        request: &Request<DaqEvent>,
         sub_events: &mut [SubEvent],
         outputs: &mut [Nanos],
     ) -> Received {
-        let (now, mut overhead) = (self.now(), self.overheads(ask));
+        let (now, mut overhead) = (self.now(), self.overheads(request));
         let wire = self.plan.wire.expect("builders without ports of their own are connected by switches");
         let mut order = self.order.borrow_mut();
         order.clear();
@@ -133,10 +133,10 @@ impl<'m> EventBuilder<'m> {
             .filter(|(_, (sub_event, _))| !sub_event.is_missing);
         order.extend(all.map(|(at, (sub_event, until))| (sub_event.until.max(*until).max(now), at as u32)));
         order.sort_unstable();
-        let port = &mut self.inputs.borrow_mut()[ask.work.builder as usize];
+        let port = &mut self.inputs.borrow_mut()[request.work.builder as usize];
         let mut received = Received { until: now, busy: Nanos::ZERO, missing: None };
-        for (asks, at) in order.iter() {
-            let (at, start) = (*at as usize, (*asks).max(*port));
+        for (requests, at) in order.iter() {
+            let (at, start) = (*at as usize, (*requests).max(*port));
             let lasts = overhead() + wire.time_for(sub_events[at].bytes);
             *port = start + lasts;
             (outputs[at], sub_events[at].until, received.until) = (*port, *port, *port);
@@ -150,62 +150,67 @@ impl<'m> EventBuilder<'m> {
     }
 
     /// Puts an event together that has been received, has it recorded, and gives its buffer back.
-    pub(crate) async fn build(&'m self, ask: &mut Ask<DaqEvent>, received: Received, spent: &mut Spent) {
-        self.note(received, spent);
-        let builder = ask.work.builder;
+    pub(crate) async fn build(
+        &'m self,
+        request: &mut Request<DaqEvent>,
+        received: Received,
+        breakdown: &mut Breakdown,
+    ) {
+        self.note(received, breakdown);
+        let builder = request.work.builder;
         if let Some(concentrator) = received.missing {
-            self.give_up(concentrator, builder, spent).await;
+            self.give_up(concentrator, builder, breakdown).await;
         } else {
-            self.assemble(ask, spent).await;
+            self.assemble(request, breakdown).await;
         }
-        if let (Some(recorder), false) = (self.recorders.get(builder as usize), spent.has_failed()) {
-            // A room cannot contain itself, so neither can its future.
-            Box::pin(recorder.take_event(ask, spent)).await;
+        if let (Some(recorder), false) = (self.recorders.get(builder as usize), breakdown.has_failed()) {
+            // A component cannot contain itself, so neither can its future.
+            Box::pin(recorder.take_event(request, breakdown)).await;
         }
         let counts = &self.counts;
-        add(if spent.has_failed() { &counts.lost } else { &counts.built }, 1);
+        add(if breakdown.has_failed() { &counts.lost } else { &counts.built }, 1);
         counts.held.borrow_mut().down(self.now(), 1);
-        self.seats.give(builder, ask.work.bytes);
+        self.seats.give(builder, request.work.bytes);
     }
 
     /// Charges the transfers: what the port was held for as service, the rest as waiting.
-    fn note(&self, received: Received, spent: &mut Spent) {
+    fn note(&self, received: Received, breakdown: &mut Breakdown) {
         let (counts, now) = (&self.counts, self.now());
-        let waited = (now - spent.until()) - received.busy.min(now - spent.until());
-        spent.charge(self.place.id, What::Waiting, spent.until() + waited);
-        spent.charge(self.place.id, What::Service, now);
+        let waited = (now - breakdown.until()) - received.busy.min(now - breakdown.until());
+        breakdown.charge(self.context.id, TimeKind::Waiting, breakdown.until() + waited);
+        breakdown.charge(self.context.id, TimeKind::Service, now);
         add(&counts.received, 1);
         counts.busy.set(counts.busy.get() + u128::from(received.busy.0));
         counts.waited.set(counts.waited.get() + u128::from(waited.0));
     }
 
-    async fn assemble(&'m self, ask: &Ask<DaqEvent>, spent: &mut Spent) {
-        let lasts = self.plan.spec.assemble.draw(&mut self.draws.of(ask.key ^ 2));
+    async fn assemble(&'m self, request: &Request<DaqEvent>, breakdown: &mut Breakdown) {
+        let lasts = self.plan.spec.assemble.draw(&mut self.draws.of(request.key ^ 2));
         if lasts == Nanos::ZERO {
             return;
         }
-        self.assemblers[ask.work.builder as usize].serve(lasts).await;
-        spent.charge(self.place.id, What::Waiting, self.now() - lasts);
-        spent.charge(self.place.id, What::Service, self.now());
+        self.assemblers[request.work.builder as usize].serve(lasts).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.now() - lasts);
+        breakdown.charge(self.context.id, TimeKind::Service, self.now());
     }
 
     /// Waits for a sub-event that never comes; for ever, unless the builder gives up.
-    async fn give_up(&'m self, concentrator: u32, builder: u32, spent: &mut Spent) {
+    async fn give_up(&'m self, concentrator: u32, builder: u32, breakdown: &mut Breakdown) {
         let counts = &self.counts;
         let first = counts.first_missing.get().unwrap_or((concentrator, builder, self.now()));
         counts.first_missing.set(Some(first));
         add(&counts.stuck, 1);
         match self.plan.spec.give_up {
-            Some(after) => self.place.site.sim.delay(after).await,
+            Some(after) => self.context.shared.sim.delay(after).await,
             None => std::future::pending().await,
         }
         counts.stuck.set(counts.stuck.get() - 1);
-        spent.charge(self.place.id, What::Blocked, self.now());
-        spent.fail();
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
+        breakdown.fail();
     }
 }
 
-impl<'m> Room<'m> for EventBuilder<'m> {}
+impl<'m> Component<'m> for EventBuilder<'m> {}
 
 impl EventBuilder<'_> {
     /// Builder-ns of assembling.
@@ -214,7 +219,7 @@ impl EventBuilder<'_> {
     }
 }
 
-impl Metered for EventBuilder<'_> {
+impl Probe for EventBuilder<'_> {
     /// A builder receives and assembles side by side: it is in use as the busier of its port and its assembler.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (counts, waiting) = (&self.counts, self.counts.waiting.borrow());
@@ -249,7 +254,7 @@ impl Metered for EventBuilder<'_> {
 
     fn remarks(&self, _: Nanos) -> Vec<String> {
         let Some((concentrator, builder, since)) = self.counts.first_missing.get() else { return Vec::new() };
-        let (path, stuck, lost) = (self.place.path, self.counts.stuck.get(), self.counts.lost.get());
+        let (path, stuck, lost) = (self.context.path, self.counts.stuck.get(), self.counts.lost.get());
         let ends = match self.plan.spec.give_up {
             Some(after) => format!("gave up {}, each after {after}", counted(lost, "event")),
             None => "waits for ever: set `give_up`".to_owned(),

@@ -5,8 +5,8 @@ use headrace_work::TimeSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::component::{Resolved, Spec, Theory};
 use crate::graph::{Copies, Lowering};
-use crate::room::{Known, Lowered, Spec};
 use crate::wire::{FrameSpec, Line, Preset, Wire};
 
 /// Event building by global data concentrators, the builders: all sub-events of an event are sent to the same builder. A transfer
@@ -74,7 +74,7 @@ pub struct EventBuilderPlan {
 impl Spec for EventBuilderSpec {
     type Plan = EventBuilderPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<EventBuilderPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<EventBuilderPlan>> {
         let wire = self.wire(at);
         let recorders = match &self.recorder {
             Some(of) => at.copies("recorder", of, Some(self.builders)),
@@ -95,7 +95,7 @@ impl Spec for EventBuilderSpec {
         }
         let buffers = self.buffers.or((self.assign == Assign::Credit).then_some(1));
         let spec = Self { buffers, ..self.clone() };
-        Some(Lowered { plan: EventBuilderPlan { spec, wire: wire? }, uses, capacity: Bytes(0) })
+        Some(Resolved { plan: EventBuilderPlan { spec, wire: wire? }, uses, capacity: Bytes(0) })
     }
 }
 
@@ -121,7 +121,7 @@ impl EventBuilderSpec {
     }
 }
 
-impl Known for EventBuilderPlan {
+impl Theory for EventBuilderPlan {
     fn serves_blocks(&self) -> bool {
         false
     }

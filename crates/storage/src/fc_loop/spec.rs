@@ -4,8 +4,8 @@ use headrace_units::{Bytes, BytesPerSecond};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::component::{Resolved, Spec};
 use crate::graph::Lowering;
-use crate::room::{Lowered, Spec};
 
 /// A Fibre Channel arbitrated loop between arrays and their disks, which name it in `via`. Each array takes one port for its controller
 /// and one per disk, at most 127 in all.
@@ -86,7 +86,7 @@ impl FcLoopSpec {
 impl Spec for FcLoopSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
         if self.generation().is_none() {
             let message = format!("no Fibre Channel loop has a rate of {}", self.rate);
             return at.refuse("rate", message, Some("use `1 Gb/s`, `2 Gb/s` or `4 Gb/s`"));
@@ -96,6 +96,6 @@ impl Spec for FcLoopSpec {
             let message = format!("invalid payload: {}", self.frame_payload);
             return at.refuse("frame_payload", message, Some("use a multiple of 4 B from 128 B to 2112 B"));
         }
-        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }
 }

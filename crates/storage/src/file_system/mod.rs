@@ -8,14 +8,14 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, VecDeque};
 use std::pin::Pin;
 
-use headrace_kernel::{Crew, Round, Sim};
+use headrace_kernel::{Round, Sim, WorkerPool};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
+use crate::component::{Component, Plan, Probe, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::graph::View;
 use crate::meter::{Balance, Meter, add};
-use crate::place::{Edge, Place};
-use crate::room::{Known, Metered, Plan, Room};
 
 use pages::Pages;
 pub use spec::{Allocation, FileSystemSpec};
@@ -43,7 +43,7 @@ impl FileSystemPlan {
     }
 
     /// Where on the volume an address lies, and how many bytes from there on lie one after another.
-    fn place(&self, address: u64) -> (u64, u64) {
+    fn context(&self, address: u64) -> (u64, u64) {
         let Some(Allocation { groups, extent }) = self.spec.allocation else { return (address, u64::MAX) };
         let (groups, of_group) = (u64::from(groups), self.volume.0 / u64::from(groups));
         let (number, within) = (address / extent.0, address % extent.0);
@@ -65,7 +65,7 @@ impl FileSystemPlan {
     }
 }
 
-impl Known for FileSystemPlan {
+impl Theory for FileSystemPlan {
     fn note(&self, view: View, _: &crate::theory::Load) -> Option<String> {
         Some(format!(
             "`{}` has a page cache: what it still holds at the end has not reached the volume",
@@ -76,7 +76,7 @@ impl Known for FileSystemPlan {
 
 /// A file system in a simulation.
 pub struct FileSystem<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     sim: &'m Sim<'m>,
     plan: &'m FileSystemPlan,
     volume: &'m Edge<'m>,
@@ -93,14 +93,14 @@ pub struct FileSystem<'m> {
     syncing: Cell<u32>,
     written_back: Round<'m>,
     is_watched: Cell<bool>,
-    crews: OnceCell<Crews<'m>>,
+    pools: OnceCell<Crews<'m>>,
     counts: Counts,
 }
 
 /// What works beside the callers: who writes back, and who looks from time to time whether somebody has to.
 struct Crews<'m> {
-    writers: Crew<'m, ()>,
-    watch: Crew<'m, ()>,
+    writers: WorkerPool<'m, ()>,
+    watch: WorkerPool<'m, ()>,
 }
 
 #[derive(Default)]
@@ -114,12 +114,12 @@ struct Counts {
 }
 
 impl Plan for FileSystemPlan {
-    type Room<'m> = FileSystem<'m>;
+    type Component<'m> = FileSystem<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> FileSystem<'m> {
-        let sim = place.site.sim;
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> FileSystem<'m> {
+        let sim = context.shared.sim;
         FileSystem {
-            place,
+            context,
             sim,
             plan: self,
             volume: &uses[0],
@@ -132,7 +132,7 @@ impl Plan for FileSystemPlan {
             syncing: Cell::default(),
             written_back: Round::new(sim),
             is_watched: Cell::default(),
-            crews: OnceCell::new(),
+            pools: OnceCell::new(),
             counts: Counts::default(),
         }
     }
@@ -156,49 +156,49 @@ impl<'m> FileSystem<'m> {
     /// Sends a request to the volume, in pieces that lie one after another there. Boxed, since a volume is a component as this is.
     fn ask_volume<'s>(
         &'m self,
-        ask: &'s Ask<Block>,
-        spent: &'s mut Spent,
+        request: &'s Request<Block>,
+        breakdown: &'s mut Breakdown,
     ) -> Pin<Box<dyn Future<Output = ()> + 's>>
     where
         'm: 's,
     {
         Box::pin(async move {
-            let mut from = ask.work.address;
-            while from < ask.work.end() && !spent.has_failed() {
-                let (address, whole) = self.plan.place(from);
-                let bytes = whole.min(ask.work.end() - from);
-                self.volume.serve(&ask.with(Block { address, bytes, ..ask.work }), spent).await;
+            let mut from = request.work.address;
+            while from < request.work.end() && !breakdown.has_failed() {
+                let (address, whole) = self.plan.context(from);
+                let bytes = whole.min(request.work.end() - from);
+                self.volume.serve(&request.with(Block { address, bytes, ..request.work }), breakdown).await;
                 from += bytes;
             }
         })
     }
 
     /// Reads what is missing, one run of pages after another; where reads follow each other, as much as is read ahead.
-    async fn read(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let pages = self.touched(ask.work);
+    async fn read(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let pages = self.touched(request.work);
         add(&self.counts.reads, 1);
         let follows = self.remember(pages.start, pages.end);
         let mut hit = 1;
         for page in pages.clone() {
-            if self.pages.borrow_mut().uses(page) || spent.has_failed() {
+            if self.pages.borrow_mut().uses(page) || breakdown.has_failed() {
                 continue;
             }
             hit = 0;
             let ahead = if follows { self.plan.spec.read_ahead.0 / self.block() } else { 0 };
             let most = (self.plan.capacity().0 / self.block()).min(pages.end.max(page + ahead));
-            self.fetch(page, most.max(page + 1), ask, spent).await;
+            self.fetch(page, most.max(page + 1), request, breakdown).await;
         }
         add(&self.counts.hits, hit);
     }
 
     /// Reads the pages from one on that are missing, up to `end`, in a request or several.
-    async fn fetch(&'m self, first: u64, end: u64, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn fetch(&'m self, first: u64, end: u64, request: &Request<Block>, breakdown: &mut Breakdown) {
         let missing = |page: &u64| *page == first || !self.pages.borrow_mut().uses(*page);
         let end = (first..end).take_while(missing).last().map_or(first, |last| last + 1);
         let (mut from, most) = (first * self.block(), self.plan.spec.max_request.0);
-        while from < end * self.block() && !spent.has_failed() {
+        while from < end * self.block() && !breakdown.has_failed() {
             let bytes = most.min(end * self.block() - from);
-            self.ask_volume(&ask.with(Block { op: Op::Read, address: from, bytes }), spent).await;
+            self.ask_volume(&request.with(Block { op: Op::Read, address: from, bytes }), breakdown).await;
             from += bytes;
         }
         let mut pages = self.pages.borrow_mut();
@@ -219,15 +219,15 @@ impl<'m> FileSystem<'m> {
     }
 
     /// Makes pages dirty, when there may be more dirty ones. Pages that are written in part are read first.
-    async fn write(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let (pages, work) = (self.touched(ask.work), ask.work);
+    async fn write(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let (pages, work) = (self.touched(request.work), request.work);
         for (page, part) in [(pages.start, work.address), (pages.end - 1, work.end())] {
             let here = self.pages.borrow_mut().uses(page);
             if !part.is_multiple_of(self.block()) && !here {
-                self.fetch(page, page + 1, ask, spent).await;
+                self.fetch(page, page + 1, request, breakdown).await;
             }
         }
-        self.keep_limit(spent).await;
+        self.keep_limit(breakdown).await;
         let before = self.pages.borrow().dirty();
         pages.for_each(|page| self.pages.borrow_mut().write(page, self.sim.now()));
         add(&self.counts.taken_in, (self.pages.borrow().dirty() - before) as u64);
@@ -236,12 +236,12 @@ impl<'m> FileSystem<'m> {
         add(&self.counts.since_sync, work.bytes);
         if self.plan.spec.fsync_every.is_some_and(|every| self.counts.since_sync.get() >= every.0) {
             self.counts.since_sync.set(0);
-            self.sync(spent).await;
+            self.sync(breakdown).await;
         }
     }
 
     /// Waits until no more is dirty than may be.
-    async fn keep_limit(&'m self, spent: &mut Spent) {
+    async fn keep_limit(&'m self, breakdown: &mut Breakdown) {
         let most = self.plan.pages(self.plan.spec.dirty_limit.get());
         while self.dirty() > most {
             self.throttled.set(self.throttled.get() + 1);
@@ -249,22 +249,22 @@ impl<'m> FileSystem<'m> {
             self.written_back.wait().await;
             self.throttled.set(self.throttled.get() - 1);
         }
-        spent.charge(self.place.id, What::Blocked, self.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.sim.now());
     }
 
     /// Waits until all that is dirty now is on the volume.
-    async fn sync(&'m self, spent: &mut Spent) {
+    async fn sync(&'m self, breakdown: &mut Breakdown) {
         self.syncing.set(self.syncing.get() + 1);
         while self.dirty() > 0 {
             self.write_back();
             self.written_back.wait().await;
         }
         self.syncing.set(self.syncing.get() - 1);
-        spent.charge(self.place.id, What::Blocked, self.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.sim.now());
     }
 }
 
-impl Metered for FileSystem<'_> {
+impl Probe for FileSystem<'_> {
     fn balance(&self) -> Option<Balance> {
         let block = self.block();
         let in_flight = self.in_flight.get() as u64;
@@ -288,24 +288,24 @@ impl Metered for FileSystem<'_> {
     }
 }
 
-impl<'m> Room<'m> for FileSystem<'m> {
+impl<'m> Component<'m> for FileSystem<'m> {
     fn begin(&'m self) {
-        self.crews.get_or_init(|| Crews {
-            writers: Crew::new(self.sim, move |()| self.work()),
-            watch: Crew::new(self.sim, move |()| self.look()),
+        self.pools.get_or_init(|| Crews {
+            writers: WorkerPool::new(self.sim, move |()| self.work()),
+            watch: WorkerPool::new(self.sim, move |()| self.look()),
         });
     }
 
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         add(&self.counts.calls, 1);
-        let direct = self.plan.is_direct(ask.work.bytes);
-        let time = if direct { self.plan.spec.call } else { self.plan.call(ask.work.bytes) };
+        let direct = self.plan.is_direct(request.work.bytes);
+        let time = if direct { self.plan.spec.call } else { self.plan.call(request.work.bytes) };
         self.sim.delay(time).await;
-        spent.charge(self.place.id, What::Service, self.sim.now());
-        match ask.work.op {
-            _ if direct => self.ask_volume(ask, spent).await,
-            Op::Read => self.read(ask, spent).await,
-            Op::Write | Op::Discard => self.write(ask, spent).await,
+        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
+        match request.work.op {
+            _ if direct => self.ask_volume(request, breakdown).await,
+            Op::Read => self.read(request, breakdown).await,
+            Op::Write | Op::Discard => self.write(request, breakdown).await,
         }
     }
 }

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FileSystemPlan;
+use crate::component::{Resolved, Spec};
 use crate::graph::Lowering;
-use crate::room::{Lowered, Spec};
 
 /// A file system on a volume, with a page cache: writes complete in memory and are written back later; sequential reads are read ahead.
 ///
@@ -146,7 +146,7 @@ impl FileSystemSpec {
 impl Spec for FileSystemSpec {
     type Plan = FileSystemPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<FileSystemPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<FileSystemPlan>> {
         let volume = at.shared("of", &self.of)?;
         let capacity = at.capacity(volume);
         if capacity.0 == 0 {
@@ -158,6 +158,6 @@ impl Spec for FileSystemSpec {
         }
         let plan = FileSystemPlan::new(self.clone(), capacity);
         let capacity = plan.capacity();
-        Some(Lowered { plan, uses: vec![volume], capacity })
+        Some(Resolved { plan, uses: vec![volume], capacity })
     }
 }

@@ -1,7 +1,7 @@
 //! Who writes dirty pages back, and when.
 
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Cause, Op, Spent};
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
 use super::FileSystem;
 use crate::meter::add;
@@ -9,10 +9,10 @@ use crate::meter::add;
 impl<'m> FileSystem<'m> {
     /// Has as many workers as may be write back.
     pub fn write_back(&'m self) {
-        let Some(crews) = self.crews.get() else { return };
+        let Some(pools) = self.pools.get() else { return };
         while self.workers.get() < self.plan.spec.write_back_depth && self.is_due() {
             self.workers.set(self.workers.get() + 1);
-            crews.writers.start(());
+            pools.writers.start(());
         }
     }
 
@@ -38,10 +38,10 @@ impl<'m> FileSystem<'m> {
             let Some((first, many)) = self.pages.borrow_mut().take_run(most) else { break };
             self.in_flight.set(self.in_flight.get() + many as usize);
             let block = Block { op: Op::Write, address: first * self.block(), bytes: many * self.block() };
-            let key = self.place.stream("write-back").key(self.counts.destaged.get());
+            let key = self.context.stream("write-back").key(self.counts.destaged.get());
             add(&self.counts.destaged, many);
-            let mut spent = Spent::from(self.sim.now());
-            self.ask_volume(&Ask::new(key, block).because(Cause::Destage), &mut spent).await;
+            let mut breakdown = Breakdown::from(self.sim.now());
+            self.ask_volume(&Request::new(key, block).because(Cause::Destage), &mut breakdown).await;
             self.in_flight.set(self.in_flight.get() - many as usize);
             self.written_back.end();
         }
@@ -59,9 +59,9 @@ impl<'m> FileSystem<'m> {
 
     /// Has somebody look from time to time, as long as pages are dirty.
     pub fn watch(&'m self) {
-        if let (false, Some(crews)) = (self.is_watched.get(), self.crews.get()) {
+        if let (false, Some(pools)) = (self.is_watched.get(), self.pools.get()) {
             self.is_watched.set(true);
-            crews.watch.start(());
+            pools.watch.start(());
         }
     }
 

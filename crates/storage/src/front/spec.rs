@@ -4,8 +4,8 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::component::{Resolved, Spec};
 use crate::graph::Lowering;
-use crate::room::{Lowered, Spec};
 
 /// Limits and ports in front of an archive. A transfer first waits until its user and its host are below their limits (blocked), then for a
 /// port that accepts files of its size (waiting). It holds both until its data has moved.
@@ -77,7 +77,7 @@ impl PortClass {
 impl Spec for FrontSpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
         let empty = self.ports.iter().any(|class| class.up_to.is_some_and(|most| most <= class.above));
         if empty {
             return at.refuse("ports", "a class accepts no file: `up_to` must be larger than `above`", None);
@@ -92,7 +92,7 @@ impl Spec for FrontSpec {
                 Some("omit `above` of the smallest class and `up_to` of the largest, and leave no gap"),
             );
         }
-        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What lowering reads and says: names of parts and components, devices, and mistakes.
+//! What lowering reads and says: names of parts and components, devices, and errors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct Wanted {
 
 /// Something wrong with a document.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mistake {
+pub struct LoweringError {
     /// The field, from the top of the document.
     pub field: Vec<String>,
     /// What was found, and why it is wrong.
@@ -55,7 +55,7 @@ pub trait Catalogue {
 pub enum Lookup<N> {
     /// The drive.
     Found(Box<N>),
-    /// Its file has mistakes: these.
+    /// Its file has errors: these.
     Broken(String),
     /// It is for components of another type: this one.
     Other(&'static str),

@@ -5,15 +5,15 @@ mod lower;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
 use crate::AnyPlan;
-use crate::crossing::Phase;
+use crate::path_transfer::Phase;
 use crate::theory::{Demand, Load, Model};
 
-pub use document::{Catalogue, Copies, Lookup, Mistake, Wanted};
+pub use document::{Catalogue, Copies, Lookup, LoweringError, Wanted};
 pub use lower::{Lowering, MAX_BYTES, lower};
 
 /// A component: it exists once, whoever uses it.
@@ -136,28 +136,28 @@ impl<'g> View<'g> {
         all.filter(move |(_, node)| uses(node)).map(move |(at, _)| self.graph.view(NodeId(at as u32)))
     }
 
-    /// See [`Known::service`](crate::Known::service).
+    /// See [`Theory::service`](crate::Theory::service).
     ///
     /// # Errors
     /// The assumption that fails.
-    pub fn service(self, op: Op, bytes: u64) -> Result<Law, String> {
-        self.node().plan.known().service(self, op, bytes)
+    pub fn service(self, op: Op, bytes: u64) -> Result<Distribution, String> {
+        self.node().plan.theory().service(self, op, bytes)
     }
 
-    /// See [`Known::model`](crate::Known::model).
+    /// See [`Theory::model`](crate::Theory::model).
     ///
     /// # Errors
     /// The assumption that fails.
     pub fn model(self, load: &Load) -> Result<Model, String> {
-        self.node().plan.known().model(self, load)
+        self.node().plan.theory().model(self, load)
     }
 
-    /// See [`Known::demands`](crate::Known::demands).
+    /// See [`Theory::demands`](crate::Theory::demands).
     ///
     /// # Errors
     /// The assumption that fails.
     pub fn demands(self, load: &Load) -> Result<Vec<Demand>, String> {
-        self.node().plan.known().demands(self, load)
+        self.node().plan.theory().demands(self, load)
     }
 
     /// What is written of it, if it is a controller.
@@ -168,59 +168,59 @@ impl<'g> View<'g> {
         }
     }
 
-    /// See [`Known::carries`](crate::Known::carries).
+    /// See [`Theory::carries`](crate::Theory::carries).
     ///
     /// # Errors
     /// The assumption that fails.
-    pub fn carries(self, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
-        self.node().plan.known().carries(self, load, crossing)
+    pub fn carries(self, load: &Load, path_transfer: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
+        self.node().plan.theory().carries(self, load, path_transfer)
     }
 
-    /// See [`Known::in_order`](crate::Known::in_order).
+    /// See [`Theory::in_order`](crate::Theory::in_order).
     ///
     /// # Errors
     /// Why requests may be answered in another order.
     pub fn in_order(self, load: &Load) -> Result<(), String> {
-        self.node().plan.known().in_order(self, load)
+        self.node().plan.theory().in_order(self, load)
     }
 
-    /// See [`Known::takes_events`](crate::Known::takes_events).
+    /// See [`Theory::takes_events`](crate::Theory::takes_events).
     pub fn takes_events(self) -> bool {
-        self.node().plan.known().takes_events()
+        self.node().plan.theory().takes_events()
     }
 
-    /// See [`Known::discards`](crate::Known::discards).
+    /// See [`Theory::discards`](crate::Theory::discards).
     pub fn discards(self) -> bool {
-        self.node().plan.known().discards(self)
+        self.node().plan.theory().discards(self)
     }
 
-    /// See [`Known::addressed`](crate::Known::addressed).
+    /// See [`Theory::addressed`](crate::Theory::addressed).
     pub fn addressed(self) -> bool {
-        self.node().plan.known().addressed(self)
+        self.node().plan.theory().addressed(self)
     }
 
     /// Whether the utilisation of this node and of all behind it grows in proportion to the load.
     pub fn scales(self, load: &Load) -> bool {
-        self.node().plan.known().scales(self, load)
+        self.node().plan.theory().scales(self, load)
     }
 
-    /// See [`Known::in_pieces`](crate::Known::in_pieces).
+    /// See [`Theory::in_pieces`](crate::Theory::in_pieces).
     pub fn in_pieces(self) -> bool {
-        self.node().plan.known().in_pieces()
+        self.node().plan.theory().in_pieces()
     }
 
-    /// See [`Known::stripe`](crate::Known::stripe).
+    /// See [`Theory::stripe`](crate::Theory::stripe).
     pub fn stripe(self) -> Option<(Bytes, u64)> {
-        self.node().plan.known().stripe(self)
+        self.node().plan.theory().stripe(self)
     }
 
-    /// See [`Known::is_limit`](crate::Known::is_limit).
+    /// See [`Theory::is_limit`](crate::Theory::is_limit).
     pub fn is_limit(self) -> bool {
-        self.node().plan.known().is_limit()
+        self.node().plan.theory().is_limit()
     }
 
     /// What a reader of results must know of this node or of one behind it, under this load.
     pub fn note(self, load: &Load) -> Option<String> {
-        self.node().plan.known().note(self, load)
+        self.node().plan.theory().note(self, load)
     }
 }

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use headrace_kernel::{Crew, Join, Sim};
+use headrace_kernel::{Join, Sim, WorkerPool};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, DaqEvent, NodeId, Op, Spent, What};
+use headrace_work::{Block, Breakdown, DaqEvent, NodeId, Op, Request, TimeKind};
 
-use crate::crossing::Phase;
+use crate::context::Edge;
 use crate::event_builder::{Received, SubEvent};
-use crate::place::Edge;
+use crate::path_transfer::Phase;
 use crate::route::{Hop, through};
 
 /// The ways from each concentrator to each builder. A wire serves as many of them as its neighbours, in their order.
@@ -44,7 +44,7 @@ impl Mesh {
 
 /// A sub-event that is sent.
 struct Sent {
-    ask: Ask<Block>,
+    request: Request<Block>,
     event: u64,
     concentrator: u32,
     builder: u32,
@@ -60,43 +60,43 @@ pub(super) struct Carrier<'m> {
     nodes: &'m [Edge<'m>],
     /// Until when each wire of the concentrators is held.
     wires: RefCell<Vec<Nanos>>,
-    crew: Crew<'m, Sent, Spent>,
+    workers: WorkerPool<'m, Sent, Breakdown>,
     /// Of events some of whose sub-events the switches lost, the concentrator of one.
     lost: Rc<RefCell<BTreeMap<u64, u32>>>,
 }
 
 /// The sub-events of an event, on their way.
-pub(super) struct Crossing<'m> {
+pub(super) struct EventTransfer<'m> {
     event: u64,
     /// How long they hold the wire of their builder.
     busy: Nanos,
     missing: Option<u32>,
     lost: &'m RefCell<BTreeMap<u64, u32>>,
-    arrival: Join<'m, Sent, Spent>,
+    arrival: Join<'m, Sent, Breakdown>,
 }
 
 impl<'m> Carrier<'m> {
     pub fn new(sim: &'m Sim<'m>, readout: NodeId, mesh: &'m Mesh, nodes: &'m [Edge<'m>]) -> Self {
         let lost = Rc::new(RefCell::new(BTreeMap::new()));
         let missed = Rc::clone(&lost);
-        let crew = Crew::new(sim, move |sent: Sent| {
+        let workers = WorkerPool::new(sim, move |sent: Sent| {
             let missed = Rc::clone(&missed);
             async move {
-                let mut spent = Spent::from(sim.now());
-                spent.charge(readout, What::Service, sent.ready);
-                spent.charge(readout, What::Waiting, sent.starts);
+                let mut breakdown = Breakdown::from(sim.now());
+                breakdown.charge(readout, TimeKind::Service, sent.ready);
+                breakdown.charge(readout, TimeKind::Waiting, sent.starts);
                 sim.until(sent.starts).await;
                 match mesh.way(sent.concentrator, sent.builder, nodes) {
-                    Some(way) => through(nodes, way, Phase::Request, &sent.ask, &mut spent).await,
-                    None => spent.fail(),
+                    Some(way) => through(nodes, way, Phase::Request, &sent.request, &mut breakdown).await,
+                    None => breakdown.fail(),
                 }
-                if spent.has_failed() {
+                if breakdown.has_failed() {
                     missed.borrow_mut().insert(sent.event, sent.concentrator);
                 }
-                spent
+                breakdown
             }
         });
-        Self { sim, mesh, nodes, wires: RefCell::new(vec![Nanos::ZERO; mesh.ways.len()]), crew, lost }
+        Self { sim, mesh, nodes, wires: RefCell::new(vec![Nanos::ZERO; mesh.ways.len()]), workers, lost }
     }
 
     /// How long a sub-event holds the wire of its concentrator, and that of its builder.
@@ -111,12 +111,12 @@ impl<'m> Carrier<'m> {
     /// `overhead` gives how long a concentrator prepares each. `outputs` says until when each concentrator sends.
     pub fn begin(
         &'m self,
-        ask: &Ask<DaqEvent>,
+        request: &Request<DaqEvent>,
         sub_events: &mut [SubEvent],
         outputs: &mut [Nanos],
         mut overhead: impl FnMut() -> Nanos,
-    ) -> Crossing<'m> {
-        let (now, builder, event) = (self.sim.now(), ask.work.builder, ask.work.number);
+    ) -> EventTransfer<'m> {
+        let (now, builder, event) = (self.sim.now(), request.work.builder, request.work.number);
         let mut order: Vec<_> = (0..sub_events.len()).filter(|at| !sub_events[*at].is_missing).collect();
         order.sort_by_key(|at| sub_events[*at].until.max(outputs[*at]));
         let (mut busy, mut wires) = (Nanos::ZERO, self.wires.borrow_mut());
@@ -128,21 +128,21 @@ impl<'m> Carrier<'m> {
             let starts = (ready.max(outputs[at]) + overhead()).max(*wire);
             *wire = starts + held;
             (outputs[at], sub_event.until, busy) = (*wire, *wire, busy + arrives);
-            Sent { ask: ask.child(at as u64, block), event, concentrator, builder, ready, starts }
+            Sent { request: request.child(at as u64, block), event, concentrator, builder, ready, starts }
         };
         let all: Vec<Sent> = order.into_iter().map(&mut send).collect();
         let missing = sub_events.iter().position(|sub_event| sub_event.is_missing).map(|at| at as u32);
-        Crossing { event, busy, missing, lost: &self.lost, arrival: self.crew.all(all) }
+        EventTransfer { event, busy, missing, lost: &self.lost, arrival: self.workers.all(all) }
     }
 }
 
-impl Crossing<'_> {
+impl EventTransfer<'_> {
     /// Waits until the sub-events have come; the account follows the last of them.
-    pub async fn arrive(self, spent: &mut Spent) -> Received {
+    pub async fn arrive(self, breakdown: &mut Breakdown) -> Received {
         if let Some(last) = self.arrival.await {
-            spent.follow(&last);
+            breakdown.follow(&last);
         }
         let lost = self.lost.borrow_mut().remove(&self.event);
-        Received { until: spent.until(), busy: self.busy, missing: self.missing.or(lost) }
+        Received { until: breakdown.until(), busy: self.busy, missing: self.missing.or(lost) }
     }
 }

@@ -8,31 +8,31 @@ mod spec;
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{Resource, Round, Stream};
+use headrace_kernel::{Resource, RngStream, Round};
 use headrace_stats::Level;
 use headrace_units::Nanos;
-use headrace_work::{Ask, DaqEvent, Spent, What};
+use headrace_work::{Breakdown, DaqEvent, Request, TimeKind};
 
-use crate::Component;
+use crate::AnyComponent;
+use crate::component::{Component, Plan, Probe};
+use crate::context::{Edge, NodeContext};
 use crate::event_builder::{EventBuilder, Received, SubEvent};
 use crate::meter::{Activity, EventBooks, Meter, by_hosts};
-use crate::place::{Edge, Place};
-use crate::room::{Metered, Plan, Room};
 
 use buffers::{Buffers, Full};
-use mesh::{Carrier, Crossing};
+use mesh::{Carrier, EventTransfer};
 
 pub use mesh::Mesh;
 pub use spec::{FailsSpec, FullBuffer, ReadoutPlan, ReadoutSpec};
 
 /// A readout in a simulation.
 pub struct Readout<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     spec: &'m ReadoutSpec,
     builder: (&'m Edge<'m>, &'m EventBuilder<'m>),
     /// What takes sub-events through switches, where switches connect it to its builders.
     carrier: Option<Box<Carrier<'m>>>,
-    draws: Stream,
+    draws: RngStream,
     /// When each concentrator has read what came so far, and sent what was given to a builder so far.
     reads_until: RefCell<Vec<Nanos>>,
     sends_until: RefCell<Vec<Nanos>>,
@@ -51,7 +51,7 @@ enum Sending<'m> {
     /// Over ports whose use is known beforehand.
     Booked(Received),
     /// Through switches.
-    Crosses(Crossing<'m>),
+    Crosses(EventTransfer<'m>),
 }
 
 #[derive(Default)]
@@ -75,21 +75,21 @@ impl Counts {
 }
 
 impl Plan for ReadoutPlan {
-    type Room<'m> = Readout<'m>;
+    type Component<'m> = Readout<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Readout<'m> {
-        let (sim, n) = (place.site.sim, self.spec.concentrators as usize);
-        let Component::EventBuilder(builder) = uses[0].room() else {
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Readout<'m> {
+        let (sim, n) = (context.shared.sim, self.spec.concentrators as usize);
+        let AnyComponent::EventBuilder(builder) = uses[0].component() else {
             unreachable!("a readout is lowered with an event builder")
         };
         let counts =
             Counts { by_concentrator: RefCell::new(vec![Default::default(); n]), ..Counts::default() };
         Readout {
-            place,
+            context,
             spec: &self.spec,
             builder: (&uses[0], builder),
-            carrier: self.mesh.as_ref().map(|mesh| Box::new(Carrier::new(sim, place.id, mesh, uses))),
-            draws: place.stream("sub-events"),
+            carrier: self.mesh.as_ref().map(|mesh| Box::new(Carrier::new(sim, context.id, mesh, uses))),
+            draws: context.stream("sub-events"),
             reads_until: RefCell::new(vec![Nanos::ZERO; n]),
             sends_until: RefCell::new(vec![Nanos::ZERO; n]),
             buffers: self.spec.buffer.map(|size| RefCell::new(Buffers::new(n, size.0))),
@@ -104,12 +104,12 @@ impl Plan for ReadoutPlan {
 
 impl<'m> Readout<'m> {
     fn now(&self) -> Nanos {
-        self.place.site.sim.now()
+        self.context.shared.sim.now()
     }
 
     /// The sub-events of a trigger: sizes, and how long each is read. A concentrator that failed has none.
-    fn draw(&self, ask: &Ask<DaqEvent>) -> Vec<SubEvent> {
-        let (spec, mut draws) = (self.spec, self.draws.of(ask.key));
+    fn draw(&self, request: &Request<DaqEvent>) -> Vec<SubEvent> {
+        let (spec, mut draws) = (self.spec, self.draws.of(request.key));
         let mut sub_events = self.spare.borrow_mut().pop().unwrap_or_default();
         sub_events.clear();
         sub_events.extend((0..spec.concentrators).map(|_| {
@@ -124,7 +124,7 @@ impl<'m> Readout<'m> {
     }
 
     /// Takes room in all buffers, or gives whose has none: then the event is lost.
-    async fn admit(&'m self, sub_events: &[SubEvent], spent: &mut Spent) -> Result<(), usize> {
+    async fn admit(&'m self, sub_events: &[SubEvent], breakdown: &mut Breakdown) -> Result<(), usize> {
         let Some(buffers) = &self.buffers else { return Ok(()) };
         let turn = match self.spec.when_full {
             FullBuffer::Wait => Some(self.gate.acquire(()).await),
@@ -137,7 +137,7 @@ impl<'m> Readout<'m> {
             self.wait_for(full).await;
         }
         buffers.borrow_mut().take(sub_events);
-        spent.charge(self.place.id, What::Blocked, self.now());
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl<'m> Readout<'m> {
     async fn wait_for(&'m self, full: Full) {
         let since = self.now();
         match full.until {
-            Some(leaves) => self.place.site.sim.until(leaves).await,
+            Some(leaves) => self.context.shared.sim.until(leaves).await,
             None => self.sent.wait().await,
         }
         self.counts.by_concentrator.borrow_mut()[full.concentrator].0 += self.now() - since;
@@ -172,26 +172,26 @@ impl<'m> Readout<'m> {
             can.min().unwrap_or_default()
         };
         if first > self.now() {
-            self.place.site.sim.until(first).await;
+            self.context.shared.sim.until(first).await;
         }
     }
 
     /// Sends the sub-events to a builder that has a buffer for the event. Gives what that took.
     async fn send(
         &'m self,
-        ask: &mut Ask<DaqEvent>,
+        request: &mut Request<DaqEvent>,
         sub_events: &mut [SubEvent],
-        spent: &mut Spent,
+        breakdown: &mut Breakdown,
     ) -> Received {
         let ready = self.read(sub_events);
         let turn = self.turn.acquire(()).await;
         self.wait_for_turn(sub_events).await;
-        spent.charge(self.place.id, What::Service, ready.clamp(spent.until(), self.now()));
-        spent.charge(self.place.id, What::Waiting, self.now());
+        breakdown.charge(self.context.id, TimeKind::Service, ready.clamp(breakdown.until(), self.now()));
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.now());
         let (edge, builder) = self.builder;
-        edge.begin(ask.work.bytes);
-        ask.work.builder = builder.seat(ask, spent).await;
-        let sending = self.begin(ask, sub_events);
+        edge.begin(request.work.bytes);
+        request.work.builder = builder.seat(request, breakdown).await;
+        let sending = self.begin(request, sub_events);
         if let Some(buffers) = &self.buffers {
             buffers.borrow_mut().sent(sub_events);
         }
@@ -199,30 +199,30 @@ impl<'m> Readout<'m> {
         self.counts.held.borrow_mut().down(self.now(), 1);
         drop(turn);
         self.sent.end();
-        let received = self.arrive(sending, ready, spent).await;
+        let received = self.arrive(sending, ready, breakdown).await;
         self.counted(sub_events, &received);
         received
     }
 
     /// Sends what is, or will be, read: over the ports of the builders, or through switches.
-    fn begin(&'m self, ask: &Ask<DaqEvent>, sub_events: &mut [SubEvent]) -> Sending<'m> {
+    fn begin(&'m self, request: &Request<DaqEvent>, sub_events: &mut [SubEvent]) -> Sending<'m> {
         let (outputs, builder) = (&mut self.sends_until.borrow_mut(), self.builder.1);
         match &self.carrier {
             Some(carrier) => {
-                Sending::Crosses(carrier.begin(ask, sub_events, outputs, builder.overheads(ask)))
+                Sending::Crosses(carrier.begin(request, sub_events, outputs, builder.overheads(request)))
             }
-            None => Sending::Booked(builder.receive(ask, sub_events, outputs)),
+            None => Sending::Booked(builder.receive(request, sub_events, outputs)),
         }
     }
 
     /// Waits until all has come that was read by `ready`.
-    async fn arrive(&'m self, sending: Sending<'m>, ready: Nanos, spent: &mut Spent) -> Received {
+    async fn arrive(&'m self, sending: Sending<'m>, ready: Nanos, breakdown: &mut Breakdown) -> Received {
         match sending {
-            Sending::Crosses(crossing) => crossing.arrive(spent).await,
+            Sending::Crosses(path_transfer) => path_transfer.arrive(breakdown).await,
             Sending::Booked(received) => {
                 let ready = ready.clamp(self.now(), received.until);
-                self.place.site.sim.until(received.until).await;
-                spent.charge(self.place.id, What::Service, ready);
+                self.context.shared.sim.until(received.until).await;
+                breakdown.charge(self.context.id, TimeKind::Service, ready);
                 received
             }
         }
@@ -235,33 +235,33 @@ impl<'m> Readout<'m> {
     }
 }
 
-impl<'m> Room<'m> for Readout<'m> {
-    async fn take_event(&'m self, ask: &mut Ask<DaqEvent>, spent: &mut Spent) {
+impl<'m> Component<'m> for Readout<'m> {
+    async fn take_event(&'m self, request: &mut Request<DaqEvent>, breakdown: &mut Breakdown) {
         let counts = &self.counts;
-        ask.work.number = counts.triggers.replace(counts.triggers.get() + 1);
-        let mut sub_events = self.draw(ask);
-        ask.work.sub_events = self.spec.concentrators;
-        ask.work.bytes = sub_events.iter().map(|sub_event| sub_event.bytes).sum();
+        request.work.number = counts.triggers.replace(counts.triggers.get() + 1);
+        let mut sub_events = self.draw(request);
+        request.work.sub_events = self.spec.concentrators;
+        request.work.bytes = sub_events.iter().map(|sub_event| sub_event.bytes).sum();
         counts.blocked.borrow_mut().up(self.now(), 1);
-        let admitted = self.admit(&sub_events, spent).await;
+        let admitted = self.admit(&sub_events, breakdown).await;
         counts.blocked.borrow_mut().down(self.now(), 1);
         if let Err(concentrator) = admitted {
             counts.by_concentrator.borrow_mut()[concentrator].1 += 1;
-            return spent.fail();
+            return breakdown.fail();
         }
         counts.held.borrow_mut().up(self.now(), 1);
-        let before = spent.legs().len();
-        let received = self.send(ask, &mut sub_events, spent).await;
+        let before = breakdown.legs().len();
+        let received = self.send(request, &mut sub_events, breakdown).await;
         self.spare.borrow_mut().push(sub_events);
         let (edge, builder) = self.builder;
-        builder.build(ask, received, spent).await;
-        if !spent.has_failed() {
-            edge.end(&ask.with(ask.work.data()), spent, before);
+        builder.build(request, received, breakdown).await;
+        if !breakdown.has_failed() {
+            edge.end(&request.with(request.work.data()), breakdown, before);
         }
     }
 }
 
-impl Metered for Readout<'_> {
+impl Probe for Readout<'_> {
     /// A concentrator reads and sends side by side: it is in use as the busier of the two.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let (counts, servers) = (&self.counts, u64::from(self.spec.concentrators));
@@ -314,7 +314,7 @@ impl Metered for Readout<'_> {
                 self.blocked().secs() / now.secs() * 100.0
             )
         });
-        lost.into_iter().chain(blocked).map(|remark| format!("{}: {remark}", self.place.path)).collect()
+        lost.into_iter().chain(blocked).map(|remark| format!("{}: {remark}", self.context.path)).collect()
     }
 }
 

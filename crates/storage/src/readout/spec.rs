@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Mesh;
 use crate::ComponentSpec;
+use crate::component::{Resolved, Spec, Theory};
 use crate::graph::Lowering;
-use crate::room::{Known, Lowered, Spec};
 
 /// Readout by local data concentrators. Each request of a stream to it is a trigger, on which every concentrator reads one sub-event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,7 +71,7 @@ pub struct ReadoutPlan {
 impl Spec for ReadoutSpec {
     type Plan = ReadoutPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<ReadoutPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<ReadoutPlan>> {
         let builder = at.shared_of_kind("builder", &self.builder, "event_builder");
         if let Some(problem) = self.sub_event.problem() {
             return at.refuse("sub_event", problem, None);
@@ -98,7 +98,7 @@ impl Spec for ReadoutSpec {
         }
         let mut uses = vec![builder?];
         let mesh = self.mesh(at, &mut uses)?;
-        Some(Lowered { plan: ReadoutPlan { spec: self.clone(), mesh }, uses, capacity: Bytes(0) })
+        Some(Resolved { plan: ReadoutPlan { spec: self.clone(), mesh }, uses, capacity: Bytes(0) })
     }
 }
 
@@ -120,7 +120,7 @@ impl ReadoutSpec {
     }
 }
 
-impl Known for ReadoutPlan {
+impl Theory for ReadoutPlan {
     fn serves_blocks(&self) -> bool {
         false
     }

@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 use headrace_kernel::{Fluid, LinkId, WaitList};
 use headrace_stats::Level;
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Ask, Cause, DaqEvent, Spent, What};
+use headrace_work::{Breakdown, Cause, DaqEvent, Request, TimeKind};
 
+use crate::component::{Component, Plan, Probe};
+use crate::context::{Edge, NodeContext};
 use crate::meter::{Activity, Balance, EventBooks, Meter, add};
-use crate::place::{Edge, Place};
-use crate::room::{Metered, Plan, Room};
 
 use stream::Stream;
 
@@ -24,7 +24,7 @@ const CORE: f64 = 1e9;
 
 /// A recorder in a simulation.
 pub struct Recorder<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     plan: &'m RecorderPlan,
     targets: &'m [Edge<'m>],
     streams: Vec<Stream<'m>>,
@@ -52,14 +52,14 @@ pub struct Recorder<'m> {
 }
 
 impl Plan for RecorderPlan {
-    type Room<'m> = Recorder<'m>;
+    type Component<'m> = Recorder<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Recorder<'m> {
-        let (sim, spec) = (place.site.sim, &self.spec);
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Recorder<'m> {
+        let (sim, spec) = (context.shared.sim, &self.spec);
         let fluid = Box::new(Fluid::new(sim));
         let cores = fluid.link(BytesPerSecond(f64::from(spec.cores) * spec.smt * CORE));
         Recorder {
-            place,
+            context,
             plan: self,
             targets: uses,
             streams: (0..spec.streams)
@@ -67,7 +67,7 @@ impl Plan for RecorderPlan {
                 .collect(),
             idle: RefCell::new((0..spec.streams as usize).collect()),
             queue: Box::new(WaitList::new(sim)),
-            files: place.stream("files").key(0),
+            files: context.stream("files").key(0),
             cores: (fluid, cores),
             came: Cell::new(0),
             recorded: Cell::new(0),
@@ -86,7 +86,7 @@ impl Plan for RecorderPlan {
 
 impl<'m> Recorder<'m> {
     fn now(&self) -> Nanos {
-        self.place.site.sim.now()
+        self.context.shared.sim.now()
     }
 
     /// What an event costs a core.
@@ -121,36 +121,36 @@ impl<'m> Recorder<'m> {
     }
 
     /// Formats and compresses on a core.
-    async fn format(&'m self, ask: &Ask<DaqEvent>, spent: &mut Spent) {
-        let work = self.work(&ask.work);
+    async fn format(&'m self, request: &Request<DaqEvent>, breakdown: &mut Breakdown) {
+        let work = self.work(&request.work);
         if work > Nanos::ZERO {
             let (fluid, cores) = &self.cores;
             fluid.transfer(work.0, &[*cores], CORE, Cause::Host as usize).await;
         }
-        let shared = (self.now() - spent.until()) - work.min(self.now() - spent.until());
-        spent.charge(self.place.id, What::Waiting, spent.until() + shared);
-        spent.charge(self.place.id, What::Service, self.now());
+        let shared = (self.now() - breakdown.until()) - work.min(self.now() - breakdown.until());
+        breakdown.charge(self.context.id, TimeKind::Waiting, breakdown.until() + shared);
+        breakdown.charge(self.context.id, TimeKind::Service, self.now());
     }
 }
 
-impl<'m> Room<'m> for Recorder<'m> {
-    async fn take_event(&'m self, ask: &mut Ask<DaqEvent>, spent: &mut Spent) {
+impl<'m> Component<'m> for Recorder<'m> {
+    async fn take_event(&'m self, request: &mut Request<DaqEvent>, breakdown: &mut Breakdown) {
         add(&self.came, 1);
         self.held.borrow_mut().up(self.now(), 1);
         let stream = self.idle_stream().await;
-        spent.charge(self.place.id, What::Waiting, self.now());
-        self.format(ask, spent).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.now());
+        self.format(request, breakdown).await;
         self.blocked.borrow_mut().up(self.now(), 1);
-        self.collect(ask, &self.streams[stream], self.compressed(ask.work.bytes)).await;
+        self.collect(request, &self.streams[stream], self.compressed(request.work.bytes)).await;
         self.blocked.borrow_mut().down(self.now(), 1);
-        spent.charge(self.place.id, What::Blocked, self.now());
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
         self.dismiss(stream);
         self.held.borrow_mut().down(self.now(), 1);
         add(&self.recorded, 1);
     }
 }
 
-impl Metered for Recorder<'_> {
+impl Probe for Recorder<'_> {
     /// Its cores.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let usage = self.cores.0.usage(self.cores.1);

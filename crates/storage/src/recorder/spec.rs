@@ -5,8 +5,8 @@ use headrace_work::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::component::{Resolved, Spec, Theory};
 use crate::graph::Lowering;
-use crate::room::{Known, Lowered, Spec};
 use crate::{AnyPlan, ComponentSpec};
 
 /// Recording of the events of one builder: streams format events, compress them and write them to volumes or to an archive. A stream
@@ -107,7 +107,7 @@ pub struct RecorderPlan {
 impl Spec for RecorderSpec {
     type Plan = RecorderPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<RecorderPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<RecorderPlan>> {
         let is_archive = |name: &String| matches!(at.named_in_system(name), Some(ComponentSpec::Archive(_)));
         let archives = self.to.iter().filter(|name| is_archive(name)).count();
         if self.to.is_empty() || (archives > 0 && self.to.len() > 1) {
@@ -144,7 +144,7 @@ impl Spec for RecorderSpec {
         }
         let plan =
             RecorderPlan { spec: self.clone(), buffer: buffer.0, capacities, is_archive: archives > 0 };
-        Some(Lowered { plan, uses, capacity: Bytes(0) })
+        Some(Resolved { plan, uses, capacity: Bytes(0) })
     }
 }
 
@@ -165,7 +165,7 @@ impl RecorderSpec {
 /// Regions of a volume: each stream writes to one of its own, from its beginning to its end and around again.
 pub(super) const REGIONS: u64 = 64;
 
-impl Known for RecorderPlan {
+impl Theory for RecorderPlan {
     fn serves_blocks(&self) -> bool {
         false
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use headrace_kernel::{Pool, Resource, subkey};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, DaqEvent, DriveUse, FileAct, FileOp, Op, Spent};
+use headrace_work::{Block, Breakdown, DaqEvent, DriveUse, FileAct, FileOp, Op, Request};
 
 use super::Recorder;
 use super::spec::{Affinity, REGIONS};
@@ -53,8 +53,8 @@ struct Write {
 
 impl<'m> Recorder<'m> {
     /// Puts the bytes of an event into the memory of a stream, after waiting for room, and starts the writes that are full.
-    pub(super) async fn collect(&'m self, ask: &Ask<DaqEvent>, stream: &'m Stream<'m>, bytes: u64) {
-        let (sim, write) = (self.place.site.sim, self.plan.spec.write.0);
+    pub(super) async fn collect(&'m self, request: &Request<DaqEvent>, stream: &'m Stream<'m>, bytes: u64) {
+        let (sim, write) = (self.context.shared.sim, self.plan.spec.write.0);
         let mut left = bytes;
         while left > 0 {
             let part = left.min(write - stream.collected.get());
@@ -66,42 +66,48 @@ impl<'m> Recorder<'m> {
             stream.collected.set(stream.collected.get() + part);
             left -= part;
             if stream.collected.get() == write {
-                self.close(ask, stream);
+                self.close(request, stream);
             }
         }
     }
 
     /// What was collected is written.
-    fn close(&'m self, ask: &Ask<DaqEvent>, stream: &'m Stream<'m>) {
-        let now = self.place.site.sim.now();
+    fn close(&'m self, request: &Request<DaqEvent>, stream: &'m Stream<'m>) {
+        let now = self.context.shared.sim.now();
         let (number, bytes) = (stream.writes.get(), stream.collected.replace(0));
         let write = Write { number, bytes, offset: stream.written.get(), closed: now };
         stream.writes.set(number + 1);
         stream.written.set(stream.written.get() + bytes);
         self.collecting.set(self.collecting.get() + u128::from((now - stream.since.get()).0));
         self.closed.set(self.closed.get() + 1);
-        self.place.site.sim.spawn(self.write(ask.child(number, ask.work), stream, write));
+        self.context.shared.sim.spawn(self.write(request.child(number, request.work), stream, write));
     }
 
-    async fn write(&'m self, ask: Ask<DaqEvent>, stream: &'m Stream<'m>, write: Write) {
+    async fn write(&'m self, request: Request<DaqEvent>, stream: &'m Stream<'m>, write: Write) {
         let turn = stream.writer.acquire(()).await;
-        let mut spent = Spent::from(self.place.site.sim.now());
+        let mut breakdown = Breakdown::from(self.context.shared.sim.now());
         if self.plan.is_archive {
-            self.put(&ask, stream, &write, &mut spent).await;
+            self.put(&request, stream, &write, &mut breakdown).await;
         } else {
-            self.write_to_volume(&ask, stream, &write, &mut spent).await;
+            self.write_to_volume(&request, stream, &write, &mut breakdown).await;
         }
         drop(turn);
-        let counter = if spent.has_failed() { &self.failed } else { &self.writes };
+        let counter = if breakdown.has_failed() { &self.failed } else { &self.writes };
         counter.set(counter.get() + 1);
-        let lasted = self.place.site.sim.now() - write.closed;
+        let lasted = self.context.shared.sim.now() - write.closed;
         self.writing.set(self.writing.get() + u128::from(lasted.0));
         self.written.set(self.written.get() + write.bytes);
         stream.room.put(write.bytes);
     }
 
-    async fn put(&'m self, ask: &Ask<DaqEvent>, stream: &Stream<'m>, write: &Write, spent: &mut Spent) {
-        let builder = u64::from(ask.work.builder);
+    async fn put(
+        &'m self,
+        request: &Request<DaqEvent>,
+        stream: &Stream<'m>,
+        write: &Write,
+        breakdown: &mut Breakdown,
+    ) {
+        let builder = u64::from(request.work.builder);
         let file = subkey(self.files, (stream.number << 40) | write.number);
         let op = FileOp {
             act: FileAct::Put,
@@ -111,18 +117,18 @@ impl<'m> Recorder<'m> {
             host: builder,
             drive: DriveUse::default(),
         };
-        self.targets[0].handle(&ask.with(op), spent).await;
+        self.targets[0].handle(&request.with(op), breakdown).await;
     }
 
     async fn write_to_volume(
         &'m self,
-        ask: &Ask<DaqEvent>,
+        request: &Request<DaqEvent>,
         stream: &Stream<'m>,
         write: &Write,
-        spent: &mut Spent,
+        breakdown: &mut Breakdown,
     ) {
         let all = self.targets.len() as u64;
-        let stream = u64::from(ask.work.builder) * u64::from(self.plan.spec.streams) + stream.number;
+        let stream = u64::from(request.work.builder) * u64::from(self.plan.spec.streams) + stream.number;
         let volume = match self.plan.spec.affinity {
             Affinity::Stream => stream % all,
             Affinity::None => (stream + write.number) % all,
@@ -130,6 +136,6 @@ impl<'m> Recorder<'m> {
         let region = self.plan.capacities[volume as usize] / REGIONS / write.bytes * write.bytes;
         let address = stream / all % REGIONS * region + write.offset % region;
         let block = Block { op: Op::Write, address, bytes: write.bytes };
-        self.targets[volume as usize].serve(&ask.with(block), spent).await;
+        self.targets[volume as usize].serve(&request.with(block), breakdown).await;
     }
 }

@@ -8,14 +8,14 @@ mod model;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use headrace_kernel::{Crew, Pool, Sim};
+use headrace_kernel::{Pool, Sim, WorkerPool};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, NodeId, Spent, What};
+use headrace_work::{Block, Breakdown, NodeId, Request, TimeKind};
 
-use crate::crossing::{Crossing, Part, Phase};
+use crate::component::{Component, Plan, Probe};
+use crate::context::{Edge, NodeContext};
 use crate::meter::{Activity, Meter};
-use crate::place::{Edge, Place};
-use crate::room::{Metered, Plan, Room};
+use crate::path_transfer::{Part, PathTransfer, Phase};
 use crate::server::Paths;
 
 /// A route whose ways are known.
@@ -76,7 +76,7 @@ pub struct Route<'m> {
     turn: Cell<usize>,
     /// Requests that were sent another way because no answer came in time.
     sent_again: Cell<u64>,
-    journeys: Crew<'m, (usize, Ask<Block>), Spent>,
+    journeys: WorkerPool<'m, (usize, Request<Block>), Breakdown>,
 }
 
 /// What a request goes through.
@@ -93,18 +93,18 @@ impl Hop {
         nodes: &[Edge<'_>],
         phase: Phase,
         tail: Nanos,
-        ask: &Ask<Block>,
-        spent: &mut Spent,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
     ) -> Nanos {
-        let crossing = Crossing {
-            request: ask.work,
+        let path_transfer = PathTransfer {
+            block: request.work,
             phase,
             part: Part::All,
             initiator: self.enter,
             target: self.leave,
             tail,
         };
-        nodes[self.edge].carry(&ask.with(crossing), spent).await
+        nodes[self.edge].carry(&request.with(path_transfer), breakdown).await
     }
 
     /// Whether the switch works, and both of its ports.
@@ -119,26 +119,26 @@ pub(crate) async fn through(
     nodes: &[Edge<'_>],
     hops: &[Hop],
     phase: Phase,
-    ask: &Ask<Block>,
-    spent: &mut Spent,
+    request: &Request<Block>,
+    breakdown: &mut Breakdown,
 ) {
-    let mut tail = spent.until();
+    let mut tail = breakdown.until();
     for at in 0..hops.len() {
         let hop = hops[if phase == Phase::Request { at } else { hops.len() - 1 - at }];
-        tail = hop.carry(nodes, phase, tail, ask, spent).await;
-        if spent.has_failed() {
+        tail = hop.carry(nodes, phase, tail, request, breakdown).await;
+        if breakdown.has_failed() {
             return;
         }
     }
 }
 
 impl Journey<'_> {
-    async fn through(self, way: usize, phase: Phase, ask: &Ask<Block>, spent: &mut Spent) {
-        through(self.nodes, &self.plan.ways[way], phase, ask, spent).await;
+    async fn through(self, way: usize, phase: Phase, request: &Request<Block>, breakdown: &mut Breakdown) {
+        through(self.nodes, &self.plan.ways[way], phase, request, breakdown).await;
     }
 
-    async fn at(self, edge: usize, phase: Phase, ask: &Ask<Block>, spent: &mut Spent) {
-        Self::end(edge).carry(self.nodes, phase, spent.until(), ask, spent).await;
+    async fn at(self, edge: usize, phase: Phase, request: &Request<Block>, breakdown: &mut Breakdown) {
+        Self::end(edge).carry(self.nodes, phase, breakdown.until(), request, breakdown).await;
     }
 
     /// A server at one of the ends, as a hop: it has one adapter for all.
@@ -147,49 +147,49 @@ impl Journey<'_> {
     }
 
     /// Takes a request there and its answer back. One that a component on the way loses goes no further.
-    async fn go(self, way: usize, ask: &Ask<Block>, spent: &mut Spent) {
-        self.at(SERVER, Phase::Request, ask, spent).await;
-        if !spent.has_failed() {
-            self.through(way, Phase::Request, ask, spent).await;
+    async fn go(self, way: usize, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.at(SERVER, Phase::Request, request, breakdown).await;
+        if !breakdown.has_failed() {
+            self.through(way, Phase::Request, request, breakdown).await;
         }
-        if let Some(engine) = self.plan.engine.filter(|_| !spent.has_failed()) {
-            self.at(engine, Phase::Request, ask, spent).await;
+        if let Some(engine) = self.plan.engine.filter(|_| !breakdown.has_failed()) {
+            self.at(engine, Phase::Request, request, breakdown).await;
         }
-        if !spent.has_failed() {
-            self.nodes[TARGET].serve(ask, spent).await;
+        if !breakdown.has_failed() {
+            self.nodes[TARGET].serve(request, breakdown).await;
         }
-        if !spent.has_failed() {
-            self.back(way, ask, spent).await;
+        if !breakdown.has_failed() {
+            self.back(way, request, breakdown).await;
         }
     }
 
-    async fn back(self, way: usize, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn back(self, way: usize, request: &Request<Block>, breakdown: &mut Breakdown) {
         if let Some(engine) = self.plan.engine {
-            self.at(engine, Phase::Answer, ask, spent).await;
+            self.at(engine, Phase::Answer, request, breakdown).await;
         }
-        if !spent.has_failed() {
-            self.through(way, Phase::Answer, ask, spent).await;
+        if !breakdown.has_failed() {
+            self.through(way, Phase::Answer, request, breakdown).await;
         }
-        if !spent.has_failed() {
-            self.at(SERVER, Phase::Answer, ask, spent).await;
+        if !breakdown.has_failed() {
+            self.at(SERVER, Phase::Answer, request, breakdown).await;
         }
     }
 }
 
 impl Plan for RoutePlan {
-    type Room<'m> = Route<'m>;
+    type Component<'m> = Route<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Route<'m> {
-        let (sim, journey) = (place.site.sim, Journey { plan: self, nodes: uses });
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Route<'m> {
+        let (sim, journey) = (context.shared.sim, Journey { plan: self, nodes: uses });
         let in_flight: Rc<[Cell<u64>]> = self.ways.iter().map(|_| Cell::default()).collect();
         let arrived = Rc::clone(&in_flight);
-        let journeys = Crew::new(sim, move |(way, ask): (usize, Ask<Block>)| {
+        let journeys = WorkerPool::new(sim, move |(way, request): (usize, Request<Block>)| {
             let arrived = Rc::clone(&arrived);
             async move {
-                let mut spent = Spent::from(sim.now());
-                journey.go(way, &ask, &mut spent).await;
+                let mut breakdown = Breakdown::from(sim.now());
+                journey.go(way, &request, &mut breakdown).await;
                 arrived[way].set(arrived[way].get() - 1);
-                spent
+                breakdown
             }
         });
         let room = self.depth.map(u64::from).map(|depth| Pool::new(sim, depth, depth));
@@ -246,9 +246,14 @@ impl Route<'_> {
 
 impl<'m> Route<'m> {
     /// The account of a request that goes a way and back; `None` where no answer comes in time.
-    async fn journey(&'m self, way: usize, ask: &Ask<Block>, patience: Option<Nanos>) -> Option<Spent> {
+    async fn journey(
+        &'m self,
+        way: usize,
+        request: &Request<Block>,
+        patience: Option<Nanos>,
+    ) -> Option<Breakdown> {
         self.in_flight[way].set(self.in_flight[way].get() + 1);
-        let mut journey = self.journeys.all([(way, *ask)]);
+        let mut journey = self.journeys.all([(way, *request)]);
         let Some(patience) = patience else { return journey.await };
         let found = self.sim.within(self.sim.now() + patience, &mut journey).await;
         if found.is_none() {
@@ -258,28 +263,33 @@ impl<'m> Route<'m> {
     }
 
     /// Sends a request one of the ways. Gives whether it has to go another one, for that one failed meanwhile or is too slow.
-    async fn goes_again(&'m self, ask: &Ask<Block>, slow: &mut Slow, spent: &mut Spent) -> bool {
+    async fn goes_again(
+        &'m self,
+        request: &Request<Block>,
+        slow: &mut Slow,
+        breakdown: &mut Breakdown,
+    ) -> bool {
         let Some(way) = self.choose(*slow) else {
-            spent.fail();
+            breakdown.fail();
             return false;
         };
         let failures = self.failures(way);
-        let Some(journey) = self.journey(way, ask, self.patience(way, *slow)).await else {
+        let Some(journey) = self.journey(way, request, self.patience(way, *slow)).await else {
             slow.add(way);
             self.sent_again.set(self.sent_again.get() + 1);
-            spent.charge(self.server, What::Blocked, self.sim.now());
+            breakdown.charge(self.server, TimeKind::Blocked, self.sim.now());
             return true;
         };
-        spent.follow(&journey);
+        breakdown.follow(&journey);
         let again = journey.has_failed() && self.failures(way) != failures;
         if journey.has_failed() && !again {
-            spent.fail();
+            breakdown.fail();
         }
         again
     }
 }
 
-impl Metered for Route<'_> {
+impl Probe for Route<'_> {
     /// Its places, where the number of requests outstanding is limited.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         self.room.as_ref().map(|room| Activity::of_places(room, now))
@@ -292,14 +302,14 @@ impl Metered for Route<'_> {
     }
 }
 
-impl<'m> Room<'m> for Route<'m> {
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+impl<'m> Component<'m> for Route<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         if let Some(room) = &self.room {
             room.take(1).await;
-            spent.charge(self.server, What::Blocked, self.sim.now());
+            breakdown.charge(self.server, TimeKind::Blocked, self.sim.now());
         }
         let mut slow = Slow::default();
-        while self.goes_again(ask, &mut slow, spent).await {}
+        while self.goes_again(request, &mut slow, breakdown).await {}
         if let Some(room) = &self.room {
             room.put(1);
         }

@@ -1,11 +1,11 @@
 //! What theory may know of a route: the work of its hops, of the servers at its ends, and of what it leads to.
 
 use super::{Hop, Journey, RoutePlan, SERVER, TARGET};
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 
-use crate::crossing::Phase;
+use crate::component::Theory;
 use crate::graph::View;
-use crate::room::Known;
+use crate::path_transfer::Phase;
 use crate::server::Paths;
 use crate::theory::{Demand, Load, Model, Server};
 
@@ -55,15 +55,15 @@ impl RoutePlan {
         let times: Vec<f64> =
             demands.iter().filter(|demand| demand.server == Server::SINGLE).map(Demand::work_ms).collect();
         let beside = times.iter().sum::<f64>() - times.iter().copied().fold(0.0, f64::max);
-        demands.push(Demand::one(view.id(), Server::Delay, Law::Fixed(-beside)));
+        demands.push(Demand::one(view.id(), Server::Delay, Distribution::Fixed(-beside)));
         Ok(demands)
     }
 
     /// The places of a queue depth, which a request holds for as long as all that it asks takes it.
-    fn places(&self, view: View, demands: &[Demand]) -> Option<Demand> {
+    fn contexts(&self, view: View, demands: &[Demand]) -> Option<Demand> {
         let asked = demands.iter().filter(|demand| !matches!(demand.server, Server::Places(_)));
         let alone: f64 = asked.map(|demand| demand.work_ms() / demand.beside).sum();
-        Some(Demand::one(view.id(), Server::Places(self.depth?), Law::Fixed(alone)))
+        Some(Demand::one(view.id(), Server::Places(self.depth?), Distribution::Fixed(alone)))
     }
 
     /// The mean work that a request brings the busiest node, over its number of servers.
@@ -82,7 +82,7 @@ impl RoutePlan {
     }
 }
 
-impl Known for RoutePlan {
+impl Theory for RoutePlan {
     fn discards(&self, view: View) -> bool {
         view.uses().nth(TARGET).is_some_and(View::discards)
     }
@@ -108,7 +108,7 @@ impl Known for RoutePlan {
             first.fails.get_or_insert(fails);
         }
         demands.extend(nodes[TARGET].demands(load)?);
-        demands.extend(self.places(view, &demands));
+        demands.extend(self.contexts(view, &demands));
         Ok(demands)
     }
 

@@ -6,16 +6,16 @@ mod threads;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_kernel::{Resource, Round, Sim};
 use headrace_units::{Bytes, Nanos, PerSecond};
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
-use crate::crossing::{Crossing, Phase};
+use crate::component::{Component, Plan, Probe, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::graph::View;
 use crate::meter::{Activity, Meter};
-use crate::place::{Edge, Place};
-use crate::room::{Known, Metered, Plan, Room};
+use crate::path_transfer::{PathTransfer, Phase};
 use crate::theory::{self, Demand, Load};
 
 pub use spec::{AdapterSpec, Coalescing, Paths, ServerSpec};
@@ -57,16 +57,21 @@ impl ServerPlan {
     }
 }
 
-impl Known for ServerPlan {
-    fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
-        let (phase, ..) = crossing;
+impl Theory for ServerPlan {
+    fn carries(
+        &self,
+        view: View,
+        load: &Load,
+        path_transfer: (Phase, u32, u32),
+    ) -> Result<Vec<Demand>, String> {
+        let (phase, ..) = path_transfer;
         let interrupt = if phase == Phase::Answer { self.spec.interrupt } else { Nanos::ZERO };
         let time = |(p, op, bytes): &(f64, Op, u64)| {
-            (*p, Law::Fixed((self.time_for(phase, *op, *bytes) + interrupt).ms()))
+            (*p, Distribution::Fixed((self.time_for(phase, *op, *bytes) + interrupt).ms()))
         };
-        let law = Law::mixed(load.kinds.iter().map(time).collect());
+        let distribution = Distribution::mixed(load.kinds.iter().map(time).collect());
         let server = theory::Server::Queue { servers: self.spec.cores, order: theory::Order::FirstCome };
-        let cores = Demand { fails: self.fails(view), ..Demand::one(view.id(), server, law) };
+        let cores = Demand { fails: self.fails(view), ..Demand::one(view.id(), server, distribution) };
         let mut demands = Vec::new();
         if cores.work_ms() > 0.0 {
             demands.push(cores);
@@ -87,7 +92,7 @@ const COUNTED: usize = 64;
 
 /// A server in a simulation.
 pub struct Server<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     sim: &'m Sim<'m>,
     plan: &'m ServerPlan,
     cores: Resource<'m>,
@@ -102,12 +107,12 @@ pub struct Server<'m> {
 }
 
 impl Plan for ServerPlan {
-    type Room<'m> = Server<'m>;
+    type Component<'m> = Server<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Server<'m> {
-        let sim = place.site.sim;
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Server<'m> {
+        let sim = context.shared.sim;
         Server {
-            place,
+            context,
             sim,
             plan: self,
             cores: Resource::fcfs(sim, u64::from(self.spec.cores)),
@@ -116,24 +121,24 @@ impl Plan for ServerPlan {
             told: Round::new(sim),
             interrupts: Cell::new(0),
             recent: RefCell::default(),
-            threads: Threads::new(sim, place.site.threads),
+            threads: Threads::new(sim, context.shared.threads),
         }
     }
 }
 
 impl<'m> Server<'m> {
     /// A core works for a while, if at all: for no thread, or for one that may have to be woken.
-    async fn work(&'m self, thread: u32, time: Nanos, spent: &mut Spent) {
+    async fn work(&'m self, thread: u32, time: Nanos, breakdown: &mut Breakdown) {
         if time == Nanos::ZERO {
             return;
         }
         if let Some(thread) = self.threads.get(thread) {
-            return self.work_of(thread, time, spent).await;
+            return self.work_of(thread, time, breakdown).await;
         }
         let time = self.contended(time);
         self.cores.serve(time).await;
-        spent.charge(self.place.id, What::Waiting, self.sim.now() - time);
-        spent.charge(self.place.id, What::Service, self.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now() - time);
+        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
     }
 
     /// What a time becomes while all cores work; that it may change before it is over is left out.
@@ -177,35 +182,35 @@ impl<'m> Server<'m> {
         true
     }
 
-    async fn send(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) {
-        let Crossing { request, phase, .. } = ask.work;
-        let time = self.plan.time_for(phase, request.op, request.bytes);
-        self.work(ask.thread, time, spent).await;
+    async fn send(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) {
+        let PathTransfer { block, phase, .. } = request.work;
+        let time = self.plan.time_for(phase, block.op, block.bytes);
+        self.work(request.thread, time, breakdown).await;
         if let Some(adapter) = self.adapter {
-            adapter.serve(&ask.with(ask.work.data()), spent).await;
+            adapter.serve(&request.with(request.work.data()), breakdown).await;
         }
     }
 
-    async fn receive(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) {
-        let Crossing { request, phase, .. } = ask.work;
+    async fn receive(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) {
+        let PathTransfer { block, phase, .. } = request.work;
         let interrupts = match self.plan.coalescing() {
             Some(coalescing) => self.held_back(coalescing).await,
             None => true,
         };
-        spent.charge(self.place.id, What::Blocked, self.sim.now());
-        let mut time = self.plan.time_for(phase, request.op, request.bytes);
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.sim.now());
+        let mut time = self.plan.time_for(phase, block.op, block.bytes);
         if interrupts {
             self.interrupts.set(self.interrupts.get() + 1);
             time += self.plan.spec.interrupt;
         }
-        if ask.thread == 0 {
+        if request.thread == 0 {
             time += self.plan.spec.wake;
         }
-        self.work(ask.thread, time, spent).await;
+        self.work(request.thread, time, breakdown).await;
     }
 }
 
-impl Metered for Server<'_> {
+impl Probe for Server<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(Activity::of(self.cores.servers(), &self.cores.usage(), now))
     }
@@ -215,20 +220,20 @@ impl Metered for Server<'_> {
     }
 }
 
-impl<'m> Room<'m> for Server<'m> {
+impl<'m> Component<'m> for Server<'m> {
     fn begin(&'m self) {
         self.threads.begin(self);
     }
 
-    async fn serve(&'m self, _: &Ask<Block>, _: &mut Spent) {
+    async fn serve(&'m self, _: &Request<Block>, _: &mut Breakdown) {
         unreachable!("a server holds no data: requests go through it")
     }
 
-    async fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> Nanos {
-        match ask.work.phase {
-            Phase::Request => self.send(ask, spent).await,
-            Phase::Answer => self.receive(ask, spent).await,
+    async fn carry(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
+        match request.work.phase {
+            Phase::Request => self.send(request, breakdown).await,
+            Phase::Answer => self.receive(request, breakdown).await,
         }
-        spent.until()
+        breakdown.until()
     }
 }

@@ -2,9 +2,9 @@
 
 use std::cell::{Cell, OnceCell};
 
-use headrace_kernel::{Crew, Resource, Round, Sim};
+use headrace_kernel::{Resource, Round, Sim, WorkerPool};
 use headrace_units::Nanos;
-use headrace_work::{Spent, What};
+use headrace_work::{Breakdown, TimeKind};
 
 use super::Server;
 
@@ -15,7 +15,7 @@ pub struct Threads<'m> {
     /// Threads that had something to do.
     number: Cell<u64>,
     /// What runs on cores, each a thread by its number.
-    shifts: OnceCell<Crew<'m, usize>>,
+    shifts: OnceCell<WorkerPool<'m, usize>>,
 }
 
 /// A thread.
@@ -47,7 +47,7 @@ impl<'m> Threads<'m> {
     /// Has the threads of a server run on its cores.
     pub fn begin(&'m self, server: &'m Server<'m>) {
         if !self.all.is_empty() {
-            self.shifts.get_or_init(|| Crew::new(self.sim, move |number: usize| server.shift(number)));
+            self.shifts.get_or_init(|| WorkerPool::new(self.sim, move |number: usize| server.shift(number)));
         }
     }
 
@@ -80,12 +80,12 @@ impl<'m> Thread<'m> {
 
 impl<'m> Server<'m> {
     /// A thread works for a while, when it is its turn and the thread is awake.
-    pub(super) async fn work_of(&'m self, thread: &'m Thread<'m>, time: Nanos, spent: &mut Spent) {
+    pub(super) async fn work_of(&'m self, thread: &'m Thread<'m>, time: Nanos, breakdown: &mut Breakdown) {
         let turn = thread.turn.acquire(()).await;
         self.rouse(thread).await;
-        spent.charge(self.place.id, What::Waiting, self.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
         self.sim.delay(self.contended(time)).await;
-        spent.charge(self.place.id, What::Service, self.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
         drop(turn);
         thread.done.end();
     }

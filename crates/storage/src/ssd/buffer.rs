@@ -47,12 +47,12 @@ impl<'m> Buffer<'m> {
         self.room.take(1).await;
     }
 
-    /// Gives back room that was not needed: the page is in the buffer already.
+    /// Gives back component that was not needed: the page is in the buffer already.
     pub fn give_back(&self) {
         self.room.put(1);
     }
 
-    /// A page is here, in room that was reserved.
+    /// A page is here, in component that was reserved.
     pub fn push(&self, logical: u32) {
         self.taken_in.set(self.taken_in.get() + 1);
         self.queue.borrow_mut().push_back(logical);

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 
 use super::geometry::{Geometry, Spot};
-use super::mapping::{Mapping, Place};
+use super::mapping::{Mapping, NodeContext};
 use super::victims::{Collection, Victims};
 
 /// What a die has to do before pages are where they go.
@@ -61,7 +61,7 @@ impl Ftl {
         logical: u32,
         filled: u32,
         collection: Collection,
-        stream: Stream,
+        stream: RngStream,
     ) -> Self {
         let die = |die| Die::new(&geometry, die, filled, collection, stream);
         let dies = (0..geometry.dies).map(die).collect();
@@ -71,8 +71,8 @@ impl Ftl {
 
     /// Where a logical page is.
     #[inline]
-    pub fn place(&self, logical: u32) -> Place {
-        self.mapping.place(logical)
+    pub fn context(&self, logical: u32) -> NodeContext {
+        self.mapping.context(logical)
     }
 
     /// On which die a flash page lies, and in which row.
@@ -99,7 +99,7 @@ impl Ftl {
     /// What a page holds on flash is no longer valid; gives whether it was there.
     #[inline]
     fn invalidate(&mut self, logical: u32) -> bool {
-        let Place::Flash(flash) = self.mapping.place(logical) else { return false };
+        let NodeContext::Flash(flash) = self.mapping.context(logical) else { return false };
         let Spot { die, block, .. } = self.geometry.spot(flash);
         self.dies[die as usize].invalidate(block);
         true
@@ -201,9 +201,9 @@ impl Ftl {
     /// Every logical page with its flash page, for tests: data is nowhere twice, and counts agree.
     #[cfg(test)]
     pub fn audit(&self) -> Vec<(u32, u32)> {
-        let on_flash = |logical: u32| match self.mapping.place(logical) {
-            Place::Flash(flash) => Some((logical, flash)),
-            Place::Nowhere | Place::Buffer => None,
+        let on_flash = |logical: u32| match self.mapping.context(logical) {
+            NodeContext::Flash(flash) => Some((logical, flash)),
+            NodeContext::Nowhere | NodeContext::Buffer => None,
         };
         let all: Vec<(u32, u32)> = (0..self.mapping.logical()).filter_map(on_flash).collect();
         let mut counts = vec![vec![0; self.geometry.blocks as usize]; self.geometry.dies as usize];
@@ -220,7 +220,7 @@ impl Ftl {
 }
 
 impl Die {
-    fn new(geometry: &Geometry, die: u32, filled: u32, collection: Collection, stream: Stream) -> Self {
+    fn new(geometry: &Geometry, die: u32, filled: u32, collection: Collection, stream: RngStream) -> Self {
         let pages = geometry.block_pages();
         let draws = stream.of(u64::from(die));
         let victims = Victims::new(collection, geometry.blocks, pages, draws);

@@ -5,7 +5,7 @@
 
 /// Where a logical page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum NodeContext {
     /// Nowhere: it was never written, or discarded since.
     Nowhere,
     /// In the buffer.
@@ -18,7 +18,7 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Mapping {
     /// Of each logical page: zero, or one more than its flash page, [`BUFFERED`], or [`DISCARDED`].
-    places: Sparse,
+    contexts: Sparse,
     /// Of each flash page: zero, or one more than the logical page that was written there last.
     owners: Sparse,
     logical: u32,
@@ -68,18 +68,18 @@ impl Mapping {
 
     /// `logical` pages on `flash` pages, of which the first `filled` hold data.
     pub fn new(logical: u32, flash: u32, filled: u32) -> Self {
-        Self { places: Sparse::new(logical), owners: Sparse::new(flash), logical, filled }
+        Self { contexts: Sparse::new(logical), owners: Sparse::new(flash), logical, filled }
     }
 
     /// Where a logical page is.
     #[inline]
-    pub fn place(&self, logical: u32) -> Place {
-        match self.places.get(logical) {
-            0 if logical < self.filled => Place::Flash(logical),
-            0 => Place::Nowhere,
-            BUFFERED => Place::Buffer,
-            DISCARDED => Place::Nowhere,
-            entry => Place::Flash(entry - 1),
+    pub fn context(&self, logical: u32) -> NodeContext {
+        match self.contexts.get(logical) {
+            0 if logical < self.filled => NodeContext::Flash(logical),
+            0 => NodeContext::Nowhere,
+            BUFFERED => NodeContext::Buffer,
+            DISCARDED => NodeContext::Nowhere,
+            entry => NodeContext::Flash(entry - 1),
         }
     }
 
@@ -91,24 +91,24 @@ impl Mapping {
             0 => return None,
             entry => entry - 1,
         };
-        (self.place(logical) == Place::Flash(flash)).then_some(logical)
+        (self.context(logical) == NodeContext::Flash(flash)).then_some(logical)
     }
 
     /// A logical page's data is in the buffer.
     #[inline]
     pub fn buffer(&mut self, logical: u32) {
-        self.places.set(logical, BUFFERED);
+        self.contexts.set(logical, BUFFERED);
     }
 
     /// A logical page's data is nowhere.
     pub fn discard(&mut self, logical: u32) {
-        self.places.set(logical, DISCARDED);
+        self.contexts.set(logical, DISCARDED);
     }
 
     /// A logical page's data is on a flash page.
     #[inline]
     pub fn put(&mut self, logical: u32, flash: u32) {
-        self.places.set(logical, flash + 1);
+        self.contexts.set(logical, flash + 1);
         self.owners.set(flash, logical + 1);
     }
 

@@ -22,11 +22,11 @@ use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Pool, Sim};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Cause, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
 
+use crate::component::{Component, Plan, Probe};
+use crate::context::{Edge, NodeContext};
 use crate::meter::{Activity, Balance, Meter};
-use crate::place::{Edge, Place};
-use crate::room::{Metered, Plan, Room};
 use crate::wire::Wire;
 
 pub use interface::Interface;
@@ -38,7 +38,7 @@ use buffer::Buffer;
 use flash::{Flash, Row};
 use ftl::Ftl;
 use geometry::PAGE;
-use mapping::Place as Where;
+use mapping::NodeContext as Where;
 use steady::Past;
 
 /// A drive whose numbers are known.
@@ -65,7 +65,7 @@ impl SsdPlan {
     }
 
     /// Its translation layer in the state in which a run begins.
-    fn ftl(&self, place: &Place) -> Ftl {
+    fn ftl(&self, context: &NodeContext) -> Ftl {
         let numbers = &self.numbers;
         let past = Past {
             geometry: numbers.geometry(),
@@ -73,8 +73,8 @@ impl SsdPlan {
             filled: self.filled,
             overwritten: self.overwritten,
             collection: numbers.flash.collection,
-            choices: place.stream("collection"),
-            writes: place.stream("overwritten"),
+            choices: context.stream("collection"),
+            writes: context.stream("overwritten"),
         };
         past.state()
     }
@@ -82,7 +82,7 @@ impl SsdPlan {
 
 /// A solid-state drive in a simulation.
 pub struct Ssd<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     sim: &'m Sim<'m>,
     plan: &'m SsdPlan,
     /// One wire, or one each way.
@@ -98,14 +98,14 @@ pub struct Ssd<'m> {
 }
 
 impl Plan for SsdPlan {
-    type Room<'m> = Ssd<'m>;
+    type Component<'m> = Ssd<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Ssd<'m> {
-        let (sim, numbers) = (place.site.sim, &self.numbers);
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Ssd<'m> {
+        let (sim, numbers) = (context.shared.sim, &self.numbers);
         let (tags, geometry) = (u64::from(numbers.tags()), numbers.geometry());
         let pages = numbers.buffer.size.get().0 / PAGE;
         Ssd {
-            place,
+            context,
             sim,
             plan: self,
             ports: uses,
@@ -129,7 +129,7 @@ impl<'m> Ssd<'m> {
     #[inline]
     fn with_ftl<T>(&self, work: impl FnOnce(&mut Ftl) -> T) -> T {
         let mut ftl = self.ftl.borrow_mut();
-        work(ftl.get_or_insert_with(|| Box::new(self.plan.ftl(self.place))))
+        work(ftl.get_or_insert_with(|| Box::new(self.plan.ftl(self.context))))
     }
 
     /// The pages that a request touches.
@@ -138,29 +138,29 @@ impl<'m> Ssd<'m> {
     }
 
     /// Takes data in, once there is room for it in the buffer.
-    async fn write(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        self.port(Op::Write).pass(ask, spent);
-        self.sim.until(spent.until()).await;
-        self.complete_pages(ask.work).await;
-        for logical in Self::pages(ask.work) {
+    async fn write(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.port(Op::Write).pass(request, breakdown);
+        self.sim.until(breakdown.until()).await;
+        self.complete_pages(request.work).await;
+        for logical in Self::pages(request.work) {
             self.buffer.reserve().await;
             self.take(logical);
         }
-        spent.charge(self.place.id, What::Waiting, self.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
         self.sim.delay(self.plan.latency(Op::Write)).await;
-        spent.charge(self.place.id, What::Service, self.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
     }
 
     /// Forgets the pages that lie wholly in the range. Those that are still in the buffer go to flash all the same.
-    async fn discard(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let block = ask.work;
-        self.port(block.op).pass(&ask.with(Block { bytes: 0, ..block }), spent);
-        self.sim.until(spent.until()).await;
+    async fn discard(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let block = request.work;
+        self.port(block.op).pass(&request.with(Block { bytes: 0, ..block }), breakdown);
+        self.sim.until(breakdown.until()).await;
         let mut pages = block.address.div_ceil(PAGE) as u32..(block.end() / PAGE) as u32;
         self.discarded.set(self.discarded.get() + pages.len() as u64);
         self.with_ftl(|ftl| pages.by_ref().for_each(|logical| ftl.discard(logical)));
         self.sim.delay(self.plan.latency(block.op)).await;
-        spent.charge(self.place.id, What::Service, self.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
     }
 
     /// Reads the pages that a write covers in part, where they are on flash.
@@ -181,7 +181,7 @@ impl<'m> Ssd<'m> {
     /// Puts a page into the buffer, for which there is room. One that is there already is overwritten.
     fn take(&self, logical: u32) {
         let there = self.with_ftl(|ftl| {
-            let there = ftl.place(logical) == Where::Buffer;
+            let there = ftl.context(logical) == Where::Buffer;
             ftl.take(logical);
             there
         });
@@ -218,7 +218,7 @@ impl<'m> Ssd<'m> {
     }
 }
 
-impl Metered for Ssd<'_> {
+impl Probe for Ssd<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         Some(self.flash.borrow().activity(now))
     }
@@ -243,7 +243,7 @@ impl Metered for Ssd<'_> {
 
     fn remarks(&self, _: Nanos) -> Vec<String> {
         let written = self.ftl.borrow().as_ref().map_or_else(Default::default, |ftl| ftl.written());
-        let (path, discarded) = (self.place.path, self.discarded.get());
+        let (path, discarded) = (self.context.path, self.discarded.get());
         let fresh = written.host > 0 && written.erased == 0;
         let fresh = fresh.then(|| {
             format!(
@@ -263,23 +263,23 @@ impl Metered for Ssd<'_> {
     }
 }
 
-impl<'m> Room<'m> for Ssd<'m> {
+impl<'m> Component<'m> for Ssd<'m> {
     fn begin(&'m self) {
         for die in 0..self.plan.numbers.flash.dies.get() {
             self.sim.spawn(self.drain(die));
         }
     }
 
-    async fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         self.tags.take(1).await;
-        spent.charge(self.place.id, What::Waiting, self.sim.now());
-        match ask.work.op {
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
+        match request.work.op {
             Op::Read => {
                 self.reads.set(self.reads.get() + 1);
-                self.read(ask, spent).await;
+                self.read(request, breakdown).await;
             }
-            Op::Write => self.write(ask, spent).await,
-            Op::Discard => self.discard(ask, spent).await,
+            Op::Write => self.write(request, breakdown).await,
+            Op::Discard => self.discard(request, breakdown).await,
         }
         self.tags.put(1);
     }

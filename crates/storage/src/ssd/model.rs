@@ -1,13 +1,13 @@
 //! What theory may know of a solid-state drive.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_units::Bytes;
 use headrace_work::Op;
 
 use super::SsdPlan;
 use super::geometry::PAGE;
+use crate::component::Theory;
 use crate::graph::View;
-use crate::room::Known;
 use crate::theory::{Demand, Load, Model, Order, Server};
 
 impl SsdPlan {
@@ -50,7 +50,7 @@ impl SsdPlan {
     }
 }
 
-impl Known for SsdPlan {
+impl Theory for SsdPlan {
     fn discards(&self, _: View) -> bool {
         true
     }
@@ -70,9 +70,9 @@ impl Known for SsdPlan {
         let kinds = load
             .kinds
             .iter()
-            .map(|(p, op, bytes)| (*p, Law::Fixed(self.flash_ms(*op, *bytes, !load.uniform))));
+            .map(|(p, op, bytes)| (*p, Distribution::Fixed(self.flash_ms(*op, *bytes, !load.uniform))));
         let server = Server::Queue { servers: dies, order: Order::Apart };
-        let mut held = Demand::one(view.id(), server, Law::mixed(kinds.collect()));
+        let mut held = Demand::one(view.id(), server, Distribution::mixed(kinds.collect()));
         if !load.uniform {
             held.fails = Some(format!(
                 "reads of neighbours share all of a row: those of `{}` may share less",
@@ -92,9 +92,9 @@ impl Known for SsdPlan {
             } else {
                 0.0
             };
-            (*p, Law::Fixed(self.latency(*op).ms() + channel))
+            (*p, Distribution::Fixed(self.latency(*op).ms() + channel))
         };
-        let delay = Law::mixed(load.kinds.iter().map(after).collect());
+        let delay = Distribution::mixed(load.kinds.iter().map(after).collect());
         demands.push(Demand::one(view.id(), Server::Delay, delay));
         if held.work_ms() > 0.0 {
             demands.push(held);

@@ -1,19 +1,19 @@
 //! Reads of a drive: what lies on flash, and how it comes to the host.
 
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
 use super::Ssd;
 use super::flash::Row;
 use super::ftl::Ftl;
 use super::geometry::PAGE;
-use super::mapping::Place as Where;
+use super::mapping::NodeContext as Where;
 
 impl<'m> Ssd<'m> {
     /// The row that holds a page, where the page is on flash.
     #[inline]
     fn row_of(ftl: &Ftl, logical: u32) -> Option<Row> {
-        let Where::Flash(flash) = ftl.place(logical) else { return None };
+        let Where::Flash(flash) = ftl.context(logical) else { return None };
         let (die, number) = ftl.row(flash);
         Some(Row { die, number, bytes: PAGE })
     }
@@ -40,16 +40,16 @@ impl<'m> Ssd<'m> {
         rows
     }
 
-    pub(super) async fn read(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        let pages = Self::pages(ask.work);
+    pub(super) async fn read(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let pages = Self::pages(request.work);
         if pages.len() == 1 {
-            return self.read_page(self.row(pages.start), ask, spent).await;
+            return self.read_page(self.row(pages.start), request, breakdown).await;
         }
         let rows = self.rows(pages);
         if rows.is_empty() {
-            self.read_page(None, ask, spent).await
+            self.read_page(None, request, breakdown).await
         } else {
-            self.read_all(&rows, ask, spent).await
+            self.read_all(&rows, request, breakdown).await
         }
     }
 
@@ -59,7 +59,7 @@ impl<'m> Ssd<'m> {
     }
 
     /// Reads a page, if it is on flash, and then has all data cross the port.
-    async fn read_page(&'m self, row: Option<Row>, ask: &Ask<Block>, spent: &mut Spent) {
+    async fn read_page(&'m self, row: Option<Row>, request: &Request<Block>, breakdown: &mut Breakdown) {
         let mut from = self.comes_to_dies();
         if let Some(row) = row {
             let at = self.flash.borrow_mut().read(self.sim.now(), from, row);
@@ -67,22 +67,22 @@ impl<'m> Ssd<'m> {
             from = self.flash.borrow_mut().carry(self.sim.now(), row);
         }
         self.sim.until(from).await;
-        self.charge_read(row, spent);
-        self.port(Op::Read).pass(ask, spent);
-        self.sim.until(spent.until()).await;
+        self.charge_read(row, breakdown);
+        self.port(Op::Read).pass(request, breakdown);
+        self.sim.until(breakdown.until()).await;
     }
 
     /// Reads rows side by side. Data begins to cross before all of it is here.
-    async fn read_all(&'m self, rows: &[Row], ask: &Ask<Block>, spent: &mut Spent) {
+    async fn read_all(&'m self, rows: &[Row], request: &Request<Block>, breakdown: &mut Breakdown) {
         let came = self.comes_to_dies();
         let read = self.on_dies(rows, came);
-        let from = self.can_cross_from(&read, came, ask.work.bytes);
+        let from = self.can_cross_from(&read, came, request.work.bytes);
         let (mut here, mut crosses) = (from, false);
         for (at, row) in read {
             if !crosses && from <= at {
                 self.sim.until(from).await;
-                self.charge_read(rows.first().copied(), spent);
-                self.port(Op::Read).pass(ask, spent);
+                self.charge_read(rows.first().copied(), breakdown);
+                self.port(Op::Read).pass(request, breakdown);
                 crosses = true;
             }
             self.sim.until(at).await;
@@ -92,11 +92,11 @@ impl<'m> Ssd<'m> {
         }
         if !crosses {
             self.sim.until(from).await;
-            self.charge_read(rows.first().copied(), spent);
-            self.port(Op::Read).pass(ask, spent);
+            self.charge_read(rows.first().copied(), breakdown);
+            self.port(Op::Read).pass(request, breakdown);
         }
-        self.sim.until(here.max(spent.until())).await;
-        spent.charge(self.place.id, What::Waiting, self.sim.now());
+        self.sim.until(here.max(breakdown.until())).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
     }
 
     /// Has dies read rows for a request that comes to them at `came`; gives when each is in a register, in that order.
@@ -121,11 +121,11 @@ impl<'m> Ssd<'m> {
     }
 
     /// Charges the time until now: what a row takes that waits for nobody, and the rest as waiting.
-    fn charge_read(&self, row: Option<Row>, spent: &mut Spent) {
+    fn charge_read(&self, row: Option<Row>, breakdown: &mut Breakdown) {
         let flash = row.map_or(Nanos::ZERO, |row| self.flash.borrow().least(row));
         let (now, least) = (self.sim.now(), self.plan.latency(Op::Read) + flash);
-        let waited = (now - spent.until()).0.saturating_sub(least.0);
-        spent.charge(self.place.id, What::Waiting, spent.until() + Nanos(waited));
-        spent.charge(self.place.id, What::Service, now);
+        let waited = (now - breakdown.until()).0.saturating_sub(least.0);
+        breakdown.charge(self.context.id, TimeKind::Waiting, breakdown.until() + Nanos(waited));
+        breakdown.charge(self.context.id, TimeKind::Service, now);
     }
 }

@@ -8,10 +8,10 @@ use super::SsdPlan;
 use super::interface::Interface;
 use super::numbers::SsdNumbers;
 use crate::AnyPlan;
+use crate::component::{Resolved, Spec};
 use crate::graph::Lowering;
 use crate::link::Duplex;
 use crate::port::{Passes, PortPlan};
-use crate::room::{Lowered, Spec};
 
 /// A solid-state drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,7 +94,7 @@ impl SsdSpec {
 impl Spec for SsdSpec {
     type Plan = SsdPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<SsdPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<SsdPlan>> {
         let numbers = at.ssd("device", &self.device)?;
         let interface = self.agreed(&numbers, at)?;
         if !(0.0..=100.0).contains(&self.overwritten) {
@@ -109,6 +109,6 @@ impl Spec for SsdSpec {
             Duplex::Full => DIRECTIONS.map(&mut port).to_vec(),
         };
         let capacity = numbers.capacity.get();
-        Some(Lowered { plan: SsdPlan::new(numbers, self, wire), uses, capacity })
+        Some(Resolved { plan: SsdPlan::new(numbers, self, wire), uses, capacity })
     }
 }

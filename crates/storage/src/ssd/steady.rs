@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 
 use super::ftl::Ftl;
 use super::geometry::Geometry;
@@ -29,9 +29,9 @@ pub struct Past {
     /// How blocks to be erased are chosen.
     pub collection: Collection,
     /// What that choice is drawn from.
-    pub choices: Stream,
+    pub choices: RngStream,
     /// What the pages that were overwritten are drawn from.
-    pub writes: Stream,
+    pub writes: RngStream,
 }
 
 static LAST: Mutex<VecDeque<(Past, Arc<Ftl>)>> = Mutex::new(VecDeque::new());
@@ -42,7 +42,7 @@ impl Past {
         if self.overwritten == 0.0 {
             return self.overwrite();
         }
-        if let Some(known) = self.known() {
+        if let Some(known) = self.theory() {
             return Ftl::clone(&known);
         }
         let state = self.overwrite();
@@ -52,7 +52,7 @@ impl Past {
         state
     }
 
-    fn known(&self) -> Option<Arc<Ftl>> {
+    fn theory(&self) -> Option<Arc<Ftl>> {
         let mut last = LAST.lock().expect("nobody panics with it");
         let at = last.iter().position(|(past, _)| past == self)?;
         let found = last.remove(at)?;
@@ -78,7 +78,7 @@ impl Past {
 }
 
 /// Overwrites the capacity this number of times, each page as likely as any other, the dies in turn.
-pub fn overwrite(ftl: &mut Ftl, times: f64, stream: Stream) {
+pub fn overwrite(ftl: &mut Ftl, times: f64, stream: RngStream) {
     let (logical, dies) = (ftl.logical(), ftl.geometry().dies);
     let (mut draws, mut die) = (stream.draws(), 0);
     for _ in 0..(times * f64::from(logical)) as u64 {
@@ -95,7 +95,7 @@ mod tests {
 
     fn past() -> Past {
         let geometry = Geometry { dies: 4, unit: 2, read: 1, rows: 4, blocks: 20 };
-        let (collection, stream) = (Collection::Greedy, Stream::named(1, "drive", "test"));
+        let (collection, stream) = (Collection::Greedy, RngStream::named(1, "drive", "test"));
         Past {
             geometry,
             logical: 500,
@@ -118,7 +118,7 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(works(past().state()), fresh);
         }
-        assert!(past().known().is_some());
+        assert!(past().theory().is_some());
         let longer = Past { overwritten: 3.0, ..past() };
         assert_ne!(works(longer.state()), fresh);
     }

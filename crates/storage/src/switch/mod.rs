@@ -6,15 +6,15 @@
 
 mod spec;
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
-use crate::crossing::{Crossing, Phase};
+use crate::component::{Component, Plan, Probe, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::graph::View;
-use crate::place::{Edge, Place};
+use crate::path_transfer::{PathTransfer, Phase};
 use crate::port::PortPlan;
-use crate::room::{Known, Metered, Plan, Room};
 use crate::theory::{Demand, Load, Server};
 use crate::wire::Wire;
 
@@ -64,16 +64,21 @@ impl SwitchPlan {
     }
 }
 
-impl Known for SwitchPlan {
-    fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
-        let (phase, initiator, target) = crossing;
+impl Theory for SwitchPlan {
+    fn carries(
+        &self,
+        view: View,
+        load: &Load,
+        path_transfer: (Phase, u32, u32),
+    ) -> Result<Vec<Demand>, String> {
+        let (phase, initiator, target) = path_transfer;
         let data = load.data(phase);
         let mean = |of: &dyn Fn(Block) -> Nanos| {
             let each =
                 |(p, op, bytes): &(f64, Op, u64)| p * of(Block { op: *op, address: 0, bytes: *bytes }).ms();
             data.kinds.iter().map(each).sum::<f64>()
         };
-        let delay = |ms: f64| Demand::one(view.id(), Server::Delay, Law::Fixed(ms));
+        let delay = |ms: f64| Demand::one(view.id(), Server::Delay, Distribution::Fixed(ms));
         let ports = match &self.inside {
             Inside::Direct(wire) => {
                 let ms = mean(&|block| Self::direct_time(wire, phase, block));
@@ -98,20 +103,20 @@ impl Known for SwitchPlan {
 
 /// A switch in a simulation.
 pub struct Switch<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     plan: &'m SwitchPlan,
     nodes: &'m [Edge<'m>],
 }
 
 impl Plan for SwitchPlan {
-    type Room<'m> = Switch<'m>;
+    type Component<'m> = Switch<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Switch<'m> {
-        Switch { place, plan: self, nodes: uses }
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Switch<'m> {
+        Switch { context, plan: self, nodes: uses }
     }
 }
 
-impl Metered for Switch<'_> {}
+impl Probe for Switch<'_> {}
 
 impl<'m> Switch<'m> {
     /// Whether the ports of two neighbours work in both directions: an answer takes the other one.
@@ -142,55 +147,62 @@ impl<'m> Switch<'m> {
     }
 
     /// Has the head of a message come in; gives when the whole of it has.
-    fn enters(&self, ends: &Ends, ask: &Ask<Crossing>, data: &Ask<Block>, spent: &mut Spent) -> Nanos {
-        let Some((into, port)) = &ends.into else { return ask.work.tail };
-        self.nodes[*into].pass(data, spent);
-        spent.until() + port.behind_head(data.work)
+    fn enters(
+        &self,
+        ends: &Ends,
+        request: &Request<PathTransfer>,
+        data: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) -> Nanos {
+        let Some((into, port)) = &ends.into else { return request.work.tail };
+        self.nodes[*into].pass(data, breakdown);
+        breakdown.until() + port.behind_head(data.work)
     }
 
     /// Has a message leave of which all has come by `whole`; gives when all of it has arrived. It goes on to another switch with its
     /// head.
-    fn leaves(&self, ends: &Ends, whole: Nanos, data: &Ask<Block>, spent: &mut Spent) -> Nanos {
+    fn leaves(&self, ends: &Ends, whole: Nanos, data: &Request<Block>, breakdown: &mut Breakdown) -> Nanos {
         let (out, port) = &ends.out;
-        self.nodes[*out].pass(data, spent);
-        let arrived = (spent.until() + port.behind_head(data.work)).max(whole + port.wire.delay());
+        self.nodes[*out].pass(data, breakdown);
+        let arrived = (breakdown.until() + port.behind_head(data.work)).max(whole + port.wire.delay());
         if !ends.to_switch {
-            spent.charge(self.place.id, What::Service, arrived);
+            breakdown.charge(self.context.id, TimeKind::Service, arrived);
         }
         arrived
     }
 }
 
-impl<'m> Room<'m> for Switch<'m> {
-    async fn serve(&'m self, _: &Ask<Block>, _: &mut Spent) {
+impl<'m> Component<'m> for Switch<'m> {
+    async fn serve(&'m self, _: &Request<Block>, _: &mut Breakdown) {
         unreachable!("a switch holds no data: routes lead through it, and nothing else is sent to it")
     }
 
-    async fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> Nanos {
-        let (sim, id, latency) = (self.place.site.sim, self.place.id, self.plan.latency);
-        let (Crossing { phase, initiator, target, .. }, data) = (ask.work, ask.with(ask.work.data()));
+    async fn carry(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
+        let (sim, id, latency) = (self.context.shared.sim, self.context.id, self.plan.latency);
+        let (PathTransfer { phase, initiator, target, .. }, data) =
+            (request.work, request.with(request.work.data()));
         let ports = match &self.plan.inside {
             Inside::Direct(wire) => {
                 let time = latency + SwitchPlan::direct_time(wire, phase, data.work);
                 sim.delay(time).await;
-                spent.charge(id, What::Service, sim.now());
+                breakdown.charge(id, TimeKind::Service, sim.now());
                 return sim.now();
             }
             Inside::Queued(ports) => ports,
         };
         let failures = self.failures(initiator, target);
         if !self.connects(initiator, target) {
-            spent.fail();
-            return spent.until();
+            breakdown.fail();
+            return breakdown.until();
         }
         let (enter, leave) = phase.through(initiator, target);
-        let whole = self.enters(&ports[enter], ask, &data, spent);
-        spent.charge(id, What::Service, spent.until() + latency);
-        sim.until(spent.until()).await;
-        let arrived = self.leaves(&ports[leave], whole + latency, &data, spent);
-        sim.until(spent.until()).await;
+        let whole = self.enters(&ports[enter], request, &data, breakdown);
+        breakdown.charge(id, TimeKind::Service, breakdown.until() + latency);
+        sim.until(breakdown.until()).await;
+        let arrived = self.leaves(&ports[leave], whole + latency, &data, breakdown);
+        sim.until(breakdown.until()).await;
         if self.failures(initiator, target) != failures {
-            spent.fail();
+            breakdown.fail();
         }
         arrived
     }

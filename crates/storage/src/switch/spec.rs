@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ends, Inside, SwitchPlan};
 use crate::AnyPlan;
+use crate::component::{Resolved, Spec};
 use crate::graph::Lowering;
 use crate::port::{Passes, PortPlan};
-use crate::room::{Lowered, Spec};
 use crate::wire::{FrameSpec, Line, Preset, Wire};
 
 /// A non-blocking switch with a port per neighbour, each with a wire and a queue in both directions. Streams `from:` a server are
@@ -162,7 +162,7 @@ impl SwitchSpec {
 impl Spec for SwitchSpec {
     type Plan = SwitchPlan;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<SwitchPlan>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<SwitchPlan>> {
         self.check(at)?;
         let sockets = at.sockets()?;
         if let Some(ports) = self.ports.filter(|ports| (*ports as usize) < sockets.len()) {
@@ -173,7 +173,7 @@ impl Spec for SwitchSpec {
         let (latency, mut uses, mut ports) = (self.latency, Vec::new(), Vec::new());
         if self.form == Form::Direct {
             let inside = Inside::Direct(self.direct(at)?);
-            return Some(Lowered { plan: SwitchPlan { latency, inside }, uses, capacity: Bytes(0) });
+            return Some(Resolved { plan: SwitchPlan { latency, inside }, uses, capacity: Bytes(0) });
         }
         let passes = match self.forwarding {
             Forwarding::CutThrough => Passes::Head,
@@ -193,6 +193,6 @@ impl Spec for SwitchSpec {
             ports.push(Ends { into, out: port("out", leaves), to_switch: socket.to_switch });
         }
         let plan = SwitchPlan { latency, inside: Inside::Queued(ports) };
-        Some(Lowered { plan, uses, capacity: Bytes(0) })
+        Some(Resolved { plan, uses, capacity: Bytes(0) })
     }
 }

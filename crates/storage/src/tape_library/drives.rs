@@ -55,7 +55,7 @@ pub(super) struct Drives<'m> {
     pub(super) spec: &'m TapeLibrarySpec,
     pub(super) drives: RefCell<Vec<Drive>>,
     /// The drive that a cartridge is in or on its way to.
-    places: RefCell<BTreeMap<Cartridge, usize>>,
+    contexts: RefCell<BTreeMap<Cartridge, usize>>,
     /// How long requests used the drives of each group, and each cartridge.
     used_groups: RefCell<Vec<Nanos>>,
     used_cartridges: RefCell<BTreeMap<Cartridge, Nanos>>,
@@ -101,7 +101,7 @@ impl<'m> Drives<'m> {
             sim,
             spec,
             drives: RefCell::new(spec.groups.iter().enumerate().flat_map(drives_of).collect()),
-            places: RefCell::default(),
+            contexts: RefCell::default(),
             used_groups: RefCell::new(vec![Nanos::ZERO; spec.groups.len()]),
             used_cartridges: RefCell::default(),
             accumulating: RefCell::default(),
@@ -140,7 +140,7 @@ impl<'m> Drives<'m> {
 
     /// Lets requests for a cartridge that is in no drive come together.
     async fn accumulate(&'m self, cartridge: Cartridge) {
-        if self.spec.accumulate == Nanos::ZERO || self.places.borrow().contains_key(&cartridge) {
+        if self.spec.accumulate == Nanos::ZERO || self.contexts.borrow().contains_key(&cartridge) {
             return;
         }
         let fresh = self.sim.now() + self.spec.accumulate;
@@ -242,7 +242,7 @@ impl<'m> Drives<'m> {
         self.arms[group].serve(self.spec.robot_move).await;
         self.drives.borrow_mut()[drive].cartridge = None;
         self.stand_at(drive, 0);
-        self.places.borrow_mut().remove(&cartridge);
+        self.contexts.borrow_mut().remove(&cartridge);
         if group != home {
             self.sim.spawn(self.bring_home(home));
         }
@@ -267,7 +267,7 @@ impl<'m> Drives<'m> {
     /// an empty one, else the one that was unused longest. None where all are held, or the one that has it is.
     fn drive_for(&self, wanted: &Wanted) -> Option<usize> {
         let drives = self.drives.borrow();
-        if let Some(at) = self.places.borrow().get(&wanted.cartridge) {
+        if let Some(at) = self.contexts.borrow().get(&wanted.cartridge) {
             return (!drives[*at].is_held && !drives[*at].is_down).then_some(*at);
         }
         let all = drives.iter().enumerate();
@@ -278,7 +278,7 @@ impl<'m> Drives<'m> {
 
     /// Whether a drive without a request is one for this request.
     fn can_go(&self, wanted: &Wanted, drive: usize) -> bool {
-        match self.places.borrow().get(&wanted.cartridge) {
+        match self.contexts.borrow().get(&wanted.cartridge) {
             Some(at) => *at == drive,
             None => self.suits(wanted, &self.drives.borrow()[drive]),
         }
@@ -291,7 +291,7 @@ impl<'m> Drives<'m> {
 
     fn take(&self, drive: usize, used_for: Option<Cartridge>) -> usize {
         if let Some(cartridge) = used_for {
-            self.places.borrow_mut().insert(cartridge, drive);
+            self.contexts.borrow_mut().insert(cartridge, drive);
         }
         let state = &mut self.drives.borrow_mut()[drive];
         (state.is_held, state.used_for, state.since) = (true, used_for, self.sim.now());
@@ -312,7 +312,7 @@ impl<'m> Drives<'m> {
         }
         (state.is_held, state.used_for, state.since) = (false, None, self.sim.now());
         if let Some(cartridge) = unused {
-            self.places.borrow_mut().remove(&cartridge);
+            self.contexts.borrow_mut().remove(&cartridge);
         }
     }
 

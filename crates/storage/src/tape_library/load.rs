@@ -1,4 +1,4 @@
-//! The time of a load: constant, or drawn from a law that was fitted to a log.
+//! The time of a load: constant, or drawn from a distribution that was fitted to a log.
 
 use headrace_kernel::Draws;
 use headrace_units::Nanos;
@@ -15,7 +15,7 @@ pub enum LoadTime {
     Fitted(#[schemars(length(min = 1))] Vec<Branch>),
 }
 
-/// A branch of a fitted law: an exponential time above a minimum.
+/// A branch of a fitted distribution: an exponential time above a minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Branch {
@@ -26,7 +26,7 @@ pub struct Branch {
     pub from: Nanos,
     /// Mean of the exponential time that is added to it.
     pub exponential: Nanos,
-    /// Maximum time; the law is cut off there. Default: none.
+    /// Maximum time; the distribution is cut off there. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Nanos>,
 }
@@ -38,7 +38,7 @@ impl Default for LoadTime {
 }
 
 impl LoadTime {
-    /// A time by this law.
+    /// A time by this distribution.
     pub fn draw(&self, draws: &mut Draws) -> Nanos {
         let branches = match self {
             Self::Fixed(time) => return *time,

@@ -3,10 +3,10 @@
 use headrace_units::Nanos;
 
 use super::TapeLibrary;
+use crate::component::Probe;
 use crate::meter::{Activity, Meter, Portion, waits};
-use crate::room::Metered;
 
-impl Metered for TapeLibrary<'_> {
+impl Probe for TapeLibrary<'_> {
     fn activity(&self, now: Nanos) -> Option<Activity> {
         let drives = &self.drives;
         let (waits, services, queue) = (drives.waits.borrow(), drives.services.borrow(), drives.queue());
@@ -58,7 +58,7 @@ impl Metered for TapeLibrary<'_> {
     }
 
     fn waiting(&self) -> Vec<String> {
-        let (drives, path) = (&self.drives, self.place.path);
+        let (drives, path) = (&self.drives, self.context.path);
         let at_arms = drives.arms.iter().map(|arms| arms.usage().queue.value()).sum();
         let all = [
             waits(drives.queue().value(), "request", &format!("a drive of `{path}`")),
@@ -74,7 +74,7 @@ impl Metered for TapeLibrary<'_> {
             let message = || {
                 format!(
                     "{}: {name}: {:.2} of {servers} had failed on average; utilisation is that of the others",
-                    self.place.path,
+                    self.context.path,
                     mean(*away)
                 )
             };
@@ -85,7 +85,7 @@ impl Metered for TapeLibrary<'_> {
 
     fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let mounts = self.drives.mounts.get();
-        let links = self.links.iter().map(|link| self.place.site.fluid.usage(*link));
+        let links = self.links.iter().map(|link| self.context.shared.fluid.usage(*link));
         put("mounts", Meter::Count(mounts));
         put("mounts_per_access", Meter::Share(mounts, self.accesses.get()));
         put("most_drives_busy", Meter::Peak(self.held.borrow().max()));

@@ -11,15 +11,15 @@ mod travel;
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{LinkId, Stream, subkey};
+use headrace_kernel::{LinkId, RngStream, subkey};
 use headrace_stats::Level;
 use headrace_units::{BytesPerSecond, Nanos};
-use headrace_work::{Ask, Cause, FileOp, FileTable, Spent, What};
+use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request, TimeKind};
 
+use crate::component::{Component, Plan, Theory};
+use crate::context::{Edge, NodeContext};
 use crate::graph::View;
 use crate::health::Change;
-use crate::place::{Edge, Place};
-use crate::room::{Known, Plan, Room};
 use crate::theory::{Demand, Load};
 
 use drives::{Drives, Wanted};
@@ -31,7 +31,7 @@ pub use spec::{DriveGroup, Recall, TapeLibrarySpec};
 pub use streaming::Streaming;
 pub use travel::{MoveTime, Travel};
 
-impl Known for TapeLibrarySpec {
+impl Theory for TapeLibrarySpec {
     fn serves_blocks(&self) -> bool {
         false
     }
@@ -52,14 +52,14 @@ impl Known for TapeLibrarySpec {
 
 /// A library in a simulation.
 pub struct TapeLibrary<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     spec: &'m TapeLibrarySpec,
     drives: Box<Drives<'m>>,
     /// What the drives of each group share.
     links: Vec<LinkId>,
-    silos: Stream,
-    spots: Stream,
-    loads: Stream,
+    silos: RngStream,
+    spots: RngStream,
+    loads: RngStream,
     back_hitches: Cell<u64>,
     /// Drives held, of all groups.
     held: RefCell<Level>,
@@ -93,7 +93,7 @@ pub(crate) struct Mounted<'m> {
 
 impl Drop for Mounted<'_> {
     fn drop(&mut self) {
-        let sim = self.library.place.site.sim;
+        let sim = self.library.context.shared.sim;
         if !sim.is_over() {
             self.library.held.borrow_mut().down(sim.now(), 1);
             self.library.drives.release(self.drive, self.cause, self.since);
@@ -102,18 +102,18 @@ impl Drop for Mounted<'_> {
 }
 
 impl Plan for TapeLibrarySpec {
-    type Room<'m> = TapeLibrary<'m>;
+    type Component<'m> = TapeLibrary<'m>;
 
-    fn build<'m>(&'m self, place: &'m Place<'m>, _: &'m [Edge<'m>]) -> TapeLibrary<'m> {
-        let link = |group: &DriveGroup| place.site.fluid.link(group.rate.unwrap_or(UNLIMITED));
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> TapeLibrary<'m> {
+        let link = |group: &DriveGroup| context.shared.fluid.link(group.rate.unwrap_or(UNLIMITED));
         TapeLibrary {
-            place,
+            context,
             spec: self,
-            drives: Box::new(Drives::new(place.site.sim, self)),
+            drives: Box::new(Drives::new(context.shared.sim, self)),
             links: self.groups.iter().map(link).collect(),
-            silos: place.stream("silos"),
-            spots: place.stream("spots"),
-            loads: place.stream("loads"),
+            silos: context.stream("silos"),
+            spots: context.stream("spots"),
+            loads: context.stream("loads"),
             back_hitches: Cell::new(0),
             held: RefCell::default(),
             accesses: Cell::new(0),
@@ -195,35 +195,45 @@ impl<'m> TapeLibrary<'m> {
     }
 
     /// Waits for a drive, has the cartridge brought there, and goes to its position.
-    pub(crate) async fn mount(&'m self, spot: Spot, ask: &Ask<FileOp>, spent: &mut Spent) -> Mounted<'m> {
-        let mounted = self.ready(spot.cartridge, ask, spent).await;
+    pub(crate) async fn mount(
+        &'m self,
+        spot: Spot,
+        request: &Request<FileOp>,
+        breakdown: &mut Breakdown,
+    ) -> Mounted<'m> {
+        let mounted = self.ready(spot.cartridge, request, breakdown).await;
         self.drives.locate(mounted.drive, spot.offset).await;
-        spent.charge(self.place.id, What::Service, self.place.site.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
         mounted
     }
 
     /// Waits for a drive, and has the cartridge brought there.
-    async fn ready(&'m self, cartridge: Cartridge, ask: &Ask<FileOp>, spent: &mut Spent) -> Mounted<'m> {
-        let (sim, cause) = (self.place.site.sim, ask.cause);
-        let load = self.spec.load.draw(&mut self.loads.of(subkey(ask.key, u64::from(cartridge))));
+    async fn ready(
+        &'m self,
+        cartridge: Cartridge,
+        request: &Request<FileOp>,
+        breakdown: &mut Breakdown,
+    ) -> Mounted<'m> {
+        let (sim, cause) = (self.context.shared.sim, request.cause);
+        let load = self.spec.load.draw(&mut self.loads.of(subkey(request.key, u64::from(cartridge))));
         let wanted = Wanted { cartridge, home: self.group_of(cartridge), cause, load };
         let drive = self.drives.acquire(wanted).await;
         self.held.borrow_mut().up(sim.now(), 1);
         let mounted = Mounted { library: self, drive, cause, since: sim.now() };
-        spent.charge(self.place.id, What::Waiting, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
         self.accesses.set(self.accesses.get() + 1);
         self.drives.mount(drive, wanted).await;
-        spent.charge(self.place.id, What::Service, sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
         mounted
     }
 
     /// A session: its log has the time in which data moves, and positioning within it. It ends anywhere on the tape.
-    async fn session(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
-        let mounted = self.ready(self.known_cartridge(&ask.work), ask, spent).await;
-        self.place.site.sim.delay(ask.work.drive.time).await;
-        let end = self.spots.of(ask.key).uniform() * self.spec.cartridge.0 as f64;
+    async fn session(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        let mounted = self.ready(self.known_cartridge(&request.work), request, breakdown).await;
+        self.context.shared.sim.delay(request.work.drive.time).await;
+        let end = self.spots.of(request.key).uniform() * self.spec.cartridge.0 as f64;
         self.drives.stand_at(mounted.drive, end as u64);
-        spent.charge(self.place.id, What::Service, self.place.site.sim.now());
+        breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
     }
 
     /// What the drives of a group share, and the most that one of them has in bytes a second.
@@ -238,15 +248,15 @@ impl<'m> TapeLibrary<'m> {
         mounted: &Mounted<'m>,
         bytes: u64,
         time: Nanos,
-        spent: &mut Spent,
+        breakdown: &mut Breakdown,
     ) {
         let (hitches, lost) = self.drives.starved(mounted.drive, bytes, time);
         if hitches == 0 {
             return;
         }
         self.back_hitches.set(self.back_hitches.get() + hitches);
-        self.place.site.sim.delay(lost).await;
-        spent.charge(self.place.id, What::Service, self.place.site.sim.now());
+        self.context.shared.sim.delay(lost).await;
+        breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
     }
 
     /// Data of a mounted cartridge was read, or written.
@@ -257,9 +267,9 @@ impl<'m> TapeLibrary<'m> {
     }
 }
 
-impl<'m> Room<'m> for TapeLibrary<'m> {
-    async fn handle(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) {
-        self.session(ask, spent).await;
+impl<'m> Component<'m> for TapeLibrary<'m> {
+    async fn handle(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        self.session(request, breakdown).await;
     }
 
     fn change_piece(&'m self, piece: u32, change: Change) {

@@ -1,12 +1,12 @@
 //! A library alone as stations of drives and arms, from the sessions of a log: what a mount takes and how often one is needed.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 
 use super::spec::{Recall, TapeLibrarySpec};
 use crate::graph::View;
 use crate::theory::{Demand, Load, Order, Server, Sessions};
 
-/// The law of session times is represented by this number of equally likely ones.
+/// The distribution of session times is represented by this number of equally likely ones.
 const POINTS: usize = 64;
 
 /// Drives of which any serves any session of some, and the arms that bring them cartridges.
@@ -85,7 +85,8 @@ fn of_station(spec: &TapeLibrarySpec, view: View, station: &Station) -> Vec<Dema
     let queue = |servers| Server::Queue { servers, order: Order::FirstCome };
     let mount_ms = spec.robot_move.ms() + spec.load.mean_ms();
     let away_ms = spec.rewind.time(0.5).ms() + spec.unload.ms() + spec.robot_move.ms();
-    let fixed = |ms: f64| Demand::one(view.id(), Server::Delay, Law::Fixed(ms)).times(share * mounts, 1.0);
+    let fixed =
+        |ms: f64| Demand::one(view.id(), Server::Delay, Distribution::Fixed(ms)).times(share * mounts, 1.0);
     let arms = format!("arms{of}");
     let held = Demand {
         fails: apart(spec, view),
@@ -106,22 +107,25 @@ fn of_station(spec: &TapeLibrarySpec, view: View, station: &Station) -> Vec<Dema
             view.path()
         )),
         // Only the wait of the first of the two is part of the response, and the moves are part of the mount.
-        ..Demand::one(view.id(), queue(station.arms), Law::Fixed(spec.robot_move.ms()))
+        ..Demand::one(view.id(), queue(station.arms), Distribution::Fixed(spec.robot_move.ms()))
             .times(2.0 * share * mounts, 2.0)
     };
     vec![held, after, moves, fixed(spec.robot_move.ms()).times(-1.0, 1.0)]
 }
 
 /// How long a session holds its drive, with a mount or without.
-fn held(station: &Station, mount_ms: f64) -> Law {
+fn held(station: &Station, mount_ms: f64) -> Distribution {
     let (all, mounts) = (station.seconds.len(), station.mounts);
     let points = POINTS.min(all);
     let share = 1.0 / points as f64;
     let of = |at: usize| f64::from(station.seconds[(2 * at + 1) * all / (2 * points)]) * 1e3;
-    let laws = (0..points).flat_map(|at| {
-        [(share * mounts, Law::Fixed(of(at) + mount_ms)), (share * (1.0 - mounts), Law::Fixed(of(at)))]
+    let distributions = (0..points).flat_map(|at| {
+        [
+            (share * mounts, Distribution::Fixed(of(at) + mount_ms)),
+            (share * (1.0 - mounts), Distribution::Fixed(of(at))),
+        ]
     });
-    Law::mixed(laws.filter(|(p, _)| *p > 0.0).collect())
+    Distribution::mixed(distributions.filter(|(p, _)| *p > 0.0).collect())
 }
 
 fn apart(spec: &TapeLibrarySpec, view: View) -> Option<String> {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::load::LoadTime;
 use super::streaming::Streaming;
 use super::travel::Travel;
+use crate::component::{Resolved, Spec};
 use crate::graph::Lowering;
-use crate::room::{Lowered, Spec};
 
 /// Cartridges in silos, and drives in groups. Each cartridge has a home silo, given by a log of sessions or else random, and is mounted in
 /// a drive of the group that serves this silo.
@@ -28,7 +28,7 @@ pub struct TapeLibrarySpec {
     /// Maximum rate of one drive. Default: the rate of its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive_rate: Option<BytesPerSecond>,
-    /// Time from insertion of a cartridge until the drive is ready: constant, or drawn from a law that was fitted to a
+    /// Time from insertion of a cartridge until the drive is ready: constant, or drawn from a distribution that was fitted to a
     /// log.
     #[serde(default)]
     pub load: LoadTime,
@@ -120,7 +120,7 @@ const fn thousand() -> u32 {
 impl Spec for TapeLibrarySpec {
     type Plan = Self;
 
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self>> {
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
         let rates = self.groups.iter().map(|group| group.rate).chain([self.drive_rate]).flatten();
         if rates.into_iter().any(|rate| rate.get() <= 0.0) {
             return at.refuse("groups", "the rate of a group of drives must be above zero", None);
@@ -161,7 +161,7 @@ impl Spec for TapeLibrarySpec {
             let help = "leave a drive that does both, reserve fewer, or set `pass_through`";
             return at.refuse("groups", problem, Some(help));
         }
-        Some(Lowered { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
     }
 }
 

@@ -22,7 +22,7 @@ fn responses(spec: ArraySpec, requests: &[(Op, u64, u64)]) -> Vec<Nanos> {
     let graph = graph(&[("tds", ComponentSpec::Array(spec))], &drive());
     let coming: Vec<_> =
         requests.iter().map(|&(op, address, bytes)| (Nanos::ZERO, 0, Block { op, address, bytes })).collect();
-    by_events(&graph, &["tds"], &coming).iter().map(|spent| spent.total()).collect()
+    by_events(&graph, &["tds"], &coming).iter().map(|breakdown| breakdown.total()).collect()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
 use headrace_storage::{ComponentSpec, Graph};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, DrawnTime, Op, Spent, TimeSpec};
+use headrace_work::{Block, Breakdown, DrawnTime, Op, TimeSpec};
 use proptest::prelude::*;
 
 const UNIT: u64 = 64 * 1024;
@@ -135,14 +135,14 @@ const DISKS: u64 = 6;
 fn tenancies(
     graph: &Graph,
     requests: &[Coming],
-    accounts: &[Spent],
+    accounts: &[Breakdown],
     by_controller: fn(Op) -> &'static [bool],
 ) -> Vec<Tenancy> {
     let bus = graph.named("bus").unwrap();
-    let of_one = |(coming, spent): (&Coming, &Spent)| {
+    let of_one = |(coming, breakdown): (&Coming, &Breakdown)| {
         let disk = coming.2.address / UNIT % DISKS;
         let senders = by_controller(coming.2.op);
-        let visits = visits_of(bus, spent);
+        let visits = visits_of(bus, breakdown);
         assert_eq!(visits.len(), senders.len());
         let tenancy = move |((asked, began, ended), by_controller): ((u64, u64, u64), &bool)| Tenancy {
             by_controller: *by_controller,

@@ -2,16 +2,17 @@
 
 use std::cell::RefCell;
 
-use headrace_kernel::{Sim, Stream};
+use headrace_kernel::{RngStream, Sim};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::graph::Copies;
 use headrace_storage::ssd::SsdNumbers;
 use headrace_storage::station::{Order, StationSpec};
 use headrace_storage::{
-    Arena, Catalogue, ComponentSpec, Graph, Lookup, Mistake, Place, Site, Slots, Timeline, Wanted, lower,
+    Arena, Catalogue, ComponentSpec, Graph, Lookup, LoweringError, NodeContext, SimContext, Slots, Timeline,
+    Wanted, lower,
 };
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, NodeId, Op, Spent, TimeSpec, What};
+use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind, TimeSpec};
 use indexmap::IndexMap;
 use proptest::prelude::*;
 
@@ -30,7 +31,7 @@ impl Catalogue for One {
 
 /// The graph of a system, or what is wrong with it.
 #[allow(dead_code, reason = "not every test that shares this file uses it")]
-pub fn lowered(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Result<Graph, Vec<Mistake>> {
+pub fn lowered(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Result<Graph, Vec<LoweringError>> {
     routed(system, &[], drive)
 }
 
@@ -39,7 +40,7 @@ pub fn routed(
     system: &[(&str, ComponentSpec)],
     routes: &[(&str, &str)],
     drive: &DiskNumbers,
-) -> Result<Graph, Vec<Mistake>> {
+) -> Result<Graph, Vec<LoweringError>> {
     let system: IndexMap<String, ComponentSpec> =
         system.iter().map(|(name, spec)| ((*name).to_owned(), spec.clone())).collect();
     let wanted = |(from, to): &(&str, &str)| Wanted {
@@ -73,7 +74,7 @@ pub fn slow_disk(capacity: Bytes) -> Copies {
 /// The graph of a system.
 #[allow(dead_code, reason = "not every test that shares this file uses it")]
 pub fn graph(system: &[(&str, ComponentSpec)], drive: &DiskNumbers) -> Graph {
-    lowered(system, drive).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+    lowered(system, drive).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 /// A request to come: when, to which component, what.
@@ -82,7 +83,7 @@ pub type Coming = (Nanos, usize, Block);
 /// Sends requests through the components `targets` of `graph`, event by event. Gives each one's account, and checks that what
 /// was sent on every edge arrived.
 #[allow(dead_code, reason = "one of the tests that share this file does not use it")]
-pub fn by_events(graph: &Graph, targets: &[&str], requests: &[Coming]) -> Vec<Spent> {
+pub fn by_events(graph: &Graph, targets: &[&str], requests: &[Coming]) -> Vec<Breakdown> {
     run(graph, targets, requests).0
 }
 
@@ -92,33 +93,33 @@ pub fn accesses(graph: &Graph, requests: &[Coming]) -> u64 {
     run(graph, &["tds"], requests).1
 }
 
-fn run(graph: &Graph, targets: &[&str], requests: &[Coming]) -> (Vec<Spent>, u64) {
+fn run(graph: &Graph, targets: &[&str], requests: &[Coming]) -> (Vec<Breakdown>, u64) {
     let sim = Sim::new();
-    let site = Site::new(&sim, 1, Timeline::default());
-    let (places, slots) = (Place::of_all(graph, &site), Slots::of(graph));
-    let arena = Arena::build(graph, &site, &places, &slots);
+    let shared = SimContext::new(&sim, 1, Timeline::default());
+    let (contexts, slots) = (NodeContext::of_all(graph, &shared), Slots::of(graph));
+    let arena = Arena::build(graph, &shared, &contexts, &slots);
     let edges: Vec<_> = targets.iter().map(|name| arena.edge_to(graph.named(name).unwrap())).collect();
     let accounts = RefCell::new(vec![None; requests.len()]);
     let (s, e, a) = (&sim, &edges, &accounts);
     for (number, &(at, target, block)) in requests.iter().enumerate() {
         s.spawn(async move {
             s.until(at).await;
-            let ask = Ask::new(Stream::named(1, "users", "requests").key(number as u64), block);
-            let mut spent = Spent::from(s.now());
-            e[target].serve(&ask, &mut spent).await;
-            assert_eq!(spent.total(), s.now() - at, "the legs add up to the response");
-            a.borrow_mut()[number] = Some(spent);
+            let request = Request::new(RngStream::named(1, "users", "requests").key(number as u64), block);
+            let mut breakdown = Breakdown::from(s.now());
+            e[target].serve(&request, &mut breakdown).await;
+            assert_eq!(breakdown.total(), s.now() - at, "the legs add up to the response");
+            a.borrow_mut()[number] = Some(breakdown);
         });
     }
     s.run(Nanos::MAX, u64::MAX);
     for id in arena.ids() {
         let all = arena.ids().flat_map(|from| arena.edges(from)).chain(&edges);
         let into = all.filter(|edge| edge.to() == id).map(|edge| edge.sent());
-        let (asks, bytes) = into.fold((0, 0), |sum, flow| (sum.0 + flow.asks, sum.1 + flow.bytes));
-        let received = arena.place(id).received();
-        assert_eq!((received.asks, received.bytes), (asks, bytes), "{}", arena.place(id).path);
-        assert_eq!(received, arena.place(id).answered(), "{}", arena.place(id).path);
-        if let Some(balance) = arena.metered(id).balance() {
+        let (requests, bytes) = into.fold((0, 0), |sum, flow| (sum.0 + flow.requests, sum.1 + flow.bytes));
+        let received = arena.context(id).received();
+        assert_eq!((received.requests, received.bytes), (requests, bytes), "{}", arena.context(id).path);
+        assert_eq!(received, arena.context(id).answered(), "{}", arena.context(id).path);
+        if let Some(balance) = arena.probe(id).balance() {
             assert_eq!(
                 balance.taken_in,
                 balance.destaged + balance.dirty,
@@ -128,39 +129,42 @@ fn run(graph: &Graph, targets: &[&str], requests: &[Coming]) -> (Vec<Spent>, u64
             assert!(keeps || balance.dirty == 0, "all is on the disks in the end");
             assert_eq!(balance.used + balance.free, balance.size);
         }
-        let activity = arena.metered(id).activity(s.now()).unwrap_or_default();
+        let activity = arena.probe(id).activity(s.now()).unwrap_or_default();
         assert!(activity.busy_in_all() <= u128::from(activity.servers.max(1)) * u128::from(s.now().0));
     }
-    let disks = arena.ids().filter(|id| arena.place(*id).path.starts_with("tds/"));
-    let accesses = disks.map(|id| arena.place(id).received().asks).sum();
+    let disks = arena.ids().filter(|id| arena.context(*id).path.starts_with("tds/"));
+    let accesses = disks.map(|id| arena.context(id).received().requests).sum();
     s.finish();
     let accounts = accounts.take().into_iter();
-    (accounts.map(|spent| spent.expect("every request is answered")).collect(), accesses)
+    (accounts.map(|breakdown| breakdown.expect("every request is answered")).collect(), accesses)
 }
 
 /// The same without events, for one target.
 #[allow(dead_code, reason = "one of the tests that share this file does not use it")]
-pub fn by_recursion(graph: &Graph, target: &str, requests: &[Coming]) -> Vec<Spent> {
+pub fn by_recursion(graph: &Graph, target: &str, requests: &[Coming]) -> Vec<Breakdown> {
     let sim = Sim::new();
-    let site = Site::new(&sim, 1, Timeline::default());
-    let (places, slots) = (Place::of_all(graph, &site), Slots::of(graph));
-    let edge = Arena::build(graph, &site, &places, &slots).edge_to(graph.named(target).unwrap());
+    let shared = SimContext::new(&sim, 1, Timeline::default());
+    let (contexts, slots) = (NodeContext::of_all(graph, &shared), Slots::of(graph));
+    let edge = Arena::build(graph, &shared, &contexts, &slots).edge_to(graph.named(target).unwrap());
     let pass = |(number, &(at, _, block)): (usize, &Coming)| {
-        let mut spent = Spent::from(at);
-        edge.pass(&Ask::new(Stream::named(1, "users", "requests").key(number as u64), block), &mut spent);
-        spent
+        let mut breakdown = Breakdown::from(at);
+        edge.pass(
+            &Request::new(RngStream::named(1, "users", "requests").key(number as u64), block),
+            &mut breakdown,
+        );
+        breakdown
     };
     requests.iter().enumerate().map(pass).collect()
 }
 
 /// When each visit of a node came, began and ended.
 #[allow(dead_code, reason = "not every test that shares this file uses it")]
-pub fn visits_of(node: NodeId, spent: &Spent) -> Vec<(u64, u64, u64)> {
-    let mut came = spent.began().0;
+pub fn visits_of(node: NodeId, breakdown: &Breakdown) -> Vec<(u64, u64, u64)> {
+    let mut came = breakdown.began().0;
     let mut visits = Vec::new();
-    for legs in spent.legs().windows(2) {
-        if legs[0].at == node && legs[0].what == What::Waiting {
-            assert_eq!((legs[1].at, legs[1].what), (node, What::Service));
+    for legs in breakdown.legs().windows(2) {
+        if legs[0].at == node && legs[0].what == TimeKind::Waiting {
+            assert_eq!((legs[1].at, legs[1].what), (node, TimeKind::Service));
             visits.push((came, legs[0].until.0, legs[1].until.0));
         }
         came = legs[0].until.0;

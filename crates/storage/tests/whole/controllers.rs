@@ -50,7 +50,7 @@ fn run_by(controllers: &[&str], spec: ArraySpec) -> ArraySpec {
 fn responses(spec: ArraySpec, requests: &[(Nanos, Op, u64, u64)]) -> Vec<Nanos> {
     let coming = |&(at, op, address, bytes): &(Nanos, Op, u64, u64)| (at, 0, Block { op, address, bytes });
     let coming: Vec<_> = requests.iter().map(coming).collect();
-    by_events(&system(spec), &["tds"], &coming).iter().map(|spent| spent.total()).collect()
+    by_events(&system(spec), &["tds"], &coming).iter().map(|breakdown| breakdown.total()).collect()
 }
 
 /// How long the bus takes for `bytes`.
@@ -178,7 +178,7 @@ fn both(graph: &Graph, requests: &[(Nanos, usize, Op, u64)]) -> Vec<Nanos> {
         (at, which, Block { op, address: unit * UNIT, bytes: UNIT })
     };
     let coming: Vec<_> = requests.iter().map(coming).collect();
-    by_events(graph, &["tds", "logs"], &coming).iter().map(|spent| spent.total()).collect()
+    by_events(graph, &["tds", "logs"], &coming).iter().map(|breakdown| breakdown.total()).collect()
 }
 
 /// Of sixteen lines that two arrays share, the one used least recently gives way, whosever it is.

@@ -95,7 +95,7 @@ fn the_link_carries_every_part() {
     assert!(latency.server == Server::Delay && queue.fails.is_some());
 }
 
-/// A sampled disk takes 0.1 ms, 4.17 ms of latency, a seek of some 8 ms and the transfer; a turning platter has no law.
+/// A sampled disk takes 0.1 ms, 4.17 ms of latency, a seek of some 8 ms and the transfer; a turning platter has no distribution.
 #[test]
 fn a_sampled_disk_has_its_mean_service_and_a_turning_one_has_none() {
     let found = demands(&disk("independent"), &reads(1)).unwrap();

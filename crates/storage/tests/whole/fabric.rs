@@ -1,9 +1,9 @@
 //! Switches, servers and routes: times by hand, ways and their shares, and what cannot be.
 
 use crate::common::{Coming, by_events, drive, routed};
-use headrace_storage::{ComponentSpec, Graph, Mistake};
+use headrace_storage::{ComponentSpec, Graph, LoweringError};
 use headrace_units::Nanos;
-use headrace_work::{Block, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Op, TimeKind};
 use proptest::prelude::*;
 
 const KIB: u64 = 1024;
@@ -34,10 +34,10 @@ fn switch(connects: &str, more: &str) -> ComponentSpec {
 }
 
 fn graph(system: &[(&str, ComponentSpec)], routes: &[(&str, &str)]) -> Graph {
-    routed(system, routes, &drive()).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+    routed(system, routes, &drive()).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
-fn mistakes(system: &[(&str, ComponentSpec)], routes: &[(&str, &str)]) -> Vec<Mistake> {
+fn errors(system: &[(&str, ComponentSpec)], routes: &[(&str, &str)]) -> Vec<LoweringError> {
     routed(system, routes, &drive()).map(drop).unwrap_err()
 }
 
@@ -76,7 +76,7 @@ fn a_direct_switch_makes_nobody_wait() {
         let system = [("host", server("")), ("tds", target()), ("san", san)];
         let four: Vec<Coming> = (0..4).map(|_| at(0, 0, Op::Read, 8)).collect();
         let accounts = by_events(&graph(&system, &[("host", "tds")]), &["host→tds"], &four);
-        accounts.iter().map(|spent| spent.total().0 as f64 - 1e6).collect::<Vec<_>>()
+        accounts.iter().map(|breakdown| breakdown.total().0 as f64 - 1e6).collect::<Vec<_>>()
     };
     let direct = of(switch(r#""host", "tds""#, r#", "form": "direct""#));
     direct.iter().for_each(|found| is_near(*found, COMMAND_NS + DATA_NS + STATUS_NS));
@@ -174,7 +174,7 @@ fn ways_are_shared_by_policy() {
         let requests: Vec<Coming> = (0..40).map(|n| at(n * 300_000, 0, Op::Write, 8)).collect();
         let accounts = by_events(&graph, &["host→tds"], &requests);
         let right = graph.named("right").unwrap();
-        let through = |spent: &&Spent| spent.spans().any(|(id, ..)| id == right);
+        let through = |breakdown: &&Breakdown| breakdown.spans().any(|(id, ..)| id == right);
         accounts.iter().filter(through).count()
     };
     assert_eq!([of("round_robin"), of("first")], [20, 0]);
@@ -193,8 +193,8 @@ fn a_queue_depth_holds_commands_back() {
     let accounts = by_events(&graph(&system, &[("host", "tds")]), &["host→tds"], &three);
     let blocked: Vec<u64> = accounts
         .iter()
-        .map(|spent| {
-            spent.spans().filter(|(_, what, _)| *what == What::Blocked).map(|(.., span)| span.0).sum()
+        .map(|breakdown| {
+            breakdown.spans().filter(|(_, what, _)| *what == TimeKind::Blocked).map(|(.., span)| span.0).sum()
         })
         .collect();
     assert_eq!(blocked, [0, 0, accounts[0].total().0]);
@@ -209,7 +209,7 @@ fn completions_are_told_together() {
     let of = |many: u64| {
         let requests: Vec<Coming> = (0..many).map(|n| at(n * 30_000, 0, Op::Read, 1)).collect();
         let accounts = by_events(&graph, &["host→tds"], &requests);
-        (0..many).zip(&accounts).map(|(n, spent)| n * 30_000 + spent.total().0).collect::<Vec<_>>()
+        (0..many).zip(&accounts).map(|(n, breakdown)| n * 30_000 + breakdown.total().0).collect::<Vec<_>>()
     };
     let three = of(3);
     assert!(three[2] - three[0] <= 10_000, "told at once, the interrupt first: {three:?}");
@@ -260,7 +260,8 @@ fn a_unit_as_large_as_an_array_concatenates() {
     let read = |address: u64| (Nanos(0), 0, Block { op: Op::Read, address, bytes: 8 * KIB });
     let y = graph.named("y").unwrap();
     let accounts = by_events(&graph, &["volume"], &[read(gib - 8 * KIB), read(gib), read(gib - 4 * KIB)]);
-    let on_y: Vec<bool> = accounts.iter().map(|spent| spent.spans().any(|(id, ..)| id == y)).collect();
+    let on_y: Vec<bool> =
+        accounts.iter().map(|breakdown| breakdown.spans().any(|(id, ..)| id == y)).collect();
     assert_eq!(on_y[..2], [false, true]);
     assert_eq!(graph.view(graph.named("volume").unwrap()).capacity().0, 2 * gib);
 }
@@ -268,7 +269,7 @@ fn a_unit_as_large_as_an_array_concatenates() {
 #[test]
 fn impossible_fabrics_are_refused() {
     let host = || ("host", server(""));
-    let only = |system: &[(&str, ComponentSpec)], routes: &[(&str, &str)]| mistakes(system, routes).remove(0);
+    let only = |system: &[(&str, ComponentSpec)], routes: &[(&str, &str)]| errors(system, routes).remove(0);
     let none = only(&[("san", switch("", ""))], &[]);
     assert!(none.message.contains("at least one neighbour"), "{}", none.message);
     let itself = only(&[("san", switch(r#""san""#, ""))], &[]);
@@ -375,14 +376,14 @@ proptest! {
                     at(*ns, number, if *write { Op::Write } else { Op::Read }, *kib)
                 };
                 let requests: Vec<Coming> = asked.iter().enumerate().map(coming).collect();
-                for (spent, (_, _, block)) in by_events(&graph, &targets, &requests).iter().zip(&requests) {
+                for (breakdown, (_, _, block)) in by_events(&graph, &targets, &requests).iter().zip(&requests) {
                     let least = block.bytes as f64 * BYTE_NS;
-                    prop_assert!(spent.total().0 as f64 > least, "{} ns for {} B", spent.total().0, block.bytes);
+                    prop_assert!(breakdown.total().0 as f64 > least, "{} ns for {} B", breakdown.total().0, block.bytes);
                 }
             }
-            Err(mistakes) => {
-                let cannot = mistakes.iter().all(|mistake| mistake.message.contains("cannot reach"));
-                prop_assert!(cannot, "{mistakes:?}");
+            Err(errors) => {
+                let cannot = errors.iter().all(|error| error.message.contains("cannot reach"));
+                prop_assert!(cannot, "{errors:?}");
             }
         }
     }

@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 
 use crate::common::{drive, graph, routed, slow_disk};
-use headrace_kernel::{Sim, Stream};
+use headrace_kernel::{RngStream, Sim};
 use headrace_storage::array::{ArraySpec, DeclusteredSpec, Level, Precedence, RebuildSpec, Via};
 use headrace_storage::graph::Copies;
 use headrace_storage::link::LinkSpec;
 use headrace_storage::{
-    Arena, Change, ComponentSpec, Event, Graph, Happening, Meter, Place, Site, Slots, Timeline,
+    Arena, Change, ComponentSpec, Event, Graph, HealthEvent, Meter, NodeContext, SimContext, Slots, Timeline,
 };
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Ask, Block, Op, Spent};
+use headrace_work::{Block, Breakdown, Op, Request};
 use proptest::prelude::*;
 
 const UNIT: u64 = 4096;
@@ -36,8 +36,8 @@ fn bare(level: Level, disks: u32) -> ArraySpec {
 /// What a run did.
 struct Run {
     /// The account of each request.
-    spent: Vec<Spent>,
-    happenings: Vec<Happening>,
+    breakdown: Vec<Breakdown>,
+    health_events: Vec<HealthEvent>,
     /// Meters of the array at the end.
     meters: Vec<(&'static str, Meter)>,
     state: Option<&'static str>,
@@ -57,7 +57,7 @@ impl Run {
     }
 
     fn failed(&self) -> Vec<bool> {
-        self.spent.iter().map(Spent::has_failed).collect()
+        self.breakdown.iter().map(Breakdown::has_failed).collect()
     }
 }
 
@@ -75,9 +75,9 @@ fn run_at(
     changes: &[(Nanos, &str, Change)],
 ) -> Run {
     let sim = Sim::new();
-    let site = Site::new(&sim, 1, Timeline::default());
-    let (places, slots) = (Place::of_all(graph, &site), Slots::of(graph));
-    let arena = Arena::build(graph, &site, &places, &slots);
+    let shared = SimContext::new(&sim, 1, Timeline::default());
+    let (contexts, slots) = (NodeContext::of_all(graph, &shared), Slots::of(graph));
+    let arena = Arena::build(graph, &shared, &contexts, &slots);
     let volume = graph.named(target).unwrap();
     let edge = arena.edge_to(volume);
     let accounts = RefCell::new(vec![None; requests.len()]);
@@ -93,13 +93,13 @@ fn run_at(
     for (number, &(at, op, address, bytes)) in requests.iter().enumerate() {
         s.spawn(async move {
             s.until(at).await;
-            let ask = Ask::new(
-                Stream::named(1, "users", "requests").key(number as u64),
+            let request = Request::new(
+                RngStream::named(1, "users", "requests").key(number as u64),
                 Block { op, address, bytes },
             );
-            let mut spent = Spent::from(s.now());
-            e.serve(&ask, &mut spent).await;
-            let before = a.borrow_mut()[number].replace(spent);
+            let mut breakdown = Breakdown::from(s.now());
+            e.serve(&request, &mut breakdown).await;
+            let before = a.borrow_mut()[number].replace(breakdown);
             assert!(before.is_none(), "request {number} ends twice");
         });
     }
@@ -109,18 +109,19 @@ fn run_at(
     for id in arena.ids() {
         let all = arena.ids().flat_map(|from| arena.edges(from)).chain([e]);
         let into = all.filter(|edge| edge.to() == id).map(|edge| edge.sent());
-        let (asks, bytes) = into.fold((0, 0), |sum, flow| (sum.0 + flow.asks, sum.1 + flow.bytes));
-        let received = arena.place(id).received();
-        assert_eq!((received.asks, received.bytes), (asks, bytes), "{}", arena.place(id).path);
-        assert!(arena.place(id).answered().asks <= received.asks);
-        given.push(asks);
+        let (requests, bytes) = into.fold((0, 0), |sum, flow| (sum.0 + flow.requests, sum.1 + flow.bytes));
+        let received = arena.context(id).received();
+        assert_eq!((received.requests, received.bytes), (requests, bytes), "{}", arena.context(id).path);
+        assert!(arena.context(id).answered().requests <= received.requests);
+        given.push(requests);
     }
     let mut meters = Vec::new();
-    arena.metered(volume).meters(s.now(), &mut |name, meter| meters.push((name, meter)));
-    let (happenings, state) = (arena.happenings(0), arena.metered(volume).state());
+    arena.probe(volume).meters(s.now(), &mut |name, meter| meters.push((name, meter)));
+    let (health_events, state) = (arena.health_events(0), arena.probe(volume).state());
     s.finish();
-    let spent = accounts.take().into_iter().map(|spent| spent.expect("every request ends")).collect();
-    Run { spent, happenings, meters, state, given }
+    let breakdown =
+        accounts.take().into_iter().map(|breakdown| breakdown.expect("every request ends")).collect();
+    Run { breakdown, health_events, meters, state, given }
 }
 
 fn volume(spec: ArraySpec) -> Graph {
@@ -132,7 +133,7 @@ fn disk(number: usize) -> String {
 }
 
 fn events(run: &Run) -> Vec<(u64, Event)> {
-    run.happenings.iter().map(|happening| (happening.at.0 / 1_000_000, happening.what)).collect()
+    run.health_events.iter().map(|happening| (happening.at.0 / 1_000_000, happening.what)).collect()
 }
 
 /// A read that is on its way to a disk that fails is answered from the others: 10 ms until the array sees that no answer comes, 10 ms for
@@ -145,8 +146,8 @@ fn a_read_in_flight_is_done_another_way() {
         &[(ms(5), "volume/station[0]", Change::Fails)],
     );
     assert_eq!(found.failed(), [false, false]);
-    assert_eq!(found.spent[0].total(), ms(20));
-    assert_eq!(found.spent[1].total(), ms(10), "the array knows, and asks the three others");
+    assert_eq!(found.breakdown[0].total(), ms(20));
+    assert_eq!(found.breakdown[1].total(), ms(10), "the array knows, and asks the three others");
     assert_eq!(found.given[1..], [1, 2, 2, 2]);
     assert_eq!(found.state, Some("degraded"));
 }
@@ -156,7 +157,7 @@ fn a_read_in_flight_is_done_another_way() {
 fn levels_answer_as_they_promise() {
     let fails = [(ms(5), "volume/station[0]", Change::Fails)];
     let read = [(ms(0), Op::Read, 0, UNIT)];
-    assert_eq!(run(&volume(spec(Level::Raid1, 2)), &read, &fails).spent[0].total(), ms(20));
+    assert_eq!(run(&volume(spec(Level::Raid1, 2)), &read, &fails).breakdown[0].total(), ms(20));
     let found = run(&volume(bare(Level::Raid0, 2)), &read, &fails);
     assert_eq!(found.failed(), [true]);
     let write = [(ms(0), Op::Write, 0, UNIT)];
@@ -222,7 +223,7 @@ fn a_hot_spare_stands_in() {
     let with_spare = ArraySpec { spares: 1, ..spec(Level::Raid5, 4) };
     let fails = [(ms(10), "volume/station[1]", Change::Fails)];
     let found = run(&volume(with_spare.clone()), &[(ms(5000), Op::Read, UNIT, UNIT)], &fails);
-    assert_eq!((found.failed(), found.spent[0].total(), found.state), (vec![false], ms(10), None));
+    assert_eq!((found.failed(), found.breakdown[0].total(), found.state), (vec![false], ms(10), None));
     assert_eq!(found.given[5], 12 + 1, "the spare was written, and read");
     let twice = [
         fails[0],
@@ -230,7 +231,7 @@ fn a_hot_spare_stands_in() {
         (ms(7000), "volume/station[1]", Change::Returns),
     ];
     let found = run(&volume(with_spare), &[(ms(9000), Op::Read, 2 * UNIT, UNIT)], &twice);
-    assert_eq!((found.spent[0].total(), found.state), (ms(10), None), "the first disk is the spare now");
+    assert_eq!((found.breakdown[0].total(), found.state), (ms(10), None), "the first disk is the spare now");
 }
 
 /// Without a spare left a second failure loses no more than the level does not survive.
@@ -263,7 +264,7 @@ fn a_path_that_fails_is_gone_round() {
     let found = run(&graph, &reads, &changes);
     assert_eq!(found.failed(), [false, false, false, true, false, false]);
     // The first read was on its way back over `a`: its data takes 1.024 ms; it is done again over `b`.
-    assert_eq!(found.spent[0].total(), ms(22) + Nanos(48_000));
+    assert_eq!(found.breakdown[0].total(), ms(22) + Nanos(48_000));
     assert_eq!(found.state, None, "no disk has missed anything");
 }
 
@@ -301,8 +302,8 @@ fn a_port_that_fails_is_gone_round() {
         let found = run_at("host→tds", &graph, &writes, &changes);
         assert_eq!(found.failed(), [false, false, false, true, false, false], "{port}");
         // The first was crossing the left switch, and goes a second time.
-        assert_eq!(found.spent[0].total(), ms(10) + wire + wire, "{port}");
-        assert_eq!(found.spent[1].total(), ms(10) + wire, "{port}");
+        assert_eq!(found.breakdown[0].total(), ms(10) + wire + wire, "{port}");
+        assert_eq!(found.breakdown[1].total(), ms(10) + wire, "{port}");
     }
 }
 
@@ -313,12 +314,12 @@ fn a_request_without_an_answer_goes_another_way() {
     let write = [(Nanos::ZERO, Op::Write, 0, UNIT)];
     let (quick, slow) = (ms(10) + Nanos(UNIT * 10), ms(1010));
     let found = run_at("host→tds", &patient, &write, &[]);
-    assert_eq!((found.spent[0].total(), found.meter("sent_again")), (ms(50) + quick, 1));
+    assert_eq!((found.breakdown[0].total(), found.meter("sent_again")), (ms(50) + quick, 1));
     let found = run_at("host→tds", &patient, &write, &[(Nanos::ZERO, "right", Change::Fails)]);
-    assert_eq!((found.spent[0].total(), found.meter("sent_again")), (slow, 0));
+    assert_eq!((found.breakdown[0].total(), found.meter("sent_again")), (slow, 0));
     // The right way fails once the left one was given up: what is left is tried again, and waited for.
     let found = run_at("host→tds", &patient, &write, &[(ms(51), "right", Change::Fails)]);
-    assert!(!found.spent[0].has_failed() && found.spent[0].total() > slow);
+    assert!(!found.breakdown[0].has_failed() && found.breakdown[0].total() > slow);
 }
 
 /// Foreground first: while hosts keep the array busy the rebuild goes on at its minimum rate only.
@@ -331,7 +332,7 @@ fn a_rebuild_lets_hosts_go_first() {
         let busy: Vec<_> = (0..200).map(|n| (ms(n * 10), Op::Read, 0, UNIT)).collect();
         let changes = [(ms(5), "volume/station[3]", Change::Replaced)];
         let found = run(&volume(ArraySpec { rebuild: Some(rebuild), ..array }), &busy, &changes);
-        let mean = found.spent.iter().map(|spent| spent.total().ms()).sum::<f64>() / 200.0;
+        let mean = found.breakdown.iter().map(|breakdown| breakdown.total().ms()).sum::<f64>() / 200.0;
         (events(&found).pop().unwrap().0, mean)
     };
     let (equal, foreground) = (first(Precedence::Equal), first(Precedence::ForegroundFirst));
@@ -439,19 +440,19 @@ proptest! {
         let requests: Vec<_> = requests.into_iter().map(|(us, write, bytes)| {
             (Nanos(us * 1000), if write { Op::Write } else { Op::Read }, 0, bytes)
         }).collect();
-        let places = [
+        let contexts = [
             "left", "left/tds out", "left/tds in", "left/host in", "left/host out",
             "right", "right/tds out", "right/tds in", "right/host out",
         ];
         let changes: Vec<_> = faults.iter().map(|&(us, which, fails)| {
-            (Nanos(us * 1000), places[which], if fails { Change::Fails } else { Change::Returns })
+            (Nanos(us * 1000), contexts[which], if fails { Change::Fails } else { Change::Returns })
         }).collect();
         let found = run_at("host→tds", &graph, &requests, &changes);
         let answered = found.failed().iter().filter(|failed| !**failed).count() as u64;
         let disk = graph.named("tds").unwrap().index();
         prop_assert!(found.given[disk] >= answered, "{} of {answered} came to the disk", found.given[disk]);
         for side in ["left", "right"] {
-            if faults.iter().all(|(_, which, fails)| !fails || !places[*which].starts_with(side)) {
+            if faults.iter().all(|(_, which, fails)| !fails || !contexts[*which].starts_with(side)) {
                 prop_assert!(!found.failed().contains(&true), "{side} works all the time");
             }
         }

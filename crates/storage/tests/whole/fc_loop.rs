@@ -5,9 +5,9 @@ use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::fc_loop::{FcLoopSpec, Policy};
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
-use headrace_storage::{ComponentSpec, Graph, Mistake};
+use headrace_storage::{ComponentSpec, Graph, LoweringError};
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, DrawnTime, Op, Spent, TimeSpec};
+use headrace_work::{Block, Breakdown, DrawnTime, Op, TimeSpec};
 use proptest::prelude::*;
 
 const UNIT: u64 = 128 * 1024;
@@ -39,7 +39,7 @@ fn system(spec: FcLoopSpec, of: Copies, disks: u32) -> Graph {
     graph(&[("tds", array(of, disks)), ("loop", ComponentSpec::FcLoop(spec))], &drive())
 }
 
-fn mistakes(system: &[(&str, ComponentSpec)]) -> Vec<Mistake> {
+fn errors(system: &[(&str, ComponentSpec)]) -> Vec<LoweringError> {
     lowered(system, &drive()).map(drop).unwrap_err()
 }
 
@@ -91,7 +91,7 @@ fn a_long_loop_without_credit_stalls() {
 fn rates_are_those_of_fibre_channel() {
     let of = |rate: &str| on_the_loop(&format!(r#"{{"rate": "{rate}"}}"#), Op::Read, 65536);
     assert_eq!([of("2 Gb/s"), of("2.125 Gb/s")], [of("200 MB/s"); 2]);
-    let refused = |text: &str| mistakes(&[("loop", ComponentSpec::FcLoop(a_loop(text)))]).remove(0);
+    let refused = |text: &str| errors(&[("loop", ComponentSpec::FcLoop(a_loop(text)))]).remove(0);
     let rate = refused(r#"{"rate": "3 Gb/s"}"#);
     assert!(rate.message.contains("no Fibre Channel loop has a rate of 375 MB/s"), "{}", rate.message);
     assert_eq!(rate.help.as_deref(), Some("use `1 Gb/s`, `2 Gb/s` or `4 Gb/s`"));
@@ -104,10 +104,10 @@ fn rates_are_those_of_fibre_channel() {
 fn a_loop_has_127_ports() {
     let fc = || ("loop", ComponentSpec::FcLoop(a_loop(r#"{"rate": "1 Gb/s"}"#)));
     assert_eq!(system(a_loop(r#"{"rate": "1 Gb/s"}"#), one_ms(), 126).nodes.len(), 128);
-    let one = mistakes(&[("tds", array(one_ms(), 127)), fc()]);
+    let one = errors(&[("tds", array(one_ms(), 127)), fc()]);
     assert_eq!(one[0].field, ["system", "loop"]);
     assert!(one[0].message.contains("`loop` would have 128 ports"), "{}", one[0].message);
-    let two = mistakes(&[("left", array(one_ms(), 63)), fc(), ("right", array(one_ms(), 63))]);
+    let two = errors(&[("left", array(one_ms(), 63)), fc(), ("right", array(one_ms(), 63))]);
     assert!(two[0].message.contains("would have 128 ports"), "{}", two[0].message);
 }
 
@@ -134,12 +134,12 @@ struct Tenancy {
 }
 
 /// The tenancies of requests that stay on one disk each, in order.
-fn tenancies(graph: &Graph, requests: &[Coming], accounts: &[Spent], disks: u64) -> Vec<Tenancy> {
+fn tenancies(graph: &Graph, requests: &[Coming], accounts: &[Breakdown], disks: u64) -> Vec<Tenancy> {
     let fc = graph.named("loop").unwrap();
-    let of_one = |(coming, spent): (&Coming, &Spent)| {
+    let of_one = |(coming, breakdown): (&Coming, &Breakdown)| {
         let disk = 1 + (coming.2.address / UNIT % disks) as usize;
         let alternate = [0, disk].into_iter().cycle();
-        visits_of(fc, spent)
+        visits_of(fc, breakdown)
             .into_iter()
             .zip(alternate)
             .map(move |((asked, began, ended), port)| Tenancy { port, asked, began, ended })

@@ -1,4 +1,4 @@
-//! Random systems: whatever is built of rooms, accounts add up, what is sent arrives, and order and numbers are as promised.
+//! Random systems: whatever is built of components, accounts add up, what is sent arrives, and order and numbers are as promised.
 
 use crate::common::{Coming, by_events, graph, lowered};
 use headrace_storage::array::{ArraySpec, Level, Queueing, ReadFrom, Via};
@@ -42,9 +42,7 @@ fn a_part_of_a_sector_is_refused() {
         let shelf = ArraySpec::new(Level::Raid0, copies(disk(Positioning::Addressed)), Some(2), Bytes(UNIT));
         let of = if inner { ComponentSpec::Array(shelf) } else { disk(Positioning::Mechanical) };
         let tds = ArraySpec::new(Level::Raid5, copies(of), Some(3), Bytes(unit));
-        lowered(&[("tds", ComponentSpec::Array(tds))], &drive())
-            .err()
-            .map(|mistakes| mistakes[0].message.clone())
+        lowered(&[("tds", ComponentSpec::Array(tds))], &drive()).err().map(|errors| errors[0].message.clone())
     };
     for inner in [false, true] {
         let message = "a stripe unit of 100 B is less than a sector of 512 B";
@@ -139,10 +137,10 @@ fn requests() -> impl Strategy<Value = Vec<Coming>> {
     let one = (0u64..30_000_000, 0usize..3, any::<bool>(), 0u64..4000, 1u64..40);
     prop::collection::vec(one, 1..60).prop_map(|all| {
         let mut now = Nanos::ZERO;
-        let coming = |(gap, target, write, place, sectors)| {
+        let coming = |(gap, target, write, context, sectors)| {
             now += Nanos(gap);
             let op = if write { Op::Write } else { Op::Read };
-            (now, target, Block { op, address: place * 16 * 1024, bytes: sectors * 8192 })
+            (now, target, Block { op, address: context * 16 * 1024, bytes: sectors * 8192 })
         };
         all.into_iter().map(coming).collect()
     })
@@ -156,9 +154,9 @@ proptest! {
     #[test]
     fn accounts_add_up_and_nothing_is_lost(graph in system(), requests in requests()) {
         let accounts = by_events(&graph, &["both", "east", "west"], &requests);
-        for spent in accounts {
-            let legs: Nanos = spent.spans().fold(Nanos::ZERO, |sum, (_, _, span)| sum + span);
-            prop_assert_eq!(legs, spent.total());
+        for breakdown in accounts {
+            let legs: Nanos = breakdown.spans().fold(Nanos::ZERO, |sum, (_, _, span)| sum + span);
+            prop_assert_eq!(legs, breakdown.total());
         }
     }
 

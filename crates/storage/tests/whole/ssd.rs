@@ -93,8 +93,8 @@ fn the_slower_of_drive_and_port_sets_the_rate() {
         json!({"written": "0 %", "device": {"interface": "nvme_gen4_x4"}, "interface": "nvme_gen3_x4"});
     let packets = 16 * (256 + 26);
     is_near(response(nvme, Op::Read, 0, PAGE), 20 * US + (f64::from(packets) / 3.938_462) as u64);
-    let mistakes = lowered(&[("drive", component(empty("nvme_gen3_x4")))], &drive()).unwrap_err();
-    assert_eq!(mistakes[0].message, "a SATA drive does not fit an NVMe port, nor the other way round");
+    let errors = lowered(&[("drive", component(empty("nvme_gen3_x4")))], &drive()).unwrap_err();
+    assert_eq!(errors[0].message, "a SATA drive does not fit an NVMe port, nor the other way round");
 }
 
 /// Reads and writes of a SATA drive share the wire, those of an NVMe drive do not.

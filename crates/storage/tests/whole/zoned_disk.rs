@@ -2,8 +2,8 @@
 //! recursion against events.
 
 use crate::common::{Coming, by_events, by_recursion, graph};
-use headrace_analytic::{Law, Mg1};
-use headrace_kernel::Stream;
+use headrace_analytic::{Distribution, Mg1};
+use headrace_kernel::RngStream;
 use headrace_storage::array::{ArraySpec, FirstUnit, Level, Queueing};
 use headrace_storage::disk::{DeviceRef, DiskNumbers, DiskSpec, Positioning, SeekTimes, Sourced};
 use headrace_storage::graph::Copies;
@@ -62,7 +62,7 @@ fn array(disks: u32, queueing: Queueing) -> Graph {
 }
 
 /// How long a request holds what is named `tds`.
-fn law(graph: &Graph, op: Op, blocks: u64) -> Law {
+fn distribution(graph: &Graph, op: Op, blocks: u64) -> Distribution {
     let bytes = blocks * BLOCK;
     let load = Load {
         stream: "users".to_owned(),
@@ -76,7 +76,7 @@ fn law(graph: &Graph, op: Op, blocks: u64) -> Law {
         sessions: None,
     };
     match graph.view(graph.named("tds").unwrap()).model(&load) {
-        Ok(Model::Single { law, .. }) => law,
+        Ok(Model::Single { distribution, .. }) => distribution,
         other => panic!("{other:?}"),
     }
 }
@@ -97,7 +97,7 @@ fn the_law_has_the_moments_of_the_corrected_formulas() {
         (Op::Write, 1, 16.132, 17.803),
         (Op::Write, 20, 55.009, 89.617),
     ] {
-        let queue = Mg1::new(0.01, law(&disk, op, blocks)).unwrap();
+        let queue = Mg1::new(0.01, distribution(&disk, op, blocks)).unwrap();
         close(queue.service().mean(), service, 0.02, "E[S]");
         close(queue.mean_response(), response, if blocks == 40 { 0.5 } else { 0.05 }, "R");
     }
@@ -107,11 +107,11 @@ fn the_law_has_the_moments_of_the_corrected_formulas() {
 #[test]
 fn coupling_leaves_the_mean_and_raises_the_spread() {
     for (blocks, independent, coupled) in [(1, 4.339, 4.391), (10, 5.973, 6.332), (20, 9.32, 9.79)] {
-        let laws =
-            [Positioning::Independent, Positioning::Coupled].map(|way| law(&disk(way), Op::Read, blocks));
-        close(laws[1].mean(), laws[0].mean(), 0.01, "mean");
-        close(laws[0].sd(), independent, 0.15, "independent");
-        close(laws[1].sd(), coupled, 0.15, "coupled");
+        let distributions = [Positioning::Independent, Positioning::Coupled]
+            .map(|way| distribution(&disk(way), Op::Read, blocks));
+        close(distributions[1].mean(), distributions[0].mean(), 0.01, "mean");
+        close(distributions[0].sd(), independent, 0.15, "independent");
+        close(distributions[1].sd(), coupled, 0.15, "coupled");
     }
 }
 
@@ -124,17 +124,17 @@ fn the_largest_part_has_the_mean_of_the_table() {
         (4, Op::Write, 10, 24.09),
         (2, Op::Write, 10, 27.11),
     ] {
-        close(law(&array(disks, Queueing::SplitMerge), op, blocks).mean(), expected, 0.1, "E[max]");
+        close(distribution(&array(disks, Queueing::SplitMerge), op, blocks).mean(), expected, 0.1, "E[max]");
     }
 }
 
 /// `n` Poisson requests of `blocks` reads.
 fn poisson(blocks: u64, rate_per_ms: f64, n: u64) -> Vec<Coming> {
-    let mut draws = Stream::named(1, "users", "arrivals").draws();
+    let mut draws = RngStream::named(1, "users", "arrivals").draws();
     let mut now = Nanos::ZERO;
     let block = |i| {
-        let place = Stream::named(1, "users", "addresses").of(i).below(3_800_000);
-        Block { op: Op::Read, address: place * BLOCK, bytes: blocks * BLOCK }
+        let context = RngStream::named(1, "users", "addresses").of(i).below(3_800_000);
+        Block { op: Op::Read, address: context * BLOCK, bytes: blocks * BLOCK }
     };
     let coming = |i| {
         now += Nanos::from_ms(draws.exponential() / rate_per_ms);
@@ -156,7 +156,7 @@ fn the_recursion_gives_what_events_give_request_by_request() {
     }
 }
 
-/// Sampling agrees with the law it samples, and the queue with Pollaczek and Khinchine, over 10⁶ requests.
+/// Sampling agrees with the distribution it samples, and the queue with Pollaczek and Khinchine, over 10⁶ requests.
 #[test]
 fn a_million_requests_agree_with_theory() {
     for (graph, blocks) in [
@@ -166,8 +166,8 @@ fn a_million_requests_agree_with_theory() {
         (array(3, Queueing::SplitMerge), 5),
     ] {
         let accounts = by_recursion(&graph, "tds", &poisson(blocks, 0.01, 1_000_000));
-        let mean = accounts.iter().map(|spent| spent.total().ms()).sum::<f64>() / 1e6;
-        let queue = Mg1::new(0.01, law(&graph, Op::Read, blocks)).unwrap();
+        let mean = accounts.iter().map(|breakdown| breakdown.total().ms()).sum::<f64>() / 1e6;
+        let queue = Mg1::new(0.01, distribution(&graph, Op::Read, blocks)).unwrap();
         close(mean, queue.mean_response(), 0.5, "mean response");
     }
 }
@@ -178,7 +178,7 @@ fn writes_seek_longer_and_uniform_tracks_work() {
     let mut flat = numbers();
     flat.media_rate_inner = flat.media_rate_outer.clone();
     let flat = graph(&[("tds", disk_spec(Positioning::Coupled))], &flat);
-    let (read, write) = (law(&flat, Op::Read, 1).mean(), law(&flat, Op::Write, 1).mean());
+    let (read, write) = (distribution(&flat, Op::Read, 1).mean(), distribution(&flat, Op::Write, 1).mean());
     assert!(write > read + 0.3, "{read} {write}");
     // E√|x − y| = 8/15 for uniform x, y: 0.734 + 16.266·8/15 of seek, half a turn, and 256 sectors.
     close(read, 0.734 + 16.266 * 8.0 / 15.0 + 8.3333 / 2.0 + 256.0 * 0.005976, 0.1, "uniform tracks");

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from headrace.mistakes import read_text, refusal, refuse_endless
+from headrace.errors import read_text, refusal, refuse_endless
 
 TOKEN = re.compile(r"[\[\]{}=,]|[^\[\]{}=,\s][^\[\]{}=,\n]*")
 

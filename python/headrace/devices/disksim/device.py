@@ -14,7 +14,7 @@ from headrace.devices import device_file
 from headrace.devices.disksim import electronics, seeks
 from headrace.devices.disksim.blocks import Block, Reader
 from headrace.devices.disksim.electronics import SECTOR, ms
-from headrace.mistakes import refusal
+from headrace.errors import refusal
 
 # The rates of a DiskSim file contain the bus and the host on which its drive was measured.
 BUS = "its rates are those of the rig on which the drive was measured, not the most that the drive can do"

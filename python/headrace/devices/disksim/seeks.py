@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 from headrace.devices.disksim.blocks import Block
-from headrace.mistakes import read_text, refusal, refuse_endless
+from headrace.errors import read_text, refusal, refuse_endless
 
 Curve = list[tuple[int, float]]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from headrace import _core
+from headrace.errors import refusal
 from headrace.logs.formats.form import Format, Split, is_duration
-from headrace.mistakes import refusal
 
 OURS = {
     "time": "time_s", "op": "op", "user": "user", "host": "host", "file": "file", "bytes": "bytes",

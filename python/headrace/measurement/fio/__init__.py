@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from headrace.errors import refusal
 from headrace.measurement.fio import blkparse, iolog, jobs, logs, results
 from headrace.measurement.fio.sections import SECTION
 from headrace.measurement.fio.traced import Traced
-from headrace.mistakes import refusal
 
 __all__ = ["JOB", "LOGS", "RESULT", "Traced", "job", "kind", "measurement", "trace"]
 

@@ -8,9 +8,9 @@ import re
 from array import array
 from pathlib import Path
 
+from headrace.errors import refusal
 from headrace.measurement.fio.lines import Lines
 from headrace.measurement.fio.traced import Traced
-from headrace.mistakes import refusal
 
 FIRST = re.compile(r"fio version (\d+) iolog")
 MANAGING = ("add", "open", "close")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace.devices import catalogue
+from headrace.errors import refusal
 from headrace.measurement.fio import sections
 from headrace.measurement.fio.options import (
     ASYNCHRONOUS,
@@ -20,7 +21,6 @@ from headrace.measurement.fio.options import (
 from headrace.measurement.fio.pace import MIXED, READ, WRITE, Pace, by_direction
 from headrace.measurement.fio.sections import Job
 from headrace.measurement.fio.values import Remarks, Values
-from headrace.mistakes import refusal
 
 Json = dict[str, Any]
 NAME = re.compile(r"[^A-Za-z0-9_-]+")

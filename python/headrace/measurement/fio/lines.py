@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from headrace.mistakes import refusal
+from headrace.errors import refusal
 
 COMPRESSED = {b"\x1f\x8b": "gunzip", b"\x28\xb5\x2f\xfd": "zstd -d", b"BZ": "bunzip2"}
 CUT_OFF = "the file is cut off, or still being written: copy it again when fio has ended"

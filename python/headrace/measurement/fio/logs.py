@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from headrace.errors import refusal
 from headrace.measurement.fio.lines import Lines
 from headrace.measurement.fio.traced import Traced
-from headrace.mistakes import refusal
 
 LINE = re.compile(r"\d+, *\d+, *\d+")
 NS_PER_MS = 1_000_000

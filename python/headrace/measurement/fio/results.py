@@ -7,10 +7,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from headrace.errors import read_text, refusal
 from headrace.measurement.fio import quantities
 from headrace.measurement.fio.options import DEFAULT_ENGINE, SYNCHRONOUS
 from headrace.measurement.points import PERCENTILES, Measurement
-from headrace.mistakes import read_text, refusal
 
 Json = dict[str, Any]
 

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from headrace.errors import read_text, refusal
 from headrace.measurement.fio.options import ALIASES
-from headrace.mistakes import read_text, refusal
 
 SECTION = re.compile(r"\[([^\]]+)\]\s*(?:[#;].*)?$")
 COMMENT = re.compile(r"[#;].*")

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
+from headrace.errors import refusal
 from headrace.measurement.fio import quantities
 from headrace.measurement.fio.sections import Job
-from headrace.mistakes import refusal
 
 # Remarks on a job file, each once, in order.
 Remarks = dict[str, None]

@@ -11,7 +11,7 @@ from typing import Any
 from headrace import Scenario, scenario
 from headrace._core import ScenarioError
 from headrace.measurement import Measurement, comparison, fitting
-from headrace.measurement.taking import Plan, measure
+from headrace.measurement.benchmark import Plan, measure
 from headrace.study import Claim, Judged, Obtained, Study, verdict
 
 Json = dict[str, Any]

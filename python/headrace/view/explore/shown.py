@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from headrace._core import ScenarioError
+from headrace.errors import printable
 from headrace.experiment.compare import Comparison
 from headrace.experiment.table import Table
 from headrace.explore.design import Json
 from headrace.explore.fields import Field
-from headrace.mistakes import printable
 from headrace.results import Results
 from headrace.scenario import Scenario
 from headrace.view.pages import run as pages

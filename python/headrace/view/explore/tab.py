@@ -16,8 +16,8 @@ from headrace.explore import saving
 from headrace.explore.design import History, Json, command
 from headrace.explore.document import edited
 from headrace.explore.fields import Field, Value
-from headrace.explore.narrowing import SWEPT, Found, Narrowing, spread
 from headrace.explore.offered import offered
+from headrace.explore.progressive import SWEPT, Found, ProgressiveRun, spread
 from headrace.view.explore import shown
 from headrace.view.explore.controls import Controls
 from headrace.view.explore.elements import Drawer, button, part
@@ -39,7 +39,7 @@ class Tab:
     def __init__(self, file: Path, changes: Json) -> None:
         self.file, self.changes = file, changes
         self.history: History | None = None
-        self.narrowing = Narrowing()
+        self.progressive = ProgressiveRun()
         self.found: Found | None = None
         """The last that was found of the present design with results."""
         self.chosen = ""
@@ -56,7 +56,7 @@ class Tab:
 
     def close(self) -> None:
         """End what runs for it, and show nothing more."""
-        self.narrowing.stop()
+        self.progressive.stop()
         self.begun += 1
 
     # The page.
@@ -163,7 +163,7 @@ class Tab:
     def _run(self, against: scenarios.Scenario | None) -> None:
         self.begun += 1
         begun, tell = self.begun, self.loop.call_soon_threadsafe
-        self.narrowing.start(self.present, against, lambda found: tell(self.hear, begun, found))
+        self.progressive.start(self.present, against, lambda found: tell(self.hear, begun, found))
 
     def _against(self) -> scenarios.Scenario | None:
         """Return A, where the present design is another."""
@@ -219,7 +219,7 @@ class Tab:
         self.sweeping.set_content(f'<p class="dim">sweeping {html.escape(field.place)} …</p>')
         self.begun += 1
         begun, tell = self.begun, self.loop.call_soon_threadsafe
-        self.narrowing.sweep(self.present, field, lambda found: tell(self.hear_sweep, begun, field, found))
+        self.progressive.sweep(self.present, field, lambda found: tell(self.hear_sweep, begun, field, found))
 
     async def copy(self, what: Callable[[], str], name: str) -> None:
         """Put a text about the design on the clipboard, and say so once it is there."""
@@ -294,7 +294,7 @@ class Tab:
 
     def show_problems(self, error: ScenarioError) -> None:
         """Say what is wrong; what was found of an earlier design stays, and looks it."""
-        self.narrowing.stop()
+        self.progressive.stop()
         self.begun += 1
         self.answer.set_content("This design cannot be run.")
         self.notes.set_content(shown.problems(error))

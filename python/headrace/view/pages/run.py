@@ -110,7 +110,7 @@ def _response(stream: Json, found: Json, *, alone: bool) -> list[Json]:
     theory = next((theory["mean_ms"] for theory in found["theory"] if theory["stream"] == stream["name"]), None)
     half = response["half_width_ms"]
     beside = [times.half(half, response["mean_ms"])] if half else []
-    beside += [f"theory: {times.told(theory)}"] if theory is not None else []
+    beside += [f"theory: {times.format_time(theory)}"] if theory is not None else []
     late = next(quantile for quantile in response["quantiles_ms"] if quantile["share"] == 0.99)
     return [
         {"name": f"{of}mean", "value": times.rounded(response["mean_ms"], half), "beside": ", ".join(beside)},

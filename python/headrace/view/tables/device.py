@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headrace.times import told
+from headrace.times import format_time
 
 Json = dict[str, Any]
 
@@ -10,7 +10,9 @@ Json = dict[str, Any]
 def in_a_sentence(found: Json) -> str:
     """Return what a device is and how long it takes."""
     reads, writes = found["random_read_ms"], found["random_write_ms"]
-    return f"{found['title']}: a random 4 KiB read takes {told(reads)}, a write {told(writes)}, without cache or queue."
+    return (
+        f"{found['title']}: a random 4 KiB read takes {format_time(reads)}, a write {format_time(writes)}, without cache or queue."
+    )
 
 
 def fitted_in_a_sentence(found: Json) -> str:
@@ -24,6 +26,6 @@ def fitted_in_a_sentence(found: Json) -> str:
         single = found["judged"]["measured"]
         said += (
             f"; request by request {single['off_by_a_turn_percent']:.1f} % are off by a turn, the rest agree within "
-            f"{told(single['rest_rms_ms'])} RMS"
+            f"{format_time(single['rest_rms_ms'])} RMS"
         )
     return said + "."

@@ -60,7 +60,7 @@ def _sessions(found: Json) -> str:
     return (
         f"{sessions} in {times.span(of['span_s'])}: "
         f"{busy:.1f} drives busy on average, at most {of['most']} at once; "
-        f"mean {times.told(took['mean_s'] * 1e3)}, median {times.told(took['p50_s'] * 1e3)}."
+        f"mean {times.format_time(took['mean_s'] * 1e3)}, median {times.format_time(took['p50_s'] * 1e3)}."
     )
 
 

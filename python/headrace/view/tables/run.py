@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import floor, log10
 from typing import Any
 
-from headrace.times import Unit, told, unit
+from headrace.times import Unit, format_time, unit
 from headrace.view.words import aligned, amount, level, number, percent
 
 Json = dict[str, Any]
@@ -271,7 +271,7 @@ def _plain(name: str, value: float | None) -> str:
     if "bytes" in name.split("_") and "per" not in name.split("_"):
         return amount(value)
     if scale := TIMES.get(name.rpartition("_")[2]):
-        return told(value * scale)
+        return format_time(value * scale)
     if 0 < value < 0.001:
         return "<0.001"
     return f"{value:,.0f}" if value == int(value) else number(value)

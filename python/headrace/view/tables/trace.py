@@ -50,8 +50,8 @@ def rows(found: Json) -> list[tuple[str, str]]:
     table.append(("most frequent sizes", ", ".join(frequent)))
     table += _place_rows(told["places"]) if told["places"] else [("addresses", "the trace has none")]
     if responses := told["responses"]:
-        quantiles = [f"p{share * 100:.4g} {times.told(ms)}" for share, ms in responses["quantiles_ms"]]
-        table.append(("measured responses", f"mean {times.told(responses['mean_ms'])}, " + ", ".join(quantiles)))
+        quantiles = [f"p{share * 100:.4g} {times.format_time(ms)}" for share, ms in responses["quantiles_ms"]]
+        table.append(("measured responses", f"mean {times.format_time(responses['mean_ms'])}, " + ", ".join(quantiles)))
     return table
 
 

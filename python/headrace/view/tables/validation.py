@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headrace.times import Unit, told, unit
+from headrace.times import Unit, format_time, unit
 
 Json = dict[str, Any]
 
@@ -12,14 +12,14 @@ def in_a_sentence(found: Json) -> str:
     overall = found["overall"]
     said = (
         f"{found['device']} is {overall['mean_error_percent']:+.1f} % off the measured mean of "
-        f"{told(overall['measured_mean_ms'])}, with a demerit of {overall['demerit_percent']:.1f} %"
+        f"{format_time(overall['measured_mean_ms'])}, with a demerit of {overall['demerit_percent']:.1f} %"
     )
     apart = [f"{name} {found[name]['mean_error_percent']:+.1f} %" for name in ("reads", "writes") if found[name]]
     said += f" ({', '.join(apart)})"
     if found["clock"] == "measured":
         said += (
             f"; {found['off_by_a_turn_percent']:.1f} % of the requests are off by a turn, the rest agree within "
-            f"{told(found['rest_rms_ms'])} RMS"
+            f"{format_time(found['rest_rms_ms'])} RMS"
             if found["keeps_phase"]
             else "; the trace does not keep the platter's phase, so single requests tell nothing"
         )

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from headrace.mistakes import printable
+from headrace.errors import printable
 from headrace.view.terminal.fitted import UNBROKEN, Fitted
 from headrace.view.words import unbroken
 

@@ -98,7 +98,7 @@ def of_tasks(*, quiet: bool) -> Iterator["Watch | None"]:
                 runs=f"{standing.done:,} of {standing.wanted:,} runs",
                 running=f", {standing.running} running",
                 failed=f", {failed} failed" if failed else "",
-                least=f", lowest mean so far {times.told(least)}" if least < float("inf") else "",
+                least=f", lowest mean so far {times.format_time(least)}" if least < float("inf") else "",
             )
 
         yield watch

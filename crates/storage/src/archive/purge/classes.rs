@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::{AGE, Candidate, Purge, is_old_enough, variables};
-use crate::archive::catalogue::{Catalogue, FileNumber, Neighbour, Place};
+use crate::archive::catalogue::{Catalogue, FileNumber, Neighbour, NodeContext};
 use crate::expression::{Expression, Split};
 
 pub(in crate::archive) struct Classes {
@@ -45,12 +45,12 @@ impl Classes {
             Some(before) => files[number(before)].list.after = Some(neighbour(file)),
             None => of.head = Some(neighbour(file)),
         }
-        files[file].list = Place { class, before, after: None };
+        files[file].list = NodeContext { class, before, after: None };
     }
 
     /// Takes a file out of its class. Gives that.
     pub fn remove(&mut self, files: &mut Catalogue, file: FileNumber) -> u32 {
-        let Place { class, before, after } = files[file].list;
+        let NodeContext { class, before, after } = files[file].list;
         let of = &mut self.classes[class as usize];
         match before {
             Some(before) => files[number(before)].list.after = after,
@@ -81,7 +81,7 @@ impl Classes {
             heads.extend(self.next(class, class.head, files, &purge, &mut scratch));
         }
         while let Some(Candidate { file, .. }) = heads.pop() {
-            let Place { class, after, .. } = files[file.0].list;
+            let NodeContext { class, after, .. } = files[file.0].list;
             heads.extend(self.next(&self.classes[class as usize], after, files, &purge, &mut scratch));
             if !(purge.take)(file.0) {
                 return;

@@ -70,7 +70,7 @@ impl<'m> Memory<'m> {
         self.free.try_take(bytes)
     }
 
-    /// Gives back room that was taken.
+    /// Gives back component that was taken.
     pub(super) fn put(&self, bytes: u64) {
         self.free.put(bytes);
     }

@@ -17,13 +17,13 @@ mod tests;
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{Round, Stream};
+use headrace_kernel::{RngStream, Round};
 use headrace_stats::Level;
 use headrace_units::Nanos;
 
 use super::Array;
+use crate::context::NodeContext;
 use crate::meter::{Balance, Meter, add};
-use crate::place::Place;
 use dirty::Dirty;
 use lines::Lines;
 use span::Span;
@@ -34,7 +34,7 @@ pub use spec::{ArrayCacheSpec, CachePlan, DestageSpec, WritePolicy};
 
 /// The cache of an array in a simulation.
 pub(super) struct Cache<'m> {
-    place: &'m Place<'m>,
+    context: &'m NodeContext<'m>,
     plan: &'m CachePlan,
     memory: Holds<'m>,
     /// Whether the memory knows of it.
@@ -52,7 +52,7 @@ pub(super) struct Cache<'m> {
     used: Cell<Nanos>,
     /// The stripe that was destaged last, and how much of a run it ended.
     last: Cell<(u64, u64)>,
-    keys: Stream,
+    keys: RngStream,
     jobs: Cell<u64>,
     counts: Counts,
 }
@@ -93,8 +93,8 @@ struct Counts {
 
 impl<'m> Cache<'m> {
     /// An empty cache, in memory that others have too or in its own.
-    pub fn new(plan: &'m CachePlan, place: &'m Place<'m>, shared: Option<&'m Memory<'m>>) -> Self {
-        let sim = place.site.sim;
+    pub fn new(plan: &'m CachePlan, context: &'m NodeContext<'m>, shared: Option<&'m Memory<'m>>) -> Self {
+        let sim = context.shared.sim;
         let memory = shared.map_or_else(|| Holds::Own(Memory::new(sim, plan.size)), Holds::Shared);
         let rules = Rules {
             window: plan.read_ahead,
@@ -111,7 +111,7 @@ impl<'m> Cache<'m> {
             streams: Streams::new(rules),
         };
         Self {
-            place,
+            context,
             plan,
             memory,
             entered: Cell::new(false),
@@ -123,14 +123,14 @@ impl<'m> Cache<'m> {
             flusher: Cell::new(false),
             used: Cell::default(),
             last: Cell::new((u64::MAX, 0)),
-            keys: place.stream("cache"),
+            keys: context.stream("cache"),
             jobs: Cell::new(0),
             counts: Counts::default(),
         }
     }
 
     fn now(&self) -> Nanos {
-        self.place.site.sim.now()
+        self.context.shared.sim.now()
     }
 
     fn memory(&self) -> &Memory<'m> {
@@ -225,7 +225,7 @@ impl<'m> Cache<'m> {
         level.down(self.now(), before.saturating_sub(held));
     }
 
-    /// See [`Metered::balance`](crate::Metered::balance).
+    /// See [`Probe::balance`](crate::Probe::balance).
     pub fn balance(&self) -> Balance {
         let (contents, counts) = (self.contents.borrow(), &self.counts);
         Balance {
@@ -238,7 +238,7 @@ impl<'m> Cache<'m> {
         }
     }
 
-    /// See [`Metered::meters`](crate::Metered::meters).
+    /// See [`Probe::meters`](crate::Probe::meters).
     pub fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let counts = &self.counts;
         put("read_hit_ratio", Meter::Share(counts.found.get(), counts.read.get()));

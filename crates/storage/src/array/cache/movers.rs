@@ -1,6 +1,6 @@
 //! What moves data between a cache and its disks, beside what hosts wait for: destaging, and reading ahead.
 
-use headrace_work::{Ask, Block, Cause, Op, Spent};
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
 use super::{Cache, Span};
 use crate::array::Array;
@@ -15,7 +15,7 @@ struct Destage {
 impl<'m> Cache<'m> {
     /// Starts as many movers as there is work for.
     pub(super) fn move_on(&'m self, array: &'m Array<'m>) {
-        let sim = self.place.site.sim;
+        let sim = self.context.shared.sim;
         while self.destaging.get() < self.plan.at_once {
             let Some(first) = self.next_destage() else { break };
             self.destaging.set(self.destaging.get() + 1);
@@ -49,19 +49,19 @@ impl<'m> Cache<'m> {
         add(&self.counts.whole, u64::from(destage.whole));
         for span in destage.spans {
             let block = Block { op: Op::Write, address: span.from, bytes: span.bytes() };
-            let ask = self.job(block).because(Cause::Destage);
-            let mut spent = Spent::from(self.now());
-            array.serve_by_disks(&ask, &mut spent).await;
-            add(&self.counts.lost, if spent.has_failed() { span.bytes() } else { 0 });
+            let request = self.job(block).because(Cause::Destage);
+            let mut breakdown = Breakdown::from(self.now());
+            array.serve_by_disks(&request, &mut breakdown).await;
+            add(&self.counts.lost, if breakdown.has_failed() { span.bytes() } else { 0 });
             self.is_on_disks(span);
         }
         self.progress.end();
     }
 
     /// Work of the cache's own, with a key of its own.
-    fn job(&self, block: Block) -> Ask<Block> {
+    fn job(&self, block: Block) -> Request<Block> {
         add(&self.jobs, 1);
-        Ask::new(self.keys.key(self.jobs.get()), block)
+        Request::new(self.keys.key(self.jobs.get()), block)
     }
 
     /// A span has arrived on the disks: its lines are kept, unless room is wanted or they were written again.
@@ -117,7 +117,7 @@ impl<'m> Cache<'m> {
 
     /// Sends all that is dirty to the disks when no host came for long enough.
     async fn flush_when_idle(&'m self, array: &'m Array<'m>) {
-        let sim = self.place.site.sim;
+        let sim = self.context.shared.sim;
         while sim.now() < self.used.get() + self.plan.idle {
             sim.until(self.used.get() + self.plan.idle).await;
         }
@@ -146,13 +146,13 @@ impl<'m> Cache<'m> {
         }
         self.take(self.lines_of(span)).await;
         let block = Block { op: Op::Read, address: span.from, bytes: span.bytes() };
-        let mut spent = Spent::from(self.now());
-        array.serve_by_disks(&self.job(block), &mut spent).await;
+        let mut breakdown = Breakdown::from(self.now());
+        array.serve_by_disks(&self.job(block), &mut breakdown).await;
         let mut contents = self.contents.borrow_mut();
         let at = contents.coming.iter().position(|coming| *coming == span);
         contents.coming.swap_remove(at.expect("what is read ahead is on its way until it is here"));
         drop(contents);
-        if spent.has_failed() {
+        if breakdown.has_failed() {
             self.give_back(self.lines_of(span));
         } else {
             self.keep(span);

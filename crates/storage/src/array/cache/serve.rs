@@ -1,6 +1,6 @@
 //! What a cache does for a host's request.
 
-use headrace_work::{Ask, Block, Op, Spent, What};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
 use super::{Cache, Span};
 use crate::array::Array;
@@ -17,28 +17,34 @@ enum Found {
 
 impl<'m> Cache<'m> {
     /// Answers a write.
-    pub async fn write(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
+    pub async fn write(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
         self.enter(array);
         self.note_use();
-        let written = Span { from: ask.work.address, to: ask.work.end() };
+        let written = Span { from: request.work.address, to: request.work.end() };
         if self.plan.back {
-            self.write_back(array, ask, written, spent).await;
+            self.write_back(array, request, written, breakdown).await;
         } else {
-            self.write_through(array, ask, written, spent).await;
+            self.write_through(array, request, written, breakdown).await;
         }
         self.note_use();
     }
 
     /// Takes a write in, a piece at a time: each waits for room.
-    async fn write_back(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, written: Span, spent: &mut Spent) {
+    async fn write_back(
+        &'m self,
+        array: &'m Array<'m>,
+        request: &Request<Block>,
+        written: Span,
+        breakdown: &mut Breakdown,
+    ) {
         let front = array.front();
         let mut left = written;
         while left.from < left.to {
             let piece = left.first(self.piece(front), self.plan.stripe);
             self.take(piece.bytes()).await;
-            spent.charge(self.place.id, What::Blocked, self.now());
-            front.exchange(piece.bytes(), ask, spent).await;
-            front.mirror(piece.bytes(), ask, spent).await;
+            breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
+            front.exchange(piece.bytes(), request, breakdown).await;
+            front.mirror(piece.bytes(), request, breakdown).await;
             self.hold(piece);
             self.move_on(array);
             self.memory().move_others(self);
@@ -46,7 +52,7 @@ impl<'m> Cache<'m> {
         }
     }
 
-    /// A piece of one stripe, for which room was taken, is dirty from now on.
+    /// A piece of one stripe, for which component was taken, is dirty from now on.
     fn hold(&self, piece: Span) {
         let mut contents = self.contents.borrow_mut();
         let dropped = contents.lines.invalidate(piece);
@@ -62,55 +68,55 @@ impl<'m> Cache<'m> {
     async fn write_through(
         &'m self,
         array: &'m Array<'m>,
-        ask: &Ask<Block>,
+        request: &Request<Block>,
         written: Span,
-        spent: &mut Spent,
+        breakdown: &mut Breakdown,
     ) {
         let front = array.front();
-        front.exchange(written.bytes(), ask, spent).await;
+        front.exchange(written.bytes(), request, breakdown).await;
         let dropped = self.contents.borrow_mut().lines.invalidate(written);
         self.memory().put(dropped);
-        array.serve_by_disks(ask, spent).await;
-        if !spent.has_failed() && self.try_take(self.lines_of(written)) {
+        array.serve_by_disks(request, breakdown).await;
+        if !breakdown.has_failed() && self.try_take(self.lines_of(written)) {
             self.keep(written);
         }
     }
 
     /// Answers a read, a piece at a time: what is not here is fetched, or is on its way.
-    pub async fn read(&'m self, array: &'m Array<'m>, ask: &Ask<Block>, spent: &mut Spent) {
+    pub async fn read(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
         self.enter(array);
         self.note_use();
-        let mut left = Span { from: ask.work.address, to: ask.work.end() };
+        let mut left = Span { from: request.work.address, to: request.work.end() };
         self.contents.borrow_mut().streams.note(left);
         self.move_on(array);
         let (mut fetched, mut fetches) = (left.from, 0);
         while left.from < left.to {
             let piece = left.first(self.piece(array.front()), self.plan.stripe);
-            if left.from >= fetched && !self.finds(piece, spent).await {
-                fetched = self.fetch(array, ask, left, fetches, spent).await;
+            if left.from >= fetched && !self.finds(piece, breakdown).await {
+                fetched = self.fetch(array, request, left, fetches, breakdown).await;
                 fetches += 1;
-                if spent.has_failed() {
+                if breakdown.has_failed() {
                     break;
                 }
             } else {
                 add(&self.counts.found, if left.from >= fetched { piece.bytes() } else { 0 });
             }
             add(&self.counts.read, piece.bytes());
-            array.front().exchange(piece.bytes(), ask, spent).await;
+            array.front().exchange(piece.bytes(), request, breakdown).await;
             left.from = piece.to;
         }
         self.note_use();
     }
 
     /// Whether a piece is here, or comes without being asked for; waits until it has come.
-    async fn finds(&'m self, piece: Span, spent: &mut Spent) -> bool {
+    async fn finds(&'m self, piece: Span, breakdown: &mut Breakdown) -> bool {
         loop {
             match self.place_of(piece) {
                 Found::Here => return true,
                 Found::Nowhere => return false,
                 Found::Coming => self.progress.wait().await,
             }
-            spent.charge(self.place.id, What::Waiting, self.now());
+            breakdown.charge(self.context.id, TimeKind::Waiting, self.now());
         }
     }
 
@@ -129,16 +135,16 @@ impl<'m> Cache<'m> {
     async fn fetch(
         &'m self,
         array: &'m Array<'m>,
-        ask: &Ask<Block>,
+        request: &Request<Block>,
         left: Span,
         fetches: u64,
-        spent: &mut Spent,
+        breakdown: &mut Breakdown,
     ) -> u64 {
         let missing = self.in_lines(Span { to: self.end_of_missing(array.front(), left), ..left });
         let room = self.try_take(missing.bytes());
         let block = Block { op: Op::Read, address: missing.from, bytes: missing.bytes() };
-        array.serve_by_disks(&ask.child(fetches, block), spent).await;
-        match (room, spent.has_failed()) {
+        array.serve_by_disks(&request.child(fetches, block), breakdown).await;
+        match (room, breakdown.has_failed()) {
             (true, false) => self.keep(missing),
             (true, true) => self.give_back(missing.bytes()),
             (false, _) => {}

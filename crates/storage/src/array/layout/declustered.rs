@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 
 /// Stripes of `width` units over `disks` disks by permutations, with units left free in each row as a distributed spare.
 ///
@@ -32,7 +32,7 @@ fn common_divisor(mut a: u64, mut b: u64) -> u64 {
 
 /// A random permutation of this number of disks (Fisher and Yates).
 fn permutation(disks: u64, number: u64) -> Vec<u16> {
-    let mut draws = Stream::named(disks, "declustered", "permutations").of(number);
+    let mut draws = RngStream::named(disks, "declustered", "permutations").of(number);
     let mut order: Vec<u16> = (0..disks as u16).collect();
     for last in (1..order.len()).rev() {
         let chosen = (draws.uniform() * (last + 1) as f64) as usize;
@@ -82,8 +82,8 @@ impl Declustered {
     /// The disk and the row of the `n`-th unit of a stripe.
     pub fn at(&self, stripe: u64, n: u64) -> (usize, u64) {
         let (rows, stripes) = self.slice();
-        let (slice, place) = (stripe / stripes, stripe % stripes * self.width + n);
-        (self.disk(slice, place % self.columns()), slice * rows + place / self.columns())
+        let (slice, context) = (stripe / stripes, stripe % stripes * self.width + n);
+        (self.disk(slice, context % self.columns()), slice * rows + context / self.columns())
     }
 
     /// The stripe whose unit lies in a row of a disk; `None` where that is free.

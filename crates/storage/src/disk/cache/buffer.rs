@@ -166,7 +166,7 @@ impl WriteBuffer {
         self.room_within(self.room, actuator, platter, time, span)
     }
 
-    /// The same where no more than `room` sectors may be here.
+    /// The same where no more than `component` sectors may be here.
     pub fn room_within(
         &mut self,
         room: u64,

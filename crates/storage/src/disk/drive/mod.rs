@@ -10,7 +10,7 @@ mod read;
 mod tests;
 mod write;
 
-use headrace_kernel::Stream;
+use headrace_kernel::RngStream;
 use headrace_units::{Fraction, Nanos};
 use headrace_work::{Block, Op};
 
@@ -53,7 +53,7 @@ pub struct Drive {
 impl Drive {
     /// A drive of these numbers at rest, its platter at `phase` (a share of a turn) at time zero. `luck` decides which writes
     /// lose a turn, where some do.
-    pub fn of(numbers: &DiskNumbers, phase: f64, luck: Stream) -> Self {
+    pub fn of(numbers: &DiskNumbers, phase: f64, luck: RngStream) -> Self {
         let mechanism = Mechanism::new(numbers, Positioning::Mechanical);
         let curve = mechanism.read_seek.points();
         let platter = Platter::new(&numbers.mechanics(), mechanism.revolution_ns, phase, curve);

@@ -98,21 +98,21 @@ impl Zone {
         }
     }
 
-    /// By how many sectors the track at `place` in `cylinder` of the zone begins later than where all zones count.
+    /// By how many sectors the track at `context` in `cylinder` of the zone begins later than where all zones count.
     #[inline]
-    pub fn skew(&self, cylinder: u64, place: u64, surfaces: u64) -> f64 {
+    pub fn skew(&self, cylinder: u64, context: u64, surfaces: u64) -> f64 {
         let each_cylinder = self.cylinder_skew + (surfaces - 1) as f64 * self.track_skew;
-        let slipped = self.slipped_before(cylinder, place, surfaces) as f64;
-        self.offset + cylinder as f64 * each_cylinder + place as f64 * self.track_skew + slipped
+        let slipped = self.slipped_before(cylinder, context, surfaces) as f64;
+        self.offset + cylinder as f64 * each_cylinder + context as f64 * self.track_skew + slipped
     }
 
     /// How many slipped sectors before a track move its beginning on.
     #[inline]
-    fn slipped_before(&self, cylinder: u64, place: u64, surfaces: u64) -> usize {
+    fn slipped_before(&self, cylinder: u64, context: u64, surfaces: u64) -> usize {
         let tracks = match self.slips_skew {
             None => return 0,
             Some(SlipsSkew::Cylinders) => cylinder * surfaces,
-            Some(SlipsSkew::Tracks) => cylinder * surfaces + place,
+            Some(SlipsSkew::Tracks) => cylinder * surfaces + context,
         };
         let before = tracks * self.sectors;
         match &self.slips {

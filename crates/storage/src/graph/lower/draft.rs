@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::AnyPlan;
-use crate::room::Lowered;
+use crate::component::Resolved;
 
 /// Where a component is being lowered.
 #[derive(Clone, Default)]
@@ -37,7 +37,7 @@ impl Spot {
 #[derive(Clone)]
 pub(super) struct Draft {
     pub(super) spot: Spot,
-    pub(super) lowered: Option<Lowered<AnyPlan>>,
+    pub(super) lowered: Option<Resolved<AnyPlan>>,
     /// Components on the longest way through it.
     pub(super) depth: usize,
 }

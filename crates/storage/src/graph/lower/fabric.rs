@@ -36,7 +36,7 @@ pub(super) struct Crossed {
 }
 
 /// The switches on a way, in order.
-pub(super) type Way = Vec<Crossed>;
+pub(super) type BackendPath = Vec<Crossed>;
 
 fn switches(system: &IndexMap<String, ComponentSpec>) -> Vec<(&str, &SwitchSpec)> {
     let named = system.iter().filter_map(|(name, spec)| match spec {
@@ -140,7 +140,7 @@ impl Fabric {
 
     /// The ways from one component to another: from each port of the first over the fewest switches to the nearest ports of the
     /// second. `None` where there are more than can be kept apart.
-    pub fn ways(&self, from: &str, to: &str) -> Option<Vec<Way>> {
+    pub fn ways(&self, from: &str, to: &str) -> Option<Vec<BackendPath>> {
         let ends = self.ports_of(to);
         let mut ways = Vec::new();
         for (first, enter) in self.ports_of(from) {
@@ -159,10 +159,10 @@ impl Fabric {
 
     /// Of each wire of one component, the shortest ways to each wire of another. `None` where a wire does not reach one, or by more
     /// ways than can be kept apart.
-    pub fn mesh(&self, from: &str, to: &str) -> Option<Vec<Vec<Vec<Way>>>> {
+    pub fn mesh(&self, from: &str, to: &str) -> Option<Vec<Vec<Vec<BackendPath>>>> {
         let end = |(last, leave): (usize, usize)| (self.distances(last), leave);
         let ends: Vec<_> = self.ports_of(to).into_iter().map(end).collect();
-        let each = |(switch, enter): (usize, usize)| -> Option<Vec<Vec<Way>>> {
+        let each = |(switch, enter): (usize, usize)| -> Option<Vec<Vec<BackendPath>>> {
             let to_end = |(to_last, leave): &(Vec<Option<usize>>, usize)| {
                 let mut ways = Vec::new();
                 to_last[switch]?;
@@ -180,7 +180,13 @@ impl Fabric {
     }
 
     /// Adds every shortest way that goes on from `here`; its last port is the one that `here` names.
-    fn extend(&self, to_last: &[Option<usize>], way: &mut Way, here: Crossed, ways: &mut Vec<Way>) {
+    fn extend(
+        &self,
+        to_last: &[Option<usize>],
+        way: &mut BackendPath,
+        here: Crossed,
+        ways: &mut Vec<BackendPath>,
+    ) {
         if to_last[here.switch] == Some(0) {
             ways.push(way.iter().copied().chain([here]).collect());
             return;

@@ -13,12 +13,12 @@ use crate::{AnyPlan, ComponentSpec};
 impl Lowering<'_> {
     /// A component of its own within the one that is being lowered, such as a controller's bus.
     pub fn inner(&mut self, name: &'static str, spec: &ComponentSpec) -> Option<NodeId> {
-        let outer = self.place.clone();
+        let outer = self.context.clone();
         let mut field = outer.field.clone();
         field.push(name.to_owned());
         let spot = outer.part(field, name, name);
         let node = self.at(Step::Written(name), spot, spec);
-        self.place = outer;
+        self.context = outer;
         node
     }
 
@@ -47,7 +47,7 @@ impl Lowering<'_> {
     pub fn sector(&self, id: NodeId) -> Option<Bytes> {
         let lowered = self.drafts[id.index()].lowered.as_ref()?;
         let below = || lowered.uses.iter().filter_map(|used| self.sector(*used)).max();
-        lowered.plan.known().sector().or_else(below)
+        lowered.plan.theory().sector().or_else(below)
     }
 
     /// The cache that controllers share among their arrays; refuses two with different ones.
@@ -74,7 +74,7 @@ impl Lowering<'_> {
         let mut wrong = Vec::new();
         for at in 0..self.drafts.len() {
             let Some(lowered) =
-                self.drafts[at].lowered.as_ref().filter(|lowered| lowered.plan.known().shares_cache())
+                self.drafts[at].lowered.as_ref().filter(|lowered| lowered.plan.theory().shares_cache())
             else {
                 continue;
             };

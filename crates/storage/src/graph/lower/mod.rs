@@ -14,11 +14,11 @@ use headrace_units::Bytes;
 use headrace_work::NodeId;
 use indexmap::IndexMap;
 
-use super::document::{Catalogue, Copies, Lookup, Mistake, Step, Wanted};
+use super::document::{Catalogue, Copies, Lookup, LoweringError, Step, Wanted};
 use super::{Graph, Node};
 use crate::ComponentSpec;
+use crate::component::Resolved;
 use crate::disk::{DeviceRef, DiskNumbers};
-use crate::room::Lowered;
 use crate::ssd::{SsdNumbers, SsdRef};
 use draft::{Draft, Spot};
 use fabric::Fabric;
@@ -41,7 +41,7 @@ pub fn lower(
     system: &IndexMap<String, ComponentSpec>,
     streams: &[Wanted],
     catalogue: &dyn Catalogue,
-) -> Result<Graph, Vec<Mistake>> {
+) -> Result<Graph, Vec<LoweringError>> {
     let mut lowering = Lowering {
         parts,
         system,
@@ -49,9 +49,9 @@ pub fn lower(
         drafts: Vec::new(),
         order: Vec::new(),
         named: BTreeMap::new(),
-        place: Spot::default(),
+        context: Spot::default(),
         chain: Vec::new(),
-        mistakes: Vec::new(),
+        errors: Vec::new(),
         fabric: Fabric::of(system),
         routes: BTreeMap::new(),
     };
@@ -65,10 +65,10 @@ pub fn lower(
     lowering.check_ports();
     lowering.check_caches();
     lowering.check_work();
-    if lowering.mistakes.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.mistakes) }
+    if lowering.errors.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.errors) }
 }
 
-/// A document on its way to a graph, as a room sees it that is being lowered.
+/// A document on its way to a graph, as a component sees it that is being lowered.
 pub struct Lowering<'d> {
     parts: &'d IndexMap<String, ComponentSpec>,
     system: &'d IndexMap<String, ComponentSpec>,
@@ -76,12 +76,12 @@ pub struct Lowering<'d> {
     drafts: Vec<Draft>,
     /// Finished drafts, each after all that it uses.
     order: Vec<usize>,
-    /// The components of `system` that were met; none while they are being lowered, or where they have mistakes.
+    /// The components of `system` that were met; none while they are being lowered, or where they have errors.
     named: BTreeMap<&'d str, Option<NodeId>>,
-    place: Spot,
+    context: Spot,
     /// The names on the way here, outermost first.
     chain: Vec<Step>,
-    mistakes: Vec<Mistake>,
+    errors: Vec<LoweringError>,
     fabric: Fabric,
     /// The route from each server to each component that it asks, by their names.
     routes: BTreeMap<(String, String), NodeId>,
@@ -90,7 +90,7 @@ pub struct Lowering<'d> {
 impl<'d> Lowering<'d> {
     /// The path of the component that is being lowered.
     pub fn path(&self) -> &str {
-        &self.place.path
+        &self.context.path
     }
 
     /// How many bytes a node holds.
@@ -178,7 +178,7 @@ impl<'d> Lowering<'d> {
         match of {
             Copies::Shared(names) => names.iter().map(|name| self.shared(field, name)).collect(),
             Copies::Written(spec) => {
-                let mut inner = self.place.field.clone();
+                let mut inner = self.context.field.clone();
                 inner.push(field.to_owned());
                 self.parts_of(Step::Written(spec.kind()), inner, spec, count)
             }
@@ -215,10 +215,10 @@ impl<'d> Lowering<'d> {
         count: Option<u32>,
     ) -> Option<Vec<NodeId>> {
         let count = count.unwrap_or(1) as usize;
-        let (outer, begin) = (self.place.clone(), self.drafts.len());
+        let (outer, begin) = (self.context.clone(), self.drafts.len());
         let spot = outer.part(field, &name, format!("{name}[0]"));
         let first = self.at(name, spot, spec);
-        self.place = outer;
+        self.context = outer;
         let first = first?;
         let each = self.drafts.len() - begin;
         let all = begin + each * count;
@@ -265,16 +265,16 @@ impl<'d> Lowering<'d> {
             return *done;
         }
         self.named.insert(name, None);
-        let outer = self.place.clone();
+        let outer = self.context.clone();
         let field = vec!["system".to_owned(), name.clone()];
         let spot = Spot { field, path: name.clone(), group: name.clone(), root, ..Spot::default() };
         let id = self.at(Step::System(name.clone()), spot, spec);
-        self.place = outer;
+        self.context = outer;
         self.named.insert(name, id);
         id
     }
 
-    /// Lowers a part that may be used nowhere, for its mistakes alone.
+    /// Lowers a part that may be used nowhere, for its errors alone.
     fn try_part(&mut self, name: &str) {
         let (drafts, order, named) = (self.drafts.len(), self.order.len(), self.named.clone());
         let routes = self.routes.clone();
@@ -298,7 +298,7 @@ impl<'d> Lowering<'d> {
         let id = self.drafts.len();
         let spot = Spot { id, ..spot };
         self.drafts.push(Draft { spot: spot.clone(), lowered: None, depth: 0 });
-        self.place = spot;
+        self.context = spot;
         self.chain.push(name);
         let lowered = if self.chain.len() > MAX_DEPTH { self.too_deep() } else { spec.lower(self) };
         self.chain.pop();
@@ -327,7 +327,7 @@ impl<'d> Lowering<'d> {
         let mut groups: BTreeMap<String, u32> = BTreeMap::new();
         for at in reading {
             let Draft { spot, lowered, .. } = self.drafts[at].clone();
-            let Lowered { plan, uses, capacity } = lowered.expect("a component without mistakes is lowered");
+            let Resolved { plan, uses, capacity } = lowered.expect("a component without mistakes is lowered");
             let next = groups.len() as u32;
             let group = *groups.entry(spot.group.clone()).or_insert(next);
             if group == next {

@@ -1,8 +1,8 @@
 //! Whether a path has ports for all that is on it.
 
 use super::{Draft, Lowering};
-use crate::Known;
-use crate::graph::document::Mistake;
+use crate::Theory;
+use crate::graph::document::LoweringError;
 
 impl Lowering<'_> {
     /// Refuses paths with more ports than they can have. Only the whole system shows it, for several arrays may share one.
@@ -21,7 +21,7 @@ impl Lowering<'_> {
                 spot.path
             );
             let help = Some("use fewer disks, or a second path".to_owned());
-            self.mistakes.push(Mistake { field: spot.field.clone(), message, help, unknown: None });
+            self.errors.push(LoweringError { field: spot.field.clone(), message, help, unknown: None });
         }
     }
 
@@ -35,11 +35,11 @@ impl Lowering<'_> {
 
 impl Draft {
     fn most_ports(&self) -> Option<usize> {
-        self.known()?.most_ports()
+        self.theory()?.most_ports()
     }
 
-    /// What is known of it; nothing where it has mistakes.
-    pub(super) fn known(&self) -> Option<&dyn Known> {
-        Some(self.lowered.as_ref()?.plan.known())
+    /// What is known of it; nothing where it has errors.
+    pub(super) fn theory(&self) -> Option<&dyn Theory> {
+        Some(self.lowered.as_ref()?.plan.theory())
     }
 }

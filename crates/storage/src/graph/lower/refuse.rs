@@ -1,34 +1,39 @@
 //! What is noted of a component that cannot be lowered.
 
 use super::{Lowering, MAX_DEPTH};
-use crate::graph::document::{Mistake, Step};
+use crate::graph::document::{LoweringError, Step};
 
 impl Lowering<'_> {
-    /// Notes a mistake in `field` of the component that is being lowered; always `None`.
+    /// Notes a error in `field` of the component that is being lowered; always `None`.
     pub fn refuse<T>(&mut self, field: &str, message: impl Into<String>, help: Option<&str>) -> Option<T> {
-        let mistake = Mistake {
+        let error = LoweringError {
             field: Vec::new(),
             message: message.into(),
             help: help.map(str::to_owned),
             unknown: None,
         };
-        self.say(field, mistake)
+        self.say(field, error)
     }
 
-    pub(super) fn say<T>(&mut self, field: &str, mistake: Mistake) -> Option<T> {
-        let field = self.place.field.iter().cloned().chain(field.split('.').map(str::to_owned)).collect();
-        let mistake = Mistake { field, ..mistake };
-        if !self.mistakes.contains(&mistake) {
-            self.mistakes.push(mistake);
+    pub(super) fn say<T>(&mut self, field: &str, error: LoweringError) -> Option<T> {
+        let field = self.context.field.iter().cloned().chain(field.split('.').map(str::to_owned)).collect();
+        let error = LoweringError { field, ..error };
+        if !self.errors.contains(&error) {
+            self.errors.push(error);
         }
         None
     }
 
-    /// Notes a mistake in `field` of a component that is lowered already.
+    /// Notes a error in `field` of a component that is lowered already.
     pub(super) fn say_at(&mut self, at: usize, field: &str, message: String, help: &str) {
-        let mut place = self.drafts[at].spot.field.clone();
-        place.push(field.to_owned());
-        self.mistakes.push(Mistake { field: place, message, help: Some(help.to_owned()), unknown: None });
+        let mut context = self.drafts[at].spot.field.clone();
+        context.push(field.to_owned());
+        self.errors.push(LoweringError {
+            field: context,
+            message,
+            help: Some(help.to_owned()),
+            unknown: None,
+        });
     }
 
     pub(super) fn unknown<T>(
@@ -39,7 +44,7 @@ impl Lowering<'_> {
         known: Vec<String>,
     ) -> Option<T> {
         let unknown = Some((name.to_owned(), known));
-        self.say(field, Mistake { field: Vec::new(), message, help: None, unknown })
+        self.say(field, LoweringError { field: Vec::new(), message, help: None, unknown })
     }
 
     pub(super) fn too_deep<T>(&mut self) -> Option<T> {

@@ -2,12 +2,12 @@
 
 use headrace_work::NodeId;
 
-use super::fabric::{Crossed, Way};
+use super::fabric::{BackendPath, Crossed};
 use super::{ComponentSpec, Draft, Lowering, Spot};
 use crate::AnyPlan;
+use crate::component::Resolved;
 use crate::graph::document::{Step, Wanted};
 use crate::readout::Mesh;
-use crate::room::Lowered;
 use crate::route::{Hop, RoutePlan};
 
 impl Lowering<'_> {
@@ -18,12 +18,12 @@ impl Lowering<'_> {
 
     /// Adds such a node as one of the group `like`.
     pub fn part_of(&mut self, like: &str, name: &str, plan: AnyPlan) -> NodeId {
-        let field = self.place.field.iter().cloned().chain([name.to_owned()]).collect();
-        let spot = self.place.part(field, like, name);
-        self.made(spot, Lowered { plan, uses: Vec::new(), capacity: headrace_units::Bytes(0) })
+        let field = self.context.field.iter().cloned().chain([name.to_owned()]).collect();
+        let spot = self.context.part(field, like, name);
+        self.made(spot, Resolved { plan, uses: Vec::new(), capacity: headrace_units::Bytes(0) })
     }
 
-    fn made(&mut self, spot: Spot, lowered: Lowered<AnyPlan>) -> NodeId {
+    fn made(&mut self, spot: Spot, lowered: Resolved<AnyPlan>) -> NodeId {
         let id = self.drafts.len();
         let depth = 1 + lowered.uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0);
         self.drafts.push(Draft { spot: Spot { id, ..spot }, lowered: Some(lowered), depth });
@@ -48,7 +48,7 @@ impl Lowering<'_> {
         }
         let stands_at = self.stands_at(to).to_owned();
         let ways = if stands_at == from || self.is_attached(from, to) {
-            vec![Way::new()]
+            vec![BackendPath::new()]
         } else {
             self.ways(from_field, from, &stands_at)?
         };
@@ -95,7 +95,7 @@ impl Lowering<'_> {
     }
 
     /// The ways through the fabric; refused where there are none, with those that were looked for.
-    fn ways(&mut self, field: &str, from: &str, to: &str) -> Option<Vec<Way>> {
+    fn ways(&mut self, field: &str, from: &str, to: &str) -> Option<Vec<BackendPath>> {
         let Some(ways) = self.fabric.ways(from, to) else {
             let message = format!("there are more than 64 shortest paths from `{from}` to `{to}`");
             return self.refuse(field, message, Some("use fewer wires between them"));
@@ -118,7 +118,7 @@ impl Lowering<'_> {
     }
 
     /// The hops of a way, by the numbers of its switches among the nodes used, to which those not there are added.
-    fn hops(&mut self, way: &Way, uses: &mut Vec<NodeId>) -> Option<Vec<Hop>> {
+    fn hops(&mut self, way: &BackendPath, uses: &mut Vec<NodeId>) -> Option<Vec<Hop>> {
         let mut hop = |crossed: &Crossed| {
             let name = self.fabric.name(crossed.switch).to_owned();
             let switch = self.component(&name)?;
@@ -157,8 +157,8 @@ impl Lowering<'_> {
             let message = format!("some wires of `{from}` do not reach all wires of `{to}`");
             return self.refuse(field, message, Some("connect the switches, with at most 64 shortest paths"));
         };
-        let mut hops_of = |ways: &Vec<Way>| ways.iter().map(|way| self.hops(way, uses)).collect();
-        let mut row = |ends: &Vec<Vec<Way>>| ends.iter().map(&mut hops_of).collect();
+        let mut hops_of = |ways: &Vec<BackendPath>| ways.iter().map(|way| self.hops(way, uses)).collect();
+        let mut row = |ends: &Vec<Vec<BackendPath>>| ends.iter().map(&mut hops_of).collect();
         Some(Mesh { froms, tos, ways: found.iter().map(&mut row).collect::<Option<_>>()? })
     }
 
@@ -166,7 +166,7 @@ impl Lowering<'_> {
         &mut self,
         (server, from): (NodeId, &str),
         (target, to): (NodeId, &str),
-        ways: &[Way],
+        ways: &[BackendPath],
         engine: Option<NodeId>,
     ) -> Option<NodeId> {
         let mut uses = vec![server, target];
@@ -185,7 +185,7 @@ impl Lowering<'_> {
         let field = vec!["system".to_owned(), from.to_owned()];
         let spot = Spot { field, group: path.clone(), path, root: self.system.len(), ..Spot::default() };
         let capacity = self.capacity(target);
-        Some(self.made(spot, Lowered { plan: AnyPlan::Route(plan.into()), uses, capacity }))
+        Some(self.made(spot, Resolved { plan: AnyPlan::Route(plan.into()), uses, capacity }))
     }
 
     /// Makes the routes of streams. What is wrong with one is noted at its stream.
@@ -195,7 +195,7 @@ impl Lowering<'_> {
                 continue; // That is noted with the stream itself.
             }
             let field = vec!["workload".to_owned(), stream.clone()];
-            self.place = Spot { field, path: stream.clone(), root: self.system.len(), ..Spot::default() };
+            self.context = Spot { field, path: stream.clone(), root: self.system.len(), ..Spot::default() };
             self.chain = vec![Step::Written("stream")];
             self.route(("from", from), ("to", to));
             self.chain.clear();

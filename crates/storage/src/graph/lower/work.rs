@@ -1,8 +1,8 @@
 //! Whether components are asked for work that they do.
 
 use super::{Draft, Lowering};
-use crate::graph::document::Mistake;
-use crate::room::Known;
+use crate::component::Theory;
+use crate::graph::document::LoweringError;
 
 impl Lowering<'_> {
     /// Refuses components that send blocks to one that serves none: a disk pool cannot be a disk of an array.
@@ -19,13 +19,13 @@ impl Lowering<'_> {
                 self.drafts[used].spot.path
             );
             let (field, help) = (self.drafts[user].spot.field.clone(), None);
-            self.mistakes.push(Mistake { field, message, help, unknown: None });
+            self.errors.push(LoweringError { field, message, help, unknown: None });
         }
     }
 }
 
 impl Draft {
-    fn is(&self, so: impl Fn(&dyn Known) -> bool) -> bool {
-        self.lowered.as_ref().is_some_and(|lowered| so(lowered.plan.known()))
+    fn is(&self, so: impl Fn(&dyn Theory) -> bool) -> bool {
+        self.lowered.as_ref().is_some_and(|lowered| so(lowered.plan.theory()))
     }
 }

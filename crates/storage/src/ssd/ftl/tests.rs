@@ -9,8 +9,8 @@ fn geometry(dies: u32, unit: u32, rows: u32, blocks: u32) -> Geometry {
     Geometry { dies, unit, read: 1, rows, blocks }
 }
 
-fn stream() -> Stream {
-    Stream::named(1, "ssd", "test")
+fn stream() -> RngStream {
+    RngStream::named(1, "ssd", "test")
 }
 
 /// The write amplification of uniform random writes of single pages, once it is steady. The block of each die that is always empty is
@@ -173,11 +173,11 @@ proptest! {
         let filled = (filled * f64::from(logical)) as u32;
         let mut ftl = Ftl::new(geometry, logical, filled, choice, stream());
         let mut there: Vec<bool> = (0..logical).map(|page| page < filled).collect();
-        for (place, die, buffered) in writes {
-            let page = (place * f64::from(logical)) as u32;
+        for (context, die, buffered) in writes {
+            let page = (context * f64::from(logical)) as u32;
             if buffered {
                 ftl.take(page);
-                prop_assert_eq!(ftl.place(page), Place::Buffer);
+                prop_assert_eq!(ftl.context(page), NodeContext::Buffer);
             }
             ftl.write(page, die % dies);
             there[page as usize] = true;

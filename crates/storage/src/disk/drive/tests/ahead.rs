@@ -11,7 +11,7 @@ fn what_is_read_ahead_counts_once() {
     let slow = || Sourced::Plain(BytesPerSecond(5e6));
     let cache = Some(write_back(ReadAhead::Always, Scheduling::Fcfs));
     let numbers = DiskNumbers { media_rate_outer: slow(), media_rate_inner: slow(), ..numbers(cache) };
-    let mut drive = Drive::of(&numbers, 0.3, Stream::named(1, "drive", "retries"));
+    let mut drive = Drive::of(&numbers, 0.3, RngStream::named(1, "drive", "retries"));
     let mut now = 0;
     let mut counted = |address: u64| {
         let before = drive.read_ahead_ns(Nanos(now));

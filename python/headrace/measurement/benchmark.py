@@ -20,10 +20,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from headrace.errors import refusal
 from headrace.measurement import machine
 from headrace.measurement.fio import results
 from headrace.measurement.points import Measurement
-from headrace.mistakes import refusal
 
 Json = dict[str, Any]
 Tell = Callable[[str], object]

@@ -2,27 +2,27 @@
 
 use std::cell::{Cell, RefCell};
 
-use headrace_kernel::{Fluid, Sim, Stream};
+use headrace_kernel::{Fluid, RngStream, Sim};
 use headrace_units::Nanos;
-use headrace_work::{Ask, Block, DaqEvent, FileOp, NodeId, Spent};
+use headrace_work::{Block, Breakdown, DaqEvent, FileOp, NodeId, Request};
 
-use crate::Component;
-use crate::array::Way;
+use crate::AnyComponent;
+use crate::array::BackendPath;
 use crate::controller::Controller;
-use crate::crossing::Crossing;
 use crate::graph::Graph;
-use crate::health::{Change, Event, Happening, Health};
+use crate::health::{Change, Event, Health, HealthEvent};
+use crate::path_transfer::PathTransfer;
 use crate::switch::Switch;
 use crate::timeline::Timeline;
 use crate::witness::{Fact, Witness};
 
 /// What the components of one simulation share.
-pub struct Site<'m> {
+pub struct SimContext<'m> {
     /// The simulation they live in.
     pub sim: &'m Sim<'m>,
     /// The journeys of the first requests, where they are wanted.
     pub timeline: Timeline,
-    /// Links that transfers use several of at once, whichever rooms they belong to.
+    /// Links that transfers use several of at once, whichever components they belong to.
     pub fluid: Fluid<'m>,
     /// Number of threads of all servers.
     pub threads: u32,
@@ -30,24 +30,33 @@ pub struct Site<'m> {
     seed: u64,
     /// The components that were asked something since this list was last taken.
     touched: RefCell<Vec<NodeId>>,
-    happenings: RefCell<Vec<Happening>>,
+    health_events: RefCell<Vec<HealthEvent>>,
 }
 
-impl<'m> Site<'m> {
+impl<'m> SimContext<'m> {
     /// An empty site, whose random streams come from `seed`.
     pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
-        let (touched, happenings) = (RefCell::default(), RefCell::default());
-        Self { sim, timeline, fluid: Fluid::new(sim), threads: 0, witness: None, seed, touched, happenings }
+        let (touched, health_events) = (RefCell::default(), RefCell::default());
+        Self {
+            sim,
+            timeline,
+            fluid: Fluid::new(sim),
+            threads: 0,
+            witness: None,
+            seed,
+            touched,
+            health_events,
+        }
     }
 
     /// Notes what happens to a component.
     pub fn note(&self, node: NodeId, what: Event) {
-        self.happenings.borrow_mut().push(Happening { at: self.sim.now(), node, what });
+        self.health_events.borrow_mut().push(HealthEvent { at: self.sim.now(), node, what });
     }
 
     /// What happened to components, from the `first`-th on, in the order of time.
-    pub fn happenings(&self, first: usize) -> Vec<Happening> {
-        self.happenings.borrow()[first..].to_vec()
+    pub fn health_events(&self, first: usize) -> Vec<HealthEvent> {
+        self.health_events.borrow()[first..].to_vec()
     }
 
     /// Has `witness` told what happens to files.
@@ -85,7 +94,7 @@ impl<'m> Site<'m> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
     /// Pieces of work.
-    pub asks: u64,
+    pub requests: u64,
     /// Bytes of them.
     pub bytes: u64,
 }
@@ -93,23 +102,23 @@ pub struct Flow {
 impl Flow {
     #[inline]
     fn with(self, bytes: u64) -> Self {
-        self.and(Self { asks: 1, bytes })
+        self.and(Self { requests: 1, bytes })
     }
 
     #[inline]
     fn and(self, more: Self) -> Self {
-        Self { asks: self.asks + more.asks, bytes: self.bytes + more.bytes }
+        Self { requests: self.requests + more.requests, bytes: self.bytes + more.bytes }
     }
 
-    fn of(requests: &[(Ask<Block>, Spent)]) -> Self {
-        requests.iter().fold(Self::default(), |flow, (ask, _)| flow.with(ask.work.bytes))
+    fn of(requests: &[(Request<Block>, Breakdown)]) -> Self {
+        requests.iter().fold(Self::default(), |flow, (request, _)| flow.with(request.work.bytes))
     }
 }
 
 /// One component's place in a simulation, and what came to it.
-pub struct Place<'m> {
+pub struct NodeContext<'m> {
     /// What it shares with all others.
-    pub site: &'m Site<'m>,
+    pub shared: &'m SimContext<'m>,
     /// Its number in the graph.
     pub id: NodeId,
     /// Its path in the graph.
@@ -121,20 +130,20 @@ pub struct Place<'m> {
     touched: Cell<bool>,
 }
 
-impl<'m> Place<'m> {
+impl<'m> NodeContext<'m> {
     /// Places for all components of `graph`.
-    pub fn of_all(graph: &'m Graph, site: &'m Site<'m>) -> Vec<Self> {
-        graph.ids().map(|id| Self::new(site, id, &graph.nodes[id.index()].path)).collect()
+    pub fn of_all(graph: &'m Graph, shared: &'m SimContext<'m>) -> Vec<Self> {
+        graph.ids().map(|id| Self::new(shared, id, &graph.nodes[id.index()].path)).collect()
     }
 
-    fn new(site: &'m Site<'m>, id: NodeId, path: &'m str) -> Self {
+    fn new(shared: &'m SimContext<'m>, id: NodeId, path: &'m str) -> Self {
         let (received, answered, touched) = (Cell::default(), Cell::default(), Cell::new(false));
-        Self { site, id, path, health: Health::default(), received, answered, touched }
+        Self { shared, id, path, health: Health::default(), received, answered, touched }
     }
 
     /// The random stream of the component here for `purpose`.
-    pub fn stream(&self, purpose: &str) -> Stream {
-        Stream::named(self.site.seed, self.path, purpose)
+    pub fn stream(&self, purpose: &str) -> RngStream {
+        RngStream::named(self.shared.seed, self.path, purpose)
     }
 
     /// What was asked here, answered or not.
@@ -162,7 +171,7 @@ impl<'m> Place<'m> {
 
     #[inline]
     pub(crate) fn receive(&self, bytes: u64) {
-        self.receive_all(Flow { asks: 1, bytes });
+        self.receive_all(Flow { requests: 1, bytes });
     }
 
     #[inline]
@@ -176,77 +185,84 @@ impl<'m> Place<'m> {
     #[cold]
     fn touch(&self) {
         self.touched.set(true);
-        self.site.touched.borrow_mut().push(self.id);
+        self.shared.touched.borrow_mut().push(self.id);
     }
 
     /// A request ends that came when the component had failed so often: it is answered, unless it failed since.
     #[inline]
-    pub(crate) fn end(&self, failures: u32, ask: &Ask<Block>, spent: &mut Spent, before: usize) {
+    pub(crate) fn end(
+        &self,
+        failures: u32,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+        before: usize,
+    ) {
         if self.health.failures() != failures {
-            spent.fail();
+            breakdown.fail();
         }
-        if !spent.has_failed() {
-            self.answer(ask, spent, before);
+        if !breakdown.has_failed() {
+            self.answer(request, breakdown, before);
         }
     }
 
     /// A request is answered whose account had `before` legs when it came.
     #[inline]
-    pub(crate) fn answer(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
-        self.answered.set(self.answered.get().with(ask.work.bytes));
-        if self.site.timeline.is_wanted() {
-            self.site.timeline.visited(self.id, ask, spent, before);
+    pub(crate) fn answer(&self, request: &Request<Block>, breakdown: &Breakdown, before: usize) {
+        self.answered.set(self.answered.get().with(request.work.bytes));
+        if self.shared.timeline.is_wanted() {
+            self.shared.timeline.visited(self.id, request, breakdown, before);
         }
     }
 }
 
 /// The way from whoever asks to a component.
 pub struct Edge<'m> {
-    to: &'m Component<'m>,
-    place: &'m Place<'m>,
+    to: &'m AnyComponent<'m>,
+    context: &'m NodeContext<'m>,
     sent: Cell<Flow>,
 }
 
 impl<'m> Edge<'m> {
-    /// A way to the component `to` at `place` that nothing has gone yet.
-    pub fn new(to: &'m Component<'m>, place: &'m Place<'m>) -> Self {
-        Self { to, place, sent: Cell::default() }
+    /// A way to the component `to` at `context` that nothing has gone yet.
+    pub fn new(to: &'m AnyComponent<'m>, context: &'m NodeContext<'m>) -> Self {
+        Self { to, context, sent: Cell::default() }
     }
 
-    /// Sends `ask`, waits for its answer, and charges the time to `spent`, which ends now. Nothing is sent where the component is
-    /// down, and an answer from one that failed in between is none: `spent` has then [failed](Spent::has_failed).
+    /// Sends `request`, waits for its answer, and charges the time to `breakdown`, which ends now. Nothing is sent where the component is
+    /// down, and an answer from one that failed in between is none: `breakdown` has then [failed](Breakdown::has_failed).
     #[inline]
     pub fn serve<'s>(
         &self,
-        ask: &'s Ask<Block>,
-        spent: &'s mut Spent,
+        request: &'s Request<Block>,
+        breakdown: &'s mut Breakdown,
     ) -> impl Future<Output = ()> + use<'m, 's> {
         if self.is_up() {
-            self.sent.set(self.sent.get().with(ask.work.bytes));
+            self.sent.set(self.sent.get().with(request.work.bytes));
         }
-        self.to.serve(self.place, ask, spent)
+        self.to.serve(self.context, request, breakdown)
     }
 
-    /// The same without events, for a request that comes when `spent` ends.
+    /// The same without events, for a request that comes when `breakdown` ends.
     #[inline]
-    pub fn pass(&self, ask: &Ask<Block>, spent: &mut Spent) {
-        self.sent.set(self.sent.get().with(ask.work.bytes));
-        let before = spent.legs().len();
-        self.place.receive(ask.work.bytes);
-        self.to.answer_in_order(ask, spent);
-        self.place.answer(ask, spent, before);
+    pub fn pass(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.sent.set(self.sent.get().with(request.work.bytes));
+        let before = breakdown.legs().len();
+        self.context.receive(request.work.bytes);
+        self.to.answer_in_order(request, breakdown);
+        self.context.answer(request, breakdown, before);
     }
 
     /// The same for several requests, in the order of time, each with an account that has no legs yet.
-    pub fn pass_all(&self, requests: &mut [(Ask<Block>, Spent)]) {
+    pub fn pass_all(&self, requests: &mut [(Request<Block>, Breakdown)]) {
         let flow = Flow::of(requests);
         self.sent.set(self.sent.get().and(flow));
-        self.place.receive_all(flow);
+        self.context.receive_all(flow);
         self.to.answer_all_in_order(requests);
-        self.place.answered.set(self.place.answered.get().and(flow));
-        if self.place.site.timeline.is_wanted() {
-            let visited =
-                |(ask, spent): &(_, _)| self.place.site.timeline.visited(self.place.id, ask, spent, 0);
+        self.context.answered.set(self.context.answered.get().and(flow));
+        if self.context.shared.timeline.is_wanted() {
+            let visited = |(request, breakdown): &(_, _)| {
+                self.context.shared.timeline.visited(self.context.id, request, breakdown, 0)
+            };
             requests.iter().for_each(visited);
         }
     }
@@ -256,53 +272,53 @@ impl<'m> Edge<'m> {
         self.to.attach(ports)
     }
 
-    /// Has the path that it leads to carry one phase of a request, and charges the time to `spent`. Gives when the whole of it has
-    /// come; `spent` ends with its head.
+    /// Has the path that it leads to carry one phase of a request, and charges the time to `breakdown`. Gives when the whole of it has
+    /// come; `breakdown` ends with its head.
     pub fn carry<'s>(
         &self,
-        ask: &'s Ask<Crossing>,
-        spent: &'s mut Spent,
+        request: &'s Request<PathTransfer>,
+        breakdown: &'s mut Breakdown,
     ) -> impl Future<Output = Nanos> + use<'m, 's> {
         if self.is_up() {
-            self.sent.set(self.sent.get().with(ask.work.data().bytes));
+            self.sent.set(self.sent.get().with(request.work.data().bytes));
         }
-        self.to.carry(self.place, ask, spent)
+        self.to.carry(self.context, request, breakdown)
     }
 
     /// Whether the component that it leads to works.
     #[inline]
     pub fn is_up(&self) -> bool {
-        self.place.health.is_up()
+        self.context.health.is_up()
     }
 
     /// How often the component that it leads to failed.
     pub fn failures(&self) -> u32 {
-        self.place.health.failures()
+        self.context.health.failures()
     }
 
     /// Changes the health of the component that it leads to before the run begins.
     pub(crate) fn begin_failed(&self) {
-        self.place.health.change(Change::Fails);
+        self.context.health.change(Change::Fails);
     }
 
-    /// Sends `ask`, whose data crosses `way` to or from disk number `disk` of an array.
+    /// Sends `request`, whose data crosses `way` to or from disk number `disk` of an array.
     pub fn serve_over<'s>(
         &self,
-        ask: &'s Ask<Block>,
-        way: Way<'m>,
+        request: &'s Request<Block>,
+        way: BackendPath<'m>,
         disk: usize,
-        spent: &'s mut Spent,
+        breakdown: &'s mut Breakdown,
     ) -> impl Future<Output = ()> + use<'m, 's> {
         if self.is_up() {
-            self.sent.set(self.sent.get().with(ask.work.bytes));
+            self.sent.set(self.sent.get().with(request.work.bytes));
         }
-        self.to.serve_over(self.place, ask, way, disk, spent)
+        self.to.serve_over(self.context, request, way, disk, breakdown)
     }
 
     /// The switch that it leads to, if it leads to one.
     pub(crate) fn switch(&self) -> Option<&'m Switch<'m>> {
         match self.to {
-            Component::Switch(switch) => Some(switch),
+            AnyComponent::Switch(switch) => Some(switch),
             _ => None,
         }
     }
@@ -310,62 +326,62 @@ impl<'m> Edge<'m> {
     /// The controller that it leads to, if it leads to one.
     pub(crate) fn controller(&self) -> Option<&'m Controller<'m>> {
         match self.to {
-            Component::Controller(controller) => Some(controller),
+            AnyComponent::Controller(controller) => Some(controller),
             _ => None,
         }
     }
 
-    /// Has the room that it leads to do what is asked of a file, and charges the time to `spent`.
+    /// Has the component that it leads to do what is asked of a file, and charges the time to `breakdown`.
     pub fn handle<'s>(
         &self,
-        ask: &'s Ask<FileOp>,
-        spent: &'s mut Spent,
+        request: &'s Request<FileOp>,
+        breakdown: &'s mut Breakdown,
     ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.data().bytes));
-        self.to.handle(self.place, ask, spent)
+        self.sent.set(self.sent.get().with(request.work.data().bytes));
+        self.to.handle(self.context, request, breakdown)
     }
 
-    /// Sends an event to the room that it leads to, and charges the time to `spent`.
+    /// Sends an event to the component that it leads to, and charges the time to `breakdown`.
     pub fn take_event<'s>(
         &self,
-        ask: &'s mut Ask<DaqEvent>,
-        spent: &'s mut Spent,
+        request: &'s mut Request<DaqEvent>,
+        breakdown: &'s mut Breakdown,
     ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(ask.work.bytes));
-        self.to.take_event(self.place, ask, spent)
+        self.sent.set(self.sent.get().with(request.work.bytes));
+        self.to.take_event(self.context, request, breakdown)
     }
 
-    /// Tells the room that it leads to of a file that exists when the run begins: see [`Room::begin_with`](crate::Room::begin_with).
+    /// Tells the component that it leads to of a file that exists when the run begins: see [`Component::begin_with`](crate::Component::begin_with).
     pub fn begin_with(&self, file: &FileOp) {
         self.to.begin_with(file);
     }
 
-    /// The room that it leads to, for rooms that work together by more than one call.
-    pub(crate) fn room(&self) -> &'m Component<'m> {
+    /// The component that it leads to, for components that work together by more than one call.
+    pub(crate) fn component(&self) -> &'m AnyComponent<'m> {
         self.to
     }
 
     /// Work begins that is done by more than one call: its bytes are sent, and received.
     pub(crate) fn begin(&self, bytes: u64) {
         self.sent.set(self.sent.get().with(bytes));
-        self.place.receive(bytes);
+        self.context.receive(bytes);
     }
 
     /// That work ends, done unless it failed; the account had `before` legs when it began.
-    pub(crate) fn end(&self, ask: &Ask<Block>, spent: &Spent, before: usize) {
-        if !spent.has_failed() {
-            self.place.answer(ask, spent, before);
+    pub(crate) fn end(&self, request: &Request<Block>, breakdown: &Breakdown, before: usize) {
+        if !breakdown.has_failed() {
+            self.context.answer(request, breakdown, before);
         }
     }
 
     /// The path of the component that it leads to.
     pub(crate) fn path(&self) -> &'m str {
-        self.place.path
+        self.context.path
     }
 
     /// Where it leads.
     pub fn to(&self) -> NodeId {
-        self.place.id
+        self.context.id
     }
 
     /// What was sent along it.

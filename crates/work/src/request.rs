@@ -40,7 +40,7 @@ impl Cause {
 
 /// A piece of work asked of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask<W> {
+pub struct Request<W> {
     /// The key of the stream's request that this work belongs to.
     pub root: u64,
     /// A key of its own. Whatever a component draws for this work it draws by this key, so neither the order of service
@@ -58,7 +58,7 @@ pub struct Ask<W> {
     pub work: W,
 }
 
-impl Ask<Block> {
+impl Request<Block> {
     /// A request that is yet to be made.
     pub const BLANK: Self = Self {
         root: 0,
@@ -71,7 +71,7 @@ impl Ask<Block> {
     };
 }
 
-impl<W> Ask<W> {
+impl<W> Request<W> {
     /// A host's request, with the key of its stream's draw.
     #[inline]
     pub fn new(key: u64, work: W) -> Self {
@@ -80,16 +80,16 @@ impl<W> Ask<W> {
 
     /// The same request handed on as other work: at most one such goes to any one component, so it keeps its key.
     #[inline]
-    pub fn with<V>(&self, work: V) -> Ask<V> {
+    pub fn with<V>(&self, work: V) -> Request<V> {
         let Self { root, key, deadline, cause, priority, thread, .. } = *self;
-        Ask { root, key, deadline, cause, priority, thread, work }
+        Request { root, key, deadline, cause, priority, thread, work }
     }
 
     /// The `n`-th piece of work done for this request, with a key of its own: a component that is asked twice for one
     /// request (read the old data, then write the new) draws again.
     #[inline]
-    pub fn child<V>(&self, n: u64, work: V) -> Ask<V> {
-        Ask { key: subkey(self.key, n), ..self.with(work) }
+    pub fn child<V>(&self, n: u64, work: V) -> Request<V> {
+        Request { key: subkey(self.key, n), ..self.with(work) }
     }
 
     /// The same work, wanted for another reason.
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn children_have_keys_of_their_own_and_the_same_root() {
-        let ask = Ask::new(7, ());
-        let (first, second) = (ask.child(0, ()), ask.child(1, ()));
-        assert_eq!((first.root, second.root, ask.with(()).key), (7, 7, 7));
+        let request = Request::new(7, ());
+        let (first, second) = (request.child(0, ()), request.child(1, ()));
+        assert_eq!((first.root, second.root, request.with(()).key), (7, 7, 7));
         assert!(first.key != second.key && first.key != 7 && second.key != 7);
         assert_ne!(first.child(0, ()).key, second.child(0, ()).key);
     }

@@ -1,6 +1,6 @@
 //! What theory says of a disk's service time.
 
-use headrace_analytic::{Grid, Law};
+use headrace_analytic::{Distribution, Grid};
 use headrace_work::Op;
 
 use super::{Mechanism, Positioning};
@@ -9,10 +9,10 @@ use super::{Mechanism, Positioning};
 const PLACES: usize = 100;
 
 impl Mechanism {
-    /// The law of service time in ms, for requests of `bytes` at places drawn uniformly from the data. With
+    /// The distribution of service time in ms, for requests of `bytes` at places drawn uniformly from the data. With
     /// [`Positioning::Addressed`] it is that of each request alone: successive ones share a place, so they are not
     /// independent.
-    pub fn service_law(&self, op: Op, bytes: u64) -> Law {
+    pub fn service_distribution(&self, op: Op, bytes: u64) -> Distribution {
         let curve = self.seek_curve(op);
         // Targets: how far in they lie, and how long the transfer takes there.
         let target = |u: f64| (self.zones.radius(u), self.zones.transfer_ns(u, bytes) * 1e-6);
@@ -28,8 +28,8 @@ impl Mechanism {
         let seek_and_transfer = Grid::tabulate(longest_seek + targets[PLACES - 1].1, |t| {
             targets.iter().map(|(x, transfer)| seek_cdf(*x, t - transfer)).sum::<f64>() / PLACES as f64
         });
-        let law = seek_and_transfer.plus_uniform(self.revolution_ns * 1e-6);
-        Law::Grid(law.shifted(self.overhead_ns * 1e-6))
+        let distribution = seek_and_transfer.plus_uniform(self.revolution_ns * 1e-6);
+        Distribution::Grid(distribution.shifted(self.overhead_ns * 1e-6))
     }
 
     /// P(|x − y| ≤ d) for y at a place drawn uniformly from the data.

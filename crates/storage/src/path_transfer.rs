@@ -8,9 +8,9 @@ use crate::channel::Sender;
 
 /// One phase of a request on its way to what serves it, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crossing {
+pub struct PathTransfer {
     /// What is asked.
-    pub request: Block,
+    pub block: Block,
     /// Which part of the exchange this is.
     pub phase: Phase,
     /// What of the phase crosses now.
@@ -54,11 +54,11 @@ impl Phase {
     }
 }
 
-impl Crossing {
+impl PathTransfer {
     /// The data that goes along: the request's, or none of its bytes.
     #[inline]
     pub fn data(&self) -> Block {
-        let bytes = if self.phase.has_data(self.request.op) { self.request.bytes } else { 0 };
-        Block { bytes, ..self.request }
+        let bytes = if self.phase.has_data(self.block.op) { self.block.bytes } else { 0 };
+        Block { bytes, ..self.block }
     }
 }

@@ -1,4 +1,4 @@
-//! Crews: members are hired once, jobs begin at once, and a join that is dropped leaves nothing behind.
+//! Worker pools: members are hired once, jobs begin at once, and a join that is dropped leaves nothing behind.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::future::{Future, poll_fn};
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use crate::common::{ms, run};
-use headrace_kernel::{Crew, Resource, Sim};
+use headrace_kernel::{Resource, Sim, WorkerPool};
 use headrace_units::Nanos;
 
 #[test]
@@ -14,11 +14,11 @@ fn members_are_hired_for_the_most_jobs_at_once_and_used_again() {
     let sim = Sim::new();
     let done = Cell::new(0);
     let (s, d) = (&sim, &done);
-    let crew = Crew::new(s, move |span: Nanos| async move {
+    let workers = WorkerPool::new(s, move |span: Nanos| async move {
         s.delay(span).await;
         d.set(d.get() + 1);
     });
-    let c = &crew;
+    let c = &workers;
     s.spawn(async move {
         for _ in 0..1000 {
             (1..=3).for_each(|span| c.start(ms(span)));
@@ -29,7 +29,7 @@ fn members_are_hired_for_the_most_jobs_at_once_and_used_again() {
         }
     });
     run(s);
-    assert_eq!((done.get(), crew.members(), s.processes()), (3000, 3, 0));
+    assert_eq!((done.get(), workers.members(), s.processes()), (3000, 3, 0));
     s.finish();
 }
 
@@ -38,12 +38,12 @@ fn a_job_runs_at_once_up_to_its_first_wait() {
     let sim = Sim::new();
     let order = RefCell::new(Vec::new());
     let (s, o) = (&sim, &order);
-    let crew = Crew::new(s, move |name: &'static str| async move {
+    let workers = WorkerPool::new(s, move |name: &'static str| async move {
         o.borrow_mut().push(name);
         s.delay(ms(1)).await;
         o.borrow_mut().push("it goes on");
     });
-    let c = &crew;
+    let c = &workers;
     s.spawn(async move {
         s.spawn(async move { o.borrow_mut().push("spawned") });
         c.start("job");
@@ -59,11 +59,11 @@ fn a_join_gives_what_the_last_or_the_kth_job_gave() {
     let sim = Sim::new();
     let got = RefCell::new(Vec::new());
     let (s, g) = (&sim, &got);
-    let crew = Crew::new(s, move |at: u64| async move {
+    let workers = WorkerPool::new(s, move |at: u64| async move {
         s.delay(ms(at)).await;
         at
     });
-    let c = &crew;
+    let c = &workers;
     s.spawn(async move {
         for (k, expected) in [(1, 3), (2, 5), (3, 7)] {
             let start = s.now();
@@ -88,8 +88,8 @@ fn a_join_gives_what_the_last_or_the_kth_job_gave() {
 #[test]
 fn jobs_that_need_no_time_are_done_at_the_first_poll() {
     let sim = Sim::new();
-    let crew = Crew::new(&sim, |n: u32| async move { n });
-    let (s, c) = (&sim, &crew);
+    let workers = WorkerPool::new(&sim, |n: u32| async move { n });
+    let (s, c) = (&sim, &workers);
     s.spawn(async move {
         let mut join = std::pin::pin!(c.all([1, 2, 3]));
         let ready = poll_fn(|context| Poll::Ready(join.as_mut().poll(context))).await;
@@ -98,7 +98,7 @@ fn jobs_that_need_no_time_are_done_at_the_first_poll() {
         s.stop();
     });
     s.run(Nanos::MAX, u64::MAX);
-    assert_eq!((sim.events(), crew.members()), (1, 1), "one process, one event, one member");
+    assert_eq!((sim.events(), workers.members()), (1, 1), "one process, one event, one member");
     s.finish();
 }
 
@@ -106,8 +106,8 @@ fn jobs_that_need_no_time_are_done_at_the_first_poll() {
 #[should_panic(expected = "2 of 1 jobs are waited for")]
 fn a_quorum_of_more_than_there_are_is_refused() {
     let sim = Sim::new();
-    let crew = Crew::new(&sim, |(): ()| async {});
-    _ = crew.first(2, [()]);
+    let workers = WorkerPool::new(&sim, |(): ()| async {});
+    _ = workers.first(2, [()]);
 }
 
 /// The jobs of a race that is given up leave the queue, and the server where they had it; others go on.
@@ -116,8 +116,8 @@ fn a_join_dropped_ends_its_jobs() {
     let sim = Sim::new();
     let server = Resource::fcfs(&sim, 1);
     let (s, r) = (&sim, &server);
-    let crew = Crew::new(s, move |span: Nanos| r.serve(span));
-    let c = &crew;
+    let workers = WorkerPool::new(s, move |span: Nanos| r.serve(span));
+    let c = &workers;
     s.spawn(async move {
         c.start(ms(10));
         let given_up = s.within(ms(4), c.all([ms(1), ms(1)])).await;
@@ -145,11 +145,11 @@ fn jobs_that_are_done_or_not_waited_for_survive_the_join() {
     let sim = Sim::new();
     let done = RefCell::new(Vec::new());
     let (s, d) = (&sim, &done);
-    let crew = Crew::new(s, move |at: u64| async move {
+    let workers = WorkerPool::new(s, move |at: u64| async move {
         s.until(ms(at)).await;
         d.borrow_mut().push(at);
     });
-    let c = &crew;
+    let c = &workers;
     s.spawn(async move {
         c.first(1, [1, 4]).await;
         // The member of the first job does another while the join of its first is given up.
@@ -169,7 +169,7 @@ fn a_job_may_drop_the_join_it_belongs_to() {
     let sim = Sim::new();
     let (join, done) = (Rc::new(RefCell::new(None)), Cell::new(0));
     let (s, j, d) = (&sim, Rc::clone(&join), &done);
-    let crew = Crew::new(s, move |at: u64| {
+    let workers = WorkerPool::new(s, move |at: u64| {
         let j = Rc::clone(&j);
         async move {
             s.until(ms(at)).await;
@@ -178,7 +178,7 @@ fn a_job_may_drop_the_join_it_belongs_to() {
             d.set(d.get() + 1);
         }
     });
-    let c = &crew;
+    let c = &workers;
     s.spawn(async move {
         join.replace(Some(c.all([1, 2])));
     });
@@ -194,7 +194,7 @@ fn a_job_may_drop_the_join_it_belongs_to() {
 /// A disk, or an array of what is behind other numbers.
 struct Device<'m> {
     disk: Resource<'m>,
-    parts: Crew<'m, usize, Nanos>,
+    parts: WorkerPool<'m, usize, Nanos>,
     children: Vec<usize>,
 }
 
@@ -218,7 +218,7 @@ fn arrays_of_arrays_recurse_through_their_crews() {
     let children = [vec![1, 2], vec![3, 4], vec![5, 6], vec![], vec![], vec![], vec![]];
     let made = children.map(|children| Device {
         disk: Resource::fcfs(s, 1),
-        parts: Crew::new(s, move |number| serve(s, ds, number)),
+        parts: WorkerPool::new(s, move |number| serve(s, ds, number)),
         children,
     });
     assert!(devices.set(Vec::from(made)).is_ok());

@@ -1,29 +1,29 @@
-//! What every room says and does.
+//! What every component says and does.
 
-use headrace_analytic::Law;
+use headrace_analytic::Distribution;
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Ask, Block, DaqEvent, FileOp, NodeId, Op, Spent};
+use headrace_work::{Block, Breakdown, DaqEvent, FileOp, NodeId, Op, Request};
 
-use crate::array::Way;
-use crate::crossing::{Crossing, Phase};
+use crate::array::BackendPath;
+use crate::context::{Edge, NodeContext};
 use crate::graph::{Lowering, View};
 use crate::health::Change;
 use crate::meter::{Activity, Balance, EventBooks, Meter, Portion};
-use crate::place::{Edge, Place};
+use crate::path_transfer::{PathTransfer, Phase};
 use crate::theory::{Demand, Load, Model};
 
-/// What a user may write of a room.
+/// What a user may write of a component.
 pub trait Spec {
     /// What it becomes when names are looked up.
     type Plan: Plan;
 
     /// Looks up what it names and refuses what cannot work; all errors go to `at`. `None` where there was one.
-    fn lower(&self, at: &mut Lowering) -> Option<Lowered<Self::Plan>>;
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self::Plan>>;
 }
 
-/// A room fully described, and the nodes it uses.
+/// A component fully described, and the nodes it uses.
 #[derive(Clone, Debug)]
-pub struct Lowered<P> {
+pub struct Resolved<P> {
     /// Nothing is left to go wrong in it.
     pub plan: P,
     /// The nodes it sends work to, in the order in which [`Plan::build`] gets their edges.
@@ -32,24 +32,24 @@ pub struct Lowered<P> {
     pub capacity: Bytes,
 }
 
-/// A room fully described: it can be built any number of times.
-pub trait Plan: Known + std::fmt::Debug + Send + Sync {
+/// A component fully described: it can be built any number of times.
+pub trait Plan: Theory + std::fmt::Debug + Send + Sync {
     /// The room in a simulation.
-    type Room<'m>: Room<'m>
+    type Component<'m>: Component<'m>
     where
         Self: 'm;
 
-    /// Builds it at `place`, with an edge to each node that it uses.
-    fn build<'m>(&'m self, place: &'m Place<'m>, uses: &'m [Edge<'m>]) -> Self::Room<'m>;
+    /// Builds it at `context`, with an edge to each node that it uses.
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Self::Component<'m>;
 }
 
-/// What can be known of a room before time runs. Every default is the cautious answer.
-pub trait Known {
-    /// The law of the time, in ms, for which one request holds the room and no other may begin.
+/// What can be known of a component before time runs. Every default is the cautious answer.
+pub trait Theory {
+    /// The distribution of the time, in ms, for which one request holds the component and no other may begin.
     ///
     /// # Errors
     /// Requests overlap, or there is no formula: which assumption fails.
-    fn service(&self, view: View, op: Op, bytes: u64) -> Result<Law, String> {
+    fn service(&self, view: View, op: Op, bytes: u64) -> Result<Distribution, String> {
         _ = (op, bytes);
         Err(format!("there is a formula for a {}", view.kind()))
     }
@@ -77,12 +77,17 @@ pub trait Known {
     }
 
     /// What it asks of this node and of those it uses to carry one phase of a request of a load, from the port of who asks to that of
-    /// who answers or back. Only rooms with ports know.
+    /// who answers or back. Only components with ports know.
     ///
     /// # Errors
     /// It is not known: which assumption fails.
-    fn carries(&self, view: View, load: &Load, crossing: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
-        _ = (load, crossing);
+    fn carries(
+        &self,
+        view: View,
+        load: &Load,
+        path_transfer: (Phase, u32, u32),
+    ) -> Result<Vec<Demand>, String> {
+        _ = (load, path_transfer);
         Err(format!("the holding time of a {} is known: `{}` has no formula", view.kind(), view.path()))
     }
 
@@ -148,7 +153,7 @@ pub trait Known {
         false
     }
 
-    /// Whether it serves requests to blocks. A room of an archive does not.
+    /// Whether it serves requests to blocks. A component of an archive does not.
     fn serves_blocks(&self) -> bool {
         true
     }
@@ -180,12 +185,12 @@ pub trait Known {
         None
     }
 
-    /// Whether all that it uses must serve blocks. A room that sends other work checks by itself whom it sends it to.
+    /// Whether all that it uses must serve blocks. A component that sends other work checks by itself whom it sends it to.
     fn sends_blocks(&self) -> bool {
         true
     }
 
-    /// Where files can lie that are older than a log: in a disk pool, on tape. For a room that takes files.
+    /// Where files can lie that are older than a log: in a disk pool, on tape. For a component that takes files.
     fn older_files(&self) -> [bool; 2] {
         [false, false]
     }
@@ -197,12 +202,12 @@ pub trait Known {
     }
 }
 
-/// A room in a simulation.
-pub trait Room<'m>: Metered {
-    /// Does what is asked, in virtual time, and charges all of it to `spent`. Only rooms that [serve blocks](Known::serves_blocks)
+/// A component in a simulation.
+pub trait Component<'m>: Probe {
+    /// Does what is asked, in virtual time, and charges all of it to `breakdown`. Only components that [serve blocks](Theory::serves_blocks)
     /// are asked.
-    fn serve(&'m self, ask: &Ask<Block>, spent: &mut Spent) -> impl Future<Output = ()> {
-        _ = (ask, spent);
+    fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) -> impl Future<Output = ()> {
+        _ = (request, breakdown);
         async { unreachable!("a room that serves no blocks is asked for one") }
     }
 
@@ -210,31 +215,31 @@ pub trait Room<'m>: Metered {
     /// a read.
     fn serve_over(
         &'m self,
-        ask: &Ask<Block>,
-        way: Way<'m>,
+        request: &Request<Block>,
+        way: BackendPath<'m>,
         disk: usize,
-        spent: &mut Spent,
+        breakdown: &mut Breakdown,
     ) -> impl Future<Output = ()> {
         async move {
-            way.cross(Phase::Request, disk, ask, spent).await;
-            if !spent.has_failed() {
-                self.serve(ask, spent).await;
-                way.cross(Phase::Answer, disk, ask, spent).await;
+            way.cross(Phase::Request, disk, request, breakdown).await;
+            if !breakdown.has_failed() {
+                self.serve(request, breakdown).await;
+                way.cross(Phase::Answer, disk, request, breakdown).await;
             }
         }
     }
 
-    /// The same without events, for a request that comes when `spent` ends. Requests come in the order of time. Only rooms
-    /// that say that they are [in order](Known::in_order) are asked.
-    fn pass(&'m self, ask: &Ask<Block>, spent: &mut Spent) {
-        _ = (ask, spent);
+    /// The same without events, for a request that comes when `breakdown` ends. Requests come in the order of time. Only components
+    /// that say that they are [in order](Theory::in_order) are asked.
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        _ = (request, breakdown);
         unreachable!("a room is passed through that does not say that it is in order")
     }
 
     /// The same for several requests, in the order of time, each with its account.
     #[inline]
-    fn pass_all(&'m self, requests: &mut [(Ask<Block>, Spent)]) {
-        requests.iter_mut().for_each(|(ask, spent)| self.pass(ask, spent));
+    fn pass_all(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
+        requests.iter_mut().for_each(|(request, breakdown)| self.pass(request, breakdown));
     }
 
     /// The component behind its `edge`-th edge has just failed, returned or been replaced.
@@ -245,7 +250,7 @@ pub trait Room<'m>: Metered {
     /// Some component of the system, whichever, works again: what failed may be tried once more.
     fn recovered(&self) {}
 
-    /// One of its [pieces](Known::pieces), by its running number, fails or returns now.
+    /// One of its [pieces](Theory::pieces), by its running number, fails or returns now.
     fn change_piece(&'m self, piece: u32, change: Change) {
         _ = (piece, change);
         unreachable!("a room without pieces has none that changes");
@@ -260,43 +265,51 @@ pub trait Room<'m>: Metered {
         None
     }
 
-    /// Carries one phase of a request between two ports, at least its head; gives when the whole of it has come. Only rooms with ports
+    /// Carries one phase of a request between two ports, at least its head; gives when the whole of it has come. Only components with ports
     /// are asked.
-    fn carry(&'m self, ask: &Ask<Crossing>, spent: &mut Spent) -> impl Future<Output = Nanos> {
-        _ = (ask, spent);
+    fn carry(
+        &'m self,
+        request: &Request<PathTransfer>,
+        breakdown: &mut Breakdown,
+    ) -> impl Future<Output = Nanos> {
+        _ = (request, breakdown);
         async { unreachable!("a room without ports carries nothing between them") }
     }
 
-    /// Does what is asked of a file, in virtual time, and charges all of it to `spent`. Only rooms that
-    /// [take files](Known::takes_files) are asked.
-    fn handle(&'m self, ask: &Ask<FileOp>, spent: &mut Spent) -> impl Future<Output = ()> {
-        _ = (ask, spent);
+    /// Does what is asked of a file, in virtual time, and charges all of it to `breakdown`. Only components that
+    /// [take files](Theory::takes_files) are asked.
+    fn handle(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) -> impl Future<Output = ()> {
+        _ = (request, breakdown);
         async { unreachable!("a room that takes no files is asked for one") }
     }
 
-    /// Takes an event, in virtual time, and charges all of it to `spent`. Only rooms of a data acquisition are asked.
-    fn take_event(&'m self, ask: &mut Ask<DaqEvent>, spent: &mut Spent) -> impl Future<Output = ()> {
-        _ = (ask, spent);
+    /// Takes an event, in virtual time, and charges all of it to `breakdown`. Only components of a data acquisition are asked.
+    fn take_event(
+        &'m self,
+        request: &mut Request<DaqEvent>,
+        breakdown: &mut Breakdown,
+    ) -> impl Future<Output = ()> {
+        _ = (request, breakdown);
         async { unreachable!("a room that takes no events is asked to") }
     }
 
     /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Called only
-    /// for rooms that take files.
+    /// for components that take files.
     fn begin_with(&self, file: &FileOp) {
         _ = file;
         unreachable!("a room that takes no files is given one");
     }
 }
 
-/// What a room records of itself.
-pub trait Metered {
-    /// Its servers and its queue up to `now`; none for a room without a queue of its own.
+/// What a component records of itself.
+pub trait Probe {
+    /// Its servers and its queue up to `now`; none for a component without a queue of its own.
     fn activity(&self, now: Nanos) -> Option<Activity> {
         _ = now;
         None
     }
 
-    /// Servers of it that stand in for no others; none where any server serves any request. Only of rooms of archives, whose logs are replayed
+    /// Servers of it that stand in for no others; none where any server serves any request. Only of components of archives, whose logs are replayed
     /// without a warm-up.
     fn portions(&self, now: Nanos) -> Vec<Portion> {
         _ = now;
@@ -308,12 +321,12 @@ pub trait Metered {
         None
     }
 
-    /// What its write-back cache took in and holds; none for a room without one.
+    /// What its write-back cache took in and holds; none for a component without one.
     fn balance(&self) -> Option<Balance> {
         None
     }
 
-    /// The events that came to it and what became of them; none for a room that takes none.
+    /// The events that came to it and what became of them; none for a component that takes none.
     fn events(&self) -> Option<EventBooks> {
         None
     }

@@ -16,7 +16,7 @@ impl NodeId {
 
 /// What a component did with a request for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum TimeKind {
     /// The request waited for its turn.
     Waiting,
     /// The request was served.
@@ -31,7 +31,7 @@ pub struct Leg {
     /// Where.
     pub at: NodeId,
     /// What was done.
-    pub what: What,
+    pub what: TimeKind,
     /// When it ended.
     pub until: Nanos,
 }
@@ -55,7 +55,7 @@ pub struct Leg {
 /// assert_eq!(spent.spans().map(|(at, _, span)| (at.0, span.0)).collect::<Vec<_>>(), [(0, 30), (0, 50), (1, 20)]);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Spent {
+pub struct Breakdown {
     began: Nanos,
     until: Nanos,
     /// Number of legs.
@@ -69,10 +69,10 @@ pub struct Spent {
 /// Number of legs that need no allocation.
 const FEW: usize = 4;
 
-const BLANK: Leg = Leg { at: NodeId(0), what: What::Waiting, until: Nanos::ZERO };
+const BLANK: Leg = Leg { at: NodeId(0), what: TimeKind::Waiting, until: Nanos::ZERO };
 
 /// Accounts are equal where the same time went the same way: legs of no length do not count.
-impl PartialEq for Spent {
+impl PartialEq for Breakdown {
     fn eq(&self, other: &Self) -> bool {
         let spans =
             |account: &Self| account.spans().filter(|(.., span)| *span > Nanos::ZERO).collect::<Vec<_>>();
@@ -80,9 +80,9 @@ impl PartialEq for Spent {
     }
 }
 
-impl Eq for Spent {}
+impl Eq for Breakdown {}
 
-impl Spent {
+impl Breakdown {
     /// An account that begins at `now`.
     #[inline]
     pub fn from(now: Nanos) -> Self {
@@ -101,7 +101,7 @@ impl Spent {
     /// # Panics
     /// If `now` lies before the last charge: the account would run backwards.
     #[inline]
-    pub fn charge(&mut self, at: NodeId, what: What, now: Nanos) {
+    pub fn charge(&mut self, at: NodeId, what: TimeKind, now: Nanos) {
         assert!(now >= self.until, "a charge at {} ns after one at {} ns", now.0, self.until.0);
         self.until = now;
         self.push(at, what, now);
@@ -109,7 +109,7 @@ impl Spent {
 
     /// Adds a leg. It is written field by field: a whole one would be made elsewhere and moved, which waits for the pieces.
     #[inline]
-    fn push(&mut self, at: NodeId, what: What, until: Nanos) {
+    fn push(&mut self, at: NodeId, what: TimeKind, until: Nanos) {
         match self.first.get_mut(self.len) {
             Some(free) => {
                 (free.at, free.what, free.until) = (at, what, until);
@@ -183,7 +183,7 @@ impl Spent {
 
     /// Each leg with its length, in order.
     #[inline]
-    pub fn spans(&self) -> impl Iterator<Item = (NodeId, What, Nanos)> + '_ {
+    pub fn spans(&self) -> impl Iterator<Item = (NodeId, TimeKind, Nanos)> + '_ {
         let mut from = self.began;
         self.legs().iter().map(move |leg| {
             let span = leg.until - from;

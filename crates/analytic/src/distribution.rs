@@ -4,12 +4,12 @@ use num_complex::Complex64;
 
 use crate::grid::Grid;
 
-/// The law of a time that is never negative.
+/// The distribution of a time that is never negative.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Law {
+pub enum Distribution {
     /// Constant.
     Fixed(f64),
-    /// The sum of `stages` exponential times; their mean is `mean` together. One stage: the exponential law.
+    /// The sum of `stages` exponential times; their mean is `mean` together. One stage: the exponential distribution.
     Erlang {
         /// How many exponential stages.
         stages: u32,
@@ -26,43 +26,48 @@ pub enum Law {
     /// Given by its cdf.
     Grid(Grid),
     /// One of several, each with its probability; they sum to one.
-    Mixture(Vec<(f64, Law)>),
+    Mixture(Vec<(f64, Distribution)>),
 }
 
-impl Law {
-    /// The exponential law.
+impl Distribution {
+    /// The exponential distribution.
     pub fn exponential(mean: f64) -> Self {
         Self::Erlang { stages: 1, mean }
     }
 
-    /// The Erlang law with this number of stages.
+    /// The Erlang distribution with this number of stages.
     pub fn erlang(stages: u32, mean: f64) -> Self {
         Self::Erlang { stages, mean }
     }
 
-    /// One of several laws, each with its probability; they sum to one. Tabulated ones make one table.
+    /// One of several distributions, each with its probability; they sum to one. Tabulated ones make one table.
     pub fn mixed(mut parts: Vec<(f64, Self)>) -> Self {
         if parts.len() == 1 {
             return parts.remove(0).1;
         }
         let mixture = Self::Mixture(parts);
-        let tabulated = |law: &Self| matches!(law, Self::Grid(_));
+        let tabulated = |distribution: &Self| matches!(distribution, Self::Grid(_));
         match &mixture {
-            Self::Mixture(parts) if parts.iter().all(|(_, law)| tabulated(law)) => {
+            Self::Mixture(parts) if parts.iter().all(|(_, distribution)| tabulated(distribution)) => {
                 Self::Grid(Grid::tabulate(mixture.most(), |t| mixture.cdf(t)))
             }
             _ => mixture,
         }
     }
 
-    /// The law of the largest of independent times, given laws and the number of times of each, tabulated.
-    pub fn largest(laws: &[(u32, Self)]) -> Self {
-        let most = laws.iter().map(|(_, law)| law.most()).fold(0.0, f64::max);
-        let below = |t| laws.iter().map(|(many, law)| libm::pow(law.cdf(t), f64::from(*many))).product();
+    /// The distribution of the largest of independent times, given distributions and the number of times of each, tabulated.
+    pub fn largest(distributions: &[(u32, Self)]) -> Self {
+        let most = distributions.iter().map(|(_, distribution)| distribution.most()).fold(0.0, f64::max);
+        let below = |t| {
+            distributions
+                .iter()
+                .map(|(many, distribution)| libm::pow(distribution.cdf(t), f64::from(*many)))
+                .product()
+        };
         Self::Grid(Grid::tabulate(most, below))
     }
 
-    /// Whether this is the exponential law.
+    /// Whether this is the exponential distribution.
     pub fn is_exponential(&self) -> bool {
         matches!(self, Self::Erlang { stages: 1, .. })
     }
@@ -79,8 +84,8 @@ impl Law {
                 [(a + b) / 2.0, (a * a + a * b + b * b) / 3.0, (a + b) * (a * a + b * b) / 4.0]
             }
             Self::Grid(grid) => grid.moments(),
-            Self::Mixture(parts) => parts.iter().fold([0.0; 3], |sum, (p, law)| {
-                let [a, b, c] = law.moments();
+            Self::Mixture(parts) => parts.iter().fold([0.0; 3], |sum, (p, distribution)| {
+                let [a, b, c] = distribution.moments();
                 [sum[0] + p * a, sum[1] + p * b, sum[2] + p * c]
             }),
         }
@@ -104,7 +109,7 @@ impl Law {
             Self::Erlang { stages, mean } => erlang_cdf(*stages, t * f64::from(*stages) / mean),
             Self::Uniform { from, to } => ((t - from) / (to - from)).clamp(0.0, 1.0),
             Self::Grid(grid) => grid.cdf(t),
-            Self::Mixture(parts) => parts.iter().map(|(p, law)| p * law.cdf(t)).sum(),
+            Self::Mixture(parts) => parts.iter().map(|(p, distribution)| p * distribution.cdf(t)).sum(),
         }
     }
 
@@ -115,7 +120,9 @@ impl Law {
             Self::Erlang { stages, mean } => (1.0 + s * (mean / f64::from(*stages))).powi(-(*stages as i32)),
             Self::Uniform { from, to } => (exp(-s * *from) - exp(-s * *to)) / (s * (to - from)),
             Self::Grid(grid) => grid.transform(s),
-            Self::Mixture(parts) => parts.iter().map(|(p, law)| law.transform(s) * *p).sum(),
+            Self::Mixture(parts) => {
+                parts.iter().map(|(p, distribution)| distribution.transform(s) * *p).sum()
+            }
         }
     }
 
@@ -129,7 +136,9 @@ impl Law {
             }
             Self::Uniform { to, .. } => *to,
             Self::Grid(grid) => grid.most(),
-            Self::Mixture(parts) => parts.iter().map(|(_, law)| law.most()).fold(0.0, f64::max),
+            Self::Mixture(parts) => {
+                parts.iter().map(|(_, distribution)| distribution.most()).fold(0.0, f64::max)
+            }
         }
     }
 }
@@ -160,33 +169,36 @@ mod tests {
 
     #[test]
     fn transforms_and_moments_belong_to_the_cdf() {
-        let laws = [
-            Law::erlang(3, 2.0),
-            Law::Uniform { from: 1.0, to: 4.0 },
-            Law::Mixture(vec![(0.25, Law::exponential(1.0)), (0.75, Law::erlang(2, 3.0))]),
+        let distributions = [
+            Distribution::erlang(3, 2.0),
+            Distribution::Uniform { from: 1.0, to: 4.0 },
+            Distribution::Mixture(vec![
+                (0.25, Distribution::exponential(1.0)),
+                (0.75, Distribution::erlang(2, 3.0)),
+            ]),
         ];
-        for law in laws {
-            let grid = Grid::tabulate(law.most(), |t| law.cdf(t));
-            for (exact, tabulated) in law.moments().iter().zip(grid.moments()) {
-                assert!((exact / tabulated - 1.0).abs() < 2e-3, "{law:?}: {exact} {tabulated}");
+        for distribution in distributions {
+            let grid = Grid::tabulate(distribution.most(), |t| distribution.cdf(t));
+            for (exact, tabulated) in distribution.moments().iter().zip(grid.moments()) {
+                assert!((exact / tabulated - 1.0).abs() < 2e-3, "{distribution:?}: {exact} {tabulated}");
             }
             let s = Complex64::new(0.3, 0.8);
-            assert!((law.transform(s) - grid.transform(s)).norm() < 2e-3, "{law:?}");
+            assert!((distribution.transform(s) - grid.transform(s)).norm() < 2e-3, "{distribution:?}");
         }
     }
 
-    /// With a thousand stages the powers of x leave the range of numbers; the law does not.
+    /// With a thousand stages the powers of x leave the range of numbers; the distribution does not.
     #[test]
     fn many_stages_are_no_trouble() {
-        let law = Law::erlang(1000, 1.0);
-        assert!((law.cdf(1.0) - 0.5042).abs() < 1e-3, "{}", law.cdf(1.0));
-        let largest = Law::largest(&[(2, law.clone())]);
-        assert!((largest.mean() - (1.0 + 0.5642 * law.sd())).abs() < 1e-3, "{}", largest.mean());
+        let distribution = Distribution::erlang(1000, 1.0);
+        assert!((distribution.cdf(1.0) - 0.5042).abs() < 1e-3, "{}", distribution.cdf(1.0));
+        let largest = Distribution::largest(&[(2, distribution.clone())]);
+        assert!((largest.mean() - (1.0 + 0.5642 * distribution.sd())).abs() < 1e-3, "{}", largest.mean());
     }
 
     #[test]
     fn the_largest_of_k_exponentials_has_the_harmonic_mean() {
-        let largest = Law::largest(&[(4, Law::exponential(1.0))]);
+        let largest = Distribution::largest(&[(4, Distribution::exponential(1.0))]);
         assert!((largest.mean() - (1.0 + 0.5 + 1.0 / 3.0 + 0.25)).abs() < 1e-3, "{}", largest.mean());
     }
 }

@@ -54,7 +54,7 @@ class Found:
 Tell = Callable[[Found], object]
 
 
-class Narrowing:
+class ProgressiveRun:
     """Does the runs behind one design after another, each on a thread of its own; a newer one stops the older."""
 
     def __init__(self) -> None:
