@@ -57,7 +57,7 @@ python-test: $(VENV)/built
 	$(BIN)/pytest -n logical --dist worksteal
 
 studies: $(VENV)/built
-	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all
+	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all --record
 
 measure: $(VENV)/built
 	$(BIN)/headrace study run this-machine

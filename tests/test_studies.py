@@ -14,13 +14,26 @@ def test_no_claim_of_the_split_merge_study_fails(headrace: Run, tmp_path: Path) 
     ran = headrace("study", "run", "raid0-split-merge", "--small", "--json", "--report", page)
     report = json.loads(ran.stdout)
     assert report["study"] == "raid0-split-merge"
+    assert report["small"]
     verdicts = [claim["verdict"] for claim in report["claims"]]
+    assert "undecided" not in verdicts, "a small run leaves out what it cannot judge"
     failed = [claim for claim in report["claims"] if claim["verdict"] == "fails"]
     assert failed == []
     assert verdicts.count("holds") >= 130
-    assert verdicts.count("undecided") <= 15
     assert verdicts.count("not testable") == 4
-    keys = {"id", "text", "kind", "published", "obtained", "tolerance", "verdict", "source", "why"}
+    keys = {
+        "id",
+        "text",
+        "kind",
+        "calibrated",
+        "published",
+        "obtained",
+        "tolerance",
+        "verdict",
+        "at_bound",
+        "source",
+        "why",
+    }
     assert all(set(claim) == keys for claim in report["claims"])
     kinds = {claim["id"]: claim["kind"] for claim in report["claims"]}
     assert (kinds["future-mixed"], kinds["future-sizes"], kinds["future-bursts"]) == ("theory", "theory", "expectation")
@@ -29,9 +42,10 @@ def test_no_claim_of_the_split_merge_study_fails(headrace: Run, tmp_path: Path) 
     assert set(figure["curves"]) == {f"{n} disks, {how}" for n in (2, 3, 4) for how in ("split-merge", "fork-join")}
     shown = page.read_text()
     assert shown.count("<svg") == 2, "how far each claim is off, and the figure of the study"
-    assert "of 160 claims" in shown
+    assert "published claims hold" in shown
+    assert "verdicts mean little" in shown
     assert "X003-1</strong> is disputed" in shown
-    assert ran.returncode == (1 if "undecided" in verdicts else 0)
+    assert ran.returncode == 0
 
 
 def test_the_measured_disks_are_judged_where_there_is_data(

@@ -11,12 +11,13 @@ import json
 import math
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 from headrace import scenario
 from headrace._core import ScenarioError
@@ -38,10 +39,15 @@ class Judged(TypedDict):
     id: str
     text: str
     kind: str
+    """Kind of the reference value, as in `Claim`."""
+    calibrated: bool
+    """True if a parameter or rule of the model was chosen by this claim: no test of the model."""
     published: object
     obtained: object
     tolerance: str
     verdict: str
+    at_bound: bool
+    """True if the value is so close to a bound of the tolerance that a small change would turn the verdict."""
     source: str
     why: str
     """The argument, where no run can decide; else empty."""
@@ -66,7 +72,23 @@ class Report(TypedDict):
     study: str
     title: str
     claims: list[Judged]
+    counts: dict[str, dict[str, int]]
+    """Number of claims by group and verdict. The group is the kind, or `calibrated`."""
+    small: bool
+    """True if the run was shortened, so that its verdicts mean little."""
     figures: list[Figure]
+
+
+# Kinds of reference values, in the order of reports. Headlines count those that somebody else published or measured.
+KINDS = {
+    "published": "published claims",
+    "measured": "measured claims",
+    "calibrated": "calibrated claims",
+    "theory": "results of theory",
+    "arithmetic": "results of arithmetic",
+    "input": "inputs",
+    "expectation": "expectations",
+}
 
 
 @dataclass(frozen=True)
@@ -83,17 +105,42 @@ class Claim:
     """A number holds when it differs by at most so much."""
     between: tuple[float, float] | None = None
     """A number holds when it lies in between."""
+    at_least: float | None = None
+    """A number holds when it is not below this."""
+    at_most: float | None = None
+    """A number holds when it is not above this."""
     kind: str = "published"
-    """What the reference value is: `published`, `measured`, `theory` (a formula's, for the same system), or
-    `expectation` (the study's own)."""
+    """Kind of the reference value: `published`, `measured`, `theory` (a formula for the same system), `arithmetic`
+    (follows from the published numbers without a model), `input` (put into the model), `expectation` (the study's
+    own)."""
+    calibrated: bool = False
+    """True if a parameter or rule of the model was chosen by this claim."""
     verdict: str | None = None
     """Given where no run can decide: `disputed` or `not testable`."""
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any], **more: Any) -> Self:
+        """Return the claim that a table of `claims.toml` states; `more` adds to its keys or replaces them."""
+        given = {name: row[name] for name in cls.__dataclass_fields__ if name in row} | more
+        if "between" in given:
+            given["between"] = tuple(given["between"])
+        limits = {name: f"{sign} {given[name]:g}" for name, sign in LIMITS.items() if name in given}
+        words = given.get("between", next(iter(limits.values()), None))
+        given.setdefault("published", words if isinstance(words, str | None) else f"{words[0]:g} to {words[1]:g}")
+        return cls(**given)
+
+    @property
+    def tolerant(self) -> bool:
+        """True if a number may differ from the published one."""
+        return any(one is not None for one in (self.percent, self.within, self.between, self.at_least, self.at_most))
 
     @property
     def bounds(self) -> tuple[float, float]:
         """The least and the largest number with which the claim holds."""
         if self.between is not None:
             return self.between
+        if self.at_least is not None or self.at_most is not None:
+            return _given(self.at_least, -math.inf), _given(self.at_most, math.inf)
         slack = self.within if self.within is not None else abs(self.published) * (self.percent or 0.0) / 100
         return self.published - slack, self.published + slack
 
@@ -102,9 +149,20 @@ class Claim:
         """The tolerance in words."""
         if self.between is not None:
             return f"{self.between[0]:g} to {self.between[1]:g}"
+        for name, sign in LIMITS.items():
+            if (limit := getattr(self, name)) is not None:
+                return f"{sign} {limit:g}"
         if self.percent is not None:
             return f"± {self.percent:g} %"
         return f"± {self.within:g}" if self.within is not None else "exactly"
+
+
+# Signs of one-sided tolerances.
+LIMITS = {"at_least": "≥", "at_most": "≤"}
+
+
+def _given(value: float | None, default: float) -> float:
+    return default if value is None else value
 
 
 @dataclass(frozen=True)
@@ -122,7 +180,7 @@ def judge(claim: Claim, obtained: Obtained) -> str:
     >>> [judge(claim, Obtained(value, 0.03)) for value in (10.05, 10.09, 10.2)]
     ['holds', 'undecided', 'fails']
     """
-    if claim.percent is None and claim.within is None and claim.between is None:
+    if not claim.tolerant:
         return "holds" if obtained.value == claim.published else "fails"
     low, high = claim.bounds
     least, most = obtained.value - obtained.half_width, obtained.value + obtained.half_width
@@ -131,31 +189,79 @@ def judge(claim: Claim, obtained: Obtained) -> str:
     return "fails" if most < low or least > high else "undecided"
 
 
-IN_PLURAL = {
-    "holds": "hold",
-    "fails": "fail",
-    "undecided": "are undecided",
-    "disputed": "are disputed",
-    "not testable": "are not testable",
-}
+# A verdict is marked where the value is this close to a bound, as a share of the width of the tolerance, or of the
+# bound itself where there is only one.
+CLOSE = 0.02
+
+
+def is_at_bound(claim: Claim, obtained: Obtained) -> bool:
+    """Tell whether the value is so close to a bound of the tolerance that a small change would turn the verdict.
+
+    >>> claim = Claim("gain", "gain", 13, "here", within=4)
+    >>> [is_at_bound(claim, Obtained(value)) for value in (16.9, 16.5, 17.1)]
+    [True, False, True]
+    >>> [is_at_bound(Claim("r", "R²", 0.9, "here", at_least=0.9), Obtained(value)) for value in (0.91, 0.999)]
+    [True, False]
+    """
+    if claim.verdict or not claim.tolerant:
+        return False
+    bounds = [bound for bound in claim.bounds if math.isfinite(bound)]
+    width = bounds[1] - bounds[0] if len(bounds) == 2 else abs(bounds[0])
+    return any(abs(obtained.value - bound) < CLOSE * width for bound in bounds)
+
+
+def group(claim: Judged) -> str:
+    """Return the group that a claim is counted in: its kind, or `calibrated`."""
+    return "calibrated" if claim["calibrated"] else claim["kind"]
+
+
+def counts(claims: Iterable[Judged]) -> dict[str, dict[str, int]]:
+    """Return the number of claims by group and verdict."""
+    each = Counter((group(claim), claim["verdict"]) for claim in claims)
+    found = {name: {verdict: n for (of, verdict), n in each.items() if of == name} for name in KINDS}
+    return {name: of for name, of in found.items() if of}
 
 
 def in_a_sentence(report: Report) -> str:
-    """Say how many claims have which verdict.
+    """Return how many claims hold, group by group, and how many no run can decide.
 
     >>> claim = verdict(Claim("mean", "mean response", 10.0, "here", percent=1.0), Obtained(10.05))
-    >>> in_a_sentence(Report(study="disk", title="A disk", claims=[claim], figures=[]))
-    'disk: of 1 claims 1 hold.'
+    >>> report = Report(study="disk", title="", claims=[claim], counts=counts([claim]), small=False, figures=[])
+    >>> in_a_sentence(report)
+    'disk: 1 of 1 published claims hold.'
     """
-    counts = dict.fromkeys(IN_PLURAL, 0)
-    for claim in report["claims"]:
-        counts[claim["verdict"]] += 1
-    said = ", ".join(f"{count} {IN_PLURAL[verdict]}" for verdict, count in counts.items() if count)
-    return f"{report['study']}: of {len(report['claims'])} claims {said}."
+    said = [
+        f"{of.get('holds', 0)} of {tried} {KINDS[name]}{' hold' if not nth else ''}"
+        for nth, (name, of) in enumerate(report["counts"].items())
+        if (tried := sum(of.get(verdict, 0) for verdict in DECIDED))
+    ]
+    rest = Counter(claim["verdict"] for claim in report["claims"] if claim["verdict"] not in ("holds", "fails"))
+    rest["hold at a bound"] = sum(claim["at_bound"] and claim["verdict"] == "holds" for claim in report["claims"])
+    rests = [f"{many} {verdict}" for verdict, many in rest.items() if many]
+    return f"{report['study']}: {'; '.join(', '.join(one) for one in (said, rests) if one)}."
+
+
+SMALL = "`--small`: a shortened run, whose verdicts mean little; claims that it cannot judge are left out."
+
+# Verdicts of claims that a run can decide.
+DECIDED = ("holds", "fails", "undecided")
+
+
+RECORD = "verdicts.json"
+
+
+def record(report: Report) -> None:
+    """Keep the counts of a run at full size beside the claims: what READMEs say must agree with them."""
+    claims = report["claims"]
+    missed = sorted({claim["id"] for claim in claims if claim["verdict"] in ("fails", "undecided")})
+    at_bound = sorted({claim["id"] for claim in claims if claim["at_bound"]})
+    kept = {"said": in_a_sentence(report), "counts": report["counts"], "missed": missed, "at_bound": at_bound}
+    text = json.dumps(kept, indent=2, ensure_ascii=False)
+    (ROOT / report["study"] / RECORD).write_text(f"{text}\n", encoding="utf-8")
 
 
 def stands(report: Report) -> bool:
-    """Whether no claim of the report fails or stays undecided."""
+    """Tell whether no claim of the report fails or stays undecided."""
     return all(claim["verdict"] not in ("fails", "undecided") for claim in report["claims"])
 
 
@@ -293,17 +399,25 @@ class Study:
         `tell` hears which case is being run, `show` of the claims and figures so far, after each claim.
         """
         self.small, self._told, self._figures = small, tell, []
-        report = Report(study=self.name, title=self.title, claims=[], figures=self._figures)
+        report = Report(study=self.name, title=self.title, claims=[], counts={}, small=small, figures=self._figures)
         for claim in itertools.chain(load_module(self.folder / "study.py").obtain(self), self._given()):
+            if small and not self._fits(claim):
+                continue
             report["claims"].append(claim)
+            report["counts"] = counts(report["claims"])
             if show:
                 show(report)
         return report
 
+    def _fits(self, claim: Judged) -> bool:
+        """Tell whether a small run can judge a claim."""
+        needs = tuple(self._document.get("needs_full_size", ()))
+        return claim["verdict"] != "undecided" and not claim["id"].startswith(needs)
+
     def _given(self) -> Iterator[Judged]:
         """Yield the claims that no run can decide."""
         for given in self._document.get("given", []):
-            claim = Claim(given["id"], given["text"], given.get("published"), given["source"], verdict=given["verdict"])
+            claim = Claim.read(given)
             yield verdict(claim, Obtained(given.get("obtained")), why=given["why"])
 
 
@@ -325,10 +439,12 @@ def verdict(claim: Claim, obtained: Obtained, why: str = "") -> Judged:
         id=claim.id,
         text=claim.text,
         kind=claim.kind,
+        calibrated=claim.calibrated,
         published=claim.published,
         obtained=obtained.value,
         tolerance="—" if claim.verdict else claim.tolerance,
         verdict=claim.verdict or judge(claim, obtained),
+        at_bound=is_at_bound(claim, obtained),
         source=claim.source,
         why=why,
     )

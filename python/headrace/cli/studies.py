@@ -41,6 +41,9 @@ def study_run(
     ] = False,
     report: ReportFile = None,
     live: LivePage = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep the counts in the study's folder, for its README.", hidden=True)
+    ] = False,
 ) -> None:
     """Run a study and give a verdict on each of its claims."""
     from headrace import study  # noqa: PLC0415
@@ -59,6 +62,8 @@ def study_run(
         for one in studies:
             with progress.of_study(one, quiet=as_json) as tell:
                 found.append(one.run(small=small, tell=tell, show=show))
+            if record and not small:
+                study.record(found[-1])
         end(found[-1])
     if as_json:
         print(json.dumps(found if name == "all" else found[0], indent=2))

@@ -30,18 +30,8 @@ def obtain(study: Study) -> Iterator[Judged]:
 
 def _judged(given: Json, cases: "Cases") -> Judged:
     why = given.get("why", "")
-    claim = Claim(
-        given["id"],
-        given["text"],
-        given.get("published", f"{given.get('between')}"),
-        f"{given['source']} ({given['role']})",
-        percent=given.get("percent"),
-        within=given.get("within"),
-        between=tuple(given["between"]) if "between" in given else None,
-        verdict=given.get("verdict"),
-    )
     found, argument = FOUND[given["id"]](cases)
-    return verdict(claim, Obtained(found), argument or why)
+    return verdict(Claim.read(given), Obtained(found), argument or why)
 
 
 class Cases:

@@ -314,11 +314,10 @@ EXACTLY: dict[str, Callable[[Array], Any]] = {
 def _judged(given: Json, array: Array) -> Judged:
     """Judge a claim for one array."""
     exactly = EXACTLY[given["exactly"]](array) if "exactly" in given else None
-    between = tuple(given["between"]) if "between" in given else None
-    published = given.get("published", exactly if exactly is not None else f"{given.get('between')}")
-    text = f"{given['text']} ({given['role']})"
-    within = given.get("within")
-    claim = Claim(f"{given['id']}, {array.name}", text, published, given["source"], within=within, between=between)
+    more = {} if exactly is None else {"published": exactly}
+    claim = Claim.read(
+        given, id=f"{given['id']}, {array.name}", calibrated=given["role"] in ("calibrated", "chosen"), **more
+    )
     return verdict(claim, Obtained(_rounded(FOUND[given["id"]](array))))
 
 
@@ -343,9 +342,8 @@ def expectations(study: Study, runs: Runs) -> Iterator[Judged]:
     }
     each_rule(study, infortrend)
     for given in study.document["expectation"]:
-        between = tuple(given["between"]) if "between" in given else None
-        published = given.get("exactly", f"{given.get('between')}")
-        claim = Claim(given["id"], given["text"], published, "the rules", between=between, kind="expectation")
+        more = {"published": given["exactly"]} if "exactly" in given else {}
+        claim = Claim.read(given, source="the rules", kind="expectation", **more)
         yield verdict(claim, Obtained(_rounded(found[given["id"]]())))
 
 

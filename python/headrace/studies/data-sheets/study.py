@@ -33,7 +33,10 @@ def _judged(study: Study, drive: str, load: Json) -> Iterator[Judged]:
     figures = [figure for figure in study.document["figure"] if _is_of(figure, drive, load)]
     for figure in figures:
         percent = study.document[figure["tolerance"]]
-        claim = Claim(f"{drive}: {load['id']}", unit, figure["value"], figure["source"], percent=percent)
+        kind = "measured" if figure["tolerance"] == "measured_percent" else "published"
+        claim = Claim.read(
+            figure, id=f"{drive}: {load['id']}", text=unit, published=figure["value"], percent=percent, kind=kind
+        )
         yield verdict(claim, Obtained(round(sum(rates), 2)))
     if not figures:
         claim = Claim(f"{drive}: {load['id']}", unit, None, "not published", verdict="not testable")
@@ -50,10 +53,8 @@ def _shared(study: Study, drive: str, load: Json, together: float) -> Judged:
     """Judge what streams get together, as a share of the mean of what each gets alone."""
     sharing = study.document["sharing"]
     alone = [rate for place in _regions(load) for rate in _simulated(study, drive, load, [place])]
-    low, high = sharing["between"]
-    claim = Claim(
-        f"{drive}: {load['id']}", "share of one stream's rate", f"{low} or more", sharing["source"], between=(low, high)
-    )
+    name = f"{drive}: {load['id']}"
+    claim = Claim.read(sharing, id=name, text="share of one stream's rate", kind="expectation")
     return verdict(claim, Obtained(round(together / (sum(alone) / len(alone)), 3)))
 
 

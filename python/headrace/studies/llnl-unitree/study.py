@@ -76,10 +76,7 @@ def obtain(study: Study) -> Iterator[Judged]:
 
 
 def _aggregate(study: Study, row: Json, found: list[Figures]) -> Judged:
-    tolerance = {name: row[name] for name in ("percent", "within") if name in row}
-    between = tuple(row["between"]) if "between" in row else None
-    source = str(row.get("source", study.document["source"]))
-    claim = Claim(row["id"], row["text"], row["published"], source, between=between, **tolerance)
+    claim = Claim.read(row, source=str(row.get("source", study.document["source"])))
     each = sorted(getattr(figures, row["figure"]) for figures in found)
     why = f"single logs: {each[0]:.3g} to {each[-1]:.3g}"
     return verdict(claim, Obtained(round(statistics.median(each), 3)), why=why)

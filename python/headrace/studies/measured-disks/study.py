@@ -75,9 +75,7 @@ def fitted(study: Study, disk: Json, device: str, trace: Path) -> Iterator[Judge
 def _demerit(disk: Json, part: str, found: Json, most: float, text: str) -> Judged:
     # Missed only beyond what the model's own phases give: the least of them must lie above.
     least = min(found["demerit_ms"], found["demerit_range_ms"][0])
-    claim = Claim(
-        f"{disk['device']} {part}", f"{text}, ms", most, SOURCE, between=(0.0, round(most, 4)), kind="measured"
-    )
+    claim = Claim(f"{disk['device']} {part}", f"{text}, ms", most, SOURCE, at_most=round(most, 4), kind="measured")
     return verdict(claim, Obtained(round(least, 4)))
 
 
@@ -95,5 +93,5 @@ def _mean(disk: Json, part: str, found: Json, allowed: float, text: str) -> Judg
 
 
 def _at_most(disk: Json, text: str, value: float, most: float) -> Judged:
-    claim = Claim(f"{disk['device']} by request", f"fitted, {text}", most, SOURCE, between=(0.0, most), kind="measured")
+    claim = Claim(f"{disk['device']} by request", f"fitted, {text}", most, SOURCE, at_most=most, kind="measured")
     return verdict(claim, Obtained(round(value, 3)))

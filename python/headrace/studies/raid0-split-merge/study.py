@@ -66,11 +66,13 @@ def single_disks(study: Study) -> Iterator[Judged]:
         run = study.simulate("disk.yaml", load(blocks, op, rate), requests=case.get("requests", 2_000_000))
         text = f"mean response, ms: one disk, {op} of {blocks} blocks, {rate} /ms"
         percent = tolerance["mean_percent"]
-        mean = Claim(f"disk-{op}-{blocks}-{rate}", text, case["mean"], table["source"], percent=percent)
+        mean = Claim(f"disk-{op}-{blocks}-{rate}", text, case["mean"], table["source"], percent=percent, kind="theory")
         claims: Wanted = [(mean, Run.mean)]
         if blocks == 20 and op == "read":
             text = "utilisation: one disk, read of 20 blocks, 0.01 /ms"
-            claims.append((Claim("X003-2-rho", text, 0.544, "0.01 /ms × 54.389 ms", within=0.001), _utilisation))
+            claims.append(
+                (Claim("X003-2-rho", text, 0.544, "0.01 /ms × 54.389 ms", within=0.001, kind="theory"), _utilisation)
+            )
         yield from study.decide(claims, run)
 
 
@@ -87,7 +89,8 @@ def unstable_loads(study: Study) -> Iterator[Judged]:
         text = f"one disk, read of {blocks} blocks, {rate} /ms is {published}"
         if rate == 0.01:
             text += " by Table 1, though the text says that requests come faster than they are served"
-        yield verdict(Claim(f"X003-2-{blocks}-{rate}", text, published, source), Obtained(obtained))
+        kind = "arithmetic" if published == "stable" else "published"
+        yield verdict(Claim(f"X003-2-{blocks}-{rate}", text, published, source, kind=kind), Obtained(obtained))
 
 
 def arrays(study: Study) -> Iterator[Judged]:
@@ -123,7 +126,9 @@ def array_claims(study: Study, case: Json) -> tuple[Wanted, Wanted]:
 
     def claim(metric: str, what: str, kind: str) -> Claim:
         text = f"{what}, ms: {where}"
-        return Claim(f"{name}-{metric}", text, case[metric], source, percent=tolerance[f"{kind}_percent"])
+        return Claim(
+            f"{name}-{metric}", text, case[metric], source, percent=tolerance[f"{kind}_percent"], kind="theory"
+        )
 
     merged: Wanted = [
         (claim("slowest", "slowest part", "mean"), slowest_part),
@@ -147,6 +152,7 @@ def few_blocks(study: Study) -> Iterator[Judged]:
             table["few_blocks"][f"blocks_{blocks}"],
             table["source"],
             percent=percent,
+            kind="theory",
         )
         run = study.simulate("array.yaml", array(disks) | load(blocks, "read", 0.01), requests=1_000_000)
         yield from study.decide([(claim, Run.mean)], run)
@@ -162,7 +168,7 @@ def coupling(study: Study) -> Iterator[Judged]:
             run = study.simulate("disk.yaml", changes, requests=2_000_000, replications=1)
             text = f"standard deviation of service, ms: {positioning} places, {case['blocks']} blocks"
             name = f"X003-3-{positioning}-{case['blocks']}"
-            claim = Claim(name, text, case[f"{positioning}_sd"], table["source"], percent=0.6)
+            claim = Claim(name, text, case[f"{positioning}_sd"], table["source"], percent=0.6, kind="theory")
             yield from study.decide([(claim, spread)], run)
 
 
@@ -180,7 +186,9 @@ def erlang(study: Study) -> Judged:
     # Between its points, an equal share apart, a cdf can differ by that share more.
     worst = max(abs(ours - theirs) for (_, ours), (_, theirs) in zip(simulated, theory, strict=True))
     text = "largest distance of the cdf of 10⁶ requests from the inverted transform, M/E₂/1 at a load of 0.7"
-    return verdict(Claim("E2", text, 0.0, f"{PAPER}, The Single Disk Simulator", within=0.005), Obtained(worst))
+    return verdict(
+        Claim("E2", text, 0.0, f"{PAPER}, The Single Disk Simulator", within=0.005, kind="theory"), Obtained(worst)
+    )
 
 
 def future_work(study: Study) -> Iterator[Judged]:
@@ -218,6 +226,6 @@ def bursts(study: Study, five: dict[str, object]) -> Judged:
     smooth = study.simulate("array.yaml", five, requests=1_000_000)
     text = "bursts of the same mean rate lengthen the mean response, by a factor above one"
     source = f"{PAPER}, Conclusion (future work): `real I/O traffic … exhibits considerable burstiness`"
-    claim = Claim("future-bursts", text, "more than 1", source, between=(1.0, 10.0), kind="expectation")
+    claim = Claim("future-bursts", text, "more than 1", source, at_least=1.0, kind="expectation")
     ratio = run.mean().value / smooth.mean().value
     return verdict(claim, Obtained(ratio, ratio * run.mean().half_width / run.mean().value))

@@ -87,11 +87,12 @@ def random_reads(study: Study) -> Iterator[Judged]:
             study.tell(f"random {which['size']}, {disks} disks")
             changes = outstanding(study, disks) | {"workload.users.size": which["size"]}
             run = study.simulate("random.yaml", changes, requests=40_000, replications=4, small=10_000)
-            text = f"{which['unit']} of random {which['size']} reads, {disks} disks ({role})"
-            wanted = claim(study, which, text, published, part=f"-{disks}")
+            text = f"{which['unit']} of random {which['size']} reads, {disks} disks"
+            known = {"calibrated": role == "calibrated"}
+            wanted = claim(study, which, text, published, part=f"-{disks}", **known)
             yield from study.decide([(wanted, partial(throughput, unit=which["unit"]))], run)
             rate = own(solved(study, "random.yaml", changes))["throughput_per_s"]
-            wanted = claim(study, which, f"{text}, solved", published, part=f"-{disks}-solved", kind="published")
+            wanted = claim(study, which, f"{text}, solved", published, part=f"-{disks}-solved", **known)
             yield verdict(wanted, Obtained(rate))
             if disks == which["disks"][0]:
                 yield bottleneck(study, f"{which['id']}-drive", run)
@@ -111,11 +112,12 @@ def sequential_reads(study: Study) -> Iterator[Judged]:
     for users, published, role in zip(which["users"], which["published"], which["role"], strict=True):
         study.tell(f"sequential 4 KiB, {users} users")
         run = sequential(study, "4 KiB", users, 100_000)
-        text = f"IOPS of sequential 4 KiB reads, {users} user{'s' if users > 1 else ''} ({role})"
-        wanted = claim(study, which, text, published, part=f"-{users}")
+        text = f"IOPS of sequential 4 KiB reads, {users} user{'s' if users > 1 else ''}"
+        known = {"calibrated": role == "calibrated"}
+        wanted = claim(study, which, text, published, part=f"-{users}", **known)
         yield from study.decide([(wanted, lambda run: throughput(run, "IOPS"))], run)
         found = solved(study, "hits.yaml", {"workload.users.arrivals.closed.depth": users})
-        wanted = claim(study, which, f"{text}, solved", published, part=f"-{users}-solved")
+        wanted = claim(study, which, f"{text}, solved", published, part=f"-{users}-solved", **known)
         yield verdict(wanted, Obtained(own(found)["throughput_per_s"]))
     yield bottleneck(study, "T002-3-controller", run)
 

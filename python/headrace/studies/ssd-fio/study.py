@@ -65,12 +65,12 @@ def judged(study: Study, scenario: Scenario, drive: Json, table: Path) -> Iterat
     within = sum(error <= document["within_percent"] for error in errors) / len(errors)
     claim = Claim(
         drive["name"], "median size of the error of IOPS, %", 0.0, SOURCE,
-        between=(0.0, document["median_percent"]), kind="measured",
+        at_most=document["median_percent"], kind="measured",
     )  # fmt: skip
     yield verdict(claim, Obtained(round(median(errors), 2)))
     text = f"share of {len(errors)} points within {document['within_percent']:g} %"
     least = document["share_within"]
-    claim = Claim(drive["name"], text, f"≥ {least:g}", SOURCE, between=(least, 1.0), kind="measured")
+    claim = Claim(drive["name"], text, f"≥ {least:g}", SOURCE, at_least=least, kind="measured")
     yield verdict(claim, Obtained(round(within, 3)))
 
 

@@ -17,13 +17,7 @@ def obtain(study: Study) -> Iterator[Judged]:
     """Run a week as it is, two weeks with twice the load, and those with two archives."""
     found = week(study) | overload(study)
     for given in study.document["claim"]:
-        between = tuple(given["between"]) if "between" in given else None
-        published = given.get("published", f"{given.get('between')}")
-        percent = given.get("percent")
-        claim = Claim(
-            given["id"], given["text"], published, given["source"], percent=percent, between=between, kind="expectation"
-        )
-        yield verdict(claim, Obtained(found[given["id"]]))
+        yield verdict(Claim.read(given, kind="expectation"), Obtained(found[given["id"]]))
 
 
 def run(study: Study, load: float, weeks: float, changes: Json) -> Json:

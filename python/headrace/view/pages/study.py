@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from headrace.study import Report, in_a_sentence
+from headrace.study import SMALL, Report, in_a_sentence
 from headrace.view.pages import page
 from headrace.view.pictures import study as pictures
 from headrace.view.pictures.chart import svg
@@ -20,7 +20,7 @@ def write(report: Report, file: str | Path) -> None:
         title=report["title"],
         subtitle=f"study {report['study']}",
         answer=in_a_sentence(report),
-        notes=[],
+        notes=[SMALL] if report["small"] else [],
         argued=[{"id": claim["id"], "said": tables.in_a_sentence(claim)} for claim in report["claims"] if claim["why"]],
         pictures=[(title, svg(chart)) for title, chart in drawn.items() if chart is not None],
         columns=columns,

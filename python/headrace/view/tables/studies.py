@@ -2,7 +2,7 @@
 
 import re
 
-from headrace.study import Judged, Report
+from headrace.study import Judged, Report, group
 
 COLUMNS = ("claim", "verdict", "quantity", "obtained", "reference", "tolerance", "kind")
 
@@ -12,12 +12,12 @@ def claims(report: Report) -> tuple[tuple[str, ...], list[list[str]]]:
     rows = [
         [
             claim["id"],
-            claim["verdict"],
+            f"{claim['verdict']}{', at its bound' if claim['at_bound'] else ''}",
             claim["text"],
             _shown(claim["obtained"]),
             _shown(claim["published"]),
             claim["tolerance"],
-            claim["kind"],
+            group(claim),
         ]
         for claim in report["claims"]
     ]
@@ -51,6 +51,8 @@ def off(claim: Judged) -> float | None:
 
 def _tolerated(tolerance: str, reference: float) -> tuple[float, float]:
     """Return the middle of what a tolerance allows, and half its width; that is nothing where there is none."""
+    if found := re.fullmatch(r"≤ (\S+)", tolerance):
+        return 0.0, float(found[1])
     if found := re.fullmatch(r"(\S+) to (\S+)", tolerance):
         low, high = map(float, found.groups())
         return (low + high) / 2, (high - low) / 2

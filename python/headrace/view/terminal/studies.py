@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from headrace.study import Report, in_a_sentence
+from headrace.study import SMALL, Report, in_a_sentence
 from headrace.view.tables import studies as tables
 from headrace.view.terminal import parts
 
@@ -18,10 +18,12 @@ VERDICT_STYLE = {
 def show(report: Report) -> None:
     """Print a study: how many claims hold, then each."""
     console = parts.console()
+    if report["small"]:
+        console.print(SMALL)
     console.print(parts.bold(in_a_sentence(report)))
     rows: list[tuple[str | Text, ...]] = []
-    for name, verdict, *cells in tables.claims(report)[1]:
-        rows.append((name, Text(verdict, style=VERDICT_STYLE[verdict]), *cells))
+    for claim, (name, verdict, *cells) in zip(report["claims"], tables.claims(report)[1], strict=True):
+        rows.append((name, Text(verdict, style=VERDICT_STYLE[claim["verdict"]]), *cells))
     console.print(parts.table(tables.COLUMNS, rows, words=("claim", "verdict", "quantity", "tolerance", "kind")))
     for claim in report["claims"]:
         if claim["why"]:

@@ -1,0 +1,51 @@
+"""What READMEs say of studies agrees with their last run at full size."""
+
+import json
+from typing import Any
+
+import pytest
+
+from conftest import ROOT, Run
+from headrace import study
+
+RECORDED = [found for found in study.all_studies() if (found.folder / study.RECORD).exists()]
+Json = dict[str, Any]
+
+
+def recorded(of: study.Study) -> Json:
+    return dict(json.loads((of.folder / study.RECORD).read_text(encoding="utf-8")))
+
+
+def readme(of: study.Study) -> str:
+    return " ".join((of.folder / "README.md").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("of", RECORDED, ids=lambda of: of.name)
+def test_a_readme_says_what_its_study_found(of: study.Study) -> None:
+    assert recorded(of)["said"].partition(": ")[2] in readme(of)
+
+
+@pytest.mark.parametrize("of", RECORDED, ids=lambda of: of.name)
+def test_each_claim_that_is_missed_has_its_cause_in_the_readme(of: study.Study) -> None:
+    unexplained = [claim for claim in recorded(of)["missed"] if claim not in readme(of)]
+    assert unexplained == []
+
+
+def test_the_front_readme_says_the_same_counts() -> None:
+    front = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for of in RECORDED:
+        published = recorded(of)["counts"].get("published", {})
+        if f"studies/{of.name}/README.md" in front and (tried := sum(map(published.get, study.DECIDED, (0, 0, 0)))):
+            said = f"(studies/{of.name}/README.md) ({published.get('holds', 0)} of {tried})"
+            assert said in front
+
+
+def test_json_counts_the_claims_that_it_lists(headrace: Run) -> None:
+    report = json.loads(headrace("study", "run", "data-sheets", "--small", "--json").stdout)
+    assert report["counts"] == study.counts(report["claims"])
+    assert sum(sum(of.values()) for of in report["counts"].values()) == len(report["claims"])
+
+
+def test_a_small_run_says_first_that_its_verdicts_mean_little(headrace: Run) -> None:
+    said = headrace("study", "run", "whole-path", "--small").stdout
+    assert said.startswith(study.SMALL[:40])
