@@ -189,3 +189,41 @@ def test_what_never_ends_is_refused(headrace: Run, folder: Path) -> None:
         assert ran.returncode == 2
         assert "/dev/zero" in ran.stderr
         assert "Traceback" not in ran.stderr
+
+
+def test_a_replaced_file_keeps_its_mode_and_a_new_one_follows_the_umask(tmp_path: Path) -> None:
+    secret, new = tmp_path / "secret", tmp_path / "new"
+    secret.write_text("old")
+    secret.chmod(0o600)
+    before = os.umask(0o027)
+    try:
+        for file in (secret, new):
+            files.write_whole(file, "text")
+    finally:
+        os.umask(before)
+    assert [oct(file.stat().st_mode & 0o777) for file in (secret, new)] == ["0o600", "0o640"]
+    assert secret.read_text() == new.read_text() == "text"
+
+
+def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    target, link = tmp_path / "there" / "report.html", tmp_path / "latest.html"
+    target.write_text("old")
+    link.symlink_to("there/report.html")
+    files.write_whole(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    dangling = tmp_path / "next.html"
+    dangling.symlink_to("there/next.html")
+    files.write_whole(dangling, "first")
+    assert (tmp_path / "there" / "next.html").read_text() == "first"
+    assert sorted(file.name for file in (tmp_path / "there").iterdir()) == ["next.html", "report.html"]
+
+
+def test_a_file_is_on_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    replace = os.replace
+    monkeypatch.setattr(files, "sync", lambda path: done.append(f"sync {'folder' if path.is_dir() else 'file'}"))
+    monkeypatch.setattr(os, "replace", lambda old, new: (done.append("replace"), replace(old, new)))
+    files.write_whole(tmp_path / "a", "text")
+    assert done == ["sync file", "replace", "sync folder"]

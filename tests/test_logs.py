@@ -1,6 +1,7 @@
 """Logs of archives: read, merged, converted, made; whatever a file holds, no traceback."""
 
 import bz2
+import csv
 import datetime
 import json
 import random
@@ -485,6 +486,20 @@ def test_dcache_gets_move_what_they_read_and_pools_remove_copies(tmp_path: Path)
         ("get", 5_000_000, 10**9),
         ("delete", 10**9, None),
     ]
+    assert jobs["staged"].to_list() == [0, 1, 0, 0]
+    assert told["locations"]["gets and stages of files on tape"] == 1
+
+
+@pytest.mark.parametrize(("columns", "staged"), [("", ["", ""]), (",staged", ["1", "0"]), (",stage_s", ["1", ""])])
+def test_a_get_is_a_hit_only_if_the_log_says_so(tmp_path: Path, columns: str, staged: list[str]) -> None:
+    cells = {"": ("", ""), ",staged": (",1", ",0"), ",stage_s": (",30", ",")}[columns]
+    lines = [f"2024-03-01 10:0{at}:00,get,1000,f{at},5{cell}" for at, cell in enumerate(cells)]
+    header = f"time,op,bytes,file,seconds{columns}"
+    log = written(tmp_path, "log.csv", "\n".join([header, *lines, ""]))
+    told = logs.convert(logs.read([log], columns={name: name for name in header.split(",")}), tmp_path / "ops.csv")
+    rows = csv.DictReader((tmp_path / "ops.csv").open())
+    assert [row["staged"] for row in rows] == staged
+    assert list(told["locations"].values()) == [staged.count("1"), staged.count("")]
 
 
 def test_a_csv_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

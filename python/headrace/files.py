@@ -4,7 +4,8 @@ import fcntl
 import glob
 import io
 import os
-import tempfile
+import secrets
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -26,28 +27,43 @@ class NotKept(UserWarning):
 
 @contextmanager
 def whole(file: str | Path) -> Iterator[Path]:
-    """Give the name of a file to write, which takes the place of `file` when all went well; else nothing changes.
+    """Yield the path of a file to write, which replaces `file` if the block succeeds; otherwise nothing changes.
 
-    Anything but a plain file (a pipe, `/dev/null`) is written directly.
+    The file is on disk before it is replaced, and so is its directory entry afterwards: a power loss leaves the old
+    file or the new one. A replaced file keeps its mode, a new one gets that of the umask. A symbolic link stays, and
+    the file it points to is replaced. Anything but a plain file (a pipe, `/dev/null`) is written directly.
     """
-    path = Path(file)
+    path = Path(os.path.realpath(file))
     if path.exists() and not path.is_file():
         yield path
         return
     tidy(path.parent, path.name)
+    part = path.parent / f"{PART}{secrets.token_hex(4)}.{path.name}"
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=PART, suffix=f".{path.name}")
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        raise OSError(error.errno, error.strerror, str(file)) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)  # So others see that it is being written.
-        yield Path(name)
-        os.chmod(name, 0o644)  # A temporary file is its owner's alone.
-        os.replace(name, path)
+        if path.exists():
+            os.fchmod(handle, stat.S_IMODE(path.stat().st_mode))
+        yield part
+        sync(part)
+        os.replace(part, path)
+        sync(path.parent)
     except BaseException:
         with suppress(OSError):
-            os.unlink(name)
+            os.unlink(part)
         raise
+    finally:
+        os.close(handle)
+
+
+def sync(path: Path) -> None:
+    """Flush a file's data, or the entries of a directory, to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
     finally:
         os.close(handle)
 

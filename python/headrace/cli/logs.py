@@ -183,7 +183,7 @@ def convert(
     kind = "lines" if to.suffix == ".parquet" else "operations"
     beside_it = f" replays {to.with_suffix('.csv')}, which" if to.suffix == ".yaml" else ""
     print(f"{to}{beside_it} has {told['rows']:,} {kind}.")
-    for what in ("skipped", "left_out", "rules"):
+    for what in ("skipped", "left_out", "rules", "locations"):
         for reason, count in told[what].items():
             if count:
                 print(f"- {'bad lines passed over: ' if what == 'skipped' else ''}{reason}: {count:,}")

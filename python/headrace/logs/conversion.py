@@ -15,9 +15,10 @@ def convert(log: Log, to: str | Path) -> Json:
     """Write a log whole, or not at all: its table where `to` ends in `.parquet`, a scenario beside its operations
     where it ends in `.yaml`, else operations as CSV.
 
-    Returns how many rows were written, what was left out, by reason, and what was odd.
+    Returns the number of rows written, of those left out by reason, of reads by location of their files, and what was
+    odd.
     """
-    told: Json = {"rows": log.table.height, "left_out": {}}
+    told: Json = {"rows": log.table.height, "left_out": {}, "locations": {}}
     if Path(to).suffix == ".parquet":
         with whole(to) as part:
             part.write_bytes(as_parquet(log.table))
@@ -27,5 +28,5 @@ def convert(log: Log, to: str | Path) -> Json:
         if Path(to).suffix == ".yaml":
             write_whole(to, scenario.of(log, made, csv.name, Path(to)))
         replayed.write(made, csv)
-        told = {"rows": made.height, "left_out": left_out}
+        told = {"rows": made.height, "left_out": left_out, "locations": replayed.locations(made)}
     return told | {"skipped": log.skipped, "rules": log.rules, "odd": [asdict(odd) for odd in log.odd]}

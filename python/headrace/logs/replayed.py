@@ -8,8 +8,8 @@ from headrace.files import whole
 from headrace.logs.merge import asked, with_files
 
 # `bytes` is what is moved, at least 1, and `file_bytes` the size of the file, a column only where they differ;
-# `staged` is 1 where a get was read from tape; `measured_s` is the response time; `drive_s` is for how long a session
-# uses a drive.
+# `staged` is 1 where a file was read from tape, 0 where it was on disk, and empty where the log does not say;
+# `measured_s` is the response time; `drive_s` is for how long a session uses a drive.
 COLUMNS = ("time_s", "op", "user", "host", "file", "bytes", "staged", "measured_s", "drive_s")
 WITH_SIZES = (*COLUMNS, "file_bytes")
 REPLAYED = ("get", "put", "stage", "delete", "session")
@@ -39,12 +39,29 @@ def of(table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
         # A put, or what comes from tape, is the whole file.
         bytes=pl.when(pl.col("op") == "get").then("bytes").otherwise(size).fill_null(1).clip(1),
         file_bytes=pl.when(pl.col("op") == "get").then(size.clip(1)),
-        staged=pl.col("staged").fill_null(False),
+        staged=from_tape(),
         measured_s=pl.when(~is_session).then(_response()),
         drive_s=pl.when(is_session).then("seconds"),
     )
     is_partial = made.filter(pl.col("bytes") != pl.col("file_bytes")).height > 0
     return made.select(WITH_SIZES if is_partial else COLUMNS), counts
+
+
+def from_tape() -> pl.Expr:
+    """Return true where a file came from tape: it was staged, or the log has a time for its staging.
+
+    Otherwise what the log says; null where it says nothing.
+    """
+    return pl.when((pl.col("op") == "stage") | pl.col("stage_s").is_not_null()).then(True).otherwise("staged")
+
+
+def locations(operations: pl.DataFrame) -> dict[str, int]:
+    """Return the number of reads whose file was on tape, and of those for which the log does not say."""
+    staged = operations.filter(pl.col("op").is_in(["get", "stage"]))["staged"]
+    return {
+        "gets and stages of files on tape": int(staged.sum()),
+        "gets of files whose location the log does not give: `unseen` of the scenario decides": staged.null_count(),
+    }
 
 
 def _response() -> pl.Expr:

@@ -94,7 +94,8 @@ def _columns(where: dict[str, tuple[str, float]]) -> dict[str, pl.Expr]:
         made["bytes"] = _number(where["bytes"]).round().cast(pl.Int64, strict=False)
     made["outcome"] = _outcome(where)
     if "staged" in where:
-        made["staged"] = _cell(where["staged"][0]).str.to_lowercase().is_in(["1", "true", "yes"])
+        said = _cell(where["staged"][0]).str.to_lowercase().replace("", None)
+        made["staged"] = said.is_in(["1", "true", "yes"])
     return made
 
 

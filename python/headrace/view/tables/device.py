@@ -10,7 +10,8 @@ Json = dict[str, Any]
 def in_a_sentence(found: Json) -> str:
     """Return what a device is and how long it takes."""
     reads, writes = found["random_read_ms"], found["random_write_ms"]
-    return f"{found['title']}: a random 4 KiB read takes {format_time(reads)}, a write {format_time(writes)}, without cache or queue."
+    times = f"a random 4 KiB read takes {format_time(reads)}, a write {format_time(writes)}"
+    return f"{found['title']}: {times}, without cache or queue."
 
 
 def fitted_in_a_sentence(found: Json) -> str:
