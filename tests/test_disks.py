@@ -233,7 +233,7 @@ def test_a_full_cache_lets_reads_have_their_turn() -> None:
     both = disk(system__spindle__device="maxtor-7y250p0", system__spindle__scheduling="sptf", run__requests=8000).with_(
         {"workload": {"readers": closed | {"op": "read"}, "writers": closed | {"op": "write"}}}
     )
-    readers, writers = both.run().streams["answered"]
+    readers, writers = both.run().streams["completed"]
     assert readers > 0.3 * writers
 
 

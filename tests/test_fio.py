@@ -534,7 +534,7 @@ def test_trims_are_discards(tmp_path: Path) -> None:
     job = "[a]\nrw=randtrim\nbs=4k,8k,1m\nioengine=libaio\ndirect=1\niodepth=4\nnumber_ios=100\n"
     stream = with_job(tmp_path, job).filled()["workload"]["a"]
     assert (stream["op"], stream["size"], stream["pattern"]) == ("discard", "1 MiB", "uniform")
-    assert with_job(tmp_path, job).run().streams["answered"].item() == 100
+    assert with_job(tmp_path, job).run().streams["completed"].item() == 100
     with pytest.raises(ScenarioError, match="`disk` does not discard data"):
         with_job(tmp_path, job, system="system: {disk: {type: disk, device: hp-c3323a}}\n").check()
 

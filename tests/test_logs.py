@@ -417,7 +417,7 @@ def test_the_log_of_a_real_library_is_read(measured_data: Path, tmp_path: Path) 
     first = (tmp_path / "library.csv").read_text().splitlines()[1]
     assert first == "0.000000,session,,,CB1172,1,0,,304.000000"
     found = load(tmp_path / "library.yaml").with_({"workload.sessions.arrivals.log.first": 2000}).run()
-    assert found.data["streams"][0]["answered"] == 2000
+    assert found.data["streams"][0]["completed"] == 2000
 
 
 def test_a_folder_stands_for_the_logs_in_it(tmp_path: Path) -> None:

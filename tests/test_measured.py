@@ -14,7 +14,7 @@ def test_a_measured_trace_is_replayed_and_held_against_the_measurement(headrace:
     measured = stream["measured"]
     rows = [line.split() for line in trace.read_text().splitlines()]
     exact = sum(float(row[4]) for row in rows) / len(rows) / 1000
-    assert measured["all"]["n"] == stream["answered"] == len(rows)
+    assert measured["all"]["n"] == stream["completed"] == len(rows)
     assert abs(measured["all"]["measured_mean_ms"] - exact) < 1e-6
     assert measured["reads"]["n"] + measured["writes"]["n"] == len(rows)
     # Nothing is fitted: the parameter file's own overheads and rates are a few percent off this drive's.

@@ -20,7 +20,7 @@ def results() -> Results:
 
 
 def test_frames_have_what_the_results_have(results: Results) -> None:
-    assert results.streams["answered"].to_list() == [40_000]
+    assert results.streams["completed"].to_list() == [40_000]
     assert results.streams.select("method", "trusted").rows() == [("replications", True)]
     assert results.components["path"].to_list() == ["tds", *(f"tds/spindle[{i}]" for i in range(3))]
     assert results.theory["model"].to_list() == ["M/G/1 of the slowest part (split-merge)"]
@@ -29,7 +29,7 @@ def test_frames_have_what_the_results_have(results: Results) -> None:
     assert cdf["share"].is_sorted()
     assert cdf["share"].to_list() == pytest.approx(cdf["theory"].to_list(), abs=0.02)
     assert results.series["time_s"].is_sorted()
-    assert {"readers answered", "readers mean_ms", "tds utilisation"} <= set(results.series.columns)
+    assert {"readers completed", "readers mean_ms", "tds utilisation"} <= set(results.series.columns)
 
 
 def test_a_notebook_shows_the_answer(results: Results) -> None:

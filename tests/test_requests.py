@@ -17,9 +17,9 @@ def requests_of(folder: Path, **changes: object) -> polars.DataFrame:
     scenario = scenario.with_({f"run.{name}": value for name, value in changes.items()})
     results = scenario.run(replications=2, requests=folder)
     rows = polars.read_parquet(folder / "*.parquet")
-    response = (rows["answered_ns"] - rows["born_ns"]).cast(polars.Float64) / 1e6
+    response = (rows["completed_ns"] - rows["issued_ns"]).cast(polars.Float64) / 1e6
     assert response.mean() == pytest.approx(results.streams["mean_ms"].item())
-    assert rows.height == results.streams["answered"].item() == 6000
+    assert rows.height == results.streams["completed"].item() == 6000
     return rows
 
 
@@ -33,7 +33,7 @@ def test_the_log_is_the_run_request_by_request(tmp_path: Path) -> None:
     ]
     assert set(rows["last"]) == {f"tds/spindle[{disk}]" for disk in range(3)}
     spent = rows.select(polars.sum_horizontal(legs).alias("spent"))["spent"]
-    assert (spent == rows["answered_ns"] - rows["born_ns"]).all()
+    assert (spent == rows["completed_ns"] - rows["issued_ns"]).all()
     assert rows.equals(requests_of(tmp_path / "events", engine="events"))
 
 

@@ -18,7 +18,7 @@ def test_what_init_writes_runs(headrace: Run, tmp_path: Path, system: str) -> No
     assert json.loads((tmp_path / "scenario.schema.json").read_text())["title"] == "ScenarioSpec"
     results = json.loads(headrace("run", file, "--set", "run.requests=2000", "--json").stdout)
     assert results["complete"]
-    assert all(stream["answered"] for stream in results["streams"])
+    assert all(stream["completed"] for stream in results["streams"])
 
 
 def test_init_overwrites_nothing(headrace: Run, tmp_path: Path) -> None:

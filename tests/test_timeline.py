@@ -21,7 +21,7 @@ def events(headrace: Run, tmp_path_factory: pytest.TempPathFactory) -> list[dict
     ran = headrace(*command, "--timeline", file, "--first", 40)
     assert ran.returncode == 0, ran.stderr
     found: list[dict[str, Any]] = json.loads(file.read_text())["traceEvents"]
-    found.append({"ph": "log", "rows": polars.read_parquet(folder / "log" / "*.parquet").sort("born_ns")})
+    found.append({"ph": "log", "rows": polars.read_parquet(folder / "log" / "*.parquet").sort("issued_ns")})
     return found
 
 
@@ -34,8 +34,8 @@ def test_each_request_lasts_as_long_as_in_the_log(events: list[dict[str, Any]]) 
     assert len(spans) == 40
     for number, span in spans.items():
         row = log.row(number, named=True)
-        assert span["b"] * 1000 == pytest.approx(row["born_ns"])
-        assert span["e"] * 1000 == pytest.approx(row["answered_ns"])
+        assert span["b"] * 1000 == pytest.approx(row["issued_ns"])
+        assert span["e"] * 1000 == pytest.approx(row["completed_ns"])
 
 
 def test_each_component_has_its_rows_and_nothing_overlaps_in_one(events: list[dict[str, Any]]) -> None:

@@ -30,7 +30,7 @@ def scenario(file: Path, capacity: str = "1 GiB", **replay: object) -> Scenario:
 
 def replayed(folder: Path, of: Scenario) -> polars.DataFrame:
     of.run(requests=folder)
-    return polars.read_parquet(folder / "*.parquet").sort("born_ns")
+    return polars.read_parquet(folder / "*.parquet").sort("issued_ns")
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +74,10 @@ def test_a_trace_survives_every_format_and_compression(
 def test_an_open_replay_asks_what_the_trace_asks_when_it_does(mine: Path, rows: Rows, tmp_path: Path) -> None:
     recorded = polars.DataFrame(rows)
     found = replayed(tmp_path / "a", scenario(mine, timing="timestamps"))
-    for ours, theirs in {"born_ns": "time_ns", "op": "op", "address": "address", "bytes": "bytes"}.items():
+    for ours, theirs in {"issued_ns": "time_ns", "op": "op", "address": "address", "bytes": "bytes"}.items():
         assert found[ours].to_list() == recorded[theirs].to_list()
     faster = replayed(tmp_path / "b", scenario(mine, timing="timestamps", speed=4))
-    assert (faster["born_ns"] - recorded["time_ns"] / 4).abs().max() <= 0.5  # type: ignore[operator]
+    assert (faster["issued_ns"] - recorded["time_ns"] / 4).abs().max() <= 0.5  # type: ignore[operator]
     beside = scenario(mine).with_({"workload.host.size": "8 KiB"}).run()
     assert any("those of the scenario are ignored" in note for note in beside.notes)
     first = replayed(tmp_path / "c", scenario(mine, timing="timestamps", first=20))
@@ -87,12 +87,12 @@ def test_an_open_replay_asks_what_the_trace_asks_when_it_does(mine: Path, rows: 
 def test_a_closed_replay_thinks_between_answer_and_question(mine: Path, rows: Rows, tmp_path: Path) -> None:
     recorded = polars.DataFrame(rows)
     found = replayed(tmp_path / "a", scenario(mine))
-    gaps = (found["born_ns"][1:] - found["answered_ns"][:-1]).to_list()
+    gaps = (found["issued_ns"][1:] - found["completed_ns"][:-1]).to_list()
     assert gaps == recorded["think_ns"][:-1].to_list()
     # Without think times they are what lies between a completion and the next arrival.
     trace.write(tmp_path / "open.csv", recorded.drop("think_ns"))
     found = replayed(tmp_path / "b", scenario(tmp_path / "open.csv", timing="think"))
-    gaps = (found["born_ns"][1:] - found["answered_ns"][:-1]).to_list()
+    gaps = (found["issued_ns"][1:] - found["completed_ns"][:-1]).to_list()
     between = recorded["time_ns"][1:] - recorded["time_ns"][:-1] - recorded["response_ns"][:-1]
     assert gaps == between.clip(lower_bound=0).to_list()
 
@@ -121,7 +121,7 @@ def test_several_devices_are_told_and_laid_end_to_end(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="has no device `2`"):
         scenario(file, devices=["2"]).check()
     one = replayed(tmp_path / "a", scenario(file, devices=["1"]))
-    assert one.select("born_ns", "op", "address", "bytes").rows() == [(250_000_000, "write", 8 * 512, 1024)]
+    assert one.select("issued_ns", "op", "address", "bytes").rows() == [(250_000_000, "write", 8 * 512, 1024)]
     both = replayed(tmp_path / "b", scenario(file, devices=["1", "0"]))
     assert both["address"].to_list() == [1 << 20, 8 * 512, (1 << 20) + 51_200]
 
@@ -137,7 +137,7 @@ def test_columns_of_a_csv_file_have_names_and_units(tmp_path: Path) -> None:
     }
     found = replayed(tmp_path / "a", scenario(file, format={"csv": columns}))
     expected = [(0, "read", 8192, 2048), (750_000, "write", 0, 1024)]
-    assert found.select("born_ns", "op", "address", "bytes").rows() == expected
+    assert found.select("issued_ns", "op", "address", "bytes").rows() == expected
     wrong = columns | {"op": "direction"}
     with pytest.raises(ScenarioError, match=r"no column `direction` .* rw, lba, len, when, extra"):
         scenario(file, format={"csv": wrong}).check()
@@ -228,7 +228,7 @@ def test_the_logs_of_a_real_fio_are_read(headrace: Run, tmp_path: Path) -> None:
     assert latencies["info"]["places"]["end"] <= 8 << 20
     assert trace.info(tmp_path / "log_bw.1.log")["format"] == "fio_bandwidth"
     results = scenario(tmp_path / "log_lat.1.log").run()
-    assert results.streams["answered"].item() == 500
+    assert results.streams["completed"].item() == 500
     measured = results.data["streams"][0]["measured"]["all"]
     assert measured["measured_mean_ms"] == pytest.approx(latencies["info"]["responses"]["mean_ms"])
     # Without log_offset fio tells no addresses, which is said.
@@ -247,14 +247,14 @@ def test_a_request_without_its_time_among_others_is_refused(tmp_path: Path) -> N
     with pytest.raises(ScenarioError, match="line 3: the request has no timestamp, but earlier requests have one"):
         scenario(file).check()
     results = scenario(file, skip_bad=True).run()
-    assert results.streams["answered"].item() == 2
+    assert results.streams["completed"].item() == 2
 
 
 def test_requests_are_put_in_order_and_counted_from_the_earliest(tmp_path: Path) -> None:
     file = tmp_path / "shuffled.csv"
     file.write_text(HEADER + "".join(f"{time},read,{time * 512},512,,,\n" for time in (5000, 1000, 9000, 3000)))
     found = replayed(tmp_path / "log", scenario(file))
-    assert found.select("born_ns", "address").rows() == [(t - 1000, t * 512) for t in (1000, 3000, 5000, 9000)]
+    assert found.select("issued_ns", "address").rows() == [(t - 1000, t * 512) for t in (1000, 3000, 5000, 9000)]
     assert any("2 requests of the trace out of order" in note for note in scenario(file).run().notes)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from headrace.files import as_parquet, tidy, whole
 
-PLAIN = ("stream", "op", "address", "bytes", "born_ns", "answered_ns", "last")
+PLAIN = ("stream", "op", "address", "bytes", "issued_ns", "completed_ns", "last")
 LEGS = ("waiting_ns", "service_ns", "blocked_ns")
 
 # What requests ask, by number.
@@ -16,7 +16,7 @@ class RequestLog:
     """Takes the parts of a run's log and writes each to a file of its own in `folder`, whole or not at all.
 
     The files are named `replication-00000-part-00000.parquet`, 250,000 rows each. Columns: `replication`, `stream`,
-    `op`, `address` (of a file operation: the file), `bytes`, `born_ns`, `answered_ns`, `last` (the component that
+    `op`, `address` (of a file operation: the file), `bytes`, `issued_ns`, `completed_ns`, `last` (the component that
     served it last) and, for each group of components, `GROUP waiting_ns`, `GROUP service_ns` and `GROUP blocked_ns`
     along the path that decided when the request was answered: a row's legs add up to its response time. A group is
     a component of `system`, or all copies of a part: `volume/spindle`.

@@ -104,8 +104,8 @@ class Results(reports.InNotebook):
         rows = []
         for point in self.data["series"]:
             row: Json = {"time_s": point["time_s"]}
-            for name, answered, mean in zip(streams, point["answered"], point["mean_ms"], strict=True):
-                row |= {f"{name} answered": answered, f"{name} mean_ms": mean}
+            for name, completed, mean in zip(streams, point["completed"], point["mean_ms"], strict=True):
+                row |= {f"{name} completed": completed, f"{name} mean_ms": mean}
             row |= dict(zip((f"{path} utilisation" for path in components), point["utilisation"], strict=True))
             rows.append(row)
         return _frame(rows)
@@ -176,7 +176,7 @@ def _component_row(component: Json) -> Json:
 def _stream_row(stream: Json) -> Json:
     response = stream["response"]
     interval = response["interval"] or {"method": None, "trusted": None}
-    counts = ("made", "answered", "in_flight", "dropped", "expired", "failed", "blocked")
+    counts = ("issued", "completed", "in_flight", "dropped", "expired", "failed", "blocked")
     plain = ("name", "to", *counts, "requests_per_s", "bytes_per_s")
     return (
         {name: stream[name] for name in plain}

@@ -126,7 +126,7 @@ class Scenario:
         >>> every_ten_ms = {"time_ns": np.arange(50) * 10**7, "op": ["read"] * 50}
         >>> mine = every_ten_ms | {"address": np.zeros(50, dtype=int), "bytes": np.full(50, 512)}
         >>> results = clerk.with_requests("users", mine).run()
-        >>> results.streams.select("answered", "mean_ms").row(0)
+        >>> results.streams.select("completed", "mean_ms").row(0)
         (50, 1.0)
         """
         folder = tempfile.TemporaryDirectory(prefix="headrace-")

@@ -23,7 +23,7 @@ def events(results: Json, journeys: list[Json]) -> list[Json]:
         drawn.append({"ph": "M", "name": "process_sort_index", "pid": at, "args": {"sort_index": at}})
     lanes = _Lanes()
     for number, journey in enumerate(journeys):
-        if journey["answered_ns"] is not None:
+        if journey["completed_ns"] is not None:
             drawn += _request(number, journey, streams[journey["stream"]])
     visits = [(visit, number) for number, journey in enumerate(journeys) for visit in journey["visits"]]
     for visit, number in sorted(visits, key=lambda pair: (pair[0]["began_ns"], pair[0]["component"])):
@@ -45,8 +45,8 @@ def _request(number: int, journey: Json, stream: str) -> list[Json]:
     about = {"address": journey["address"], "bytes": journey["bytes"]}
     common: Json = {"name": name, "cat": "request", "id": number, "pid": 0, "tid": 0}
     return [
-        common | {"ph": "b", "ts": _us(journey["born_ns"]), "args": about},
-        common | {"ph": "e", "ts": _us(journey["answered_ns"])},
+        common | {"ph": "b", "ts": _us(journey["issued_ns"]), "args": about},
+        common | {"ph": "e", "ts": _us(journey["completed_ns"])},
     ]
 
 

@@ -99,7 +99,7 @@ fn hand_over(py: Python<'_>, take: &Py<PyAny>, part: &Part) -> PyResult<()> {
         PyBytes::new(py, &raw)
     };
     let columns =
-        [&part.stream, &part.op, &part.address, &part.bytes, &part.born_ns, &part.answered_ns, &part.last];
+        [&part.stream, &part.op, &part.address, &part.bytes, &part.issued_ns, &part.completed_ns, &part.last];
     let plain: Vec<_> = columns.into_iter().map(bytes).collect();
     let legs: Vec<Vec<_>> = part.legs.iter().map(|legs| legs.iter().map(bytes).collect()).collect();
     take.call1(py, (part.replication, part.number, plain, legs)).map(drop)

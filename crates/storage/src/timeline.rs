@@ -30,9 +30,9 @@ pub struct Journey {
     /// How many bytes.
     pub bytes: u64,
     /// When it was made.
-    pub born_ns: u64,
+    pub issued_ns: u64,
     /// When it was answered; none where the run ended before.
-    pub answered_ns: Option<u64>,
+    pub completed_ns: Option<u64>,
     /// What it did on the way, in the order of leaving.
     pub visits: Vec<Visit>,
 }
@@ -80,8 +80,8 @@ impl Timeline {
         let mut journeys = self.journeys.borrow_mut();
         self.followed.borrow_mut().insert(request.root, journeys.len());
         let Block { op, address, bytes } = request.work;
-        let born_ns = now.0;
-        journeys.push(Journey { stream, op, address, bytes, born_ns, answered_ns: None, visits: Vec::new() });
+        let issued_ns = now.0;
+        journeys.push(Journey { stream, op, address, bytes, issued_ns, completed_ns: None, visits: Vec::new() });
     }
 
     /// A component is done with a request, or with a part of one, whose account had `before` legs when it came.
@@ -99,7 +99,7 @@ impl Timeline {
             return;
         }
         if let Some(journey) = self.followed.borrow_mut().remove(&request.root) {
-            self.journeys.borrow_mut()[journey].answered_ns = Some(now.0);
+            self.journeys.borrow_mut()[journey].completed_ns = Some(now.0);
         }
     }
 

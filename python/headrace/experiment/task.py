@@ -146,8 +146,8 @@ def _lost(stream: Json) -> dict[str, float]:
 
     The last only where the stream has a limit of requests in flight.
     """
-    made = max(stream["made"], 1)
-    shares = {loss: stream[loss] / made for loss in ("dropped", "expired", "failed")}
+    issued = max(stream["issued"], 1)
+    shares = {loss: stream[loss] / issued for loss in ("dropped", "expired", "failed")}
     return shares if stream["blocked"] is None else shares | {"blocked": stream["blocked"]}
 
 

@@ -188,7 +188,7 @@ def _run_of(scenario: Scenario) -> Json:
 
 
 def _answered(results: Results) -> int:
-    return int(sum(stream["answered"] for stream in results.data["streams"]))
+    return int(sum(stream["completed"] for stream in results.data["streams"]))
 
 
 def _is_narrow(results: Results) -> bool:

@@ -1,4 +1,4 @@
-//! Nothing is lost: requests made = answered + in flight + dropped + expired + failed.
+//! Nothing is lost: requests issued = completed + in flight + dropped + expired + failed.
 
 use super::Evidence;
 
@@ -8,7 +8,7 @@ pub fn broken(evidence: &Evidence) -> Vec<String> {
         let (dropped, expired, failed) = (stream.dropped, stream.expired, stream.failed);
         (stream.born != answered + in_flight + dropped + expired + failed).then(|| {
             format!(
-                "{name}: {} requests made, {answered} answered, {in_flight} in flight, {dropped} dropped, {expired} expired, \
+                "{name}: {} requests issued, {answered} completed, {in_flight} in flight, {dropped} dropped, {expired} expired, \
                  {failed} failed",
                 stream.born
             )

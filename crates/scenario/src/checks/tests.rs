@@ -78,7 +78,7 @@ fn a_lost_request_is_caught() {
             answer(edge, record, Nanos(0));
             record.streams[0].born += 1;
         },
-        "users: 2 requests made, 1 answered, 0 in flight, 0 dropped, 0 expired, 0 failed",
+        "users: 2 requests issued, 1 completed, 0 in flight, 0 dropped, 0 expired, 0 failed",
     );
 }
 
@@ -91,7 +91,7 @@ fn a_request_that_fails_twice_is_caught() {
             record.fail(0, Nanos(10_000_000), Nanos(10_000_000));
             record.streams[0].failed += 1;
         },
-        "users: 2 requests made, 1 answered, 0 in flight, 0 dropped, 0 expired, 2 failed",
+        "users: 2 requests issued, 1 completed, 0 in flight, 0 dropped, 0 expired, 2 failed",
     );
 }
 

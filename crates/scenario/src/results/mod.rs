@@ -79,8 +79,8 @@ pub struct Results {
 pub struct PointResults {
     /// Its end, in simulated seconds.
     pub time_s: f64,
-    /// Requests answered in it, by stream.
-    pub answered: Vec<u64>,
+    /// Requests completed in it, by stream.
+    pub completed: Vec<u64>,
     /// Their mean response in ms, by stream.
     pub mean_ms: Vec<f64>,
     /// Utilisation, by component.
@@ -142,7 +142,7 @@ fn points(plan: &Plan, outcome: &Outcome) -> Vec<PointResults> {
     let path = |id: NodeId| plan.graph.view(id).path().to_owned();
     let results = outcome.series.iter().map(|point| PointResults {
         time_s: point.time.secs(),
-        answered: point.answered.clone(),
+        completed: point.completed.clone(),
         mean_ms: point.mean_ns.iter().map(|ns| Nanos(*ns as u64).ms()).collect(),
         utilisation: point.utilisation.clone(),
         fill: point.fill.iter().map(|(id, fill)| (path(*id), *fill)).collect(),

@@ -237,7 +237,7 @@ fn within_a_sector(stream: &StreamPlan) -> Option<String> {
 fn unanswered(streams: &[StreamResults]) -> Vec<String> {
     let mut notes = Vec::new();
     for stream in streams {
-        let share = |n: u64| n as f64 / stream.made.max(1) as f64 * 100.0;
+        let share = |n: u64| n as f64 / stream.issued.max(1) as f64 * 100.0;
         if stream.dropped > 0 {
             let (n, share) = (stream.dropped, share(stream.dropped));
             notes.push(format!("{}: {n} requests ({share:.2} %) were dropped at the limit", stream.name));
@@ -293,9 +293,9 @@ fn of_traces(plan: &Plan, outcomes: &[Outcome], streams: &[StreamResults]) -> Ve
         if outcomes.len() > 1 {
             say(SAME_REQUESTS.to_owned());
         }
-        let (made, all) = (stream.made, trace.survey.requests * outcomes.len() as u64);
-        if whole && made < all {
-            say(format!("the run ended when {made} of the trace's {all} requests were sent"));
+        let (issued, all) = (stream.issued, trace.survey.requests * outcomes.len() as u64);
+        if whole && issued < all {
+            say(format!("the run ended when {issued} of the trace's {all} requests were sent"));
         }
     }
     notes

@@ -27,17 +27,17 @@ pub struct PhaseResults {
 pub struct PhaseStreamResults {
     /// Its name.
     pub name: String,
-    /// Requests answered in it.
-    pub answered: u64,
+    /// Requests completed in it.
+    pub completed: u64,
     /// Requests that failed in it.
     pub failed: u64,
     /// Throughput, in requests per second.
     pub requests_per_s: f64,
     /// Throughput, in bytes per second.
     pub bytes_per_s: f64,
-    /// Mean response, in ms; none where nothing was answered.
+    /// Mean response, in ms; none where no request completed.
     pub mean_ms: Option<f64>,
-    /// The response time, in ms, that 99 % of requests do not exceed; none where nothing was answered.
+    /// The response time, in ms, that 99 % of requests do not exceed; none where no request completed.
     pub p99_ms: Option<f64>,
 }
 
@@ -71,7 +71,7 @@ fn of_stream(plan: &Plan, all: &[&PhaseOutcome], stream: usize) -> PhaseStreamRe
     let some = tally.count() > 0;
     PhaseStreamResults {
         name: plan.streams[stream].name.clone(),
-        answered: tally.count(),
+        completed: tally.count(),
         failed: found().map(|(.., failed)| failed).sum(),
         requests_per_s: tally.count() as f64 / seconds,
         bytes_per_s: found().map(|(_, _, bytes, _)| *bytes as f64).sum::<f64>() / seconds,

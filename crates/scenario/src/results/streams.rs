@@ -26,10 +26,10 @@ pub struct StreamResults {
     pub to: String,
     /// The group of the component that they come to first: `to`, or the route there.
     pub enters: String,
-    /// Requests made, warm-up included.
-    pub made: u64,
-    /// Requests answered, warm-up included.
-    pub answered: u64,
+    /// Requests issued, warm-up included.
+    pub issued: u64,
+    /// Requests completed, warm-up included.
+    pub completed: u64,
     /// Requests in flight at the end.
     pub in_flight: u64,
     /// Requests that found no room and were dropped, warm-up included.
@@ -100,8 +100,8 @@ pub(super) fn stream(
         from: stream.spec.from.clone(),
         to: stream.spec.to.clone(),
         enters: plan.graph.group(stream.target).to_owned(),
-        made: found().map(|stream| stream.born).sum(),
-        answered: found().map(|stream| stream.answered).sum(),
+        issued: found().map(|stream| stream.born).sum(),
+        completed: found().map(|stream| stream.answered).sum(),
         in_flight: found().map(|stream| stream.in_flight).sum(),
         dropped: found().map(|stream| stream.dropped).sum(),
         expired: found().map(|stream| stream.expired).sum(),

@@ -30,9 +30,9 @@ pub struct Part {
     /// Number of bytes.
     pub bytes: Vec<u64>,
     /// When it was made, in ns.
-    pub born_ns: Vec<u64>,
+    pub issued_ns: Vec<u64>,
     /// When it was answered, in ns.
-    pub answered_ns: Vec<u64>,
+    pub completed_ns: Vec<u64>,
     /// The component that served it last, by its number in the graph.
     pub last: Vec<u64>,
     /// For each group of components: waiting, service and blocked time in ns, along the path that decided when the request was
@@ -63,8 +63,8 @@ impl<'s> Log<'s> {
         part.op.push(request.operation.code());
         part.address.push(request.data.address);
         part.bytes.push(request.data.bytes);
-        part.born_ns.push(breakdown.began().0);
-        part.answered_ns.push(breakdown.until().0);
+        part.issued_ns.push(breakdown.began().0);
+        part.completed_ns.push(breakdown.until().0);
         let last = breakdown.spans().filter(|(_, _, span)| *span > Nanos::ZERO).last();
         part.last.push(last.map_or(0, |(at, ..)| u64::from(at.0)));
         part.legs.iter_mut().flatten().for_each(|column| column.push(0));

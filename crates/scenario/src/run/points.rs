@@ -12,8 +12,8 @@ use super::record::Record;
 pub struct Point {
     /// Its end.
     pub time: Nanos,
-    /// Requests answered in it, of each stream.
-    pub answered: Vec<u64>,
+    /// Requests completed in it, of each stream.
+    pub completed: Vec<u64>,
     /// Their mean response in ns, of each stream.
     pub mean_ns: Vec<f64>,
     /// The utilisation of each component in it.
@@ -47,7 +47,7 @@ pub(super) fn of(record: &Record, arena: Arena, now: Nanos) -> Vec<Point> {
         let (fill, marked) = over_time(&shown, grown.next().unwrap_or_default());
         Point {
             time,
-            answered: tallies.iter().map(Tally::count).collect(),
+            completed: tallies.iter().map(Tally::count).collect(),
             mean_ns: tallies.iter().map(Tally::mean_ns).collect(),
             utilisation: busy.iter().zip(&servers).map(|(busy, servers)| busy / (servers * span)).collect(),
             fill,

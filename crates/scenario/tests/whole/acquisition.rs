@@ -290,6 +290,6 @@ run: {{seed: {seed}, requests: 2000, time: 30 s}}
         ).replace("closed: {depth: 7}}, outstanding: 500", "closed: {depth: 7}}"));
         // A broken law would have been an error.
         let stream = &results.streams[0];
-        prop_assert_eq!(stream.made, stream.answered + stream.failed + stream.in_flight + stream.dropped);
+        prop_assert_eq!(stream.issued, stream.completed + stream.failed + stream.in_flight + stream.dropped);
     }
 }

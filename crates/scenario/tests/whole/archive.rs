@@ -407,13 +407,13 @@ fn a_device_that_fails_is_noticed_by_puts_recalls_and_migration() {
     // 50 MB take 10 s. The first recall ends with the device, the second finds it back: the space of the first was given back.
     let log = "0,stage,u,h,a,90000000,1\n200,get,u,h,a,90000000,1\n";
     let recall = with(log, 1, "d0", "", outage);
-    assert_eq!((recall.streams[0].failed, recall.streams[0].answered), (1, 1), "{:?}", recall.notes);
+    assert_eq!((recall.streams[0].failed, recall.streams[0].completed), (1, 1), "{:?}", recall.notes);
     is(meter(&recall, "archive", "stages"), 2.0);
     // Nobody has a file whose put failed. A put while one device is down goes to the other.
     let log =
         "0,put,u,h,a,90000000,\n50,get,u,h,a,90000000,\n60,put,u,h,b,90000000,\n150,get,u,h,b,90000000,\n";
     let put = with(log, 2, "d0, d1", "", outage);
-    assert_eq!((put.streams[0].failed, put.streams[0].answered), (2, 2), "{:?}", put.notes);
+    assert_eq!((put.streams[0].failed, put.streams[0].completed), (2, 2), "{:?}", put.notes);
     // Stored every 60 s from 60 s on: at 60 s it cannot be read, at 100 s the device is back, at 120 s it is. 50 MB take 10 s.
     let log = "0,put,u,h,a,50000000,\n300,get,u,h,a,50000000,\n";
     let late = outage.replace("fails: 5 s", "fails: 20 s");

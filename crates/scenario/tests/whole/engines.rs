@@ -88,7 +88,7 @@ fn same_stream(events: &Results, recursion: &Results) {
     let stream = |results: &Results| {
         let mut stream = serde_json::to_value(&results.streams[0]).unwrap();
         // Events make those that are in flight at the end.
-        stream["made"] = 0.into();
+        stream["issued"] = 0.into();
         stream["in_flight"] = 0.into();
         stream
     };

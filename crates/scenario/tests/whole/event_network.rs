@@ -164,6 +164,6 @@ run: {{seed: {seed}, requests: 2000, time: 30 s}}
         ));
         // A broken law would have been an error.
         let stream = &results.streams[0];
-        prop_assert_eq!(stream.made, stream.answered + stream.failed + stream.in_flight + stream.dropped);
+        prop_assert_eq!(stream.issued, stream.completed + stream.failed + stream.in_flight + stream.dropped);
     }
 }

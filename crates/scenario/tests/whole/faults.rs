@@ -35,7 +35,7 @@ fn results_tell_before_during_and_after() {
     assert_eq!((found.phases[0].from_s, found.phases[1].from_s, found.phases[2].to_s), (0.0, 5.0, 20.0));
     let streams: Vec<_> = found.phases.iter().map(|phase| &phase.streams[0]).collect();
     assert!(streams[1].mean_ms > streams[0].mean_ms && streams[1].mean_ms > streams[2].mean_ms);
-    assert_eq!(streams.iter().map(|stream| stream.answered).sum::<u64>(), found.streams[0].answered);
+    assert_eq!(streams.iter().map(|stream| stream.completed).sum::<u64>(), found.streams[0].completed);
     assert_eq!(found.components[2].state, Some("failed"));
     assert!(found.notes.iter().any(|note| note.contains("volume/spindle[1]: failed")), "{:?}", found.notes);
     assert_eq!(found.warm_up_s, 0.0, "a run with faults has no one steady state");
@@ -48,11 +48,11 @@ fn requests_that_nothing_can_answer_fail() {
     let found = run(&with(both).replace(", spares: 1", ""));
     let stream = &found.streams[0];
     assert!(stream.failed > 100, "{}", stream.failed);
-    assert_eq!(stream.made, stream.answered + stream.in_flight + stream.failed);
-    assert_eq!(found.phases[0].streams[0].answered, 1000);
+    assert_eq!(stream.issued, stream.completed + stream.in_flight + stream.failed);
+    assert_eq!(found.phases[0].streams[0].completed, 1000);
     // One disk is missing, which is no matter, but for stripes that were half written when both failed.
     let last = &found.phases.last().unwrap().streams[0];
-    assert!(last.failed * 50 < last.answered, "{last:?}");
+    assert!(last.failed * 50 < last.completed, "{last:?}");
 }
 
 /// A client that is refused at once asks again a second later, so a run goes on to the time at which all is well.
@@ -66,7 +66,7 @@ run: {time: 20 s, requests: 100000}
 ";
     let found = run(text);
     assert!((4..=12).contains(&found.streams[0].failed), "{}", found.streams[0].failed);
-    assert!(found.streams[0].answered > 1500);
+    assert!(found.streams[0].completed > 1500);
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn both_engines_give_the_same_results() {
         });
         let stream = |results: &Results| {
             let mut stream = json(results)["streams"][0].clone();
-            stream["made"] = 0.into(); // Events make those that are still in flight at the end.
+            stream["issued"] = 0.into(); // Events make those that are still in flight at the end.
             stream["in_flight"] = 0.into();
             stream
         };
@@ -398,7 +398,7 @@ fn a_run_of_a_given_time_ends_then() {
     );
     assert!(results.complete);
     assert!((results.simulated_s - 4.0 * 20.0).abs() < 1e-9);
-    assert_eq!(results.streams[0].made, results.streams[0].answered + results.streams[0].in_flight);
+    assert_eq!(results.streams[0].issued, results.streams[0].completed + results.streams[0].in_flight);
 }
 
 #[test]

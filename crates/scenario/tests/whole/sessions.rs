@@ -30,7 +30,7 @@ fn run(name: &str, log: &str, library: &str, arrivals: &str) -> Results {
 /// All responses together, in s, and the number of mounts.
 fn totals(results: &Results) -> (f64, f64) {
     let stream = &results.streams[0];
-    let sum = stream.response.mean_ms * stream.answered as f64 / 1e3;
+    let sum = stream.response.mean_ms * stream.completed as f64 / 1e3;
     ((sum * 1e6).round() / 1e6, results.components[0].meters["mounts"].unwrap())
 }
 

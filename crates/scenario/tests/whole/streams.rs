@@ -31,8 +31,8 @@ fn a_full_system_drops_what_erlang_says() {
         let stream = &results.streams[0];
         let rho: f64 = 0.9;
         let expected = (1.0 - rho) * power(rho, places) / (1.0 - power(rho, places + 1));
-        close(stream.dropped as f64 / stream.made as f64, expected, 2.0, "share dropped");
-        assert_eq!(stream.made, stream.answered + stream.in_flight + stream.dropped);
+        close(stream.dropped as f64 / stream.issued as f64, expected, 2.0, "share dropped");
+        assert_eq!(stream.issued, stream.completed + stream.in_flight + stream.dropped);
         assert!(
             results.notes.iter().any(|note| note.contains("were dropped at the limit")),
             "{:?}",
@@ -65,13 +65,13 @@ fn impatient_hosts_give_up_as_often_as_the_response_law_says() {
     ));
     let stream = &results.streams[0];
     close(
-        stream.expired as f64 / stream.made as f64,
+        stream.expired as f64 / stream.issued as f64,
         libm::exp(-(100.0 - 70.0) * 0.050),
         2.0,
         "share expired",
     );
     assert!(stream.response.max_ms <= 50.0);
-    assert_eq!(stream.made, stream.answered + stream.in_flight + stream.expired);
+    assert_eq!(stream.issued, stream.completed + stream.in_flight + stream.expired);
     // The server does the work of those too.
     close(results.components[0].utilisation.unwrap(), 0.7, 1.0, "utilisation");
     assert!(results.notes.iter().any(|note| note.contains("expired")), "{:?}", results.notes);
@@ -83,13 +83,13 @@ fn a_closed_client_that_gives_up_asks_again_at_once() {
     let slow = CLERK.replace("{exponential: 10 ms}", "10 ms").replace("400000", "100");
     let users = "{to: clerk, arrivals: {closed: {depth: 1}}, timeout: 4 ms}";
     let stream = &run(&format!("{slow}workload: {{users: {users}}}")).streams[0];
-    assert_eq!((stream.expired, stream.answered), (100, 0));
+    assert_eq!((stream.expired, stream.completed), (100, 0));
     let whole = slow.replace("{requests: 100}", "{requests: 100, warm_up: none}");
     let results = run(&format!("{whole}workload: {{users: {users}}}"));
     assert!((results.simulated_s - 0.4).abs() < 1e-9, "100 requests of 4 ms each: {}", results.simulated_s);
     let patient = users.replace("4 ms", "10 ms");
     let stream = &run(&format!("{slow}workload: {{users: {patient}}}")).streams[0];
-    assert_eq!((stream.expired, stream.answered), (0, 100), "an answer at the deadline is in time");
+    assert_eq!((stream.expired, stream.completed), (0, 100), "an answer at the deadline is in time");
 }
 
 /// Many closed clients who think are like an open stream. Of those requests that are answered

@@ -135,4 +135,4 @@ def _run(document: Json, requests: int) -> tuple[dict[str, int], float]:
     """Return how many records of each stream were done, and when the last was."""
     document["run"]["requests"] = requests
     found = whole(Scenario(json.dumps(document)).run(theory=False)).data
-    return {stream["name"]: stream["answered"] for stream in found["streams"]}, found["simulated_s"]
+    return {stream["name"]: stream["completed"] for stream in found["streams"]}, found["simulated_s"]

@@ -64,8 +64,8 @@ class Library:
         """
         document = self.scenario(drives, libraries, timing, settings)
         found = whole(Scenario(json.dumps(document), str(self.folder / "library.yaml"), {}).run(theory=False)).data
-        answered = sum(stream["answered"] for stream in found["streams"])
-        spent_s = sum(stream["answered"] * stream["response"]["mean_ms"] for stream in found["streams"]) / 1e3
+        answered = sum(stream["completed"] for stream in found["streams"])
+        spent_s = sum(stream["completed"] * stream["response"]["mean_ms"] for stream in found["streams"]) / 1e3
         used_s = float(self.sessions["drive_s"].sum())
         mounts = sum(int(part["meters"]["mounts"]) for part in found["components"])
         return Found(mounts, spent_s - used_s, answered, found["simulated_s"])
@@ -117,8 +117,8 @@ class Library:
             Scenario(json.dumps(document), str(self.folder / "library.yaml"), {}).run(requests=requests, theory=False)
         )
         spent = pl.read_parquet(requests / "*.parquet")
-        files = spent.group_by(pl.col("address") // cartridges, "born_ns").agg(pl.col("answered_ns").max())
-        took_s = files.select((pl.col("answered_ns") - pl.col("born_ns")).mean() / 1e9).item()
+        files = spent.group_by(pl.col("address") // cartridges, "issued_ns").agg(pl.col("completed_ns").max())
+        took_s = files.select((pl.col("completed_ns") - pl.col("issued_ns")).mean() / 1e9).item()
         return float(took_s) - float(split.select(pl.col("drive_s").mean()).item())
 
 

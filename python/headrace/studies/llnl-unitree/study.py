@@ -145,7 +145,7 @@ def staged(file: Path, recalls: int, *, refit: bool = False) -> "Floats":
         scenario = Scenario(file.read_text(encoding="utf-8"), str(file), own | changes)
         whole(scenario.run(requests=Path(folder) / "requests", theory=False))
         spent = pl.read_parquet(Path(folder) / "requests" / "*.parquet")
-    return np.asarray((spent["answered_ns"] - spent["born_ns"]).to_numpy() / 1e9)
+    return np.asarray((spent["completed_ns"] - spent["issued_ns"]).to_numpy() / 1e9)
 
 
 # The report's lower branch, and three exponentials above 120 s that were fitted to the percentiles of Table 7.
@@ -294,7 +294,7 @@ def figures(run: Json, requests: Path) -> Figures:
     spent = pl.read_parquet(requests / "*.parquet")
     # A get waits for its stage at the tape, and both wait for limits and ports: the rest is the transfer.
     queued = pl.col("front blocked_ns") + pl.col("front waiting_ns")
-    response = (pl.col("answered_ns") - pl.col("born_ns")).alias("s")
+    response = (pl.col("completed_ns") - pl.col("issued_ns")).alias("s")
     moved = spent.with_columns(s=(response - queued - pl.col("silos waiting_ns")) / 1e9, whole=response / 1e9)
     get, put = (moved.filter(pl.col("op") == op)["s"] for op in ("get", "put"))
     stage = moved.filter(pl.col("op") == "stage")["whole"]

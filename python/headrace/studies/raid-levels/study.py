@@ -263,4 +263,4 @@ def _paths(study: Study) -> Iterator[Judged]:
     )
     yield verdict(claim, Obtained(lost))
     claim = Claim("paths: none", "requests answered while no path works", 0, rule["source"], kind="theory")
-    yield verdict(claim, Obtained(none["answered"]))
+    yield verdict(claim, Obtained(none["completed"]))

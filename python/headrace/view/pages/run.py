@@ -65,7 +65,7 @@ def _by_width(tables: list[tuple[list[str], list[list[str]]]]) -> tuple[Metrics,
 
 def _what_was_run(found: Json) -> str:
     warm_up = f"{times.span(found['warm_up_s'])} of" if found["warm_up_s"] else "no"
-    runs, answered = found["replications"], sum(stream["answered"] for stream in found["streams"])
+    runs, answered = found["replications"], sum(stream["completed"] for stream in found["streams"])
     return (
         f"{words.counted(runs, 'replication')}, {words.counted(answered, 'request')}, "
         f"{times.span(found['simulated_s'])} simulated after {warm_up} warm-up, "
@@ -88,11 +88,11 @@ LOST = ("dropped", "expired", "failed")
 def _lost(streams: list[Json]) -> list[Json]:
     """Return the share of the requests that got no answer, and why, where there are such."""
     counts = {why: sum(stream[why] for stream in streams) for why in LOST}
-    made = sum(stream["made"] for stream in streams)
+    issued = sum(stream["issued"] for stream in streams)
     if not any(counts.values()):
         return []
     beside = ", ".join(f"{count:,} {why}" for why, count in counts.items() if count)
-    return [{"name": "lost requests", "value": f"{sum(counts.values()) / made:.1%}", "beside": beside}]
+    return [{"name": "lost requests", "value": f"{sum(counts.values()) / issued:.1%}", "beside": beside}]
 
 
 def _throughput(streams: list[Json]) -> Json:

@@ -37,8 +37,8 @@ def response_series(found: Json) -> Drawing:
     rows = [
         {"what": name, "s": _at(found, point["time_s"]), "ms": mean}
         for point in found["series"]
-        for name, mean, answered in zip(streams, point["mean_ms"], point["answered"], strict=True)
-        if answered
+        for name, mean, completed in zip(streams, point["mean_ms"], point["completed"], strict=True)
+        if completed
     ]
     of = unit(row["ms"] for row in rows)
     rows = [row | {"time": of.of(row["ms"])} for row in rows]
