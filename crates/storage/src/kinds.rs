@@ -1,39 +1,47 @@
 //! The list of all kinds of components, and what is done alike with each.
 
 /// Declares the modules of all components, what a user may write of a component, the plan of any of them, and any of them in a
-/// simulation. A module's name is what its kind is called in documents and results. Dispatch is static: adding a room is its
-/// file and one line of the list. Components behind the semicolon no user writes: lowering makes them.
+/// simulation. A module's name is what its kind is called in documents and results. Dispatch is static: adding a component is its
+/// file and one line of the list. A wing is a folder; in brackets stand its modules that are no component. Components behind a
+/// semicolon no user writes: lowering makes them.
 macro_rules! components {
-    (
-        $($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $component:ident},)+
-        ;
-        $($(#[$made_doc:meta])* $made:ident = $made_module:ident::{$made_plan:ident, $made_room:ident},)+
-    ) => {
-        $(pub mod $module;)+
-        $(pub mod $made_module;)+
+    ($(
+        $(#[$wing_doc:meta])* $wing:ident [$($helper:ident),*] {
+            $($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $component:ident},)+
+            $(; $($(#[$made_doc:meta])* $made:ident = $made_module:ident::{$made_plan:ident, $made_component:ident},)+)?
+        }
+    )+) => {
+        $(
+            $(#[$wing_doc])*
+            pub mod $wing {
+                $(pub mod $helper;)*
+                $(pub mod $module;)+
+                $($(pub mod $made_module;)+)?
+            }
+        )+
 
         /// A component, by its kind.
         #[allow(clippy::large_enum_variant, reason = "there is one for each component that a document writes")]
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(tag = "type", rename_all = "snake_case")]
         pub enum ComponentSpec {
-            $($(#[$doc])* $kind($module::$spec),)+
+            $($($(#[$doc])* $kind(crate::$wing::$module::$spec),)+)+
         }
 
         impl ComponentSpec {
             /// What it is called in documents and results.
             pub const fn kind(&self) -> &'static str {
                 match self {
-                    $(Self::$kind(_) => stringify!($module),)+
+                    $($(Self::$kind(_) => stringify!($module),)+)+
                 }
             }
 
             pub(crate) fn lower(&self, at: &mut graph::Lowering) -> Option<Resolved<AnyPlan>> {
                 match self {
-                    $(Self::$kind(spec) => {
+                    $($(Self::$kind(spec) => {
                         let Resolved { plan, uses, capacity } = spec.lower(at)?;
                         Some(Resolved { plan: AnyPlan::$kind(std::sync::Arc::new(plan)), uses, capacity })
-                    })+
+                    })+)+
                 }
             }
         }
@@ -41,47 +49,47 @@ macro_rules! components {
         /// The plan of a room of any kind; copies of one part share it.
         #[derive(Clone, Debug)]
         pub enum AnyPlan {
-            $($(#[$doc])* $kind(std::sync::Arc<$module::$plan>),)+
-            $($(#[$made_doc])* $made(std::sync::Arc<$made_module::$made_plan>),)+
+            $($($(#[$doc])* $kind(std::sync::Arc<crate::$wing::$module::$plan>),)+)+
+            $($($($(#[$made_doc])* $made(std::sync::Arc<crate::$wing::$made_module::$made_plan>),)+)?)+
         }
 
         impl AnyPlan {
             /// What it is called in documents and results.
             pub const fn kind(&self) -> &'static str {
                 match self {
-                    $(Self::$kind(_) => stringify!($module),)+
-                    $(Self::$made(_) => stringify!($made_module),)+
+                    $($(Self::$kind(_) => stringify!($module),)+)+
+                    $($($(Self::$made(_) => stringify!($made_module),)+)?)+
                 }
             }
 
             /// What can be known of it before time runs.
             pub fn theory(&self) -> &dyn Theory {
                 match self {
-                    $(Self::$kind(plan) => &**plan,)+
-                    $(Self::$made(plan) => &**plan,)+
+                    $($(Self::$kind(plan) => &**plan,)+)+
+                    $($($(Self::$made(plan) => &**plan,)+)?)+
                 }
             }
 
             pub(crate) fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> AnyComponent<'m> {
                 match self {
-                    $(Self::$kind(plan) => AnyComponent::$kind(plan.build(context, uses)),)+
-                    $(Self::$made(plan) => AnyComponent::$made(plan.build(context, uses)),)+
+                    $($(Self::$kind(plan) => AnyComponent::$kind(plan.build(context, uses)),)+)+
+                    $($($(Self::$made(plan) => AnyComponent::$made(plan.build(context, uses)),)+)?)+
                 }
             }
         }
 
         /// A component of any kind in a simulation.
         pub enum AnyComponent<'m> {
-            $($(#[$doc])* $kind($module::$component<'m>),)+
-            $($(#[$made_doc])* $made($made_module::$made_room<'m>),)+
+            $($($(#[$doc])* $kind(crate::$wing::$module::$component<'m>),)+)+
+            $($($($(#[$made_doc])* $made(crate::$wing::$made_module::$made_component<'m>),)+)?)+
         }
 
         impl<'m> AnyComponent<'m> {
             /// What it records of itself.
             pub fn probe(&self) -> &dyn Probe {
                 match self {
-                    $(Self::$kind(component) => component,)+
-                    $(Self::$made(component) => component,)+
+                    $($(Self::$kind(component) => component,)+)+
+                    $($($(Self::$made(component) => component,)+)?)+
                 }
             }
 
@@ -99,8 +107,8 @@ macro_rules! components {
                 async move {
                     let Some(failures) = failures else { return breakdown.fail() };
                     match self {
-                        $(Self::$kind(component) => component.serve(request, breakdown).await,)+
-                        $(Self::$made(component) => component.serve(request, breakdown).await,)+
+                        $($(Self::$kind(component) => component.serve(request, breakdown).await,)+)+
+                        $($($(Self::$made(component) => component.serve(request, breakdown).await,)+)?)+
                     }
                     context.end(failures, request, breakdown, before);
                 }
@@ -109,32 +117,32 @@ macro_rules! components {
             /// Tells it that the component behind its `edge`-th edge fails, returns or is replaced.
             pub(crate) fn notice(&'m self, edge: usize, change: Change) {
                 match self {
-                    $(Self::$kind(component) => component.notice(edge, change),)+
-                    $(Self::$made(component) => component.notice(edge, change),)+
+                    $($(Self::$kind(component) => component.notice(edge, change),)+)+
+                    $($($(Self::$made(component) => component.notice(edge, change),)+)?)+
                 }
             }
 
             /// Tells it that some component works again.
             pub(crate) fn recovered(&self) {
                 match self {
-                    $(Self::$kind(component) => component.recovered(),)+
-                    $(Self::$made(component) => component.recovered(),)+
+                    $($(Self::$kind(component) => component.recovered(),)+)+
+                    $($($(Self::$made(component) => component.recovered(),)+)?)+
                 }
             }
 
             /// Has one of its pieces fail or return.
             pub(crate) fn change_piece(&'m self, piece: u32, change: Change) {
                 match self {
-                    $(Self::$kind(component) => component.change_piece(piece, change),)+
-                    $(Self::$made(component) => component.change_piece(piece, change),)+
+                    $($(Self::$kind(component) => component.change_piece(piece, change),)+)+
+                    $($($(Self::$made(component) => component.change_piece(piece, change),)+)?)+
                 }
             }
 
             /// Has it do what it does by itself from the beginning of the run.
             pub(crate) fn begin(&'m self) {
                 match self {
-                    $(Self::$kind(component) => component.begin(),)+
-                    $(Self::$made(component) => component.begin(),)+
+                    $($(Self::$kind(component) => component.begin(),)+)+
+                    $($($(Self::$made(component) => component.begin(),)+)?)+
                 }
             }
 
@@ -143,7 +151,7 @@ macro_rules! components {
                 &'m self,
                 context: &'m NodeContext<'m>,
                 request: &'s Request<Block>,
-                way: array::BackendPath<'m>,
+                way: crate::block::array::BackendPath<'m>,
                 disk: usize,
                 breakdown: &'s mut Breakdown,
             ) -> impl Future<Output = ()> + use<'m, 's> {
@@ -152,8 +160,8 @@ macro_rules! components {
                 async move {
                     let Some(failures) = failures else { return breakdown.fail() };
                     match self {
-                        $(Self::$kind(component) => component.serve_over(request, way, disk, breakdown).await,)+
-                        $(Self::$made(component) => component.serve_over(request, way, disk, breakdown).await,)+
+                        $($(Self::$kind(component) => component.serve_over(request, way, disk, breakdown).await,)+)+
+                        $($($(Self::$made(component) => component.serve_over(request, way, disk, breakdown).await,)+)?)+
                     }
                     context.end(failures, request, breakdown, before);
                 }
@@ -161,8 +169,8 @@ macro_rules! components {
 
             pub(crate) fn attach(&self, ports: u32) -> Option<u32> {
                 match self {
-                    $(Self::$kind(component) => component.attach(ports),)+
-                    $(Self::$made(component) => component.attach(ports),)+
+                    $($(Self::$kind(component) => component.attach(ports),)+)+
+                    $($($(Self::$made(component) => component.attach(ports),)+)?)+
                 }
             }
 
@@ -181,8 +189,8 @@ macro_rules! components {
                         return breakdown.until();
                     };
                     let tail = match self {
-                        $(Self::$kind(component) => component.carry(request, breakdown).await,)+
-                        $(Self::$made(component) => component.carry(request, breakdown).await,)+
+                        $($(Self::$kind(component) => component.carry(request, breakdown).await,)+)+
+                        $($($(Self::$made(component) => component.carry(request, breakdown).await,)+)?)+
                     };
                     context.end(failures, &request.with(request.work.data()), breakdown, before);
                     tail
@@ -200,8 +208,8 @@ macro_rules! components {
                 let before = breakdown.legs().len();
                 async move {
                     match self {
-                        $(Self::$kind(component) => component.handle(request, breakdown).await,)+
-                        $(Self::$made(component) => component.handle(request, breakdown).await,)+
+                        $($(Self::$kind(component) => component.handle(request, breakdown).await,)+)+
+                        $($($(Self::$made(component) => component.handle(request, breakdown).await,)+)?)+
                     }
                     if !breakdown.has_failed() {
                         context.answer(&request.with(request.work.data()), breakdown, before);
@@ -220,8 +228,8 @@ macro_rules! components {
                 let before = breakdown.legs().len();
                 async move {
                     match self {
-                        $(Self::$kind(component) => component.take_event(request, breakdown).await,)+
-                        $(Self::$made(component) => component.take_event(request, breakdown).await,)+
+                        $($(Self::$kind(component) => component.take_event(request, breakdown).await,)+)+
+                        $($($(Self::$made(component) => component.take_event(request, breakdown).await,)+)?)+
                     }
                     if !breakdown.has_failed() {
                         context.answer(&request.with(request.work.data()), breakdown, before);
@@ -231,24 +239,24 @@ macro_rules! components {
 
             pub(crate) fn begin_with(&self, file: &FileOp) {
                 match self {
-                    $(Self::$kind(component) => component.begin_with(file),)+
-                        $(Self::$made(component) => component.begin_with(file),)+
+                    $($(Self::$kind(component) => component.begin_with(file),)+)+
+                        $($($(Self::$made(component) => component.begin_with(file),)+)?)+
                 }
             }
 
             #[inline]
             pub(crate) fn answer_all_in_order(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
                 match self {
-                    $(Self::$kind(component) => component.pass_all(requests),)+
-                    $(Self::$made(component) => component.pass_all(requests),)+
+                    $($(Self::$kind(component) => component.pass_all(requests),)+)+
+                    $($($(Self::$made(component) => component.pass_all(requests),)+)?)+
                 }
             }
 
             #[inline]
             pub(crate) fn answer_in_order(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
                 match self {
-                    $(Self::$kind(component) => component.pass(request, breakdown),)+
-                    $(Self::$made(component) => component.pass(request, breakdown),)+
+                    $($(Self::$kind(component) => component.pass(request, breakdown),)+)+
+                    $($($(Self::$made(component) => component.pass(request, breakdown),)+)?)+
                 }
             }
         }

@@ -3,83 +3,91 @@
 //! A document is [lowered](graph::Lowering) into a [`Graph`] of nodes; each node has a [`Plan`], which knows everything that
 //! can be known before time runs. A plan builds a [`Component`] in an [`Arena`], and whoever uses a node there shares it.
 //!
-//! A component lives in one room, its file or folder: what a user may write ([`Spec`]), what is known of it ([`Plan`]: its
-//! formulas, whether it keeps order), and what it does ([`Component`]). What a component does not say of itself is the cautious answer.
+//! A component lives in its file or folder: what a user may write ([`Spec`]), what is known of it ([`Plan`]: its formulas,
+//! whether it keeps order), and what it does ([`Component`]). What a component does not say of itself is the cautious answer.
 
-mod arena;
-mod bookings;
-mod channel;
-mod component;
-mod context;
 pub mod expression;
-pub mod graph;
-mod health;
 mod kinds;
-mod meter;
-mod moving;
-mod path_transfer;
-mod theory;
-mod timeline;
-pub mod wire;
-mod witness;
 
-pub use arena::{Arena, Slots};
-pub use component::{Component, Plan, Probe, Resolved, Spec, Theory};
-pub use context::{Edge, Flow, NodeContext, SimContext};
-pub use graph::{Catalogue, Graph, Lookup, LoweringError, Node, View, Wanted, lower};
-pub use health::{Change, Event, Health, HealthEvent};
-pub use meter::{Activity, Balance, EventBooks, Meter, Portion};
-pub use path_transfer::{PathTransfer, Phase};
-pub use theory::{Demand, Load, Model, Order, Server, Sessions};
-pub use timeline::{Journey, Timeline, Visit};
-pub use witness::{Fact, Witness};
+pub use self::archive::witness::{Fact, Witness};
+pub use self::block::{array, controller, disk, file_system, ssd};
+pub use self::core::arena::{Arena, Slots};
+pub use self::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
+pub use self::core::graph::{Catalogue, Graph, Lookup, LoweringError, Node, View, Wanted, lower};
+pub use self::core::health::{Change, Event, Health, HealthEvent};
+pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
+pub use self::core::path_transfer::{PathTransfer, Phase};
+pub use self::core::theory::{Demand, Load, Model, Order, Server, Sessions};
+pub use self::core::timeline::{Journey, Timeline, Visit};
+pub use self::core::{graph, station};
+pub use self::fabric::{fc_loop, link, wire};
 
 use headrace_work::{Block, Breakdown, DaqEvent, FileOp, Request};
 
 kinds::components! {
-    /// A disk drive.
-    Disk = disk::{DiskSpec, DiskPlan, Disk},
-    /// A solid-state drive.
-    Ssd = ssd::{SsdSpec, SsdPlan, Ssd},
-    /// A file system on a volume, with its page cache.
-    FileSystem = file_system::{FileSystemSpec, FileSystemPlan, FileSystem},
-    /// Servers with a given service time distribution.
-    Station = station::{StationSpec, StationSpec, Station},
-    /// An array controller: processors, a bus, and memory for caches.
-    Controller = controller::{ControllerSpec, ControllerSpec, Controller},
-    /// Several devices that act as one.
-    Array = array::{ArraySpec, ArrayPlan, Array},
-    /// A link that carries one transfer at a time.
-    Link = link::{LinkSpec, LinkPlan, Link},
-    /// A Fibre Channel arbitrated loop.
-    FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
-    /// A parallel SCSI bus.
-    ScsiBus = scsi_bus::{ScsiBusSpec, ScsiBusSpec, ScsiBus},
-    /// A SAS port with its expanders.
-    Sas = sas::{SasSpec, SasSpec, Sas},
-    /// A switch that connects servers, storage and other switches.
-    Switch = switch::{SwitchSpec, SwitchPlan, Switch},
-    /// A server that streams come from.
-    Server = server::{ServerSpec, ServerPlan, Server},
-    /// Limits per user and per host, and ports, in front of an archive.
-    Front = front::{FrontSpec, FrontSpec, Front},
-    /// A network shared by transfers.
-    Network = network::{NetworkSpec, NetworkSpec, Network},
-    /// A disk pool: volumes on chains.
-    DiskPool = disk_pool::{DiskPoolSpec, DiskPoolSpec, DiskPool},
-    /// Cartridges, drives and robots.
-    TapeLibrary = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
-    /// An archive: files in a disk pool in front of a tape library.
-    Archive = archive::{ArchiveSpec, ArchivePlan, Archive},
-    /// Local data concentrators: what triggers read out.
-    Readout = readout::{ReadoutSpec, ReadoutPlan, Readout},
-    /// Global data concentrators: where the sub-events of an event meet.
-    EventBuilder = event_builder::{EventBuilderSpec, EventBuilderPlan, EventBuilder},
-    /// Streams that format, compress and write events.
-    Recorder = recorder::{RecorderSpec, RecorderPlan, Recorder},
-    ;
-    /// One direction of a wire.
-    Port = port::{PortPlan, Port},
-    /// The ways from a server to what it asks.
-    Route = route::{RoutePlan, Route},
+    /// What every component stands on. It knows no kind of component.
+    core [arena, bookings, component, context, graph, health, meter, path_transfer, theory, timeline] {
+        /// Servers with a given service time distribution.
+        Station = station::{StationSpec, StationSpec, Station},
+    }
+
+    /// What stores blocks.
+    block [] {
+        /// A disk drive.
+        Disk = disk::{DiskSpec, DiskPlan, Disk},
+        /// A solid-state drive.
+        Ssd = ssd::{SsdSpec, SsdPlan, Ssd},
+        /// A file system on a volume, with its page cache.
+        FileSystem = file_system::{FileSystemSpec, FileSystemPlan, FileSystem},
+        /// An array controller: processors, a bus, and memory for caches.
+        Controller = controller::{ControllerSpec, ControllerSpec, Controller},
+        /// Several devices that act as one.
+        Array = array::{ArraySpec, ArrayPlan, Array},
+    }
+
+    /// What carries requests and their data.
+    fabric [channel, wire] {
+        /// A link that carries one transfer at a time.
+        Link = link::{LinkSpec, LinkPlan, Link},
+        /// A Fibre Channel arbitrated loop.
+        FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
+        /// A parallel SCSI bus.
+        ScsiBus = scsi_bus::{ScsiBusSpec, ScsiBusSpec, ScsiBus},
+        /// A SAS port with its expanders.
+        Sas = sas::{SasSpec, SasSpec, Sas},
+        /// A switch that connects servers, storage and other switches.
+        Switch = switch::{SwitchSpec, SwitchPlan, Switch},
+        /// A server that streams come from.
+        Server = server::{ServerSpec, ServerPlan, Server},
+        ;
+        /// One direction of a wire.
+        Port = port::{PortPlan, Port},
+        /// The routes from a server to a component.
+        Route = route::{RoutePlan, Route},
+    }
+
+    /// What keeps files for long.
+    archive [moving, witness] {
+        /// Limits per user and per host, and ports, in front of an archive.
+        Front = front::{FrontSpec, FrontSpec, Front},
+        /// A network shared by transfers.
+        Network = network::{NetworkSpec, NetworkSpec, Network},
+        /// A disk pool: volumes on chains.
+        DiskPool = disk_pool::{DiskPoolSpec, DiskPoolSpec, DiskPool},
+        /// Cartridges, drives and robots.
+        TapeLibrary = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
+        /// An archive: files in a disk pool in front of a tape library.
+        Archive = archive::{ArchiveSpec, ArchivePlan, Archive},
+    }
+
+    /// What takes the data of experiments.
+    acquisition [] {
+        /// Local data concentrators: what triggers read out.
+        Readout = readout::{ReadoutSpec, ReadoutPlan, Readout},
+        /// Global data concentrators: where the sub-events of an event meet.
+        EventBuilder = event_builder::{EventBuilderSpec, EventBuilderPlan, EventBuilder},
+        /// Streams that format, compress and write events.
+        Recorder = recorder::{RecorderSpec, RecorderPlan, Recorder},
+    }
 }

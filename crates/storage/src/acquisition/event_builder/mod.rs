@@ -1,0 +1,268 @@
+//! An event builder: builders at whose ports the sub-events of an event meet, with buffers for events.
+
+mod seats;
+mod spec;
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{Resource, RngStream};
+use headrace_stats::Level;
+use headrace_units::{Nanos, counted};
+use headrace_work::{Breakdown, DaqEvent, Request, TimeKind};
+
+use crate::core::component::{Component, Plan, Probe};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::meter::{Activity, EventBooks, Meter, add, by_hosts};
+
+use seats::Seats;
+
+pub use spec::{Assign, EventBuilderPlan, EventBuilderSpec};
+
+/// What one concentrator read of an event.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SubEvent {
+    pub bytes: u64,
+    /// How long it is read.
+    pub read: Nanos,
+    /// Until when it is read; once it is given to a builder, until when it is sent.
+    pub until: Nanos,
+    /// Whether it never comes.
+    pub is_missing: bool,
+}
+
+/// An event at a builder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    /// When its last sub-event has come.
+    pub until: Nanos,
+    /// How long the builder's port is held by its sub-events.
+    pub busy: Nanos,
+    /// The concentrator whose sub-event never comes.
+    pub missing: Option<u32>,
+}
+
+/// An event builder in a simulation.
+pub struct EventBuilder<'m> {
+    context: &'m NodeContext<'m>,
+    plan: &'m EventBuilderPlan,
+    recorders: &'m [Edge<'m>],
+    seats: Box<Seats<'m>>,
+    /// Until when the port of each builder is held.
+    inputs: RefCell<Vec<Nanos>>,
+    /// Sub-events in the order in which they ask for the port.
+    order: RefCell<Vec<(Nanos, u32)>>,
+    assemblers: Vec<Resource<'m>>,
+    draws: RngStream,
+    counts: Box<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    came: Cell<u64>,
+    built: Cell<u64>,
+    lost: Cell<u64>,
+    held: RefCell<Level>,
+    /// Events that wait for a buffer of a builder.
+    waiting: RefCell<Level>,
+    received: Cell<u64>,
+    busy: Cell<u128>,
+    waited: Cell<u128>,
+    /// Events that wait for a sub-event that never comes: how many, and the first with its concentrator, builder and time.
+    stuck: Cell<u64>,
+    first_missing: Cell<Option<(u32, u32, Nanos)>>,
+}
+
+impl Plan for EventBuilderPlan {
+    type Component<'m> = EventBuilder<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> EventBuilder<'m> {
+        let (sim, spec) = (context.shared.sim, &self.spec);
+        EventBuilder {
+            context,
+            plan: self,
+            recorders: uses,
+            seats: Box::new(Seats::new(sim, spec.assign, spec.builders, spec.buffers)),
+            inputs: RefCell::new(vec![Nanos::ZERO; spec.builders as usize]),
+            order: RefCell::default(),
+            assemblers: (0..spec.builders).map(|_| Resource::fcfs(sim, 1)).collect(),
+            draws: context.stream("builders"),
+            counts: Box::default(),
+        }
+    }
+}
+
+impl<'m> EventBuilder<'m> {
+    fn now(&self) -> Nanos {
+        self.context.shared.sim.now()
+    }
+
+    /// Takes a buffer of a builder for an event. Gives which builder.
+    pub(crate) async fn seat(&'m self, request: &Request<DaqEvent>, breakdown: &mut Breakdown) -> u32 {
+        let counts = &self.counts;
+        counts.waiting.borrow_mut().up(self.now(), 1);
+        let builder = self.seats.take(request.work.bytes, || self.draws.of(request.key)).await;
+        counts.waiting.borrow_mut().down(self.now(), 1);
+        counts.held.borrow_mut().up(self.now(), 1);
+        add(&counts.came, 1);
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
+        builder
+    }
+
+    /// The overheads of the transfers of an event's sub-events.
+    pub(crate) fn overheads(&self, request: &Request<DaqEvent>) -> impl FnMut() -> Nanos + use<'m> {
+        let (mut draws, overhead) = (self.draws.of(request.key ^ 1), &self.plan.spec.overhead);
+        move || overhead.draw(&mut draws)
+    }
+
+    /// Sends the sub-events to the builder's port in the order in which they ask for it, each as soon as it is ready, its concentrator has
+    /// sent the one before, and the port is free. `outputs` says until when each concentrator sends.
+    pub(crate) fn receive(
+        &self,
+        request: &Request<DaqEvent>,
+        sub_events: &mut [SubEvent],
+        outputs: &mut [Nanos],
+    ) -> Received {
+        let (now, mut overhead) = (self.now(), self.overheads(request));
+        let wire = self.plan.wire.expect("builders without ports of their own are connected by switches");
+        let mut order = self.order.borrow_mut();
+        order.clear();
+        let all = sub_events
+            .iter()
+            .zip(outputs.iter())
+            .enumerate()
+            .filter(|(_, (sub_event, _))| !sub_event.is_missing);
+        order.extend(all.map(|(at, (sub_event, until))| (sub_event.until.max(*until).max(now), at as u32)));
+        order.sort_unstable();
+        let port = &mut self.inputs.borrow_mut()[request.work.builder as usize];
+        let mut received = Received { until: now, busy: Nanos::ZERO, missing: None };
+        for (requests, at) in order.iter() {
+            let (at, start) = (*at as usize, (*requests).max(*port));
+            let lasts = overhead() + wire.time_for(sub_events[at].bytes);
+            *port = start + lasts;
+            (outputs[at], sub_events[at].until, received.until) = (*port, *port, *port);
+            received.busy += lasts;
+        }
+        if order.len() < sub_events.len() {
+            received.missing =
+                sub_events.iter().position(|sub_event| sub_event.is_missing).map(|at| at as u32);
+        }
+        received
+    }
+
+    /// Puts an event together that has been received, has it recorded, and gives its buffer back.
+    pub(crate) async fn build(
+        &'m self,
+        request: &mut Request<DaqEvent>,
+        received: Received,
+        breakdown: &mut Breakdown,
+    ) {
+        self.note(received, breakdown);
+        let builder = request.work.builder;
+        if let Some(concentrator) = received.missing {
+            self.give_up(concentrator, builder, breakdown).await;
+        } else {
+            self.assemble(request, breakdown).await;
+        }
+        if let (Some(recorder), false) = (self.recorders.get(builder as usize), breakdown.has_failed()) {
+            // A component cannot contain itself, so neither can its future.
+            Box::pin(recorder.take_event(request, breakdown)).await;
+        }
+        let counts = &self.counts;
+        add(if breakdown.has_failed() { &counts.lost } else { &counts.built }, 1);
+        counts.held.borrow_mut().down(self.now(), 1);
+        self.seats.give(builder, request.work.bytes);
+    }
+
+    /// Charges the transfers: what the port was held for as service, the rest as waiting.
+    fn note(&self, received: Received, breakdown: &mut Breakdown) {
+        let (counts, now) = (&self.counts, self.now());
+        let waited = (now - breakdown.until()) - received.busy.min(now - breakdown.until());
+        breakdown.charge(self.context.id, TimeKind::Waiting, breakdown.until() + waited);
+        breakdown.charge(self.context.id, TimeKind::Service, now);
+        add(&counts.received, 1);
+        counts.busy.set(counts.busy.get() + u128::from(received.busy.0));
+        counts.waited.set(counts.waited.get() + u128::from(waited.0));
+    }
+
+    async fn assemble(&'m self, request: &Request<DaqEvent>, breakdown: &mut Breakdown) {
+        let lasts = self.plan.spec.assemble.draw(&mut self.draws.of(request.key ^ 2));
+        if lasts == Nanos::ZERO {
+            return;
+        }
+        self.assemblers[request.work.builder as usize].serve(lasts).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.now() - lasts);
+        breakdown.charge(self.context.id, TimeKind::Service, self.now());
+    }
+
+    /// Waits for a sub-event that never comes; for ever, unless the builder gives up.
+    async fn give_up(&'m self, concentrator: u32, builder: u32, breakdown: &mut Breakdown) {
+        let counts = &self.counts;
+        let first = counts.first_missing.get().unwrap_or((concentrator, builder, self.now()));
+        counts.first_missing.set(Some(first));
+        add(&counts.stuck, 1);
+        match self.plan.spec.give_up {
+            Some(after) => self.context.shared.sim.delay(after).await,
+            None => std::future::pending().await,
+        }
+        counts.stuck.set(counts.stuck.get() - 1);
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
+        breakdown.fail();
+    }
+}
+
+impl<'m> Component<'m> for EventBuilder<'m> {}
+
+impl EventBuilder<'_> {
+    /// Builder-ns of assembling.
+    fn assembling(&self, now: Nanos) -> u128 {
+        self.assemblers.iter().map(|assembler| assembler.usage().busy.area(now)).sum()
+    }
+}
+
+impl Probe for EventBuilder<'_> {
+    /// A builder receives and assembles side by side: it is in use as the busier of its port and its assembler.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let (counts, waiting) = (&self.counts, self.counts.waiting.borrow());
+        let assembling = self.assembling(now);
+        Some(Activity {
+            servers: u64::from(self.plan.spec.builders),
+            busy: by_hosts(counts.busy.get().max(assembling)),
+            queue: waiting.area(now),
+            waiting: waiting.value(),
+            visits: counts.received.get(),
+            waited: counts.waited.get(),
+            served: counts.received.get(),
+            service: counts.busy.get().max(assembling),
+            away: 0,
+        })
+    }
+
+    fn events(&self) -> Option<EventBooks> {
+        let counts = &self.counts;
+        let held = counts.held.borrow().value();
+        Some(EventBooks { came: counts.came.get(), gone: counts.built.get(), lost: counts.lost.get(), held })
+    }
+
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let (counts, all) = (&self.counts, u128::from(self.plan.spec.builders));
+        put("built_events", Meter::Count(counts.built.get()));
+        put("lost_events", Meter::Count(counts.lost.get()));
+        put("held_events", Meter::Area(counts.held.borrow().area(now)));
+        put("waiting_for_a_builder", Meter::Area(counts.waiting.borrow().area(now)));
+        put("assembling", Meter::Share((self.assembling(now) / all) as u64, now.0));
+    }
+
+    fn remarks(&self, _: Nanos) -> Vec<String> {
+        let Some((concentrator, builder, since)) = self.counts.first_missing.get() else { return Vec::new() };
+        let (path, stuck, lost) = (self.context.path, self.counts.stuck.get(), self.counts.lost.get());
+        let ends = match self.plan.spec.give_up {
+            Some(after) => format!("gave up {}, each after {after}", counted(lost, "event")),
+            None => "waits for ever: set `give_up`".to_owned(),
+        };
+        vec![format!(
+            "{path}: sub-events of concentrator {concentrator} never come; builder {builder} was the first to wait for one, since {since}, \
+             and {ends}; {} held for it at the end",
+            counted(stuck, "event")
+        )]
+    }
+}

@@ -1,0 +1,132 @@
+//! What a user writes of an event builder, and what it becomes.
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_work::TimeSpec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::core::component::{Resolved, Spec, Theory};
+use crate::core::graph::{Copies, Lowering};
+use crate::fabric::wire::{FrameSpec, Line, Preset, Wire};
+
+/// Event building by global data concentrators, the builders: all sub-events of an event are sent to the same builder. A transfer
+/// occupies the port of the concentrator and that of the builder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EventBuilderSpec {
+    /// Number of builders.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub builders: u32,
+    /// How the builder of the next event is chosen.
+    #[serde(default)]
+    pub assign: Assign,
+    /// Maximum number of events in a builder, from the first sub-event until the event is recorded. Default: unlimited; 1 with `assign:
+    /// credit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub buffers: Option<u32>,
+    /// Type of the ports, which sets rate and frame. Switches that connect the builders set it instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
+    /// Rate of each port. Default: that of `preset`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BytesPerSecond>,
+    /// Frame overhead. Default: that of `preset`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<FrameSpec>,
+    /// Overhead of the transfer of a sub-event; through switches, of its concentrator before it sends.
+    #[serde(default)]
+    pub overhead: TimeSpec,
+    /// Time to assemble an event. A builder assembles one event at a time.
+    #[serde(default)]
+    pub assemble: TimeSpec,
+    /// Time after which a builder abandons an event with a missing sub-event, counted from the arrival of the others. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub give_up: Option<Nanos>,
+    /// Recorder of each builder: the name of a part, or its definition. Default: an event is complete when it is built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder: Option<Copies>,
+}
+
+/// How the builder of the next event is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Assign {
+    /// Each builder in turn. If that builder has no free buffer, the event and all later ones wait.
+    #[default]
+    RoundRobin,
+    /// Uniformly at random.
+    Random,
+    /// The builder whose buffer has been free longest: builders request events.
+    Credit,
+    /// The builder that holds the fewest bytes; among equals the one chosen least recently.
+    LeastLoad,
+}
+
+/// An event builder with names looked up.
+#[derive(Clone, Debug)]
+pub struct EventBuilderPlan {
+    pub(super) spec: EventBuilderSpec,
+    /// That of its ports, unless they are those of switches.
+    pub(super) wire: Option<Wire>,
+}
+
+impl Spec for EventBuilderSpec {
+    type Plan = EventBuilderPlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<EventBuilderPlan>> {
+        let wire = self.wire(at);
+        let recorders = match &self.recorder {
+            Some(of) => at.copies("recorder", of, Some(self.builders)),
+            None => Some(Vec::new()),
+        };
+        for (field, time) in [("overhead", self.overhead), ("assemble", self.assemble)] {
+            if let Some(problem) = time.problem() {
+                return at.refuse(field, problem, None);
+            }
+        }
+        let (uses, builders) = (recorders?, self.builders as usize);
+        if uses.iter().any(|id| !at.is_recorder(*id)) {
+            return at.refuse("recorder", "only a `recorder` records events", None);
+        }
+        if !uses.is_empty() && uses.len() != builders {
+            let message = format!("{builders} builders need a recorder each; {} are listed", uses.len());
+            return at.refuse("recorder", message, Some("name a part: each builder has a copy of it"));
+        }
+        let buffers = self.buffers.or((self.assign == Assign::Credit).then_some(1));
+        let spec = Self { buffers, ..self.clone() };
+        Some(Resolved { plan: EventBuilderPlan { spec, wire: wire? }, uses, capacity: Bytes(0) })
+    }
+}
+
+impl EventBuilderSpec {
+    /// The wire of each port; none where switches connect the builders.
+    fn wire(&self, at: &mut Lowering) -> Option<Option<Wire>> {
+        let line = Line { preset: self.preset, rate: self.rate, frame: self.frame, ..Line::default() };
+        if !at.is_connected(at.path()) {
+            return line.wire(at).map(Some);
+        }
+        let own = [
+            ("preset", line.preset.is_some()),
+            ("rate", line.rate.is_some()),
+            ("frame", line.frame.is_some()),
+        ];
+        match own.iter().find(|(_, is_set)| *is_set) {
+            None => Some(None),
+            Some((field, _)) => {
+                let message = "a switch connects these builders: its ports are theirs";
+                at.refuse(field, message, Some("remove it here, and set it at the switch"))
+            }
+        }
+    }
+}
+
+impl Theory for EventBuilderPlan {
+    fn serves_blocks(&self) -> bool {
+        false
+    }
+
+    fn sends_blocks(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,116 @@
+//! The files of an archive: where each is, and who uses it.
+
+use headrace_units::Nanos;
+use headrace_work::FileTable;
+
+use crate::archive::tape_library::Spot;
+
+/// A file by its number: the place of its entry.
+pub(super) type FileNumber = u32;
+
+/// What is known of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub bytes: u64,
+    /// When it was last read or written by a user.
+    pub used: Nanos,
+    /// When its data came to the pool.
+    pub stored: Nanos,
+    /// Where it begins on tape, once it is there whole.
+    pub tape: Option<Spot>,
+    /// Its first volume in the pool.
+    pub volume: u32,
+    /// How often users asked for it.
+    pub accesses: u32,
+    /// How many want its data to stay in the pool.
+    pub pins: u32,
+    /// Whether its data is whole in the pool.
+    pub on_disk: bool,
+    /// Whether a user deleted or replaced it.
+    pub is_unwanted: bool,
+    /// Whether its put failed: no data of it ever was in the pool.
+    pub is_lost: bool,
+    /// Its place in the lists of the purge.
+    pub list: NodeContext,
+}
+
+/// A place in a doubly linked list.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NodeContext {
+    /// Which list.
+    pub class: u32,
+    pub before: Option<Neighbour>,
+    pub after: Option<Neighbour>,
+}
+
+/// A file number that takes four bytes where there may be none.
+pub(super) type Neighbour = std::num::NonZeroU32;
+
+/// All files, wanted or not, in the order in which they came into being.
+#[derive(Default)]
+pub(super) struct Catalogue {
+    entries: Vec<Entry>,
+    by_name: FileTable,
+}
+
+impl Catalogue {
+    /// The wanted file of this name.
+    pub fn find(&self, name: u64) -> Option<FileNumber> {
+        self.by_name.get(name).filter(|file| !self.entries[*file as usize].is_unwanted)
+    }
+
+    /// Whether the last put of a file of this name failed.
+    pub fn is_lost(&self, name: u64) -> bool {
+        self.by_name.get(name).is_some_and(|file| self.entries[file as usize].is_lost)
+    }
+
+    /// A new file of this name, which is nowhere yet. Gives it, and the one that had the name before.
+    pub fn create(&mut self, name: u64, bytes: u64, now: Nanos) -> (FileNumber, Option<FileNumber>) {
+        let file = self.entries.len() as FileNumber;
+        let entry = Entry {
+            bytes,
+            used: now,
+            stored: now,
+            tape: None,
+            volume: 0,
+            accesses: 0,
+            pins: 0,
+            on_disk: false,
+            is_unwanted: false,
+            is_lost: false,
+            list: NodeContext::default(),
+        };
+        self.entries.push(entry);
+        (file, self.by_name.insert(name, file).filter(|before| !self.entries[*before as usize].is_unwanted))
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Entry> + '_ {
+        self.entries.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+impl std::ops::Index<FileNumber> for Catalogue {
+    type Output = Entry;
+
+    fn index(&self, file: FileNumber) -> &Entry {
+        &self.entries[file as usize]
+    }
+}
+
+impl std::ops::IndexMut<FileNumber> for Catalogue {
+    fn index_mut(&mut self, file: FileNumber) -> &mut Entry {
+        &mut self.entries[file as usize]
+    }
+}
+
+impl Entry {
+    /// Whether a purge may take its data out of the pool.
+    pub fn may_go(&self) -> bool {
+        self.on_disk && self.tape.is_some() && self.pins == 0
+    }
+}

@@ -1,0 +1,314 @@
+//! An archive: files in a disk pool before a tape library. It knows where files are and decides what is staged, stored to tape and purged;
+//! front, network, pool and library do it.
+
+mod catalogue;
+mod full;
+mod migrate;
+mod purge;
+mod space;
+mod spec;
+mod staging;
+mod transfer;
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use headrace_kernel::{Locks, WaitList};
+use headrace_units::{Nanos, counted};
+use headrace_work::{Breakdown, FileAct, FileOp, NodeId, Request, TimeKind};
+
+use crate::AnyComponent;
+use crate::archive::disk_pool::DiskPool;
+use crate::archive::front::{Front, Leave};
+use crate::archive::network::Network;
+use crate::archive::tape_library::TapeLibrary;
+use crate::archive::witness::Fact;
+use crate::core::component::{Component, Plan, Probe};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::meter::{Meter, add, waits};
+
+use catalogue::{Catalogue, FileNumber};
+use full::Filled;
+use purge::Order;
+
+pub use spec::{ArchivePlan, ArchiveSpec, MigrateOrder, MigrateSpec, PurgeSpec};
+
+/// A component that the archive uses, and the way to it.
+type Used<'m, R> = (&'m Edge<'m>, &'m R);
+
+/// An archive in a simulation.
+pub struct Archive<'m> {
+    context: &'m NodeContext<'m>,
+    plan: &'m ArchivePlan,
+    pool: Used<'m, DiskPool<'m>>,
+    front: Option<Used<'m, Front<'m>>>,
+    network: Option<Used<'m, Network<'m>>>,
+    library: Option<Used<'m, TapeLibrary<'m>>>,
+    files: RefCell<Catalogue>,
+    /// The files of the pool by weight, where it is purged.
+    order: RefCell<Option<Order>>,
+    /// Files whose data is on its way to the pool.
+    arriving: Locks<'m>,
+    /// Files of the pool that are not on tape, and those of them that could not be read.
+    fresh: RefCell<Vec<FileNumber>>,
+    unreadable: RefCell<Vec<FileNumber>>,
+    fresh_bytes: Cell<u64>,
+    /// The migration, while there is nothing to migrate.
+    deposits: WaitList<'m, (), ()>,
+    /// Files that wait for space in the pool, in order.
+    wanting: RefCell<VecDeque<FileNumber>>,
+    /// When a file of the pool was last used.
+    last_used: Cell<Nanos>,
+    /// Whether a purge that found too few files is tried again after a while.
+    is_trying_again: Cell<bool>,
+    is_started: Cell<bool>,
+    counts: Box<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    gets: Cell<u64>,
+    hits: Cell<u64>,
+    stages: Cell<u64>,
+    lost: Cell<u64>,
+    purges: Cell<u64>,
+    first_purge: Cell<Option<Nanos>>,
+    purged: Cell<u64>,
+    purged_bytes: Cell<u64>,
+    /// Files that were stored to tape, and for how long they had been in the pool until then, in ms.
+    on_tape: Cell<u64>,
+    to_tape_ms: Cell<u64>,
+    /// Bytes that came to the pool by puts and by recalls, and bytes stored to tape.
+    put_bytes: Cell<u64>,
+    recalled_bytes: Cell<u64>,
+    stored_bytes: Cell<u64>,
+    /// What was in the pool when it was first full.
+    filled: Cell<Option<Filled>>,
+    /// Until when no other purge is tried after one that found too few files.
+    exhausted: Cell<Option<Nanos>>,
+    /// Whether a purge took files and found too few.
+    is_purging: Cell<bool>,
+}
+
+impl Plan for ArchivePlan {
+    type Component<'m> = Archive<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Archive<'m> {
+        let mut archive = Archive {
+            context,
+            plan: self,
+            pool: pool_of(uses),
+            front: None,
+            network: None,
+            library: None,
+            files: RefCell::default(),
+            order: RefCell::new(self.purge.as_ref().map(|(_, weight)| Order::by(weight))),
+            arriving: Locks::new(context.shared.sim, 1),
+            fresh: RefCell::default(),
+            unreadable: RefCell::default(),
+            fresh_bytes: Cell::new(0),
+            deposits: WaitList::new(context.shared.sim),
+            wanting: RefCell::default(),
+            last_used: Cell::new(Nanos::ZERO),
+            is_trying_again: Cell::new(false),
+            is_started: Cell::new(false),
+            counts: Box::default(),
+        };
+        for edge in uses {
+            match edge.component() {
+                AnyComponent::Front(front) => archive.front = Some((edge, front)),
+                AnyComponent::Network(network) => archive.network = Some((edge, network)),
+                AnyComponent::TapeLibrary(library) => archive.library = Some((edge, library)),
+                _ => {}
+            }
+        }
+        archive
+    }
+}
+
+fn pool_of<'m>(uses: &'m [Edge<'m>]) -> Used<'m, DiskPool<'m>> {
+    let pool = uses.iter().find_map(|edge| match edge.component() {
+        AnyComponent::DiskPool(pool) => Some((edge, pool)),
+        _ => None,
+    });
+    pool.expect("an archive is lowered with a pool")
+}
+
+impl<'m> Archive<'m> {
+    fn now(&self) -> Nanos {
+        self.context.shared.sim.now()
+    }
+
+    fn tell(&self, fact: Fact) {
+        self.context.shared.tell(self.context.id, fact);
+    }
+
+    fn pool_id(&self) -> NodeId {
+        self.pool.0.to()
+    }
+
+    async fn get(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        let Some(file) = self.wanted(request, breakdown) else { return };
+        add(&self.counts.gets, 1);
+        add(&self.counts.hits, u64::from(self.files.borrow()[file].on_disk));
+        self.pin(file);
+        // All of it comes from tape and lies in the pool, and as much of it is sent as is asked for.
+        let of_whole = request.with(FileOp { bytes: self.files.borrow()[file].bytes, ..request.work });
+        self.bring(file, &of_whole, breakdown).await;
+        if !breakdown.has_failed() {
+            self.send_out(file, request, &of_whole, breakdown).await;
+        }
+        self.unpin(file);
+    }
+
+    async fn put(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        let FileOp { file: name, bytes, .. } = request.work;
+        // Whoever asks for the file from now on waits for what is put.
+        let (file, before) = self.files.borrow_mut().create(name, bytes, self.now());
+        before.into_iter().for_each(|before| self.discard(before));
+        let arriving = self.arriving.lock(u64::from(file), u64::from(file) + 1).await;
+        let leave = self.admit(request, breakdown).await;
+        let volume = self.take_space(file, bytes, breakdown).await;
+        for part in self.pool.1.parts(volume, 0, bytes) {
+            if !breakdown.has_failed() {
+                self.receive(request, part, breakdown).await;
+            }
+        }
+        if breakdown.has_failed() {
+            self.is_lost(file);
+        } else {
+            self.arrived(file);
+            self.is_fresh(file);
+            add(&self.counts.put_bytes, bytes);
+        }
+        drop(arriving);
+        self.free_if_unwanted(file);
+        self.dismiss(leave, request, breakdown);
+        self.purge_if_full();
+    }
+
+    async fn stage(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        let Some(file) = self.wanted(request, breakdown) else { return };
+        self.pin(file);
+        self.bring(file, request, breakdown).await;
+        if !breakdown.has_failed() {
+            self.touch(file);
+        }
+        self.unpin(file);
+    }
+
+    /// The file that is asked for. A log may ask for one that it deleted: that is answered at once. Where its put failed, so does this.
+    fn wanted(&self, request: &Request<FileOp>, breakdown: &mut Breakdown) -> Option<FileNumber> {
+        let found = self.files.borrow().find(request.work.file);
+        match found {
+            None if self.files.borrow().is_lost(request.work.file) => breakdown.fail(),
+            None => add(&self.counts.lost, 1),
+            Some(_) => {}
+        }
+        found
+    }
+
+    /// Waits for limits and ports.
+    async fn admit(
+        &'m self,
+        request: &Request<FileOp>,
+        breakdown: &mut Breakdown,
+    ) -> Option<(Leave<'m>, usize)> {
+        let (edge, front) = self.front?;
+        let before = breakdown.legs().len();
+        edge.begin(request.work.bytes);
+        Some((front.admit(request, breakdown).await, before))
+    }
+
+    fn dismiss(&self, leave: Option<(Leave<'m>, usize)>, request: &Request<FileOp>, breakdown: &Breakdown) {
+        if let (Some((leave, before)), Some((edge, _))) = (leave, self.front) {
+            edge.end(&request.with(request.work.data()), breakdown, before);
+            drop(leave);
+        }
+    }
+}
+
+impl<'m> Component<'m> for Archive<'m> {
+    async fn handle(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        if !self.is_started.replace(true) {
+            self.start();
+        }
+        match request.work.act {
+            FileAct::Get => self.get(request, breakdown).await,
+            FileAct::Put => self.put(request, breakdown).await,
+            FileAct::Stage => self.stage(request, breakdown).await,
+            FileAct::Delete => {
+                self.wanted(request, breakdown).into_iter().for_each(|file| self.discard(file))
+            }
+            FileAct::Session => unreachable!("a plan sends sessions to a tape library"),
+        }
+        breakdown.charge(self.context.id, TimeKind::Service, self.now());
+    }
+
+    fn recovered(&self) {
+        let mut unreadable = self.unreadable.take();
+        if !unreadable.is_empty() {
+            self.fresh.borrow_mut().append(&mut unreadable);
+            self.deposits.offer(|()| Some(()));
+        }
+    }
+
+    fn begin_with(&self, file: &FileOp) {
+        if self.files.borrow().find(file.file).is_some() {
+            return;
+        }
+        let (number, _) = self.files.borrow_mut().create(file.file, file.bytes, self.now());
+        match (file.act, self.library) {
+            (FileAct::Stage, Some((_, library))) => {
+                self.files.borrow_mut()[number].tape = Some(library.spot_of(file.file));
+                self.tell(Fact::OnTape(number));
+            }
+            _ => {
+                assert!(self.pool.1.take_now(file.bytes), "older files fit into the pool");
+                self.tell(Fact::SpaceTaken { pool: self.pool_id(), file: number, bytes: file.bytes });
+                self.files.borrow_mut()[number].volume = self.pool.1.allocate(file.bytes);
+                self.arrived(number);
+                self.is_fresh(number);
+            }
+        }
+    }
+}
+
+impl Probe for Archive<'_> {
+    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let counts = &self.counts;
+        put("pool_hit_ratio", Meter::Share(counts.hits.get(), counts.gets.get()));
+        put("stages", Meter::Count(counts.stages.get()));
+        put("purges", Meter::Marked(counts.purges.get()));
+        put("purged_files", Meter::Count(counts.purged.get()));
+        put("purged_bytes", Meter::Count(counts.purged_bytes.get()));
+        put("stored_to_tape", Meter::Count(counts.on_tape.get()));
+        put("to_tape_ms", Meter::Share(counts.to_tape_ms.get(), counts.on_tape.get()));
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        let (files, wanting) = (self.files.borrow(), self.wanting.borrow());
+        let is_put = |file: &&FileNumber| files[**file].tape.is_none();
+        let puts = wanting.iter().filter(is_put).count();
+        let space = format!("space in `{}`", self.pool.0.path());
+        let both = [(puts, "put"), (wanting.len() - puts, "recall")];
+        both.iter().filter_map(|(number, request)| waits(*number as u64, request, &space)).collect()
+    }
+
+    fn remarks(&self, now: Nanos) -> Vec<String> {
+        let days = |time: Nanos| time.secs() / 86_400.0;
+        let counts = &self.counts;
+        let first = counts.first_purge.get().map(|first| {
+            format!(
+                "{} of the pool, the first after {:.2} days",
+                counted(counts.purges.get(), "purge"),
+                days(first)
+            )
+        });
+        first
+            .into_iter()
+            .chain(self.fullness(now))
+            .map(|remark| format!("{}: {remark}", self.context.path))
+            .collect()
+    }
+}

@@ -1,0 +1,278 @@
+//! A tape library: cartridges, drives in groups, robots.
+
+mod drives;
+mod faults;
+mod load;
+mod meters;
+mod model;
+mod spec;
+mod streaming;
+mod travel;
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{LinkId, RngStream, subkey};
+use headrace_stats::Level;
+use headrace_units::{BytesPerSecond, Nanos};
+use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request, TimeKind};
+
+use crate::core::component::{Component, Plan, Theory};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::View;
+use crate::core::health::Change;
+use crate::core::theory::{Demand, Load};
+
+use drives::{Drives, Wanted};
+use spec::UNLIMITED;
+
+pub(crate) use drives::Cartridge;
+pub use load::{Branch, LoadTime};
+pub use spec::{DriveGroup, Recall, TapeLibrarySpec};
+pub use streaming::Streaming;
+pub use travel::{MoveTime, Travel};
+
+impl Theory for TapeLibrarySpec {
+    fn serves_blocks(&self) -> bool {
+        false
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        model::demands(self, view, load)
+    }
+
+    fn silos(&self) -> Option<u32> {
+        Some(self.all_silos())
+    }
+
+    fn pieces(&self) -> Vec<(&'static str, u32)> {
+        let all = |of: fn(&DriveGroup) -> u32| self.groups.iter().map(of).sum();
+        vec![("drive", all(|group| group.drives)), ("arm", all(|group| group.arms))]
+    }
+}
+
+/// A library in a simulation.
+pub struct TapeLibrary<'m> {
+    context: &'m NodeContext<'m>,
+    spec: &'m TapeLibrarySpec,
+    drives: Box<Drives<'m>>,
+    /// What the drives of each group share.
+    links: Vec<LinkId>,
+    silos: RngStream,
+    spots: RngStream,
+    loads: RngStream,
+    back_hitches: Cell<u64>,
+    /// Drives held, of all groups.
+    held: RefCell<Level>,
+    accesses: Cell<u64>,
+    read: Cell<u64>,
+    written: Cell<u64>,
+    /// The cartridge that is being filled, and how much is on it.
+    filling: Cell<(Cartridge, u64)>,
+    /// The cartridges of sessions by name, and the silo of each where that is known.
+    known: RefCell<FileTable>,
+    known_silos: RefCell<Vec<Option<u32>>>,
+}
+
+/// Cartridges of sessions have numbers from here on: beyond those with files older than a log, and those that are filled.
+const FIRST_KNOWN: Cartridge = 1 << 31;
+
+/// Where a file begins on tape; it continues on the cartridges with the next numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub cartridge: Cartridge,
+    pub offset: u64,
+}
+
+/// A cartridge in a drive, at a position. Dropped, the drive is free for the next.
+pub(crate) struct Mounted<'m> {
+    library: &'m TapeLibrary<'m>,
+    drive: usize,
+    cause: Cause,
+    since: Nanos,
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let sim = self.library.context.shared.sim;
+        if !sim.is_over() {
+            self.library.held.borrow_mut().down(sim.now(), 1);
+            self.library.drives.release(self.drive, self.cause, self.since);
+        }
+    }
+}
+
+impl Plan for TapeLibrarySpec {
+    type Component<'m> = TapeLibrary<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> TapeLibrary<'m> {
+        let link = |group: &DriveGroup| context.shared.fluid.link(group.rate.unwrap_or(UNLIMITED));
+        TapeLibrary {
+            context,
+            spec: self,
+            drives: Box::new(Drives::new(context.shared.sim, self)),
+            links: self.groups.iter().map(link).collect(),
+            silos: context.stream("silos"),
+            spots: context.stream("spots"),
+            loads: context.stream("loads"),
+            back_hitches: Cell::new(0),
+            held: RefCell::default(),
+            accesses: Cell::new(0),
+            read: Cell::new(0),
+            written: Cell::new(0),
+            filling: Cell::new((self.cartridges, 0)),
+            known: RefCell::default(),
+            known_silos: RefCell::default(),
+        }
+    }
+}
+
+impl<'m> TapeLibrary<'m> {
+    /// Initial location of files older than the log.
+    pub(crate) fn spot_of(&self, file: u64) -> Spot {
+        let mut draws = self.spots.of(file);
+        let cartridge = (draws.uniform() * f64::from(self.spec.cartridges)) as u32;
+        let offset = (draws.uniform() * self.spec.cartridge.0 as f64) as u64;
+        Spot { cartridge: cartridge.min(self.spec.cartridges - 1), offset }
+    }
+
+    /// The parts of a file on its cartridges: where each begins, and how many bytes.
+    pub(crate) fn parts(&self, spot: Spot, bytes: u64) -> impl Iterator<Item = (Spot, u64)> + use<> {
+        let (each, mut at, mut left) = (self.spec.cartridge.0, spot, bytes);
+        std::iter::from_fn(move || {
+            let here = left.min(each - at.offset.min(each - 1));
+            let part = (left > 0).then_some((at, here))?;
+            left -= here;
+            at = Spot { cartridge: at.cartridge + 1, offset: 0 };
+            Some(part)
+        })
+    }
+
+    /// Where the next bytes are written, and how many of them fit there.
+    pub(crate) fn next_part(&self, bytes: u64) -> (Spot, u64) {
+        let (mut cartridge, mut offset) = self.filling.get();
+        if offset == self.spec.cartridge.0 {
+            (cartridge, offset) = (cartridge + 1, 0);
+        }
+        let here = bytes.min(self.spec.cartridge.0 - offset);
+        self.filling.set((cartridge, offset + here));
+        (Spot { cartridge, offset }, here)
+    }
+
+    /// Nothing is written there after all: the next bytes are.
+    pub(crate) fn give_back(&self, spot: Spot, bytes: u64) {
+        if self.filling.get() == (spot.cartridge, spot.offset + bytes) {
+            self.filling.set((spot.cartridge, spot.offset));
+        }
+    }
+
+    /// The number of the cartridge of a session.
+    fn known_cartridge(&self, session: &FileOp) -> Cartridge {
+        let (mut known, mut silos) = (self.known.borrow_mut(), self.known_silos.borrow_mut());
+        let number = known.get(session.file).unwrap_or_else(|| {
+            known.insert(session.file, silos.len() as u32);
+            silos.push(session.drive.silo);
+            silos.len() as u32 - 1
+        });
+        FIRST_KNOWN + number
+    }
+
+    /// The silo of a cartridge: the one that its log names, else one at random.
+    fn silo_of(&self, cartridge: Cartridge) -> u32 {
+        let known =
+            cartridge.checked_sub(FIRST_KNOWN).map(|number| self.known_silos.borrow()[number as usize]);
+        let random = || self.silos.of(u64::from(cartridge)).uniform() * f64::from(self.spec.all_silos());
+        known.flatten().unwrap_or_else(|| random() as u32)
+    }
+
+    fn group_of(&self, cartridge: Cartridge) -> usize {
+        let mut silo = self.silo_of(cartridge);
+        let is_of = |group: &DriveGroup| {
+            let within = silo < group.silos;
+            silo = silo.saturating_sub(group.silos);
+            within
+        };
+        self.spec.groups.iter().position(is_of).unwrap_or(self.links.len() - 1)
+    }
+
+    /// Waits for a drive, has the cartridge brought there, and goes to its position.
+    pub(crate) async fn mount(
+        &'m self,
+        spot: Spot,
+        request: &Request<FileOp>,
+        breakdown: &mut Breakdown,
+    ) -> Mounted<'m> {
+        let mounted = self.ready(spot.cartridge, request, breakdown).await;
+        self.drives.locate(mounted.drive, spot.offset).await;
+        breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
+        mounted
+    }
+
+    /// Waits for a drive, and has the cartridge brought there.
+    async fn ready(
+        &'m self,
+        cartridge: Cartridge,
+        request: &Request<FileOp>,
+        breakdown: &mut Breakdown,
+    ) -> Mounted<'m> {
+        let (sim, cause) = (self.context.shared.sim, request.cause);
+        let load = self.spec.load.draw(&mut self.loads.of(subkey(request.key, u64::from(cartridge))));
+        let wanted = Wanted { cartridge, home: self.group_of(cartridge), cause, load };
+        let drive = self.drives.acquire(wanted).await;
+        self.held.borrow_mut().up(sim.now(), 1);
+        let mounted = Mounted { library: self, drive, cause, since: sim.now() };
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        self.accesses.set(self.accesses.get() + 1);
+        self.drives.mount(drive, wanted).await;
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
+        mounted
+    }
+
+    /// A session: its log has the time in which data moves, and positioning within it. It ends anywhere on the tape.
+    async fn session(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        let mounted = self.ready(self.known_cartridge(&request.work), request, breakdown).await;
+        self.context.shared.sim.delay(request.work.drive.time).await;
+        let end = self.spots.of(request.key).uniform() * self.spec.cartridge.0 as f64;
+        self.drives.stand_at(mounted.drive, end as u64);
+        breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
+    }
+
+    /// What the drives of a group share, and the most that one of them has in bytes a second.
+    pub(crate) fn link(&self, mounted: &Mounted) -> (LinkId, f64) {
+        let most = self.spec.drive_rate.map_or(f64::INFINITY, BytesPerSecond::get);
+        (self.links[self.drives.group(mounted.drive)], most)
+    }
+
+    /// Data came from a drive or to it in `time`: waits for what its back-hitches add.
+    pub(crate) async fn streamed(
+        &'m self,
+        mounted: &Mounted<'m>,
+        bytes: u64,
+        time: Nanos,
+        breakdown: &mut Breakdown,
+    ) {
+        let (hitches, lost) = self.drives.starved(mounted.drive, bytes, time);
+        if hitches == 0 {
+            return;
+        }
+        self.back_hitches.set(self.back_hitches.get() + hitches);
+        self.context.shared.sim.delay(lost).await;
+        breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
+    }
+
+    /// Data of a mounted cartridge was read, or written.
+    pub(crate) fn moved(&self, mounted: &Mounted, bytes: u64, is_written: bool) {
+        self.drives.pass(mounted.drive, bytes);
+        let counter = if is_written { &self.written } else { &self.read };
+        counter.set(counter.get() + bytes);
+    }
+}
+
+impl<'m> Component<'m> for TapeLibrary<'m> {
+    async fn handle(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+        self.session(request, breakdown).await;
+    }
+
+    fn change_piece(&'m self, piece: u32, change: Change) {
+        self.drives.change(piece, change);
+    }
+}

@@ -1,0 +1,155 @@
+//! A library alone as stations of drives and arms, from the sessions of a log: what a mount takes and how often one is needed.
+
+use headrace_analytic::Distribution;
+
+use super::spec::{Recall, TapeLibrarySpec};
+use crate::core::graph::View;
+use crate::core::theory::{Demand, Load, Order, Server, Sessions};
+
+/// The distribution of session times is represented by this number of equally likely ones.
+const POINTS: usize = 64;
+
+/// Drives of which any serves any session of some, and the arms that bring them cartridges.
+struct Station {
+    /// What is added to their names; nothing where the library has no others.
+    of: String,
+    drives: u32,
+    arms: u32,
+    /// Its sessions: their share of all, how long each uses its drive, in s, sorted, and the share of them that need a mount.
+    share: f64,
+    seconds: Vec<f32>,
+    mounts: f64,
+}
+
+/// What one session asks of the library.
+pub(super) fn demands(spec: &TapeLibrarySpec, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+    let Some(sessions) = &load.sessions else {
+        return Err(format!("sessions of cartridges come to `{}`: an archive has no formula", view.path()));
+    };
+    if spec.accumulate.0 > 0 {
+        return Err(format!("a request is served at once: those of `{}` accumulate", view.path()));
+    }
+    let stations = stations(spec, sessions);
+    let used = stations.iter().filter(|station| station.share > 0.0);
+    Ok(used.flat_map(|station| of_station(spec, view, station)).collect())
+}
+
+/// Each group on its own, or all together where cartridges pass between them.
+fn stations(spec: &TapeLibrarySpec, sessions: &Sessions) -> Vec<Station> {
+    let alone = spec.groups.len() == 1 || spec.pass_through.is_some();
+    let (mut before, mut stations) = (0, Vec::new());
+    for (at, group) in spec.groups.iter().enumerate() {
+        let silos = before..before + group.silos;
+        before = silos.end;
+        // Cartridges of which the log says nothing lie in any silo, each as likely.
+        let random = f64::from(group.silos) / f64::from(spec.all_silos());
+        let share = |silo: Option<u32>| match silo {
+            Some(silo) => f64::from(silos.contains(&silo)),
+            None => random,
+        };
+        let of = format!(" of groups[{at}]");
+        stations.push(Station {
+            of,
+            drives: group.drives,
+            arms: group.arms,
+            ..of_sessions(spec, sessions, share)
+        });
+    }
+    if alone {
+        let sum = |of: fn(&Station) -> u32| stations.iter().map(of).sum();
+        let (drives, arms) = (sum(|station| station.drives), sum(|station| station.arms));
+        return vec![Station { of: String::new(), drives, arms, ..of_sessions(spec, sessions, |_| 1.0) }];
+    }
+    stations
+}
+
+/// The sessions that come to a station, by the share of those of each silo that do.
+fn of_sessions(spec: &TapeLibrarySpec, sessions: &Sessions, share: impl Fn(Option<u32>) -> f64) -> Station {
+    let here = || sessions.seconds.iter().filter(|(_, silo)| share(*silo) > 0.0);
+    let number: f64 = here().map(|(_, silo)| share(*silo)).sum();
+    // A session needs no mount where it comes while its cartridge is held.
+    let held = sessions.gaps.iter().take_while(|(gap, _)| f64::from(*gap) <= spec.hold.secs());
+    let found: f64 = held.map(|(_, silo)| share(*silo)).sum();
+    Station {
+        of: String::new(),
+        drives: 0,
+        arms: 0,
+        share: number / sessions.seconds.len() as f64,
+        seconds: here().map(|(seconds, _)| *seconds).collect(),
+        mounts: if number > 0.0 { 1.0 - found / number } else { 0.0 },
+    }
+}
+
+fn of_station(spec: &TapeLibrarySpec, view: View, station: &Station) -> Vec<Demand> {
+    let Station { of, share, mounts, .. } = station;
+    let queue = |servers| Server::Queue { servers, order: Order::FirstCome };
+    let mount_ms = spec.robot_move.ms() + spec.load.mean_ms();
+    let away_ms = spec.rewind.time(0.5).ms() + spec.unload.ms() + spec.robot_move.ms();
+    let fixed =
+        |ms: f64| Demand::one(view.id(), Server::Delay, Distribution::Fixed(ms)).times(share * mounts, 1.0);
+    let arms = format!("arms{of}");
+    let held = Demand {
+        fails: apart(spec, view),
+        station: (!of.is_empty()).then(|| format!("drives{of}")),
+        // The arm is waited for to bring the cartridge, and to put it away.
+        holds: Some((arms.clone(), 2.0 * mounts)),
+        ..Demand::one(view.id(), queue(station.drives), held(station, mount_ms + away_ms)).times(*share, 1.0)
+    };
+    // A drive puts its cartridge away after the answer, which is no part of the response.
+    let after = Demand { fails: evicted(spec, view), ..fixed(away_ms).times(-1.0, 1.0) };
+    if spec.robot_move.0 == 0 || *mounts == 0.0 {
+        return vec![held, after];
+    }
+    let moves = Demand {
+        station: Some(arms),
+        fails: Some(format!(
+            "arms of `{}` are free when drives need them: waits for them are part of responses and utilisation, not of the most that is sustained",
+            view.path()
+        )),
+        // Only the wait of the first of the two is part of the response, and the moves are part of the mount.
+        ..Demand::one(view.id(), queue(station.arms), Distribution::Fixed(spec.robot_move.ms()))
+            .times(2.0 * share * mounts, 2.0)
+    };
+    vec![held, after, moves, fixed(spec.robot_move.ms()).times(-1.0, 1.0)]
+}
+
+/// How long a session holds its drive, with a mount or without.
+fn held(station: &Station, mount_ms: f64) -> Distribution {
+    let (all, mounts) = (station.seconds.len(), station.mounts);
+    let points = POINTS.min(all);
+    let share = 1.0 / points as f64;
+    let of = |at: usize| f64::from(station.seconds[(2 * at + 1) * all / (2 * points)]) * 1e3;
+    let distributions = (0..points).flat_map(|at| {
+        [
+            (share * mounts, Distribution::Fixed(of(at) + mount_ms)),
+            (share * (1.0 - mounts), Distribution::Fixed(of(at))),
+        ]
+    });
+    Distribution::mixed(distributions.filter(|(p, _)| *p > 0.0).collect())
+}
+
+fn apart(spec: &TapeLibrarySpec, view: View) -> Option<String> {
+    let path = view.path();
+    let passed = (spec.groups.len() > 1 && spec.pass_through.is_some()).then(|| {
+        format!(
+            "every cartridge goes to any drive at once: those of `{path}` pass between groups, which takes time"
+        )
+    });
+    let batched = (spec.recall == Recall::ByCartridge)
+        .then(|| format!("requests wait in order: those for a mounted cartridge of `{path}` go first"));
+    let alone = || {
+        Some(format!(
+            "any drive serves any session: sessions of the same cartridge of `{path}` wait for the drive that has it"
+        ))
+    };
+    passed.or(batched).or_else(alone)
+}
+
+fn evicted(spec: &TapeLibrarySpec, view: View) -> Option<String> {
+    (spec.hold.0 > 0).then(|| {
+        format!(
+            "a cartridge stays mounted for `hold`: in `{}` it is put away earlier where its drive is needed",
+            view.path()
+        )
+    })
+}

@@ -1,0 +1,187 @@
+//! What a user writes of a tape library.
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::load::LoadTime;
+use super::streaming::Streaming;
+use super::travel::Travel;
+use crate::core::component::{Resolved, Spec};
+use crate::core::graph::Lowering;
+
+/// Cartridges in silos, and drives in groups. Each cartridge has a home silo, given by a log of sessions or else random, and is mounted in
+/// a drive of the group that serves this silo.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TapeLibrarySpec {
+    /// The groups of drives.
+    #[schemars(length(min = 1))]
+    pub groups: Vec<DriveGroup>,
+    /// Capacity of a cartridge. Files are appended; one that does not fit continues on the next cartridge.
+    pub cartridge: Bytes,
+    /// Number of cartridges that hold files older than the log. Each such file is at a random position of a
+    /// random cartridge.
+    #[serde(default = "thousand")]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub cartridges: u32,
+    /// Maximum rate of one drive. Default: the rate of its group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive_rate: Option<BytesPerSecond>,
+    /// Time from insertion of a cartridge until the drive is ready: constant, or drawn from a distribution that was fitted to a
+    /// log.
+    #[serde(default)]
+    pub load: LoadTime,
+    /// Locate time from one end of the tape to the other, or measured times by distance.
+    #[serde(default)]
+    pub locate: Travel,
+    /// Rewind time from the far end of the tape, or measured times by distance.
+    #[serde(default)]
+    pub rewind: Travel,
+    /// Number of wraps: passes from one end of the tape to the other by which a serpentine tape is filled, 208 for LTO-8. Data
+    /// half-way through the capacity then lies anywhere along the tape. Default: one, a linear tape.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub wraps: u32,
+    /// Back-hitches of a drive that is starved. Default: none; the tape moves at any rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streaming: Option<Streaming>,
+    /// Time from rewound until the robot can remove the cartridge.
+    #[serde(default)]
+    pub unload: Nanos,
+    /// Robot time to move a cartridge to or from a drive.
+    #[serde(default, rename = "move")]
+    pub robot_move: Nanos,
+    /// Deferred dismount: how long an unused cartridge stays mounted. It is dismounted earlier if another
+    /// needs the drive. Default: dismounted at once.
+    #[serde(default)]
+    pub hold: Nanos,
+    /// Order of recalls when a drive becomes free.
+    #[serde(default)]
+    pub recall: Recall,
+    /// Delay before an unmounted cartridge is requested, to collect further requests for it. One mount serves all of them; `recall` must
+    /// be `by_cartridge`. Default: no delay.
+    #[serde(default)]
+    pub accumulate: Nanos,
+    /// Time of an elevator or pass-through port between two groups. With it, a cartridge whose own group has no free drive goes to the
+    /// nearest group (in the order of the list) that has one; arms of both groups move it. Default: cartridges stay in their group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_through: Option<Nanos>,
+}
+
+/// Drives that share one path.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveGroup {
+    /// Number of drives.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub drives: u32,
+    /// Number of these reserved for reading. Some drive must be left to write the cartridges of each group.
+    #[serde(default)]
+    pub for_reads: u32,
+    /// Number of these reserved for writing. Some drive must be left to read the cartridges of each group.
+    #[serde(default)]
+    pub for_writes: u32,
+    /// Rate that they share: that of their chain or network. Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BytesPerSecond>,
+    /// Number of silos that they serve.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub silos: u32,
+    /// Number of robot arms.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub arms: u32,
+}
+
+/// Order of recalls when a drive becomes free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Recall {
+    /// The longest-waiting recall.
+    #[default]
+    Arrival,
+    /// A recall for the mounted cartridge, if any: recalls are batched by cartridge.
+    ByCartridge,
+}
+
+/// More than drives transfer, in bytes a second.
+pub(super) const UNLIMITED: BytesPerSecond = BytesPerSecond(1e18);
+
+const fn one() -> u32 {
+    1
+}
+
+const fn thousand() -> u32 {
+    1000
+}
+
+impl Spec for TapeLibrarySpec {
+    type Plan = Self;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+        let rates = self.groups.iter().map(|group| group.rate).chain([self.drive_rate]).flatten();
+        if rates.into_iter().any(|rate| rate.get() <= 0.0) {
+            return at.refuse("groups", "the rate of a group of drives must be above zero", None);
+        }
+        if self.cartridge.0 == 0 {
+            return at.refuse("cartridge", "the capacity of a cartridge must be above zero", None);
+        }
+        let fields = [
+            ("load", self.load.problem()),
+            ("locate", self.locate.problem()),
+            ("rewind", self.rewind.problem()),
+        ];
+        if let Some((field, problem)) =
+            fields.into_iter().find_map(|(field, problem)| Some((field, problem?)))
+        {
+            return at.refuse(field, problem, None);
+        }
+        if let Some(streaming) = self.streaming {
+            let message = "a drive streams at `min_rate` above zero, at most `drive_rate`, from a buffer of at least one byte";
+            let most = self.drive_rate.map_or(f64::INFINITY, BytesPerSecond::get);
+            if streaming.min_rate.get() <= 0.0 || streaming.min_rate.get() > most || streaming.buffer.0 == 0 {
+                return at.refuse("streaming", message, None);
+            }
+        }
+        if self.accumulate > Nanos::ZERO && self.recall != Recall::ByCartridge {
+            let message = "requests that accumulate for a cartridge are served by one mount only if they are served together";
+            return at.refuse("accumulate", message, Some("set `recall: by_cartridge`"));
+        }
+        if self.groups.iter().any(|group| group.for_reads.saturating_add(group.for_writes) > group.drives) {
+            let message = "more drives of a group are reserved for reads and writes than it has";
+            return at.refuse(
+                "groups",
+                message,
+                Some("lower `for_reads` or `for_writes`, or raise `drives`"),
+            );
+        }
+        if let Some(problem) = self.unusable() {
+            let help = "leave a drive that does both, reserve fewer, or set `pass_through`";
+            return at.refuse("groups", problem, Some(help));
+        }
+        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: Bytes(0) })
+    }
+}
+
+impl TapeLibrarySpec {
+    /// The first group whose cartridges no drive may read, or write: those of other groups can only where cartridges pass to them.
+    fn unusable(&self) -> Option<String> {
+        let group_without = |act: &str, others: &dyn Fn(&DriveGroup) -> u32| {
+            let mut cannot = self.groups.iter().map(|group| others(group) >= group.drives);
+            let group = match self.pass_through {
+                None => cannot.position(|cannot| cannot),
+                Some(_) => cannot.all(|cannot| cannot).then_some(0),
+            };
+            group.map(|group| format!("no drive may {act} the cartridges of `groups[{group}]`"))
+        };
+        group_without("read", &|group| group.for_writes)
+            .or_else(|| group_without("write", &|group| group.for_reads))
+    }
+
+    /// Number of silos of all groups.
+    pub(super) fn all_silos(&self) -> u32 {
+        self.groups.iter().map(|group| group.silos).sum()
+    }
+}

@@ -1,0 +1,143 @@
+//! The memory of caches: an array's own, or that of a controller, which all of its arrays share.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use headrace_kernel::{Pool, Sim};
+use headrace_units::Nanos;
+
+use super::Cache;
+use crate::block::array::Array;
+
+/// Memory that caches take their room from.
+pub struct Memory<'m> {
+    /// Bytes that are free.
+    free: Pool<'m>,
+    /// Bytes that are waited for.
+    wanted: Cell<u64>,
+    /// Whether parts of stripes go to the disks until little is left of them.
+    draining: Cell<bool>,
+    /// Uses of lines so far: of all caches the line used least recently gives way.
+    uses: Rc<Cell<u64>>,
+    /// The caches that hold something, each with its array.
+    caches: RefCell<Vec<(&'m Cache<'m>, &'m Array<'m>)>>,
+}
+
+impl<'m> Memory<'m> {
+    /// Memory of this number of bytes, all of it free.
+    pub fn new(sim: &'m Sim<'m>, size: u64) -> Self {
+        Self {
+            free: Pool::new(sim, size, size),
+            wanted: Cell::new(0),
+            draining: Cell::new(false),
+            uses: Rc::default(),
+            caches: RefCell::default(),
+        }
+    }
+
+    /// Counts the uses of the lines of all its caches.
+    pub(super) fn uses(&self) -> Rc<Cell<u64>> {
+        Rc::clone(&self.uses)
+    }
+
+    /// A cache begins to use it.
+    pub(super) fn enter(&self, cache: &'m Cache<'m>, array: &'m Array<'m>) {
+        self.caches.borrow_mut().push((cache, array));
+    }
+
+    /// Whether somebody waits for room.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.wanted.get() > 0
+    }
+
+    /// Takes `bytes`: lines make room, and then it waits until something has gone to the disks.
+    pub(super) async fn take(&'m self, bytes: u64) {
+        self.evict(bytes);
+        self.wanted.set(self.wanted.get() + bytes);
+        if self.free.held() < bytes {
+            self.move_on();
+        }
+        self.free.take(bytes).await;
+        self.wanted.set(self.wanted.get() - bytes);
+    }
+
+    /// Takes `bytes` if they are free, or are once lines have made room.
+    pub(super) fn try_take(&self, bytes: u64) -> bool {
+        if self.is_wanted() {
+            return false;
+        }
+        self.evict(bytes);
+        self.free.try_take(bytes)
+    }
+
+    /// Gives back component that was taken.
+    pub(super) fn put(&self, bytes: u64) {
+        self.free.put(bytes);
+    }
+
+    /// Bytes that are free.
+    pub(super) fn free(&self) -> u64 {
+        self.free.held()
+    }
+
+    /// Drops lines for those that wait.
+    pub(super) fn make_room(&self) {
+        if self.is_wanted() {
+            self.evict(self.wanted.get());
+        }
+    }
+
+    /// Drops lines, those used least recently first, until `bytes` are free.
+    fn evict(&self, bytes: u64) {
+        while self.free.held() < bytes {
+            let caches = self.caches.borrow();
+            let oldest = caches
+                .iter()
+                .filter_map(|(cache, _)| Some((cache.last_use()?, cache)))
+                .min_by_key(|(use_, _)| *use_);
+            let Some((_, cache)) = oldest else { return };
+            let evicted = cache.evict();
+            drop(caches);
+            self.free.put(evicted);
+        }
+    }
+
+    /// Whether parts of stripes go to the disks, which they do between these two amounts of them.
+    pub(super) fn drains(&self, high: u64, low: u64) -> bool {
+        let parts: u64 = self.caches.borrow().iter().map(|(cache, _)| cache.in_parts()).sum();
+        let draining = parts >= if self.draining.get() { low } else { high };
+        self.draining.set(draining && parts > 0);
+        self.draining.get() || self.is_stuck()
+    }
+
+    /// Whether somebody waits for room, and nothing else would make any.
+    fn is_stuck(&self) -> bool {
+        self.is_wanted() && !self.caches.borrow().iter().any(|(cache, _)| cache.is_making_room())
+    }
+
+    /// Has all its caches move what they can.
+    fn move_on(&self) {
+        let caches = self.caches.borrow().clone();
+        caches.into_iter().for_each(|(cache, array)| cache.move_on(array));
+    }
+
+    /// The same where what one of them did may matter to others.
+    pub(super) fn move_others(&self, cache: &Cache<'m>) {
+        if self.is_wanted() || self.draining.get() {
+            let others = self.caches.borrow().clone();
+            let others = others.into_iter().filter(|(other, _)| !std::ptr::eq(*other, cache));
+            others.for_each(|(cache, array)| cache.move_on(array));
+        }
+    }
+
+    /// What all its caches but one take up.
+    pub(super) fn used_by_others(&self, cache: &Cache<'m>) -> u64 {
+        let others = self.caches.borrow();
+        others.iter().filter(|(other, _)| !std::ptr::eq(*other, cache)).map(|(other, _)| other.used()).sum()
+    }
+
+    /// Bytes that are not on the disks yet, times how long: in byte-ns.
+    pub fn dirty_area(&self, now: Nanos) -> u128 {
+        self.caches.borrow().iter().map(|(cache, _)| cache.dirty_area(now)).sum()
+    }
+}

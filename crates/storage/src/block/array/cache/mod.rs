@@ -1,0 +1,290 @@
+//! The cache of an array: what was written and is not on the disks yet, and lines of what is.
+//!
+//! A write is answered when it is here, if the cache writes back; whole stripes then go to the disks at once, parts of stripes when
+//! they take too much room or nothing else happens. A read that goes on where another ended has whole stripes fetched ahead of it.
+//! What moves between cache and disks is done by movers, beside what hosts wait for.
+
+mod dirty;
+mod lines;
+mod memory;
+mod movers;
+mod serve;
+mod span;
+mod spec;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{RngStream, Round};
+use headrace_stats::Level;
+use headrace_units::Nanos;
+
+use super::Array;
+use crate::core::context::NodeContext;
+use crate::core::meter::{Balance, Meter, add};
+use dirty::Dirty;
+use lines::Lines;
+use span::Span;
+use streams::{Rules, Streams};
+
+pub use memory::Memory;
+pub use spec::{ArrayCacheSpec, CachePlan, DestageSpec, WritePolicy};
+
+/// The cache of an array in a simulation.
+pub(super) struct Cache<'m> {
+    context: &'m NodeContext<'m>,
+    plan: &'m CachePlan,
+    memory: Holds<'m>,
+    /// Whether the memory knows of it.
+    entered: Cell<bool>,
+    contents: RefCell<Contents>,
+    /// Ends each time something came from the disks or went to them.
+    progress: Round<'m>,
+    /// Movers at work: those that destage, and those that read ahead.
+    destaging: Cell<u32>,
+    fetching: Cell<u32>,
+    /// Whether all parts of stripes go.
+    flushing: Cell<bool>,
+    flusher: Cell<bool>,
+    /// When a host was last served.
+    used: Cell<Nanos>,
+    /// The stripe that was destaged last, and how much of a run it ended.
+    last: Cell<(u64, u64)>,
+    keys: RngStream,
+    jobs: Cell<u64>,
+    counts: Counts,
+}
+
+/// Whose memory a cache has.
+#[expect(clippy::large_enum_variant, reason = "an array has one")]
+enum Holds<'m> {
+    Own(Memory<'m>),
+    Shared(&'m Memory<'m>),
+}
+
+/// What a cache holds.
+struct Contents {
+    dirty: Dirty,
+    lines: Lines,
+    /// On the way to the disks, and on the way from them.
+    leaving: Vec<Span>,
+    coming: Vec<Span>,
+    streams: Streams,
+}
+
+/// What the meters show, in bytes but for the destages.
+#[derive(Default)]
+struct Counts {
+    read: Cell<u64>,
+    found: Cell<u64>,
+    /// Written, without what was written over while it was dirty.
+    taken_in: Cell<u64>,
+    destaged: Cell<u64>,
+    destages: Cell<u64>,
+    whole: Cell<u64>,
+    /// Taken from what is free for something that is not here yet.
+    reserved: Cell<u64>,
+    dirty: RefCell<Level>,
+    /// What was to be destaged and found no disk.
+    lost: Cell<u64>,
+}
+
+impl<'m> Cache<'m> {
+    /// An empty cache, in memory that others have too or in its own.
+    pub fn new(plan: &'m CachePlan, context: &'m NodeContext<'m>, shared: Option<&'m Memory<'m>>) -> Self {
+        let sim = context.shared.sim;
+        let memory = shared.map_or_else(|| Holds::Own(Memory::new(sim, plan.size)), Holds::Shared);
+        let rules = Rules {
+            window: plan.read_ahead,
+            run: plan.run,
+            stripe: plan.stripe,
+            most: plan.at_most(),
+            capacity: u64::MAX / 2,
+        };
+        let contents = Contents {
+            dirty: Dirty::of_stripes(plan.stripe),
+            lines: Lines::of(plan.line, memory.get().uses()),
+            leaving: Vec::new(),
+            coming: Vec::new(),
+            streams: Streams::new(rules),
+        };
+        Self {
+            context,
+            plan,
+            memory,
+            entered: Cell::new(false),
+            contents: RefCell::new(contents),
+            progress: Round::new(sim),
+            destaging: Cell::new(0),
+            fetching: Cell::new(0),
+            flushing: Cell::new(false),
+            flusher: Cell::new(false),
+            used: Cell::default(),
+            last: Cell::new((u64::MAX, 0)),
+            keys: context.stream("cache"),
+            jobs: Cell::new(0),
+            counts: Counts::default(),
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        self.context.shared.sim.now()
+    }
+
+    fn memory(&self) -> &Memory<'m> {
+        self.memory.get()
+    }
+
+    /// Hosts of its array begin to use it.
+    fn enter(&'m self, array: &'m Array<'m>) {
+        if !self.entered.replace(true) {
+            self.memory().enter(self, array);
+        }
+    }
+
+    /// Takes `bytes` of the memory, once they are free.
+    async fn take(&'m self, bytes: u64) {
+        self.memory().take(bytes).await;
+        add(&self.counts.reserved, bytes);
+    }
+
+    /// Takes `bytes` if they are free, or are once lines have made room.
+    fn try_take(&self, bytes: u64) -> bool {
+        let taken = bytes <= self.plan.at_most() && self.memory().try_take(bytes);
+        add(&self.counts.reserved, if taken { bytes } else { 0 });
+        taken
+    }
+
+    /// When its line used least recently was used, if it has lines.
+    fn last_use(&self) -> Option<u64> {
+        self.contents.borrow().lines.last_use()
+    }
+
+    /// Drops its line used least recently. Returns its bytes.
+    fn evict(&self) -> u64 {
+        self.contents.borrow_mut().lines.evict()
+    }
+
+    /// Dirty bytes of stripes that are dirty in part.
+    fn in_parts(&self) -> u64 {
+        self.contents.borrow().dirty.in_parts()
+    }
+
+    /// Whether something goes to its disks, or is about to.
+    fn is_making_room(&self) -> bool {
+        let contents = self.contents.borrow();
+        !contents.leaving.is_empty() || contents.dirty.oldest_full().is_some()
+    }
+
+    /// Bytes that it takes of the memory.
+    fn used(&self) -> u64 {
+        let contents = self.contents.borrow();
+        contents.dirty_bytes() + contents.lines.bytes() + self.counts.reserved.get()
+    }
+
+    fn dirty_area(&self, now: Nanos) -> u128 {
+        self.counts.dirty.borrow().area(now)
+    }
+
+    /// Gives back what was taken for something that is here already.
+    fn give_back(&self, bytes: u64) {
+        self.counts.reserved.set(self.counts.reserved.get() - bytes);
+        self.memory().put(bytes);
+    }
+
+    /// Keeps what was read or written of a span, for which as many bytes were taken as its whole lines have.
+    fn keep(&self, span: Span) {
+        let mut again = 0;
+        let mut contents = self.contents.borrow_mut();
+        for line in contents.lines.within(span).collect::<Vec<_>>() {
+            if contents.is_written(line) || !contents.lines.insert(line.from) {
+                again += line.bytes();
+            }
+        }
+        drop(contents);
+        let bytes = self.lines_of(span);
+        self.counts.reserved.set(self.counts.reserved.get() - bytes + again);
+        self.give_back(again);
+        self.memory().make_room();
+    }
+
+    /// The bytes of the whole lines of a span.
+    fn lines_of(&self, span: Span) -> u64 {
+        let line = self.plan.line;
+        (span.to / line * line).saturating_sub(span.from.div_ceil(line) * line)
+    }
+
+    /// Has the level of dirty data follow.
+    fn note_dirty(&self) {
+        let held = self.contents.borrow().dirty_bytes();
+        let mut level = self.counts.dirty.borrow_mut();
+        let before = level.value();
+        level.up(self.now(), held.saturating_sub(before));
+        level.down(self.now(), before.saturating_sub(held));
+    }
+
+    /// See [`Probe::balance`](crate::Probe::balance).
+    pub fn balance(&self) -> Balance {
+        let (contents, counts) = (self.contents.borrow(), &self.counts);
+        Balance {
+            taken_in: counts.taken_in.get(),
+            destaged: counts.destaged.get(),
+            dirty: contents.dirty_bytes(),
+            used: self.used(),
+            free: self.memory().free() + self.memory().used_by_others(self),
+            size: self.plan.size,
+        }
+    }
+
+    /// See [`Probe::meters`](crate::Probe::meters).
+    pub fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let counts = &self.counts;
+        put("read_hit_ratio", Meter::Share(counts.found.get(), counts.read.get()));
+        put("dirty_bytes", Meter::Area(self.dirty_area(now)));
+        put("destages", Meter::Count(counts.destages.get()));
+        put("full_stripe_destages", Meter::Share(counts.whole.get(), counts.destages.get()));
+        if counts.lost.get() > 0 {
+            put("lost_bytes", Meter::Count(counts.lost.get()));
+        }
+    }
+}
+
+impl<'m> Holds<'m> {
+    fn get(&self) -> &Memory<'m> {
+        match self {
+            Self::Own(memory) => memory,
+            Self::Shared(memory) => memory,
+        }
+    }
+}
+
+impl CachePlan {
+    /// The most that one piece of work takes of the cache: a quarter, in whole lines.
+    fn at_most(&self) -> u64 {
+        self.size / 4 / self.line * self.line
+    }
+}
+
+impl Contents {
+    /// Bytes that are not on the disks yet.
+    fn dirty_bytes(&self) -> u64 {
+        self.dirty.bytes() + self.leaving.iter().map(|span| span.bytes()).sum::<u64>()
+    }
+
+    /// Whether all of a span of one stripe is here.
+    fn hold(&self, span: Span) -> bool {
+        self.lines.hold(span) || self.dirty.holds(span) || self.leaving.iter().any(|going| going.holds(span))
+    }
+
+    /// Whether some of a span is newer here than on the disks.
+    fn is_written(&self, span: Span) -> bool {
+        self.dirty.touches(span) || self.leaving.iter().any(|going| going.overlaps(span))
+    }
+
+    /// Whether some of a span comes from the disks, or will without being asked for.
+    fn awaits(&self, span: Span) -> bool {
+        self.coming.iter().any(|coming| coming.overlaps(span)) || self.streams.will_fetch(span)
+    }
+}

@@ -1,0 +1,170 @@
+//! What moves data between a cache and its disks, beside what hosts wait for: destaging, and reading ahead.
+
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
+
+use super::{Cache, Span};
+use crate::block::array::Array;
+use crate::core::meter::add;
+
+/// All that is dirty of one stripe, on its way.
+struct Destage {
+    spans: Vec<Span>,
+    whole: bool,
+}
+
+impl<'m> Cache<'m> {
+    /// Starts as many movers as there is work for.
+    pub(super) fn move_on(&'m self, array: &'m Array<'m>) {
+        let sim = self.context.shared.sim;
+        while self.destaging.get() < self.plan.at_once {
+            let Some(first) = self.next_destage() else { break };
+            self.destaging.set(self.destaging.get() + 1);
+            sim.spawn(self.destage_from(array, first));
+        }
+        while self.fetching.get() < self.plan.at_once {
+            let Some(first) = self.next_fetch() else { break };
+            self.fetching.set(self.fetching.get() + 1);
+            sim.spawn(self.fetch_from(array, first));
+        }
+        if !self.flusher.get() && self.contents.borrow().dirty.bytes() > 0 {
+            self.flusher.set(true);
+            sim.spawn(self.flush_when_idle(array));
+        }
+    }
+
+    /// Destages for as long as there is something to do.
+    async fn destage_from(&'m self, array: &'m Array<'m>, first: Destage) {
+        let mut next = Some(first);
+        while let Some(destage) = next {
+            self.destage(array, destage).await;
+            next = self.next_destage();
+        }
+        self.destaging.set(self.destaging.get() - 1);
+        self.move_on(array);
+        self.memory().move_others(self);
+    }
+
+    async fn destage(&'m self, array: &'m Array<'m>, destage: Destage) {
+        add(&self.counts.destages, 1);
+        add(&self.counts.whole, u64::from(destage.whole));
+        for span in destage.spans {
+            let block = Block { op: Op::Write, address: span.from, bytes: span.bytes() };
+            let request = self.job(block).because(Cause::Destage);
+            let mut breakdown = Breakdown::from(self.now());
+            array.serve_by_disks(&request, &mut breakdown).await;
+            add(&self.counts.lost, if breakdown.has_failed() { span.bytes() } else { 0 });
+            self.is_on_disks(span);
+        }
+        self.progress.end();
+    }
+
+    /// Work of the cache's own, with a key of its own.
+    fn job(&self, block: Block) -> Request<Block> {
+        add(&self.jobs, 1);
+        Request::new(self.keys.key(self.jobs.get()), block)
+    }
+
+    /// A span has arrived on the disks: its lines are kept, unless room is wanted or they were written again.
+    fn is_on_disks(&self, span: Span) {
+        let mut contents = self.contents.borrow_mut();
+        let at = contents.leaving.iter().position(|going| *going == span);
+        contents.leaving.swap_remove(at.expect("what is destaged is on its way until it is there"));
+        drop(contents);
+        add(&self.counts.destaged, span.bytes());
+        add(&self.counts.reserved, span.bytes());
+        let kept = if self.memory().is_wanted() { 0 } else { self.lines_of(span) };
+        self.give_back(span.bytes() - kept);
+        if kept > 0 {
+            self.keep(span);
+        }
+        self.note_dirty();
+    }
+
+    /// The stripe that is to be destaged next, if one is.
+    fn next_destage(&self) -> Option<Destage> {
+        let stripe = self.next_in_run().or_else(|| self.next_oldest())?;
+        let mut contents = self.contents.borrow_mut();
+        let whole = contents.dirty.state(stripe) == Some(true);
+        let spans = contents.dirty.take(stripe);
+        contents.leaving.extend(&spans);
+        let (last, run) = self.last.get();
+        let run = if last.wrapping_add(1) == stripe { run } else { 0 };
+        self.last.set((stripe, run + spans.iter().map(|span| span.bytes()).sum::<u64>()));
+        Some(Destage { spans, whole })
+    }
+
+    /// The stripe behind the last, if the run goes on.
+    fn next_in_run(&self) -> Option<u64> {
+        let (last, run) = self.last.get();
+        let next = last.wrapping_add(1);
+        let whole = self.contents.borrow().dirty.state(next)?;
+        (run < self.plan.run && (whole || self.drains_parts())).then_some(next)
+    }
+
+    /// The oldest stripe, a whole one before others.
+    fn next_oldest(&self) -> Option<u64> {
+        let drains = self.drains_parts();
+        let contents = self.contents.borrow();
+        let partial = contents.dirty.oldest_partial().filter(|_| drains);
+        contents.dirty.oldest_full().or(partial)
+    }
+
+    /// Whether parts of stripes go to the disks: they take up too much, all is to go, or nothing else would make room.
+    fn drains_parts(&self) -> bool {
+        let drains = self.memory().drains(self.plan.high, self.plan.low);
+        drains || self.flushing.get()
+    }
+
+    /// Sends all that is dirty to the disks when no host came for long enough.
+    async fn flush_when_idle(&'m self, array: &'m Array<'m>) {
+        let sim = self.context.shared.sim;
+        while sim.now() < self.used.get() + self.plan.idle {
+            sim.until(self.used.get() + self.plan.idle).await;
+        }
+        self.flusher.set(false);
+        if self.contents.borrow().dirty.bytes() > 0 {
+            self.flushing.set(true);
+            self.flusher.set(true);
+            self.move_on(array);
+            self.flusher.set(false);
+        }
+    }
+
+    /// Reads ahead for as long as there is something to read.
+    async fn fetch_from(&'m self, array: &'m Array<'m>, first: Span) {
+        let mut next = Some(first);
+        while let Some(span) = next {
+            self.read_ahead(array, span).await;
+            next = self.next_fetch();
+        }
+        self.fetching.set(self.fetching.get() - 1);
+    }
+
+    async fn read_ahead(&'m self, array: &'m Array<'m>, span: Span) {
+        while self.plan.before_read_ahead && self.destaging.get() > 0 {
+            self.progress.wait().await;
+        }
+        self.take(self.lines_of(span)).await;
+        let block = Block { op: Op::Read, address: span.from, bytes: span.bytes() };
+        let mut breakdown = Breakdown::from(self.now());
+        array.serve_by_disks(&self.job(block), &mut breakdown).await;
+        let mut contents = self.contents.borrow_mut();
+        let at = contents.coming.iter().position(|coming| *coming == span);
+        contents.coming.swap_remove(at.expect("what is read ahead is on its way until it is here"));
+        drop(contents);
+        if breakdown.has_failed() {
+            self.give_back(self.lines_of(span));
+        } else {
+            self.keep(span);
+        }
+        self.progress.end();
+    }
+
+    /// What is to be read ahead next, from now on on its way.
+    fn next_fetch(&self) -> Option<Span> {
+        let mut contents = self.contents.borrow_mut();
+        let span = contents.streams.pick()?;
+        contents.coming.push(span);
+        Some(span)
+    }
+}

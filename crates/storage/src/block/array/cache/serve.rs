@@ -1,0 +1,183 @@
+//! What a cache does for a host's request.
+
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+
+use super::{Cache, Span};
+use crate::block::array::Array;
+use crate::block::array::front::Front;
+use crate::core::meter::add;
+
+/// Where the data of a read is.
+enum Found {
+    Here,
+    /// It comes without being asked for.
+    Coming,
+    Nowhere,
+}
+
+impl<'m> Cache<'m> {
+    /// Answers a write.
+    pub async fn write(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.enter(array);
+        self.note_use();
+        let written = Span { from: request.work.address, to: request.work.end() };
+        if self.plan.back {
+            self.write_back(array, request, written, breakdown).await;
+        } else {
+            self.write_through(array, request, written, breakdown).await;
+        }
+        self.note_use();
+    }
+
+    /// Takes a write in, a piece at a time: each waits for room.
+    async fn write_back(
+        &'m self,
+        array: &'m Array<'m>,
+        request: &Request<Block>,
+        written: Span,
+        breakdown: &mut Breakdown,
+    ) {
+        let front = array.front();
+        let mut left = written;
+        while left.from < left.to {
+            let piece = left.first(self.piece(front), self.plan.stripe);
+            self.take(piece.bytes()).await;
+            breakdown.charge(self.context.id, TimeKind::Blocked, self.now());
+            front.exchange(piece.bytes(), request, breakdown).await;
+            front.mirror(piece.bytes(), request, breakdown).await;
+            self.hold(piece);
+            self.move_on(array);
+            self.memory().move_others(self);
+            left.from = piece.to;
+        }
+    }
+
+    /// A piece of one stripe, for which component was taken, is dirty from now on.
+    fn hold(&self, piece: Span) {
+        let mut contents = self.contents.borrow_mut();
+        let dropped = contents.lines.invalidate(piece);
+        let new = contents.dirty.add(piece);
+        drop(contents);
+        add(&self.counts.taken_in, new);
+        self.memory().put(dropped);
+        self.counts.reserved.set(self.counts.reserved.get() - new);
+        self.give_back(piece.bytes() - new);
+        self.note_dirty();
+    }
+
+    async fn write_through(
+        &'m self,
+        array: &'m Array<'m>,
+        request: &Request<Block>,
+        written: Span,
+        breakdown: &mut Breakdown,
+    ) {
+        let front = array.front();
+        front.exchange(written.bytes(), request, breakdown).await;
+        let dropped = self.contents.borrow_mut().lines.invalidate(written);
+        self.memory().put(dropped);
+        array.serve_by_disks(request, breakdown).await;
+        if !breakdown.has_failed() && self.try_take(self.lines_of(written)) {
+            self.keep(written);
+        }
+    }
+
+    /// Answers a read, a piece at a time: what is not here is fetched, or is on its way.
+    pub async fn read(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.enter(array);
+        self.note_use();
+        let mut left = Span { from: request.work.address, to: request.work.end() };
+        self.contents.borrow_mut().streams.note(left);
+        self.move_on(array);
+        let (mut fetched, mut fetches) = (left.from, 0);
+        while left.from < left.to {
+            let piece = left.first(self.piece(array.front()), self.plan.stripe);
+            if left.from >= fetched && !self.finds(piece, breakdown).await {
+                fetched = self.fetch(array, request, left, fetches, breakdown).await;
+                fetches += 1;
+                if breakdown.has_failed() {
+                    break;
+                }
+            } else {
+                add(&self.counts.found, if left.from >= fetched { piece.bytes() } else { 0 });
+            }
+            add(&self.counts.read, piece.bytes());
+            array.front().exchange(piece.bytes(), request, breakdown).await;
+            left.from = piece.to;
+        }
+        self.note_use();
+    }
+
+    /// Whether a piece is here, or comes without being asked for; waits until it has come.
+    async fn finds(&'m self, piece: Span, breakdown: &mut Breakdown) -> bool {
+        loop {
+            match self.place_of(piece) {
+                Found::Here => return true,
+                Found::Nowhere => return false,
+                Found::Coming => self.progress.wait().await,
+            }
+            breakdown.charge(self.context.id, TimeKind::Waiting, self.now());
+        }
+    }
+
+    /// Where a piece is; one that is here is used now.
+    fn place_of(&self, piece: Span) -> Found {
+        let mut contents = self.contents.borrow_mut();
+        if contents.hold(piece) {
+            contents.lines.touch(piece);
+            return Found::Here;
+        }
+        if contents.awaits(piece) { Found::Coming } else { Found::Nowhere }
+    }
+
+    /// Fetches what is missing from the beginning of `left` on, in whole lines, and keeps it if there is room. Returns where that
+    /// ends.
+    async fn fetch(
+        &'m self,
+        array: &'m Array<'m>,
+        request: &Request<Block>,
+        left: Span,
+        fetches: u64,
+        breakdown: &mut Breakdown,
+    ) -> u64 {
+        let missing = self.in_lines(Span { to: self.end_of_missing(array.front(), left), ..left });
+        let room = self.try_take(missing.bytes());
+        let block = Block { op: Op::Read, address: missing.from, bytes: missing.bytes() };
+        array.serve_by_disks(&request.child(fetches, block), breakdown).await;
+        match (room, breakdown.has_failed()) {
+            (true, false) => self.keep(missing),
+            (true, true) => self.give_back(missing.bytes()),
+            (false, _) => {}
+        }
+        missing.to.min(left.to)
+    }
+
+    /// How far what is neither here nor on its way reaches from the beginning of `left` on.
+    fn end_of_missing(&self, front: &Front, left: Span) -> u64 {
+        let (contents, mut end) = (self.contents.borrow(), left.from);
+        while end < left.to {
+            let piece = Span { from: end, ..left }.first(self.piece(front), self.plan.stripe);
+            if contents.hold(piece) || contents.awaits(piece) {
+                break;
+            }
+            end = piece.to;
+        }
+        end
+    }
+
+    /// A span with the rest of its first and last line. Lines divide stripes, and arrays hold whole stripes.
+    fn in_lines(&self, span: Span) -> Span {
+        let line = self.plan.line;
+        Span { from: span.from / line * line, to: span.to.next_multiple_of(line) }
+    }
+
+    /// The most of a request that is moved at once.
+    fn piece(&self, front: &Front) -> u64 {
+        front.piece().unwrap_or(u64::MAX).min(self.plan.at_most())
+    }
+
+    fn note_use(&self) {
+        self.used.set(self.now());
+        self.flushing.set(false);
+    }
+}

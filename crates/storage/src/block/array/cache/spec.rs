@@ -1,0 +1,151 @@
+//! What a user may write of an array's cache.
+
+use headrace_units::{Bytes, Fraction, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::core::graph::Lowering;
+
+/// A cache between hosts and disks: of one array, or of all arrays of a controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayCacheSpec {
+    /// Capacity: dirty data and lines for reads.
+    pub size: Bytes,
+    /// When a write completes.
+    #[serde(default)]
+    pub writes: WritePolicy,
+    /// Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB,
+    /// or the largest smaller power of two that fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<Bytes>,
+    /// Read-ahead per sequential stream, in whole stripes. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead: Option<Bytes>,
+    /// Number of stripes destaged in parallel, and read ahead in parallel. Default: 8, an estimate.
+    #[serde(default = "eight")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub stripes_at_once: u32,
+    /// Amount of one stream moved before it switches to another, in both directions; larger runs need fewer
+    /// seeks. Default: 8 MiB, an estimate.
+    #[serde(default = "mib_8")]
+    pub run: Bytes,
+    /// When dirty data is destaged. Full stripes are always destaged at once.
+    #[serde(default)]
+    pub destage: DestageSpec,
+}
+
+/// When a write to an array with a cache completes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WritePolicy {
+    /// When it is on the disks.
+    #[default]
+    Through,
+    /// When it is in the cache (in both, with two controllers).
+    Back,
+}
+
+/// When partial stripes are destaged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DestageSpec {
+    /// Destaging starts at this share of the cache. Default: 80 %, an estimate.
+    pub high: Fraction,
+    /// Destaging stops at this share. Default: 60 %, an estimate.
+    pub low: Fraction,
+    /// Everything is destaged after this time without requests. Default: 1 s, an estimate.
+    pub idle: Nanos,
+    /// Whether read-ahead stops during destaging: writers keep their rate, readers starve. Off by default;
+    /// one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below
+    /// half.
+    pub before_read_ahead: bool,
+}
+
+impl Default for DestageSpec {
+    fn default() -> Self {
+        Self { high: Fraction(0.8), low: Fraction(0.6), idle: Nanos(1_000_000_000), before_read_ahead: false }
+    }
+}
+
+const fn eight() -> u32 {
+    8
+}
+
+const fn mib_8() -> Bytes {
+    Bytes(8 << 20)
+}
+
+/// A cache whose numbers are checked.
+#[derive(Clone, Debug)]
+pub struct CachePlan {
+    /// Bytes that it holds at most.
+    pub size: u64,
+    /// Whether it lies in the memory of the array's controllers, which their other arrays share.
+    pub shared: bool,
+    pub(super) back: bool,
+    pub(super) line: u64,
+    pub(super) stripe: u64,
+    pub(super) read_ahead: u64,
+    pub(super) at_once: u32,
+    pub(super) run: u64,
+    pub(super) high: u64,
+    pub(super) low: u64,
+    pub(super) idle: Nanos,
+    pub(super) before_read_ahead: bool,
+}
+
+impl ArrayCacheSpec {
+    /// Checks it, for an array whose stripes hold `stripe` bytes of data.
+    pub(in crate::block::array) fn plan(
+        &self,
+        at: &mut Lowering,
+        stripe: u64,
+        shared: bool,
+    ) -> Option<CachePlan> {
+        // What is wrong with a shared cache is said of the array that it does not fit.
+        let field = |field: &'static str| if shared { "controllers" } else { field };
+        let line = self.line.map_or_else(|| largest_line(stripe), |line| line.0);
+        if line == 0 || !stripe.is_multiple_of(line) {
+            let message = format!(
+                "the data of a stripe, {}, is no multiple of a line of {}",
+                Bytes(stripe),
+                Bytes(line)
+            );
+            return at.refuse(
+                field("cache.line"),
+                message,
+                Some("give a size that divides it, or leave `line` out"),
+            );
+        }
+        if self.size.0 < 4 * line {
+            let message = format!("a cache of {} holds fewer than four lines of {}", self.size, Bytes(line));
+            return at.refuse(field("cache.size"), message, Some("give it more, or a smaller `line`"));
+        }
+        let share = |share: Fraction| (self.size.0 as f64 * share.get()) as u64;
+        let DestageSpec { high, low, idle, before_read_ahead } = self.destage;
+        if low.get() > high.get() || high.get() <= 0.0 {
+            let message = "`low` is at most `high`, and `high` above 0 %";
+            return at.refuse(field("cache.destage.low"), message, None);
+        }
+        Some(CachePlan {
+            size: self.size.0,
+            shared,
+            back: self.writes == WritePolicy::Back,
+            line,
+            stripe,
+            read_ahead: self.read_ahead.map_or(0, |ahead| ahead.0),
+            at_once: self.stripes_at_once,
+            run: self.run.0,
+            high: share(high),
+            low: share(low),
+            idle,
+            before_read_ahead,
+        })
+    }
+}
+
+/// The largest power of two up to 64 KiB that divides the data of a stripe.
+fn largest_line(stripe: u64) -> u64 {
+    1 << stripe.trailing_zeros().min(16)
+}

@@ -1,0 +1,240 @@
+//! What a request to a striped array asks of its disks and of the link to them: each disk its share.
+
+use std::collections::BTreeMap;
+
+use headrace_analytic::Distribution;
+use headrace_work::{NodeId, Op};
+
+use super::model::Striped;
+use super::{ArrayPlan, FirstUnit, Layout, Queueing};
+use crate::core::graph::View;
+use crate::core::path_transfer::Phase;
+use crate::core::theory::{Demand, Load, Model, Order, Server};
+
+/// The parts that come to one disk: (mean number of a request's parts, operation, bytes).
+pub(super) type Parts = Vec<(f64, Op, u64)>;
+
+const SPREAD: &str =
+    "parts of one request cross the link together: they may come apart, each when its disk is done";
+
+/// What the accesses of one kind of request are, on average: (mean number, operation, bytes).
+pub(super) struct Pattern {
+    /// How probable the kind is.
+    pub p: f64,
+    pub accesses: Parts,
+    /// How probable it is that parity or lost data is computed from this number of bytes.
+    pub computed: BTreeMap<u64, f64>,
+}
+
+impl ArrayPlan {
+    /// What a request asks of the disks, of the way to them, and of controllers.
+    pub(super) fn asked(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        if self.cache.is_some() {
+            return Err(format!("every request goes straight to the disks: `{}` has a cache", view.path()));
+        }
+        let (mut demands, patterns) = match self.layout {
+            Layout::Striped(stripes) => Striped { plan: self, stripes }.demands(view, load)?,
+            _ => self.redundant(view, load)?,
+        };
+        let mut way = view.uses().skip(self.layout.disks() as usize + self.spares);
+        // Paths take turns.
+        for path in way.by_ref().take(self.paths) {
+            let found = path_transfer(path, load, &patterns)?.into_iter();
+            demands.extend(found.map(|demand| demand.times(1.0 / self.paths as f64, 1.0)));
+        }
+        let controllers: Vec<View> = way.collect();
+        let active = self.access.active(controllers.len());
+        for controller in &controllers[..active] {
+            let found = controlling(*controller, load, &patterns)?.into_iter();
+            let computed = |pattern: &Pattern| (pattern.p, pattern.computed.clone());
+            let computed: Vec<_> = patterns.iter().map(computed).collect();
+            let parity = controller.controller().and_then(|spec| spec.parity_demand(*controller, &computed));
+            let all = found.chain(parity);
+            demands.extend(all.map(|demand| demand.times(1.0 / active as f64, 1.0)));
+        }
+        Ok(demands)
+    }
+}
+
+/// What a controller does for a request and for its accesses to disks.
+fn controlling(controller: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
+    let mut demands = controller.demands(load)?;
+    for Pattern { p, accesses, .. } in patterns {
+        for &(many, op, bytes) in accesses {
+            let one = Load { kinds: vec![(1.0, op, bytes)], ..load.clone() };
+            let found = controller.carries(&one, (Phase::Request, 0, 0))?.into_iter();
+            demands.extend(found.map(|demand| demand.times(p * many, 1.0)));
+        }
+    }
+    Ok(demands)
+}
+
+/// What a request asks of a node on the way: its visits with their probabilities and distributions, as `Demand` has the rest.
+type Held = (Demand, Vec<(f64, Distribution)>);
+
+/// Which visits to a node count as one: all those of a request, or, where the node ranks them, each by itself, by the operation of its
+/// access and its number there.
+type Apart = Option<(bool, usize)>;
+
+/// The accesses of a request cross the way to the disks as if all of them came at once.
+fn path_transfer(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
+    let mut held: BTreeMap<(NodeId, Apart), Held> = BTreeMap::new();
+    let (mut delay, mut fails) = (0.0_f64, None);
+    for Pattern { p, accesses, .. } in patterns {
+        let mut works: BTreeMap<(NodeId, Apart), f64> = BTreeMap::new();
+        let spread = accesses.iter().map(|(many, ..)| many).sum::<f64>() > 1.0;
+        fails = fails.or(spread.then(|| SPREAD.to_owned()));
+        for &(many, op, bytes) in accesses {
+            let one = Load { kinds: vec![(1.0, op, bytes)], ..load.clone() };
+            for (nth, demand) in path.demands(&one)?.into_iter().enumerate() {
+                let apart = match demand.server {
+                    Server::Delay => {
+                        delay = delay.max(demand.work_ms());
+                        continue;
+                    }
+                    Server::Queue { order: Order::Ranked(_), .. } => Some((op == Op::Write, nth)),
+                    Server::Queue { .. } | Server::Join { .. } | Server::Places(_) => None,
+                };
+                let visit = (demand.node, apart);
+                *works.entry(visit).or_default() += many * demand.work_ms();
+                held.entry(visit).or_insert((demand, Vec::new()));
+            }
+        }
+        for (visit, work) in works {
+            held.get_mut(&visit).expect("it has just been put there").1.push((*p, Distribution::Fixed(work)));
+        }
+    }
+    let queue = |(demand, distributions): Held| {
+        let visits: f64 = distributions.iter().map(|(p, _)| p).sum();
+        let distribution = Distribution::mixed(
+            distributions.into_iter().map(|(p, distribution)| (p / visits, distribution)).collect(),
+        );
+        Demand { distribution, visits, fails: demand.fails.clone().or_else(|| fails.clone()), ..demand }
+    };
+    let late = (delay > 0.0).then(|| Demand::one(path.id(), Server::Delay, Distribution::Fixed(delay)));
+    Ok(held.into_values().map(queue).chain(late).collect())
+}
+
+impl Striped<'_> {
+    /// What an array without redundancy asks of its disks, and which accesses these are.
+    fn demands(&self, view: View, load: &Load) -> Result<(Vec<Demand>, Vec<Pattern>), String> {
+        if self.plan.queueing == Queueing::SplitMerge {
+            return Ok((self.lockstep(view, load)?, self.patterns(load)));
+        }
+        let disks: Vec<View> = view.uses().take(self.stripes.disks as usize).collect();
+        self.check_load(disks[0], load)?;
+        let beside = self.parts_of(load);
+        let mut demands = Vec::new();
+        for (at, disk) in disks.iter().enumerate() {
+            demands.extend(part_demands(*disk, load, &self.parts_at(at, load), beside)?);
+        }
+        demands.extend(self.joins(view, disks[0], load)?);
+        Ok((demands, self.patterns(load)))
+    }
+
+    fn patterns(&self, load: &Load) -> Vec<Pattern> {
+        let pattern = |&(p, op, bytes): &(f64, Op, u64)| {
+            let parts = self.stripes.part_kinds(bytes).into_iter();
+            let accesses = parts.map(|(many, part)| (f64::from(many), op, part)).collect();
+            Pattern { p, accesses, computed: BTreeMap::new() }
+        };
+        load.kinds.iter().map(pattern).collect()
+    }
+
+    /// In lockstep the array is one server.
+    fn lockstep(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        match self.model(view, load)? {
+            Model::Single { distribution, mild, .. } => {
+                let fails = mild.map(str::to_owned);
+                Ok(vec![Demand { fails, ..Demand::one(view.id(), Server::SINGLE, distribution) }])
+            }
+            Model::Forked { .. } => Err("requests do not overlap".to_owned()),
+            Model::Busy { fails, .. } => Err(fails),
+        }
+    }
+
+    /// The mean number of parts of a request.
+    fn parts_of(&self, load: &Load) -> f64 {
+        load.kinds.iter().map(|(p, _, bytes)| p * self.stripes.parts_of(*bytes) as f64).sum()
+    }
+
+    /// The parts that come to disk number `at`: the first of each request to the first disk, or any to any.
+    fn parts_at(&self, at: usize, load: &Load) -> Parts {
+        let mut parts = Parts::new();
+        for (p, op, bytes) in &load.kinds {
+            let sizes = self.stripes.part_sizes(*bytes);
+            match self.stripes.first_unit {
+                FirstUnit::FirstDisk => parts.extend(sizes.get(at).map(|part| (*p, *op, *part))),
+                FirstUnit::Addressed => {
+                    let share = p / self.stripes.disks as f64;
+                    parts.extend(sizes.iter().map(|part| (share, *op, *part)));
+                }
+            }
+        }
+        alike_together(parts)
+    }
+
+    /// What waiting for the last part adds, for each kind of request that has several.
+    fn joins(&self, view: View, disk: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let split = load.kinds.iter().filter(|(_, _, bytes)| self.stripes.parts_of(*bytes) > 1);
+        let join = |(p, op, bytes): &(f64, Op, u64)| {
+            let kinds = self.stripes.part_kinds(*bytes);
+            let distributions =
+                kinds.iter().map(|(many, part)| Ok((*many, distribution_of(disk, load, *op, *part)?)));
+            let distributions = distributions.collect::<Result<Vec<_>, String>>()?;
+            let (part, branches) =
+                (distributions[0].1.clone(), distributions.iter().map(|(many, _)| many).sum());
+            let more = (last_of(&distributions) - part.mean()).max(0.0);
+            let one = Demand::one(view.id(), Server::Join { branches, part }, Distribution::Fixed(more));
+            Ok(one.times(*p, 1.0))
+        };
+        split.map(join).collect()
+    }
+}
+
+/// The mean of the largest of independent times: of alike exponential ones the harmonic number times their mean.
+pub(super) fn last_of(distributions: &[(u32, Distribution)]) -> f64 {
+    match distributions {
+        [(many, distribution)] if distribution.is_exponential() => {
+            distribution.mean() * headrace_analytic::fork_join::harmonic(*many)
+        }
+        [(_, Distribution::Fixed(time)), ..]
+            if distributions
+                .iter()
+                .all(|(_, distribution)| matches!(distribution, Distribution::Fixed(_))) =>
+        {
+            *time
+        }
+        _ => Distribution::largest(distributions).mean(),
+    }
+}
+
+/// Parts of one operation and size, as one.
+pub(super) fn alike_together(mut parts: Parts) -> Parts {
+    parts.sort_by_key(|(_, op, bytes)| (*op == Op::Write, *bytes));
+    parts.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)).map(sum).collect()
+}
+
+fn sum(alike: &[(f64, Op, u64)]) -> (f64, Op, u64) {
+    (alike.iter().map(|part| part.0).sum(), alike[0].1, alike[0].2)
+}
+
+/// What these parts ask of the node that they come to.
+pub(super) fn part_demands(to: View, load: &Load, parts: &Parts, beside: f64) -> Result<Vec<Demand>, String> {
+    let visits: f64 = parts.iter().map(|(many, ..)| many).sum();
+    if visits == 0.0 {
+        return Ok(Vec::new());
+    }
+    let kinds = parts.iter().map(|(many, op, bytes)| (many / visits, *op, *bytes)).collect();
+    let demands = to.demands(&Load { kinds, ..load.clone() })?;
+    Ok(demands.into_iter().map(|demand| demand.times(visits, beside)).collect())
+}
+
+/// How long one part holds the disk that it comes to.
+pub(super) fn distribution_of(disk: View, load: &Load, op: Op, bytes: u64) -> Result<Distribution, String> {
+    let demands = disk.demands(&Load { kinds: vec![(1.0, op, bytes)], ..load.clone() })?;
+    match &demands[..] {
+        [demand] if demand.server != Server::Delay => Ok(demand.distribution.clone()),
+        _ => Err(format!("a request is split over disks: `{}` is no single one", disk.path())),
+    }
+}

@@ -1,0 +1,296 @@
+//! An array: several devices that answer as one.
+
+mod access;
+mod bay;
+pub mod cache;
+mod checks;
+mod demand;
+mod front;
+mod layout;
+mod members;
+mod model;
+mod path;
+mod ranges;
+mod rebuild;
+mod recovery;
+mod redundant;
+mod serving;
+mod spec;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use headrace_kernel::{Locks, Resource, WorkerPool};
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Block, Breakdown, Request, TimeKind};
+
+use crate::core::component::{Component, Plan, Probe};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::health::{Change, Event};
+use crate::core::meter::{Activity, Balance, Meter};
+use bay::{Bay, Job};
+use front::Front;
+use members::Members;
+use rebuild::Rebuild;
+
+pub use access::Access;
+pub use layout::{
+    Accesses, Declustered, Layout, Mirror, Pairing, Parity, Parts, Placement, Rotation, Stripes, Units, Whole,
+};
+pub use path::BackendPath;
+pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
+pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
+
+/// An array whose disks are known.
+#[derive(Clone, Debug)]
+pub struct ArrayPlan {
+    level: Level,
+    layout: Layout,
+    queueing: Queueing,
+    read_from: ReadFrom,
+    /// Bytes of each disk that are used.
+    each: Bytes,
+    /// Of each disk, whether it has failed.
+    failed: Vec<bool>,
+    /// Number of hot spares, behind the disks.
+    spares: usize,
+    rebuild: RebuildSpec,
+    /// Whether rebuilds go to the distributed spare.
+    distributed: bool,
+    /// Whether the disks are copies of one part, which nothing else uses.
+    copies: bool,
+    /// How many of the nodes that it uses after its devices are paths to them, and then controllers.
+    paths: usize,
+    controllers: usize,
+    access: Access,
+    cache: Option<cache::CachePlan>,
+}
+
+/// An array in a simulation.
+pub struct Array<'m> {
+    context: &'m NodeContext<'m>,
+    plan: &'m ArrayPlan,
+    /// Held from the split to the merge, where requests do not overlap.
+    lockstep: Option<Resource<'m>>,
+    /// Offsets of parity that are being changed.
+    stripes: Box<Locks<'m>>,
+    /// The disks, and hot spares behind them.
+    devices: &'m [Edge<'m>],
+    members: Box<Members<'m>>,
+    bay: Rc<Bay<'m>>,
+    /// What stands between hosts and the layout: controllers, a cache.
+    front: Option<Box<Front<'m>>>,
+    /// Of each column of a mirror, the copy that the next read may begin its choice with.
+    turns: Vec<Cell<u64>>,
+    /// Has each device do its part.
+    parts: WorkerPool<'m, Job, Breakdown>,
+    /// Groups of jobs so far.
+    tickets: Cell<u64>,
+    /// Requests in flight.
+    hosts: Cell<u64>,
+    rebuild: Box<Rebuild<'m>>,
+    counts: Counts,
+}
+
+/// Requests and accesses to disks, for the meters of redundant levels.
+#[derive(Default)]
+struct Counts {
+    requests: Cell<u64>,
+    accesses: Cell<u64>,
+    writes: Cell<u64>,
+    full_stripes: Cell<u64>,
+}
+
+impl Plan for ArrayPlan {
+    type Component<'m> = Array<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Array<'m> {
+        let sim = context.shared.sim;
+        let (devices, others) = uses.split_at(uses.len() - self.paths - self.controllers);
+        let (paths, controllers) = others.split_at(self.paths);
+        let columns = match &self.layout {
+            Layout::Mirrored(mirror) => mirror.columns.disks,
+            _ => 0,
+        };
+        let active = self.access.active(controllers.len());
+        let way = |path| BackendPath::of(path, controllers, active, devices.len());
+        let ways: Vec<BackendPath> = match paths {
+            [] => vec![way(None)],
+            paths => paths.iter().map(|path| way(Some(path))).collect(),
+        };
+        let front = Front::new(self, context, ways[0], controllers);
+        let bay = Rc::new(Bay::new(sim, devices, ways, columns > 0));
+        let of_parts = Rc::clone(&bay);
+        Array {
+            lockstep: (self.queueing == Queueing::SplitMerge).then(|| Resource::fcfs(sim, 1)),
+            stripes: Box::new(Locks::new(sim, self.layout.unit())),
+            plan: self,
+            devices,
+            members: Box::new(Members::new(&self.layout, self.each, devices, self.distributed)),
+            bay,
+            front,
+            turns: (0..columns).map(|_| Cell::default()).collect(),
+            parts: WorkerPool::new(sim, move |job| bay::do_job(Rc::clone(&of_parts), job)),
+            tickets: Cell::new(0),
+            hosts: Cell::new(0),
+            rebuild: Box::new(Rebuild::new(sim, self.rebuild)),
+            counts: Counts::default(),
+            context,
+        }
+    }
+}
+
+impl<'m> Array<'m> {
+    /// Each disk that has a part in a request to a striped array, and the part.
+    #[inline]
+    fn split(
+        &self,
+        stripes: Stripes,
+        request: &Request<Block>,
+    ) -> impl Iterator<Item = (usize, Request<Block>)> + use<> {
+        let request = *request;
+        stripes.parts(request.work).map(move |(disk, part)| (disk, request.with(part)))
+    }
+
+    /// Has each disk do its part without events; charges what the last to end took.
+    fn pass_disks(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let Layout::Striped(stripes) = self.plan.layout else {
+            unreachable!("only a striped array says that it is in order")
+        };
+        let now = breakdown.until();
+        let passes = self.split(stripes, request).map(|(disk, part)| {
+            let mut breakdown = Breakdown::from(now);
+            self.devices[disk].pass(&part, &mut breakdown);
+            breakdown
+        });
+        let slowest = passes.max_by_key(Breakdown::until);
+        breakdown.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
+    }
+}
+
+impl Counts {
+    fn count_write(&self, full: bool) {
+        self.writes.set(self.writes.get() + 1);
+        self.full_stripes.set(self.full_stripes.get() + u64::from(full));
+    }
+}
+
+impl Probe for Array<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        if let Some(lockstep) = &self.lockstep {
+            return Some(Activity::of(1, &lockstep.usage(), now));
+        }
+        let used = self.stripes.usage(now);
+        // Where nobody ever waited, locks are nothing to show.
+        let waited = used.waits.waits.max() > Nanos::ZERO || used.waits.queue.value() > 0;
+        waited.then(|| Activity::of_locks(&used, now))
+    }
+
+    fn balance(&self) -> Option<Balance> {
+        self.front.as_ref()?.balance()
+    }
+
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let counts = &self.counts;
+        if !matches!(self.plan.layout, Layout::Striped(_)) {
+            put("accesses_per_request", Meter::Share(counts.accesses.get(), counts.requests.get()));
+        }
+        if matches!(self.plan.layout, Layout::Parity(_)) {
+            put("full_stripe_writes", Meter::Share(counts.full_stripes.get(), counts.writes.get()));
+        }
+        if let Some(front) = &self.front {
+            front.meters(now, put);
+        }
+        let (rebuilt, left, lost) =
+            (self.rebuild.units.get(), self.members.to_rebuild(), self.members.lost());
+        if rebuilt > 0 || lost > 0 {
+            put("rebuild_progress", Meter::Share(rebuilt, rebuilt + left));
+            put("rebuild_s", Meter::Share(self.rebuild.took(now).0, 1_000_000_000));
+            put("lost_stripes", Meter::Count(lost));
+        }
+    }
+
+    fn state(&self) -> Option<&'static str> {
+        let rebuilds = self.rebuild.is_running();
+        match (self.members.lost(), self.members.degraded()) {
+            (1.., _) => Some("lost data"),
+            (_, 1..) if !self.members.have_all() => Some("unavailable"),
+            (_, _) if rebuilds => Some("rebuilding"),
+            (_, 1..) => Some("degraded"),
+            _ => None,
+        }
+    }
+}
+
+impl<'m> Array<'m> {
+    /// What stands before it. Only that asks.
+    fn front(&'m self) -> &'m Front<'m> {
+        self.front.as_ref().expect("a cache stands before its array")
+    }
+
+    /// Has the disks do what is asked, past controllers and cache.
+    async fn serve_by_disks(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let _turn = match &self.lockstep {
+            Some(lockstep) => Some(lockstep.acquire(()).await),
+            None => None,
+        };
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
+        // Parts come after everything that is due, as requests do.
+        self.context.shared.sim.settled().await;
+        let Layout::Striped(stripes) = self.plan.layout else {
+            self.hosts.set(self.hosts.get() + 1);
+            self.serve_parts(request, breakdown).await;
+            self.hosts.set(self.hosts.get() - 1);
+            if self.hosts.get() == 0 {
+                self.rebuild.hosts_are_idle();
+            }
+            return;
+        };
+        let ticket = self.tickets.replace(self.tickets.get() + 1);
+        let jobs = self.split(stripes, request).map(|(device, request)| Job { device, request, ticket });
+        let slowest = self.parts.all(jobs).await;
+        breakdown.follow(&slowest.expect("a request needs at least one byte, so at least one part"));
+        if !self.bay.take_lost(ticket).is_empty() {
+            breakdown.fail();
+        }
+    }
+}
+
+impl<'m> Component<'m> for Array<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        match &self.front {
+            Some(front) => front.serve(self, request, breakdown).await,
+            None => self.serve_by_disks(request, breakdown).await,
+        }
+    }
+
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let Some(lockstep) = &self.lockstep else { return self.pass_disks(request, breakdown) };
+        lockstep.pass(breakdown.until(), |start| {
+            breakdown.charge(self.context.id, TimeKind::Waiting, start);
+            self.pass_disks(request, breakdown);
+            breakdown.until()
+        });
+    }
+
+    fn notice(&'m self, edge: usize, change: Change) {
+        // A path that fails or returns changes no disk.
+        if edge >= self.devices.len() {
+            return;
+        }
+        if self.members.notice(edge, change) {
+            self.context.shared.note(self.context.id, Event::LosesData(self.members.lost()));
+        }
+        self.members.settle();
+        if !matches!(self.plan.layout, Layout::Striped(_)) {
+            self.start_rebuild();
+        }
+    }
+
+    fn begin(&'m self) {
+        for (disk, _) in self.plan.failed.iter().enumerate().filter(|(_, failed)| **failed) {
+            self.devices[disk].begin_failed();
+            self.notice(disk, Change::Fails);
+        }
+    }
+}

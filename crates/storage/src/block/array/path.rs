@@ -1,0 +1,145 @@
+//! The way between an array and its disks.
+
+use headrace_units::Nanos;
+use headrace_work::{Block, Breakdown, Op, Request};
+
+use crate::block::controller::Controller;
+use crate::core::context::Edge;
+use crate::core::path_transfer::{Part, PathTransfer, Phase};
+use crate::fabric::channel::Sender;
+
+/// What commands and data go by between an array and its disks: a controller, if there are any, and then a path, if there is
+/// one.
+#[derive(Clone, Copy)]
+pub struct BackendPath<'m> {
+    path: Option<Path<'m>>,
+    controllers: &'m [Edge<'m>],
+    /// How many of the controllers requests come to while all work.
+    active: usize,
+}
+
+/// What the array sends its requests and data by.
+#[derive(Clone, Copy)]
+struct Path<'m> {
+    edge: &'m Edge<'m>,
+    /// The port of the array's controller; those of its disks follow. None on a link, which carries data alone.
+    controller: Option<u32>,
+}
+
+impl<'m> BackendPath<'m> {
+    /// Connects an array with this number of disks to what it names in `via` and `controllers`.
+    pub(super) fn of(
+        path: Option<&'m Edge<'m>>,
+        controllers: &'m [Edge<'m>],
+        active: usize,
+        disks: usize,
+    ) -> Self {
+        let path = path.map(|edge| Path { edge, controller: edge.attach(1 + disks as u32) });
+        Self { path, controllers, active }
+    }
+
+    /// Whether commands and data take no time on it.
+    pub(super) fn is_free(self) -> bool {
+        self.path.is_none() && self.controllers.is_empty()
+    }
+
+    /// The most data that crosses it at once; none where all of a request does.
+    pub fn piece(self) -> Option<u64> {
+        self.controllers.first()?.controller().map(Controller::piece)
+    }
+
+    /// Whether its path works, where it has one.
+    pub(super) fn is_up(self) -> bool {
+        self.path.is_none_or(|path| path.edge.is_up())
+    }
+
+    /// How often its path failed.
+    pub(super) fn failures(self) -> u32 {
+        self.path.map_or(0, |path| path.edge.failures())
+    }
+
+    /// The controller that does what belongs to a request. Of two that are both active, half of the requests belong to each; where one
+    /// is down, the other does all.
+    pub(super) fn controller<W>(self, request: &Request<W>) -> Option<&'m Edge<'m>> {
+        let own = self.controllers.get((request.root % self.active.max(1) as u64) as usize)?;
+        let other = || self.controllers.iter().find(|controller| controller.is_up());
+        Some(if own.is_up() { own } else { other().unwrap_or(own) })
+    }
+
+    /// Carries one phase of what a disk is asked: a command and the data of a write, or the data of a read and its status.
+    pub async fn cross(self, phase: Phase, disk: usize, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if phase == Phase::Request {
+            self.command(request, breakdown).await;
+        }
+        self.carry(phase, Part::All, disk, request, breakdown).await;
+    }
+
+    /// A controller handles the command to a disk.
+    pub async fn command(self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if let Some(controller) = self.controller(request).and_then(Edge::controller) {
+            controller.command(request, breakdown).await;
+        }
+    }
+
+    /// Messages of one side cross, apart from the data.
+    pub async fn tell(
+        self,
+        phase: Phase,
+        sender: Sender,
+        disk: usize,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
+        if let Some(path) = self.path.filter(|path| path.controller.is_some()) {
+            path.cross(phase, Part::Messages(sender), disk, request, breakdown).await;
+        }
+    }
+
+    /// Carries the data of one phase, or a piece of it.
+    pub async fn carry(
+        self,
+        phase: Phase,
+        part: Part,
+        disk: usize,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
+        if phase.has_data(request.work.op) && request.work.op == Op::Write {
+            self.over_bus(request, breakdown).await;
+        }
+        if let Some(path) = self.path {
+            path.cross(phase, part, disk, request, breakdown).await;
+        }
+        if phase.has_data(request.work.op) && request.work.op == Op::Read {
+            self.over_bus(request, breakdown).await;
+        }
+    }
+
+    async fn over_bus(self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        if let Some(controller) = self.controller(request).and_then(Edge::controller) {
+            controller.cross(request.work.bytes, request, breakdown).await;
+        }
+    }
+}
+
+impl Path<'_> {
+    async fn cross(
+        self,
+        phase: Phase,
+        part: Part,
+        disk: usize,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) {
+        match self.controller {
+            Some(controller) => {
+                let target = controller + 1 + disk as u32;
+                let (block, initiator) = (request.work, controller);
+                let path_transfer = PathTransfer { block, phase, part, initiator, target, tail: Nanos::ZERO };
+                self.edge.carry(&request.with(path_transfer), breakdown).await;
+            }
+            None if phase.has_data(request.work.op) => self.edge.serve(request, breakdown).await,
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Rebuilding: what a disk has lost or missed is computed from the others and written, chunk by chunk, while hosts go on.
+
+use std::cell::Cell;
+
+use headrace_kernel::Round;
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Block, Breakdown, Cause, Op, Request};
+
+use super::Array;
+use super::layout::{Parts, Units, add};
+use super::recovery::{Precedence, RebuildSpec};
+use crate::core::health::Event;
+
+/// Chunks in progress at a time: one is read while the other is written.
+const WORKERS: u32 = 2;
+
+/// A rebuild, and what is recorded of it.
+pub(super) struct Rebuild<'m> {
+    spec: RebuildSpec,
+    workers: Cell<u32>,
+    /// The stripe to go on with.
+    cursor: Cell<u64>,
+    /// Whether something was rebuilt, or could be, since the cursor last stood at the first stripe.
+    progressed: Cell<bool>,
+    /// When it began; none while it does not run.
+    began: Cell<Option<Nanos>>,
+    /// Before this instant the next chunk would exceed the rate.
+    not_before: Cell<Nanos>,
+    chunks: Cell<u64>,
+    /// Ends when no request of a host is left in flight.
+    idle: Round<'m>,
+    /// Units rebuilt.
+    pub units: Cell<u64>,
+    /// The time it took, without the one in progress.
+    took: Cell<Nanos>,
+}
+
+impl<'m> Rebuild<'m> {
+    pub fn new(sim: &'m headrace_kernel::Sim<'m>, spec: RebuildSpec) -> Self {
+        Self {
+            spec,
+            workers: Cell::new(0),
+            cursor: Cell::new(0),
+            progressed: Cell::new(false),
+            began: Cell::new(None),
+            not_before: Cell::default(),
+            chunks: Cell::new(0),
+            idle: Round::new(sim),
+            units: Cell::new(0),
+            took: Cell::default(),
+        }
+    }
+
+    /// No request of a host is in flight any more.
+    pub fn hosts_are_idle(&self) {
+        if self.workers.get() > 0 {
+            self.idle.end();
+        }
+    }
+
+    /// How long rebuilds took so far.
+    pub fn took(&self, now: Nanos) -> Nanos {
+        self.took.get() + self.began.get().map_or(Nanos::ZERO, |began| now - began)
+    }
+
+    /// Whether one is in progress.
+    pub fn is_running(&self) -> bool {
+        self.began.get().is_some()
+    }
+}
+
+/// What is to be done of a chunk.
+#[derive(Default)]
+struct Work {
+    reads: Parts,
+    writes: Parts,
+    /// Bytes that lost units are computed from.
+    computed: u64,
+    /// The units: disk, stripe, and the device that gets it.
+    units: Vec<(usize, u64, usize)>,
+}
+
+impl<'m> Array<'m> {
+    /// Has what can be rebuilt now be rebuilt.
+    pub(super) fn start_rebuild(&'m self) {
+        self.rebuild.progressed.set(true);
+        if self.rebuild.workers.get() > 0 || self.members.next_to_rebuild(0).is_none() {
+            return;
+        }
+        self.rebuild.cursor.set(0);
+        self.rebuild.workers.set(WORKERS);
+        (0..WORKERS).for_each(|_| self.context.shared.sim.spawn(self.rebuild_chunks()));
+    }
+
+    async fn rebuild_chunks(&'m self) {
+        while let Some((from, to)) = self.next_chunk() {
+            self.give_way(to - from).await;
+            self.rebuild_chunk(from, to).await;
+        }
+        self.rebuild.workers.set(self.rebuild.workers.get() - 1);
+        if self.rebuild.workers.get() == 0 {
+            self.end_rebuild();
+        }
+    }
+
+    fn end_rebuild(&'m self) {
+        self.members.settle();
+        if let Some(began) = self.rebuild.began.take() {
+            self.rebuild.took.set(self.rebuild.took.get() + (self.context.shared.sim.now() - began));
+            self.context.shared.note(self.context.id, Event::RebuildEnds);
+        }
+    }
+
+    /// The stripes to look at next; none where nothing can be rebuilt now.
+    fn next_chunk(&self) -> Option<(u64, u64)> {
+        let Rebuild { cursor, progressed, .. } = &*self.rebuild;
+        let next = self.members.next_to_rebuild(cursor.get());
+        let again = || self.members.next_to_rebuild(0).filter(|_| progressed.replace(false));
+        let from = next.or_else(again)?;
+        let to = (from + self.chunk_stripes()).min(self.members.stripes());
+        cursor.set(to);
+        Some((from, to))
+    }
+
+    /// As many stripes as have a chunk's bytes of one disk, about.
+    fn chunk_stripes(&self) -> u64 {
+        let layout = &self.plan.layout;
+        (self.rebuild.spec.chunk.0 / layout.unit()).max(1) * layout.disks().div_ceil(layout.width())
+    }
+
+    /// Waits until the rate allows for a chunk and, where hosts go first, until they leave room for it.
+    async fn give_way(&'m self, stripes: u64) {
+        let (sim, rebuild) = (self.context.shared.sim, &self.rebuild);
+        while sim.now() < rebuild.not_before.get() {
+            sim.until(rebuild.not_before.get()).await;
+        }
+        if rebuild.spec.priority == Precedence::Equal {
+            return;
+        }
+        let bytes = Bytes(stripes * self.plan.layout.unit());
+        let latest = sim.now() + rebuild.spec.at_least.time_for(bytes);
+        while self.hosts.get() > 0 && sim.now() < latest {
+            sim.within(latest, rebuild.idle.wait()).await;
+        }
+    }
+
+    async fn rebuild_chunk(&'m self, from: u64, to: u64) {
+        let (sim, unit) = (self.context.shared.sim, self.plan.layout.unit());
+        let _held = self.stripes.lock(from * unit, to * unit).await;
+        let work = self.work(from, to);
+        if work.units.is_empty() {
+            return;
+        }
+        if self.rebuild.began.get().is_none() {
+            self.rebuild.began.set(Some(sim.now()));
+            self.context.shared.note(self.context.id, Event::RebuildBegins);
+        }
+        if let Some(rate) = self.rebuild.spec.rate {
+            let span = rate.time_for(Bytes(work.units.len() as u64 * unit));
+            self.rebuild.not_before.set(sim.now().max(self.rebuild.not_before.get()) + span);
+        }
+        if self.have_rebuilt(work.reads, 0).await
+            && self.computed(work.computed).await
+            && self.have_rebuilt(work.writes, 1).await
+        {
+            work.units.iter().for_each(|&(disk, stripe, device)| self.members.rebuilt(disk, stripe, device));
+            self.rebuild.units.set(self.rebuild.units.get() + work.units.len() as u64);
+            self.rebuild.progressed.set(true);
+        }
+    }
+
+    /// What is to be read and written for the stripes `from` to before `to`, as far as it can be now.
+    fn work(&self, from: u64, to: u64) -> Work {
+        let (mut work, unit, layout) = (Work::default(), self.plan.layout.unit(), &self.plan.layout);
+        for stripe in from..to {
+            let mut known = false;
+            for (disk, row, device) in self.members.units_to_rebuild(stripe) {
+                let copy = self.members.device(stripe, disk, row).map(|device| vec![(device, row)]);
+                let copied = copy.is_some();
+                let Some(sources) = copy.or_else(|| layout.sources(stripe, disk, &*self.members)) else {
+                    continue;
+                };
+                // What was read for one unit of parity gives the others too.
+                let redundant = known && !copied;
+                if !redundant && !copied && layout.computes() {
+                    work.computed += sources.len() as u64 * unit;
+                }
+                for (source, row) in sources.into_iter().filter(|_| !redundant) {
+                    add(&mut work.reads, source, Op::Read, row * unit, unit);
+                }
+                known |= !copied && layout.computes();
+                add(&mut work.writes, device, Op::Write, row * unit, unit);
+                work.units.push((disk, stripe, device));
+            }
+        }
+        work
+    }
+
+    /// Has a controller compute lost units from this number of bytes; gives whether it did.
+    async fn computed(&'m self, bytes: u64) -> bool {
+        let mut breakdown = Breakdown::from(self.context.shared.sim.now());
+        self.compute(bytes, &self.ask_of_rebuild(self.rebuild.chunks.get()), &mut breakdown).await;
+        !breakdown.has_failed()
+    }
+
+    /// Has the devices do accesses for the rebuild; gives whether all were done.
+    async fn have_rebuilt(&'m self, parts: Parts, phase: u64) -> bool {
+        let chunk = self.rebuild.chunks.replace(self.rebuild.chunks.get() + 1);
+        let mut breakdown = Breakdown::from(self.context.shared.sim.now());
+        self.have_done(parts, &self.ask_of_rebuild(chunk), phase, &mut breakdown).await.is_empty()
+    }
+
+    fn ask_of_rebuild(&self, chunk: u64) -> Request<Block> {
+        let key = self.context.stream("rebuild").key(chunk);
+        let block = Block { op: Op::Read, address: 0, bytes: 0 };
+        let mut request = Request::new(key, block).because(Cause::Rebuild);
+        if self.rebuild.spec.priority == Precedence::ForegroundFirst {
+            request.priority = u8::MAX;
+        }
+        request
+    }
+}

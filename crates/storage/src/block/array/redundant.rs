@@ -1,0 +1,169 @@
+//! What a request to a mirrored array, or one with parity, asks of its disks: the accesses of its layout, counted over all places at
+//! which a request may begin.
+
+use std::collections::BTreeMap;
+
+use headrace_work::{Block, Op};
+
+use super::demand::{Parts, Pattern, alike_together, distribution_of, last_of, part_demands};
+use super::{Accesses, ArrayPlan, Layout, Mirror, Queueing};
+use crate::core::graph::View;
+use crate::core::theory::{Demand, Load, Server};
+use headrace_analytic::Distribution;
+
+/// Places at which requests begin, at most: beyond it, some evenly spread stand for all.
+const MOST_PLACES: u64 = 4096;
+
+/// Accesses that are alike: (whether they write, bytes).
+type Alike = (bool, u64);
+
+/// The accesses of one phase, alike ones together, and how many.
+type Phase = BTreeMap<Alike, u32>;
+
+/// What is counted over all places.
+#[derive(Default)]
+struct Counted {
+    /// The accesses that come to each disk.
+    disks: Vec<Parts>,
+    /// How probable each phase is that has several accesses, of a request.
+    joins: BTreeMap<Phase, f64>,
+    accesses: f64,
+    phases: f64,
+}
+
+impl ArrayPlan {
+    /// What it asks of its disks, and which accesses these are.
+    pub(super) fn redundant(&self, view: View, load: &Load) -> Result<(Vec<Demand>, Vec<Pattern>), String> {
+        let name = view.path();
+        if self.queueing == Queueing::SplitMerge {
+            return Err(format!("requests to a redundant array overlap: those to `{name}` do not"));
+        }
+        if !load.uniform {
+            return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
+        }
+        let disks: Vec<View> = view.uses().take(self.layout.disks() as usize).collect();
+        let mut all = Counted { disks: vec![Parts::new(); disks.len()], ..Counted::default() };
+        let mut patterns = Vec::new();
+        for &(p, op, bytes) in &load.kinds {
+            let (accesses, computed) = self.count(p, (op, bytes), load, view.capacity().0, &mut all);
+            patterns.push(Pattern { p, accesses, computed });
+        }
+        let beside = all.accesses / all.phases;
+        let mut demands = Vec::new();
+        for (disk, parts) in disks.iter().zip(all.disks) {
+            demands.extend(part_demands(*disk, load, &alike_together(parts), beside)?);
+        }
+        for (phase, p) in &all.joins {
+            demands.push(join(view, disks[0], load, phase)?.times(*p, 1.0));
+        }
+        if let (Some(fails), Some(first)) = (self.fails(name, load), demands.first_mut()) {
+            first.fails.get_or_insert(fails);
+        }
+        Ok((demands, patterns))
+    }
+
+    /// Which assumption fails: writes wait for each other's parity, and reads that are shared out among copies come to each more regularly
+    /// than at random.
+    fn fails(&self, name: &str, load: &Load) -> Option<String> {
+        let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
+        match self.layout {
+            Layout::Parity(_) if load.writes() => Some(format!(
+                "no request waits for another's stripe: writes that change the same parity of `{name}` do"
+            )),
+            Layout::Mirrored(_) if reads => Some(format!(
+                "requests come to each copy at random: reads of `{name}` are shared out among copies, and wait less"
+            )),
+            _ => None,
+        }
+    }
+
+    /// Counts the accesses of one kind of request, over the places at which it may begin and the copies whose turn it may be. Gives them,
+    /// by their mean numbers, and how many bytes parity or lost data is computed from, by their probabilities.
+    fn count(
+        &self,
+        p: f64,
+        (op, bytes): (Op, u64),
+        load: &Load,
+        capacity: u64,
+        all: &mut Counted,
+    ) -> (Parts, BTreeMap<u64, f64>) {
+        let (contexts, align) = (self.contexts(bytes, load, capacity), load.align.0.max(1));
+        let some = contexts.min(MOST_PLACES);
+        let turns = match (&self.layout, op) {
+            (Layout::Mirrored(mirror), Op::Read) => mirror.copies,
+            _ => 1,
+        };
+        let share = 1.0 / (some * turns) as f64;
+        let (mut found, mut computing) = (Parts::new(), BTreeMap::new());
+        for (nth, turn) in (0..some).flat_map(|nth| (0..turns).map(move |turn| (nth, turn))) {
+            let address = nth * contexts / some * align;
+            let Accesses { first, then, computed, .. } = self.accesses(Block { op, address, bytes }, turn);
+            *computing.entry(computed).or_default() += share;
+            for phase in [first, then].into_iter().filter(|phase| !phase.is_empty()) {
+                let mut alike = Phase::new();
+                for (disk, block) in &phase {
+                    all.disks[*disk].push((p * share, block.op, block.bytes));
+                    found.push((share, block.op, block.bytes));
+                    *alike.entry((block.op == Op::Write, block.bytes)).or_default() += 1;
+                }
+                all.accesses += p * share * phase.len() as f64;
+                all.phases += p * share;
+                if phase.len() > 1 {
+                    *all.joins.entry(alike).or_default() += p * share;
+                }
+            }
+        }
+        (alike_together(found), computing)
+    }
+
+    /// Number of places at which a request may begin that differ: addresses are multiples of `align`, and what lies where repeats.
+    fn contexts(&self, bytes: u64, load: &Load, capacity: u64) -> u64 {
+        let align = load.align.0.max(1);
+        let period = self.layout.stripe_bytes().saturating_mul(self.layout.disks());
+        (capacity.saturating_sub(bytes) / align + 1).min(period / gcd(period, align))
+    }
+
+    /// The accesses of one request; a mirror reads from each of its copies in turn.
+    fn accesses(&self, request: Block, turn: u64) -> Accesses {
+        let failed = self.failed.as_slice();
+        let at_once = |then| Accesses { then, ..Accesses::default() };
+        let of_mirror = |mirror: &Mirror| {
+            mirror.read(request, |column, _| {
+                let holders: Vec<usize> = mirror.holders(column, 0, failed).map(|(_, disk)| disk).collect();
+                holders[(turn % holders.len() as u64) as usize]
+            })
+        };
+        let accesses = match (&self.layout, request.op) {
+            (Layout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
+            (Layout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, failed),
+            (Layout::Mirrored(mirror), Op::Read) => Some(at_once(of_mirror(mirror))),
+            (Layout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, failed),
+            (Layout::Parity(parity), Op::Read) => parity.read(request, failed),
+        };
+        accesses.expect("an array that loses data is refused")
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What waiting for the last access of a phase adds to the mean one.
+fn join(view: View, disk: View, load: &Load, phase: &Phase) -> Result<Demand, String> {
+    let op = |writes: bool| if writes { Op::Write } else { Op::Read };
+    let distribution = |(&(writes, bytes), &many): (&Alike, &u32)| {
+        Ok((many, distribution_of(disk, load, op(writes), bytes)?))
+    };
+    let distributions = phase.iter().map(distribution).collect::<Result<Vec<_>, String>>()?;
+    let branches: u32 = distributions.iter().map(|(many, _)| many).sum();
+    let mean =
+        distributions.iter().map(|(many, distribution)| f64::from(*many) * distribution.mean()).sum::<f64>()
+            / f64::from(branches);
+    let more = (last_of(&distributions) - mean).max(0.0);
+    let part = distributions
+        .into_iter()
+        .max_by(|a, b| a.1.mean().total_cmp(&b.1.mean()))
+        .expect("a phase has accesses")
+        .1;
+    Ok(Demand::one(view.id(), Server::Join { branches, part }, Distribution::Fixed(more)))
+}

@@ -1,0 +1,248 @@
+//! The written data in a drive's cache that is not on the platter yet.
+
+use headrace_units::Nanos;
+use headrace_work::{Block, Op};
+
+use super::spec::{AliceReading, CacheSpec, Writes};
+use super::writers::Writers;
+use crate::block::disk::actuator::Actuator;
+use crate::block::disk::background::{Background, Ledger};
+use crate::block::disk::layout::{SECTOR, Span};
+use crate::block::disk::platter::Platter;
+use crate::block::disk::schedule::{Chooser, Waiting};
+
+/// A write-back buffer.
+#[derive(Clone, Debug)]
+pub struct WriteBuffer {
+    /// How many sectors may be here, how many of them come at once, and how many writes there may be.
+    room: u64,
+    piece: u64,
+    most: usize,
+    /// In the order in which they came.
+    dirty: Vec<Waiting>,
+    drain: Chooser,
+    leaving: Leaving,
+    ledger: Ledger,
+    reading: AliceReading,
+    writers: Writers,
+}
+
+/// How a write that comes over a controller's bus is taken in.
+#[derive(Clone, Copy, Debug)]
+pub struct Intake {
+    /// How many sectors move once there is room for them.
+    pub load: u64,
+    /// How many there may be in the cache with them.
+    pub room: u64,
+    /// Whether sectors go to the platter only when the load has come.
+    pub whole: bool,
+    /// Whether the write is reported when it is on the platter.
+    pub late: bool,
+}
+
+/// Sectors on their way to the platter: they take up room until they are there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Leaving {
+    sectors: u64,
+    /// One more than the last of them.
+    end: u64,
+    until: f64,
+}
+
+impl WriteBuffer {
+    /// The buffer of a cache that answers writes before they are on the platter; none for others.
+    pub fn new(spec: Option<&CacheSpec>) -> Option<Self> {
+        let spec = spec.filter(|cache| cache.writes == Writes::Back)?;
+        let segment = spec.segment_size.0 / SECTOR;
+        let room = spec.write_room.map_or(segment, |room| room.0 / SECTOR).max(1);
+        Some(Self {
+            room,
+            piece: segment.clamp(1, room),
+            most: spec.writes_held.map_or(usize::MAX, |most| most as usize),
+            dirty: Vec::new(),
+            drain: Chooser::new(spec.drain, None),
+            leaving: Leaving::default(),
+            ledger: Ledger::default(),
+            reading: spec.alice_reading,
+            writers: Writers::default(),
+        })
+    }
+
+    /// How to take in a write over a controller's bus, of which at most `piece` sectors come at once.
+    pub fn intake(&mut self, write: Span, piece: u64) -> Intake {
+        let AliceReading { reserves_commands, starts_with_all, reports_large_late, keeps_stream_segments } =
+            self.reading;
+        let streams = if keeps_stream_segments { self.writers.note(write) } else { 1 };
+        // As many segments of other streams as leave something for this one.
+        let kept = (streams - 1).min((self.room - 1) / write.sectors());
+        let segment = self.room - kept * write.sectors();
+        let load = if reserves_commands { write.sectors().min(segment) } else { piece.min(segment) };
+        Intake {
+            load,
+            room: segment,
+            whole: starts_with_all,
+            late: reports_large_late && write.sectors() >= segment,
+        }
+    }
+
+    /// When all that is here is on the platter, from `time` on.
+    pub fn drained_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64) -> f64 {
+        while !self.dirty.is_empty() && self.destage(actuator, platter, f64::INFINITY) {}
+        time.max(self.leaving.until)
+    }
+
+    /// How many sectors it takes at once.
+    pub fn piece(&self) -> u64 {
+        self.piece
+    }
+
+    /// Takes in sectors that came at `time`; together with those that they follow, if these are still here.
+    pub fn hold(&mut self, platter: &Platter, span: Span, time: f64) {
+        let (address, bytes) = (span.first * SECTOR, span.sectors() * SECTOR);
+        if let Some(before) = self.followed(address) {
+            self.dirty[before].block.bytes += bytes;
+            return;
+        }
+        let block = Block { op: Op::Write, address, bytes };
+        self.dirty.push(Waiting { block, since: Nanos(time as u64), track: platter.track_of(span.first) });
+    }
+
+    /// Destages whatever the arm comes to before `until`. Returns whether it came to anything.
+    #[inline]
+    pub fn destage_until(&mut self, actuator: &mut Actuator, platter: &Platter, until: f64) -> bool {
+        let begun = self.ledger.begun();
+        while !self.dirty.is_empty() && self.destage(actuator, platter, until) {}
+        self.ledger.begun() > begun
+    }
+
+    /// Brings one write to the platter, if that begins before `until`.
+    fn destage(&mut self, actuator: &mut Actuator, platter: &Platter, until: f64) -> bool {
+        let Some(at) = self.next_destage(actuator).filter(|at| *at < until) else { return false };
+        let mut drain = self.drain;
+        let Some(chosen) = self.choose(&mut drain, actuator, platter, at) else { return false };
+        self.drain = drain;
+        let span = Span::of(&self.dirty.remove(chosen).block);
+        let follows = self.leaving.sectors > 0
+            && self.leaving.end == span.first
+            && self.leaving.until == actuator.last_access();
+        let end = actuator.access(platter, at, span, Op::Write).end;
+        self.leaving = Leaving { sectors: span.sectors(), end: span.end, until: end };
+        if follows {
+            self.ledger.destage_more(at, platter.pass_ns(span.first, span.sectors()).min(end - at));
+        } else {
+            self.ledger.destage(at, end);
+        }
+        true
+    }
+
+    /// When the arm turns to the next write, if no command comes before.
+    #[inline]
+    fn next_destage(&self, actuator: &Actuator) -> Option<f64> {
+        self.dirty.first().map(|oldest| actuator.free_at().max(oldest.since.0 as f64))
+    }
+
+    /// Which of the writes that are here at `at` goes to the platter next.
+    fn choose(&self, drain: &mut Chooser, actuator: &Actuator, platter: &Platter, at: f64) -> Option<usize> {
+        let held = &self.dirty[..self.dirty.partition_point(|write| write.since.0 as f64 <= at)];
+        let positioning = |write: &Waiting| positioning_ns(write, actuator, platter, at);
+        (!held.is_empty()).then(|| drain.next(held, actuator.track(), Nanos(at as u64), positioning))
+    }
+
+    /// How long from `now` until there is room for a write, by an estimate: where there is none, until the next write is under
+    /// the head.
+    pub fn until_room_ns(&self, actuator: &Actuator, platter: &Platter, now: f64, span: Span) -> f64 {
+        let begin = Span { end: span.end.min(span.first + self.room), ..span };
+        if self.has_room(now, begin) {
+            return 0.0;
+        }
+        let begin = now.max(actuator.free_at());
+        let next = self.choose(&mut { self.drain }, actuator, platter, begin);
+        let positioning = |at: usize| positioning_ns(&self.dirty[at], actuator, platter, begin);
+        begin - now + next.map_or(0.0, positioning)
+    }
+
+    /// When there is room for `span`, from `time` on: it waits for older writes to reach the platter.
+    pub fn room_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64, span: Span) -> f64 {
+        self.room_within(self.room, actuator, platter, time, span)
+    }
+
+    /// The same where no more than `component` sectors may be here.
+    pub fn room_within(
+        &mut self,
+        room: u64,
+        actuator: &mut Actuator,
+        platter: &Platter,
+        time: f64,
+        span: Span,
+    ) -> f64 {
+        let mut time = time;
+        while !self.fits(room, time, span) {
+            if self.leaving.until <= time && !self.destage(actuator, platter, f64::INFINITY) {
+                return time;
+            }
+            time = time.max(self.leaving.until);
+        }
+        time
+    }
+
+    /// Whether there is room for `span` at `time`.
+    pub fn has_room(&self, time: f64, span: Span) -> bool {
+        self.fits(self.room, time, span)
+    }
+
+    fn fits(&self, room: u64, time: f64, span: Span) -> bool {
+        let (writes, leaving) = if self.leaving.until > time { (1, self.leaving.sectors) } else { (0, 0) };
+        let held: u64 = leaving + self.dirty.iter().map(|write| write.block.bytes / SECTOR).sum::<u64>();
+        let one_more = self.dirty.len() + writes < self.most || self.continues(time, span.first);
+        one_more && held + span.sectors() <= room
+    }
+
+    /// Whether a write to `first` joins one that is here, or the one that is on its way to the platter.
+    fn continues(&self, time: f64, first: u64) -> bool {
+        let leaving = self.leaving.until > time && self.leaving.end == first;
+        leaving || self.followed(first * SECTOR).is_some()
+    }
+
+    /// The write here that ends where `address` begins. The newest are looked at first: a stream goes on where it was.
+    #[inline]
+    fn followed(&self, address: u64) -> Option<usize> {
+        self.dirty.iter().rposition(|write| write.block.end() == address)
+    }
+
+    /// The drive begins to serve a command.
+    #[inline]
+    pub fn begin_service(&mut self, now: Nanos) {
+        self.ledger.serve(now.0);
+    }
+
+    /// It is ready for the next.
+    #[inline]
+    pub fn end_service(&mut self, now: Nanos) {
+        self.ledger.end_service(now.0);
+    }
+
+    /// How many write-backs have begun.
+    pub fn destaged(&self) -> u64 {
+        self.ledger.begun()
+    }
+
+    /// Background work up to `now`, by which the arm has done what it does by itself.
+    pub fn destaged_until(&self, now: u64) -> Background {
+        self.ledger.until(now)
+    }
+
+    /// Background work up to `now`, with what the arm does by itself until then; it does nothing where there is none free.
+    pub fn background(&self, actuator: Option<Actuator>, platter: &Platter, now: Nanos) -> Background {
+        let until = now.0 as f64;
+        let begins = |actuator: &Actuator| self.next_destage(actuator).is_some_and(|at| at < until);
+        let Some(mut actuator) = actuator.filter(begins) else { return self.ledger.until(now.0) };
+        let mut buffer = self.clone();
+        buffer.destage_until(&mut actuator, platter, until);
+        buffer.ledger.until(now.0)
+    }
+}
+
+/// How long from `at` until the place of a write is under the head, by the estimate that choices go by.
+fn positioning_ns(write: &Waiting, actuator: &Actuator, platter: &Platter, at: f64) -> f64 {
+    actuator.positioning_ns(platter, at, write.block.address / SECTOR, Op::Write)
+}

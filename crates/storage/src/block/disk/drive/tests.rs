@@ -1,0 +1,300 @@
+use headrace_units::{Bytes, BytesPerSecond, PerSecond};
+use proptest::prelude::*;
+
+use super::*;
+use crate::block::disk::schedule::Scheduling;
+use crate::block::disk::{AliceReading, CacheSpec, InterfaceSpec, ReadAhead, SeekTimes, Sourced, Writes};
+
+mod ahead;
+
+const KIB: u64 = 1024;
+
+/// A small drive of one millisecond to each command.
+fn numbers(cache: Option<CacheSpec>) -> DiskNumbers {
+    let ms = |ms: f64| Sourced::Plain(Nanos::from_ms(ms));
+    let seek = |one, full| SeekTimes { track_to_track: ms(one), average: None, full_stroke: ms(full) };
+    DiskNumbers {
+        name: None,
+        validation: String::new(),
+        capacity: Sourced::Plain(Bytes(1 << 30)),
+        cylinders: Sourced::Plain(2000),
+        rotation: Sourced::Plain(PerSecond(100.0)),
+        media_rate_outer: Sourced::Plain(BytesPerSecond(50e6)),
+        media_rate_inner: Sourced::Plain(BytesPerSecond(25e6)),
+        seek_read: seek(1.0, 15.0),
+        seek_write: seek(1.5, 16.0),
+        overhead: ms(1.0),
+        price: None,
+        power: None,
+        rack_units: None,
+        mechanics: None,
+        cache,
+        interface: Some(InterfaceSpec {
+            read_rate: Some(BytesPerSecond(20e6)),
+            write_rate: Some(BytesPerSecond(20e6)),
+            ..InterfaceSpec::default()
+        }),
+        queue: None,
+    }
+}
+
+/// Eight segments of 64 KiB; writes are done once they are here.
+fn write_back(read_ahead: ReadAhead, drain: Scheduling) -> CacheSpec {
+    CacheSpec {
+        source: None,
+        segments: 8,
+        segment_size: Bytes(64 * KIB),
+        read_ahead,
+        read_ahead_most: None,
+        read_ahead_least: None,
+        read_ahead_on_hit: false,
+        keeps_passing: false,
+        keeps_written: None,
+        writes: Writes::Back,
+        write_room: None,
+        writes_held: None,
+        drain,
+        alice_reading: AliceReading::default(),
+    }
+}
+
+fn drive(cache: Option<CacheSpec>) -> Drive {
+    Drive::of(&numbers(cache), 0.3, RngStream::named(1, "drive", "retries"))
+}
+
+fn caching() -> Drive {
+    drive(Some(write_back(ReadAhead::Always, Scheduling::Fcfs)))
+}
+
+fn block(op: Op, address: u64, bytes: u64) -> Block {
+    Block { op, address, bytes }
+}
+
+/// Writes at these addresses, one after another. Returns when the last one is done.
+fn write_all(drive: &mut Drive, addresses: &[u64]) -> Nanos {
+    addresses
+        .iter()
+        .fold(Nanos::ZERO, |now, address| drive.serve(now, &block(Op::Write, *address, 4 * KIB)).ready)
+}
+
+/// A time by which the drive has long done everything.
+const LATER: Nanos = Nanos(1_000_000_000_000);
+
+const PLACES: [u64; 4] = [100 << 20, 700 << 20, 300 << 20, 900 << 20];
+
+#[test]
+fn a_drive_left_alone_destages_what_it_holds() {
+    let mut drive = caching();
+    let begin = drive.serve(Nanos::ZERO, &block(Op::Write, PLACES[0], 4 * KIB)).ready;
+    // The same accesses, one after another from when the first data was there.
+    let (mut time, mut arm) = (begin.0 as f64, drive.actuator.track());
+    let mut busy = 0;
+    for address in PLACES {
+        let span = Span::of(&block(Op::Write, address, 4 * KIB));
+        let access = drive.platter.access(time, arm, span, Op::Write, 0.0);
+        busy += whole(access.end) - whole(time);
+        (time, arm) = (access.end, access.track);
+    }
+    let mut drive = caching();
+    write_all(&mut drive, &PLACES);
+    let background = drive.background(LATER);
+    assert_eq!(background.alone_ns + background.within_ns, busy);
+    assert_eq!(drive.background(Nanos(whole(time))), background, "no longer than the last access");
+}
+
+#[test]
+fn asking_changes_nothing() {
+    let (mut asked, mut left) = (caching(), caching());
+    let now = write_all(&mut asked, &PLACES);
+    write_all(&mut left, &PLACES);
+    let background = asked.background(LATER);
+    asked.arm_at(LATER);
+    assert_eq!(asked.background(LATER), background, "what it foresees is what it does");
+    let next = block(Op::Read, 500 << 20, 4 * KIB);
+    let mut unasked = left.clone();
+    assert!(left.background(LATER).alone_ns > 0);
+    assert_eq!(left.serve(now, &next), unasked.serve(now, &next));
+}
+
+/// Where a read waits until the arm has destaged, the wait is within its service.
+#[test]
+fn a_destage_that_a_read_waits_for_is_within_its_service() {
+    let mut drive = caching();
+    let written = drive.serve(Nanos::ZERO, &block(Op::Write, PLACES[0], 4 * KIB)).ready;
+    let destage = drive.background(LATER).alone_ns;
+    let now = Nanos(written.0 + 500_000);
+    let read = drive.serve(now, &block(Op::Read, PLACES[1], 4 * KIB));
+    let background = drive.background(LATER);
+    assert_eq!(background, Background { alone_ns: 500_000, within_ns: destage - 500_000 });
+    assert!(read.ready.0 > now.0 + background.within_ns);
+    let half = drive.background(Nanos(now.0 + 100));
+    assert_eq!(half, Background { alone_ns: 500_000, within_ns: 100 });
+}
+
+/// A hit is over sooner than the destage that runs meanwhile.
+#[test]
+fn a_destage_goes_on_behind_a_hit() {
+    let mut drive = caching();
+    let written = drive.serve(Nanos::ZERO, &block(Op::Write, PLACES[0], 4 * KIB)).ready;
+    let destage = drive.background(LATER).alone_ns;
+    let now = Nanos(written.0 + 500_000);
+    let hit = drive.serve(now, &block(Op::Read, PLACES[0], 4 * KIB));
+    let within_ns = (hit.ready - now).0;
+    assert_eq!(drive.background(LATER), Background { alone_ns: destage - within_ns, within_ns });
+}
+
+#[test]
+fn a_drive_that_does_not_destage_has_no_background() {
+    let through = CacheSpec { writes: Writes::Through, ..write_back(ReadAhead::Always, Scheduling::Fcfs) };
+    for cache in [None, Some(through)] {
+        let mut drive = drive(cache);
+        let now = write_all(&mut drive, &PLACES);
+        drive.serve(now, &block(Op::Read, 0, 64 * KIB));
+        assert_eq!(drive.background(LATER), Background::default());
+        assert_eq!(drive.counts().platter_writes, 4);
+    }
+}
+
+#[test]
+fn counts_say_where_data_was() {
+    let mut drive = caching();
+    let served = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 4 * KIB));
+    let served = drive.serve(served.done, &block(Op::Read, 1 << 20, 4 * KIB));
+    let served = drive.serve(served.ready, &block(Op::Read, (1 << 20) + 4 * KIB, 60 * KIB));
+    drive.serve(served.done, &block(Op::Write, 1 << 20, 4 * KIB));
+    drive.arm_at(LATER);
+    let expected = Counts {
+        read_hits: 1,
+        read_ahead_hits: 1,
+        read_misses: 1,
+        cached_writes: 1,
+        platter_writes: 0,
+        destaged: 1,
+    };
+    assert_eq!(drive.counts(), expected);
+}
+
+#[test]
+fn a_drive_that_does_not_overlap_is_ready_when_it_is_done() {
+    let read = block(Op::Read, 1 << 20, 64 * KIB);
+    let overlapping = caching().serve(Nanos::ZERO, &read);
+    let alone = caching().overlapping(false).serve(Nanos::ZERO, &read);
+    assert!(overlapping.ready < overlapping.done);
+    assert_eq!((alone.ready, alone.done), (overlapping.done, overlapping.done));
+}
+
+#[test]
+fn what_comes_by_itself_is_priced_at_nothing() {
+    let mut drive = caching();
+    let now = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 4 * KIB)).done;
+    let next = block(Op::Read, (1 << 20) + 4 * KIB, 64 * KIB);
+    assert_eq!(drive.positioning_ns(now, &next), 0.0);
+    assert!(drive.positioning_ns(now, &block(Op::Read, 500 << 20, 4 * KIB)) > 0.0);
+}
+
+/// What the cache holds of a read needs no platter, so only the rest is priced.
+#[test]
+fn a_partly_cached_read_is_priced_from_its_first_missing_sector() {
+    let mut drive = drive(Some(write_back(ReadAhead::Never, Scheduling::Fcfs)));
+    let now = drive.serve(Nanos::ZERO, &block(Op::Read, 1 << 20, 64 * KIB)).done;
+    let [partly, rest, all] = [(32, 64), (64, 32), (32, 32)]
+        .map(|(kib, size)| drive.positioning_ns(now, &block(Op::Read, (1 << 20) + kib * KIB, size * KIB)));
+    assert_eq!((partly, all), (rest, 0.0));
+    assert!(partly > 0.0);
+}
+
+/// Reads two sequential streams half a disk apart by turns, 4 KiB at a time. Returns what that takes, in s, and what it counts.
+fn two_streams(read_ahead_least: Option<Bytes>) -> (f64, Counts) {
+    let segment_size = Bytes(1024 * KIB);
+    let cache =
+        CacheSpec { segment_size, read_ahead_least, ..write_back(ReadAhead::Always, Scheduling::Fcfs) };
+    let mut drive = drive(Some(cache));
+    let mut now = Nanos::ZERO;
+    for turn in 0..2000 {
+        let address = (turn % 2) * (512 << 20) + turn / 2 * 4 * KIB;
+        now = drive.serve(now, &block(Op::Read, address, 4 * KIB)).done;
+    }
+    (now.secs(), drive.counts())
+}
+
+/// A drive that must read some of each stream ahead turns from one to the other less often: a seek for as much as it reads ahead.
+#[test]
+fn streams_that_are_read_ahead_share_a_drive() {
+    let (without, most_miss) = two_streams(None);
+    let (with, some_miss) = two_streams(Some(Bytes(1024 * KIB)));
+    assert!(most_miss.read_misses > 1000, "{most_miss:?}");
+    assert!(some_miss.read_misses < 40, "{some_miss:?}");
+    assert!(with < without / 3.0, "{with} s, {without} s without");
+}
+
+/// Nothing is read ahead against its will for a stream of one read.
+#[test]
+fn a_read_that_continues_none_makes_no_other_wait() {
+    let least = |read_ahead_least| {
+        let cache = CacheSpec { read_ahead_least, ..write_back(ReadAhead::Always, Scheduling::Fcfs) };
+        let mut drive = drive(Some(cache));
+        PLACES
+            .iter()
+            .fold(Nanos::ZERO, |now, context| drive.serve(now, &block(Op::Read, *context, 4 * KIB)).done)
+    };
+    assert_eq!(least(Some(Bytes(64 * KIB))), least(None));
+}
+
+/// No read ends before its last sector has passed under the head: at best as fast as tracks pass, for all streams together.
+#[test]
+fn no_stream_is_faster_than_the_platter() {
+    let bytes = 2000.0 * (4 * KIB) as f64;
+    let (with, _) = two_streams(Some(Bytes(1024 * KIB)));
+    assert!(bytes / with < 50e6, "{} MB/s", bytes / with / 1e6);
+}
+
+fn any_drive() -> impl Strategy<Value = Drive> {
+    let ahead = prop::sample::select(vec![ReadAhead::Never, ReadAhead::Always, ReadAhead::Track]);
+    let drain = prop::sample::select(vec![Scheduling::Fcfs, Scheduling::Look, Scheduling::Sptf]);
+    let (held, room) = (prop::option::of(1u32..5), prop::option::of(1..200 * KIB));
+    let least = prop::option::of(1..100 * KIB);
+    let all = (ahead, drain, held, room, least, any::<bool>());
+    all.prop_map(|(ahead, drain, writes_held, room, least, overlapping)| {
+        let (write_room, read_ahead_least) = (room.map(Bytes), least.map(Bytes));
+        let cache = CacheSpec { writes_held, write_room, read_ahead_least, ..write_back(ahead, drain) };
+        drive(Some(cache)).overlapping(overlapping)
+    })
+}
+
+/// A command, and how long after the one before it comes.
+fn any_command() -> impl Strategy<Value = (Block, u64)> {
+    let op = prop::sample::select(vec![Op::Read, Op::Write, Op::Write]);
+    let gap = prop_oneof![Just(0), 0..100_000u64, 0..50_000_000u64];
+    (op, 0..1000u64, 1..150u64, gap).prop_map(|(op, context, kib, gap)| {
+        let address = (context / 10) * (10 << 20) + (context % 10) * 4 * KIB;
+        (block(op, address, kib * KIB), gap)
+    })
+}
+
+proptest! {
+    /// The arm never works more than the clock runs: beside commands no more than they leave, within them no more than they take.
+    #[test]
+    fn background_work_fits_beside_and_within_commands(
+        drive in any_drive(), commands in prop::collection::vec(any_command(), 1..60)
+    ) {
+        let (mut drive, mut now, mut service) = (drive, Nanos::ZERO, 0);
+        let mut last = Background::default();
+        for (block, gap) in commands {
+            let served = drive.serve(now, &block);
+            service += (served.ready - now).0;
+            for time in [now.0, (now.0 + served.ready.0) / 2, served.ready.0, served.ready.0 + gap] {
+                let background = drive.background(Nanos(time));
+                let Background { alone_ns, within_ns } = background;
+                prop_assert!(alone_ns >= last.alone_ns && within_ns >= last.within_ns, "{last:?} {background:?}");
+                prop_assert!(time < served.ready.0 || alone_ns + service <= time);
+                prop_assert!(within_ns <= service);
+                last = background;
+            }
+            now = served.ready + Nanos(gap);
+            let foreseen = drive.background(now);
+            drive.arm_at(now);
+            prop_assert_eq!(drive.background(now), foreseen);
+        }
+        prop_assert!(drive.background(LATER).within_ns == last.within_ns);
+    }
+}

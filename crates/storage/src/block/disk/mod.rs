@@ -1,0 +1,306 @@
+//! A disk: an arm that serves one request at a time, and the zoned platters it reads.
+//!
+//! The service of a request is overhead + seek + rotational latency + transfer (Lebrecht, Dingle and Knottenbelt, "A
+//! simulator for RAID 0 systems of zoned disks"; zones after Zertal and Harrison). Where the arm goes from and to is
+//! sampled in one of three ways, or known exactly: see [`Positioning`].
+
+mod actuator;
+mod background;
+mod bus;
+mod cache;
+mod distribution;
+mod drive;
+mod electronics;
+mod history;
+pub mod layout;
+mod mechanism;
+mod model;
+mod numbers;
+mod pieces;
+mod platter;
+mod queue;
+mod schedule;
+mod spec;
+mod zones;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use headrace_kernel::{Resource, RngStream, Round};
+use headrace_units::{Fraction, Nanos};
+use headrace_work::{Block, Breakdown, Request, TimeKind};
+
+use crate::block::array::BackendPath;
+use crate::core::component::{Component, Plan, Probe, Resolved, Spec};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::Lowering;
+use crate::core::meter::{Activity, ByCause, Meter};
+use crate::core::path_transfer::Phase;
+
+pub use background::Background;
+pub use cache::{AliceReading, CacheSpec, ReadAhead, Writes};
+pub use drive::{Counts, Drive, Handled, Served, Source};
+pub use electronics::{Command, Elsewhere, InterfaceSpec};
+pub use mechanism::Mechanism;
+pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
+pub use platter::MechanicsSpec;
+pub use schedule::{QueueSpec, Scheduling};
+pub use spec::{DeviceRef, DiskSpec, Positioning, VariedDevice};
+
+pub(crate) use model::INDEPENDENT;
+use pieces::Pieces;
+use queue::Queue;
+
+/// A disk whose numbers are known.
+#[derive(Clone, Debug)]
+pub struct DiskPlan {
+    numbers: DiskNumbers,
+    spec: DiskSpec,
+}
+
+impl Spec for DiskSpec {
+    type Plan = DiskPlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<DiskPlan>> {
+        if let Some((field, problem, help)) = self.problem() {
+            return at.refuse(field, problem, Some(help));
+        }
+        let numbers = at.drive("device", &self.device)?;
+        let capacity = numbers.capacity.get();
+        Some(Resolved { plan: DiskPlan { numbers, spec: self.clone() }, uses: Vec::new(), capacity })
+    }
+}
+
+/// A disk in a simulation.
+pub struct Disk<'m> {
+    context: &'m NodeContext<'m>,
+    arm: Arm<'m>,
+    works: Works,
+    by_cause: ByCause,
+    /// Whether there is a cache, whose use it meters.
+    caches: bool,
+}
+
+/// Who is served next.
+#[expect(clippy::large_enum_variant, reason = "most arms are of the large kind, and asked millions of times")]
+enum Arm<'m> {
+    /// Who came first.
+    InOrder(Resource<'m>),
+    /// Whom the drive chooses.
+    Choosing(Box<Choosing<'m>>),
+}
+
+/// The commands that wait in a drive, and when it reports that they are done.
+struct Choosing<'m> {
+    arm: Resource<'m, Queue<'m>>,
+    batches: Batches<'m>,
+}
+
+/// Commands whose completion the drive reports together.
+struct Batches<'m> {
+    most: u32,
+    /// Completed commands of this batch.
+    done: Cell<u32>,
+    reported: Round<'m>,
+}
+
+impl<'m> Batches<'m> {
+    /// Another one is done, and `others` wait: returns when the drive reports it.
+    async fn one_done(&'m self, others: bool) {
+        self.done.set(self.done.get() + 1);
+        if others && self.done.get() < self.most {
+            return self.reported.wait().await;
+        }
+        self.done.set(0);
+        self.reported.end();
+    }
+}
+
+/// The two ways in which a disk works.
+enum Works {
+    /// By sampling.
+    Sampled {
+        mechanism: Box<Mechanism>,
+        draws: RngStream,
+        /// Where the arm rests, as a share of the data from the outside.
+        rests_at: Cell<f64>,
+    },
+    /// Exactly.
+    Mechanical(Rc<RefCell<Drive>>),
+}
+
+impl Works {
+    fn new(plan: &DiskPlan, context: &NodeContext) -> Self {
+        let DiskPlan { numbers, spec } = plan;
+        if spec.positioning != Positioning::Mechanical {
+            let mechanism = Box::new(Mechanism::new(numbers, spec.positioning));
+            return Self::Sampled { mechanism, draws: context.stream("positions"), rests_at: Cell::new(0.0) };
+        }
+        let phase = spec.phase.map_or_else(|| context.stream("phase").draws().uniform(), Fraction::get);
+        let drive = Drive::of(numbers, phase, context.stream("retries")).overlapping(plan.overlaps());
+        Self::Mechanical(Rc::new(RefCell::new(drive)))
+    }
+}
+
+impl DiskPlan {
+    fn queue(&self) -> QueueSpec {
+        self.spec.queue(&self.numbers)
+    }
+
+    /// Whether a command may come while data of the one before is still on its way to the host. A drive without a `queue`
+    /// takes one command after another.
+    fn overlaps(&self) -> bool {
+        let queues = self.numbers.queue.is_some() || self.spec.queue_depth.is_some();
+        queues && self.queue().depth > 1
+    }
+}
+
+impl Plan for DiskPlan {
+    type Component<'m> = Disk<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Disk<'m> {
+        let works = Works::new(self, context);
+        let (sim, queue) = (context.shared.sim, self.queue());
+        let arm = match &works {
+            Works::Mechanical(drive) if !queue.keeps_order() => {
+                let commands = Queue::new(sim, Rc::clone(drive), &queue);
+                let batches = Batches { most: queue.batch, done: Cell::new(0), reported: Round::new(sim) };
+                Arm::Choosing(Box::new(Choosing { arm: Resource::new(sim, 1, commands), batches }))
+            }
+            _ => Arm::InOrder(Resource::fcfs(sim, 1)),
+        };
+        Disk { context, arm, works, by_cause: ByCause::default(), caches: self.numbers.cache.is_some() }
+    }
+}
+
+impl<'m> Disk<'m> {
+    /// When the disk, which is free at `now`, takes the next command, and when it has done what is asked.
+    #[inline]
+    fn work(&self, now: Nanos, request: &Request<Block>) -> Served {
+        match &self.works {
+            Works::Mechanical(drive) => drive.borrow_mut().serve(now, &request.work),
+            Works::Sampled { mechanism, draws, rests_at } => {
+                let (service, rests) = mechanism.service(rests_at.get(), request, *draws);
+                rests_at.set(rests);
+                Served { ready: now + service, done: now + service }
+            }
+        }
+    }
+
+    #[inline]
+    fn charge(&self, breakdown: &mut Breakdown, began: Nanos, ended: Nanos) {
+        breakdown.charge(self.context.id, TimeKind::Waiting, began);
+        breakdown.charge(self.context.id, TimeKind::Service, ended);
+    }
+
+    /// Waits for the arm and has it do what is asked; gives when that is done.
+    async fn in_order(
+        &'m self,
+        arm: &'m Resource<'m>,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) -> Nanos {
+        let sim = self.context.shared.sim;
+        let _held = arm.acquire(()).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        let Served { ready, done } = self.work(sim.now(), request);
+        self.by_cause.begin(request.cause, sim);
+        sim.until(ready).await;
+        self.by_cause.end(request.cause, sim);
+        done
+    }
+
+    /// The same where the drive chooses whom to serve, and reports several together: what is done is blocked until then.
+    async fn chosen(
+        &'m self,
+        commands: &'m Choosing<'m>,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+    ) -> Nanos {
+        let (sim, Choosing { arm, batches }) = (self.context.shared.sim, commands);
+        let held = arm.acquire(request.work).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
+        let Served { ready, done } = self.work(sim.now(), request);
+        self.by_cause.begin(request.cause, sim);
+        sim.until(ready).await;
+        self.by_cause.end(request.cause, sim);
+        let others = arm.usage().queue.value() > 0;
+        drop(held);
+        batches.one_done(others).await;
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now().min(done));
+        breakdown.charge(self.context.id, TimeKind::Blocked, sim.now());
+        done
+    }
+}
+
+impl Probe for Disk<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        let arm = match &self.arm {
+            Arm::InOrder(arm) => Activity::of(1, &arm.usage(), now),
+            Arm::Choosing(commands) => Activity::of(1, &commands.arm.usage(), now),
+        };
+        let arm = self.by_cause.of(arm, now);
+        Some(match &self.works {
+            Works::Sampled { .. } => arm,
+            Works::Mechanical(drive) => {
+                let drive = drive.borrow();
+                arm.beside(drive.background(now)).with_hosts(drive.read_ahead_ns(now))
+            }
+        })
+    }
+
+    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        let (Works::Mechanical(drive), true) = (&self.works, self.caches) else { return };
+        let counts = drive.borrow().counts();
+        let hits = counts.read_hits + counts.read_ahead_hits;
+        put("read_hit_ratio", Meter::Share(hits, hits + counts.read_misses));
+        put("cached_writes", Meter::Count(counts.cached_writes));
+        put("destages", Meter::Count(counts.destaged));
+    }
+}
+
+impl<'m> Component<'m> for Disk<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let sim = self.context.shared.sim;
+        let done = match &self.arm {
+            Arm::InOrder(arm) => self.in_order(arm, request, breakdown).await,
+            Arm::Choosing(commands) => self.chosen(commands, request, breakdown).await,
+        };
+        sim.until(done).await;
+        breakdown.charge(self.context.id, TimeKind::Service, sim.now());
+    }
+
+    async fn serve_over(
+        &'m self,
+        request: &Request<Block>,
+        way: BackendPath<'m>,
+        number: usize,
+        breakdown: &mut Breakdown,
+    ) {
+        match (&self.works, way.piece()) {
+            (Works::Mechanical(drive), Some(piece)) => {
+                Pieces { disk: self, drive, way, number, piece }.serve(request, breakdown).await;
+            }
+            _ => {
+                way.cross(Phase::Request, number, request, breakdown).await;
+                if !breakdown.has_failed() {
+                    self.serve(request, breakdown).await;
+                    way.cross(Phase::Answer, number, request, breakdown).await;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let Arm::InOrder(arm) = &self.arm else { unreachable!("a drive that chooses is not in order") };
+        let now = breakdown.until();
+        let mut done = now;
+        let pass = arm.pass(now, |start| {
+            let served = self.work(start, request);
+            done = served.done;
+            served.ready
+        });
+        self.charge(breakdown, pass.start, done);
+    }
+}

@@ -1,0 +1,140 @@
+//! What theory may know of a disk.
+
+use headrace_analytic::Distribution;
+use headrace_units::Bytes;
+use headrace_work::Op;
+
+use super::layout::SECTOR;
+use super::{DiskPlan, Mechanism, Positioning};
+use crate::core::component::Theory;
+use crate::core::graph::View;
+use crate::core::theory::{Demand, Load, Model, Server};
+
+pub(crate) const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
+                                      (the mean is hardly touched: successive seek distances are weakly correlated)";
+
+impl DiskPlan {
+    /// Whether requests may be answered without going to the platter.
+    fn caches(&self) -> bool {
+        self.spec.positioning == Positioning::Mechanical && self.numbers.cache.is_some()
+    }
+}
+
+impl DiskPlan {
+    /// What a random request asks of a turning platter where nothing before it matters: a seek between random places, half a turn, and
+    /// the transfer.
+    fn by_mean_service(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        if !load.uniform {
+            return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
+        }
+        let mechanism = Mechanism::new(&self.numbers, Positioning::Independent);
+        let distribution =
+            |(p, op, bytes): &(f64, Op, u64)| (*p, mechanism.service_distribution(*op, *bytes));
+        let distribution = Distribution::mixed(load.kinds.iter().map(distribution).collect());
+        let fails = format!(
+            "service times are independent: the platter of `{}` turns (it is taken for a disk without cache or choice, with random seeks \
+             and turns)",
+            view.path()
+        );
+        Ok(vec![Demand { fails: Some(fails), ..Demand::one(view.id(), Server::SINGLE, distribution) }])
+    }
+}
+
+impl Theory for DiskPlan {
+    fn sector(&self) -> Option<Bytes> {
+        Some(Bytes(SECTOR))
+    }
+
+    fn service(&self, view: View, op: Op, bytes: u64) -> Result<Distribution, String> {
+        if !self.queue().keeps_order() {
+            return Err(format!(
+                "requests are served in the order in which they come: `{}` chooses",
+                view.path()
+            ));
+        }
+        if self.caches() {
+            return Err(format!("every request goes to a platter: `{}` has a cache", view.path()));
+        }
+        Ok(Mechanism::new(&self.numbers, self.spec.positioning).service_distribution(op, bytes))
+    }
+
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        let addressed = self.addressed(view);
+        self.service(view, load.kinds[0].1, load.kinds[0].2)?;
+        if addressed && !load.uniform {
+            return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
+        }
+        let distributions =
+            load.kinds.iter().map(|(p, op, bytes)| Ok((*p, self.service(view, *op, *bytes)?)));
+        let distribution = Distribution::mixed(distributions.collect::<Result<_, String>>()?);
+        Ok(Model::Single {
+            distribution,
+            share: 1.0,
+            formula: "M/G/1",
+            mild: addressed.then_some(INDEPENDENT),
+        })
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        if self.spec.positioning == Positioning::Mechanical {
+            return self.by_mean_service(view, load);
+        }
+        match self.model(view, load)? {
+            Model::Single { distribution, mild, .. } => {
+                let fails = mild.map(str::to_owned);
+                Ok(vec![Demand { fails, ..Demand::one(view.id(), Server::SINGLE, distribution) }])
+            }
+            Model::Forked { .. } | Model::Busy { .. } => unreachable!("a disk is one server"),
+        }
+    }
+
+    fn in_order(&self, view: View, _: &Load) -> Result<(), String> {
+        if self.queue().keeps_order() {
+            return Ok(());
+        }
+        Err(format!("`{}` may answer requests out of order", view.path()))
+    }
+
+    fn addressed(&self, _: View) -> bool {
+        matches!(self.spec.positioning, Positioning::Addressed | Positioning::Mechanical)
+    }
+
+    /// A cache answers some requests and not others, and a longer queue leaves a drive that chooses more to choose from.
+    fn scales(&self, _: View, load: &Load) -> bool {
+        // One after another, requests wait for their turn of the platter unless they come close together.
+        self.queue().keeps_order() && !self.caches() && load.uniform
+    }
+
+    fn in_pieces(&self) -> bool {
+        self.spec.positioning == Positioning::Mechanical
+    }
+
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        if load.clients > 1 && self.queue().keeps_order() && load.uniform {
+            return Some(format!(
+                "`{}` serves commands in the order in which they come, so more of them in flight make it no faster; to have it choose, \
+                 give `positioning: mechanical`, `queue_depth: 32` and `scheduling: sptf`",
+                view.path()
+            ));
+        }
+        let sampled = matches!(self.spec.positioning, Positioning::Coupled | Positioning::Independent);
+        if sampled && !load.uniform && !load.traced {
+            return Some(format!(
+                "positions are random (`positioning: coupled` or `independent`): the addresses of `{}` are ignored",
+                load.stream
+            ));
+        }
+        let matters = !load.uniform || load.traced || load.writes();
+        if self.caches() || !matters {
+            return None;
+        }
+        let whose = if self.numbers.cache.is_none() {
+            "disks are simulated without a cache, as the device file describes none"
+        } else {
+            "disks are simulated without a cache (`positioning: mechanical` has one)"
+        };
+        Some(format!(
+            "{whose}: each sequential read waits for the rotation, and each write completes on the medium"
+        ))
+    }
+}

@@ -1,0 +1,141 @@
+//! Dies and channels: who holds them when.
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use headrace_work::Cause;
+
+use super::die::Die;
+use super::ftl::Work;
+use super::geometry::PAGE;
+use super::numbers::{SsdNumbers, SuspendNumbers};
+use crate::core::bookings::Bookings;
+use crate::core::meter::Activity;
+
+/// What one read of a die gives, as far as it is wanted: pages of one row, which its planes read together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub die: u32,
+    /// Its number among all rows.
+    pub number: u32,
+    /// Bytes that go over the channel.
+    pub bytes: u64,
+}
+
+/// The dies and channels of a drive. Both are held in the order in which they are asked.
+pub struct Flash {
+    dies: Vec<Die>,
+    suspend: Option<SuspendNumbers>,
+    channels: Vec<Bookings>,
+    read: Nanos,
+    program: Nanos,
+    erase: Nanos,
+    rate: BytesPerSecond,
+    /// Pages of 4 KiB of one program.
+    unit: u32,
+    /// Bytes of a flash page: the data of a row is passed on page by page.
+    page_bytes: u64,
+}
+
+impl Flash {
+    pub fn new(numbers: &SsdNumbers) -> Self {
+        let flash = &numbers.flash;
+        Self {
+            dies: (0..flash.dies.get()).map(|_| Die::default()).collect(),
+            suspend: flash.suspend.clone(),
+            channels: (0..flash.channels.get()).map(|_| Bookings::default()).collect(),
+            read: flash.read.get(),
+            program: flash.program.get(),
+            erase: flash.erase.get(),
+            rate: flash.channel_rate.get(),
+            unit: numbers.geometry().unit,
+            page_bytes: u64::from(numbers.geometry().read) * PAGE,
+        }
+    }
+
+    /// How long a row takes that waits for nobody.
+    pub fn least(&self, row: Row) -> Nanos {
+        self.read + self.transfer(row.bytes)
+    }
+
+    /// How long bytes take over a channel that is free.
+    pub fn transfer(&self, bytes: u64) -> Nanos {
+        self.rate.time_for(Bytes(bytes))
+    }
+
+    /// The bytes of a row's last page: all others are passed on while it is carried.
+    pub fn last_page(&self, row: Row) -> u64 {
+        self.page_bytes.min(row.bytes)
+    }
+
+    /// For the first page of a row and for the last, between which nothing comes later: how long after the row is in the registers it
+    /// has crossed a free channel, and the bytes before it.
+    pub fn pages_come(&self, row: Row) -> [(Nanos, u64); 2] {
+        let page = self.last_page(row);
+        [(self.transfer(page), 0), (self.transfer(row.bytes), row.bytes - page)]
+    }
+
+    /// Has a die read a row for a request that comes to it at `came`; gives when it is in the die's registers.
+    #[inline]
+    pub fn read(&mut self, now: Nanos, came: Nanos, row: Row) -> Nanos {
+        self.dies[row.die as usize].read(now, came, row.number, self.read, self.suspend.as_ref())
+    }
+
+    /// Has a row carried over its channel; gives when it is in the drive's memory.
+    #[inline]
+    pub fn carry(&mut self, now: Nanos, row: Row) -> Nanos {
+        self.over_channel(now, row.die, row.bytes, Cause::Host)
+    }
+
+    #[inline]
+    fn over_channel(&mut self, now: Nanos, die: u32, bytes: u64, cause: Cause) -> Nanos {
+        let (time, channel) = (self.transfer(bytes), die as usize % self.channels.len());
+        self.channels[channel].book(now, time, cause) + time
+    }
+
+    /// Has a die busy for a time from when it is free; gives when that is over, unless reads suspend it.
+    pub fn hold(&mut self, now: Nanos, die: u32, time: Nanos, cause: Cause) -> Nanos {
+        self.dies[die as usize].hold(now, time, cause)
+    }
+
+    /// When the last program or erasure of a die ends, as far as is known now.
+    pub fn held_until(&self, die: u32) -> Nanos {
+        self.dies[die as usize].end()
+    }
+
+    /// How long a die is busy with a program, whose data it gets over its channel.
+    pub fn program(&mut self, now: Nanos, die: u32, bytes: u64) -> Nanos {
+        self.over_channel(now, die, bytes, Cause::Destage) - now + self.program
+    }
+
+    /// For how long a die is busy with each step of moving pages and erasing blocks; others may have it in between. Data that moves
+    /// goes to the electronics and back, since errors are corrected there; that other dies of the channel wait for it is left out.
+    pub fn steps(&self, work: Work, into: &mut Vec<Nanos>) {
+        let (mut left, programs) = (work.moved, work.moved.div_ceil(self.unit));
+        for _ in 0..programs {
+            let pages = left.min(self.unit);
+            left -= pages;
+            let share = |time: Nanos, part: u32, of: u32| {
+                Nanos((u128::from(time.0) * u128::from(part) / u128::from(of)) as u64)
+            };
+            let reads = share(Nanos(self.read.0 * u64::from(work.reads)), pages, work.moved);
+            let moved = self.transfer(2 * u64::from(pages) * PAGE);
+            into.push(reads + moved + share(self.program, pages, self.unit));
+        }
+        into.extend((0..work.erases).map(|_| self.erase));
+    }
+
+    /// What the dies did.
+    pub fn activity(&self, now: Nanos) -> Activity {
+        let all = self.dies.iter().map(|die| die.activity(now));
+        all.fold(Activity::default(), Activity::and)
+    }
+
+    /// How often reads have suspended a program or an erasure; none where they cannot.
+    pub fn suspensions(&self) -> Option<u64> {
+        self.suspend.as_ref().map(|_| self.dies.iter().map(Die::suspensions).sum())
+    }
+
+    /// The time for which the busiest channel was held.
+    pub fn busiest_channel(&self, now: Nanos) -> u128 {
+        self.channels.iter().map(|channel| channel.activity(now).busy_in_all()).max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,79 @@
+//! What a drive is plugged into.
+
+use headrace_units::{Bytes, BytesPerSecond, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::fabric::link::Duplex;
+use crate::fabric::wire::{Frame, FrameSpec, Line};
+
+/// An interface by its name: its rate after line coding, its frames, and whether reads and writes share the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Interface {
+    /// SATA 1.5 Gb/s, 8b/10b: 150 MB/s, half duplex.
+    #[serde(rename = "sata_1.5g")]
+    Sata1,
+    /// SATA 3 Gb/s: 300 MB/s.
+    #[serde(rename = "sata_3g")]
+    Sata3,
+    /// SATA 6 Gb/s: 600 MB/s.
+    #[serde(rename = "sata_6g")]
+    Sata6,
+    /// NVMe, PCI Express 3.0 ×4, 8 GT/s, 128b/130b: 3.94 GB/s per direction.
+    #[serde(rename = "nvme_gen3_x4")]
+    Nvme3,
+    /// NVMe, PCI Express 4.0 ×4, 16 GT/s: 7.88 GB/s per direction.
+    #[serde(rename = "nvme_gen4_x4")]
+    Nvme4,
+    /// NVMe, PCI Express 5.0 ×4, 32 GT/s: 15.75 GB/s per direction.
+    #[serde(rename = "nvme_gen5_x4")]
+    Nvme5,
+}
+
+/// A packet of PCI Express: 256 B of data, and 26 B of header, sequence number, checksum and framing (PCI Express Base Specification;
+/// 256 B is the usual largest payload, a choice of the host).
+const PACKET: Frame = Frame { payload: Bytes(256), overhead: Bytes(26) };
+
+impl Interface {
+    const fn is_sata(self) -> bool {
+        matches!(self, Self::Sata1 | Self::Sata3 | Self::Sata6)
+    }
+
+    fn rate(self) -> BytesPerSecond {
+        BytesPerSecond(match self {
+            Self::Sata1 => 150e6,
+            Self::Sata3 => 300e6,
+            Self::Sata6 => 600e6,
+            Self::Nvme3 => 4.0 * 8e9 / 8.0 * 128.0 / 130.0,
+            Self::Nvme4 => 4.0 * 16e9 / 8.0 * 128.0 / 130.0,
+            Self::Nvme5 => 4.0 * 32e9 / 8.0 * 128.0 / 130.0,
+        })
+    }
+
+    /// The interface on which a drive and what it is plugged into agree: the slower. None where one is SATA and the other is not.
+    pub fn with(self, other: Self) -> Option<Self> {
+        let slower = if other.rate().get() < self.rate().get() { other } else { self };
+        (self.is_sata() == other.is_sata()).then_some(slower)
+    }
+
+    /// Number of commands outstanding that its protocol allows: native command queueing has 32, a queue of NVMe 64 Ki.
+    pub const fn tags(self) -> u32 {
+        if self.is_sata() { 32 } else { 65535 }
+    }
+
+    /// Whether reads and writes share the wire.
+    pub const fn duplex(self) -> Duplex {
+        if self.is_sata() { Duplex::Half } else { Duplex::Full }
+    }
+
+    /// How long it takes to carry data one way.
+    pub(crate) fn time_for(self, bytes: u64) -> Nanos {
+        let frames = if self.is_sata() { 0 } else { bytes.div_ceil(PACKET.payload.0) };
+        self.rate().time_for(Bytes(bytes + frames * PACKET.overhead.0))
+    }
+
+    pub(crate) fn line(self) -> Line {
+        let frame = (!self.is_sata()).then_some(FrameSpec::Written(PACKET));
+        Line { rate: Some(self.rate()), frame, ..Line::default() }
+    }
+}

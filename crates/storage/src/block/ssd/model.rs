@@ -1,0 +1,111 @@
+//! What theory may know of a solid-state drive.
+
+use headrace_analytic::Distribution;
+use headrace_units::Bytes;
+use headrace_work::Op;
+
+use super::SsdPlan;
+use super::geometry::PAGE;
+use crate::core::component::Theory;
+use crate::core::graph::View;
+use crate::core::theory::{Demand, Load, Model, Order, Server};
+
+impl SsdPlan {
+    /// The work of a request on the dies, in ms of one die: of a write at least its share of a program, without garbage collection; of
+    /// a read at least one of a row, unless it may share that with its neighbours.
+    fn flash_ms(&self, op: Op, bytes: u64, shares: bool) -> f64 {
+        let (flash, geometry) = (&self.numbers.flash, self.numbers.geometry());
+        let pages = bytes.div_ceil(PAGE) as f64;
+        match op {
+            Op::Read => {
+                let rows = pages / f64::from(geometry.unit);
+                let reads = if shares { rows } else { rows.max(1.0) };
+                let written = f64::from(self.filled) / self.numbers.logical_pages() as f64;
+                reads * written * flash.read.get().ms()
+            }
+            Op::Discard => 0.0,
+            Op::Write => pages / f64::from(geometry.unit) * flash.program.get().ms(),
+        }
+    }
+
+    fn dies(&self) -> u32 {
+        self.numbers.flash.dies.get()
+    }
+
+    /// What a request asks of the ports, each by itself.
+    fn ports(view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let ports: Vec<View> = view.uses().collect();
+        let mut demands = Vec::new();
+        for (at, reads) in [true, false].into_iter().enumerate() {
+            let here = load.kinds.iter().filter(|(_, op, _)| (*op == Op::Read) == reads);
+            let share: f64 = here.clone().map(|(p, ..)| p).sum();
+            if share > 0.0 {
+                let sent = |op: Op, bytes: u64| if op == Op::Discard { 0 } else { bytes };
+                let kinds = here.map(|(p, op, bytes)| (p / share, *op, sent(*op, *bytes))).collect();
+                let found = ports[at.min(ports.len() - 1)].demands(&Load { kinds, ..load.clone() })?;
+                demands.extend(found.into_iter().map(|demand| demand.times(share, 1.0)));
+            }
+        }
+        Ok(demands)
+    }
+}
+
+impl Theory for SsdPlan {
+    fn discards(&self, _: View) -> bool {
+        true
+    }
+
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        let work = |(p, op, bytes): &(f64, Op, u64)| p * self.flash_ms(*op, *bytes, !load.uniform);
+        let flash: f64 = load.kinds.iter().map(work).sum();
+        let port = Self::ports(view, load)?.iter().map(Demand::work_ms).fold(0.0, f64::max);
+        let fails =
+            format!("requests come to one server: those of `{}` come to a port and to dies", view.path());
+        Ok(Model::Busy { work_ms: port.max(flash / f64::from(self.dies())), fails })
+    }
+
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let mut demands = Self::ports(view, load)?;
+        let (flash, dies) = (&self.numbers.flash, self.dies());
+        let kinds = load
+            .kinds
+            .iter()
+            .map(|(p, op, bytes)| (*p, Distribution::Fixed(self.flash_ms(*op, *bytes, !load.uniform))));
+        let server = Server::Queue { servers: dies, order: Order::Apart };
+        let mut held = Demand::one(view.id(), server, Distribution::mixed(kinds.collect()));
+        if !load.uniform {
+            held.fails = Some(format!(
+                "reads of neighbours share all of a row: those of `{}` may share less",
+                view.path()
+            ));
+        }
+        if load.writes() {
+            held.fails = Some(format!(
+                "writes wait for no flash: `{}` has a buffer and garbage collection",
+                view.path()
+            ));
+        }
+        let after = |(p, op, bytes): &(f64, Op, u64)| {
+            let channel = flash.channel_rate.get().time_for(Bytes(*bytes)).ms();
+            let channel = if *op == Op::Read {
+                channel * f64::from(self.filled) / self.numbers.logical_pages() as f64
+            } else {
+                0.0
+            };
+            (*p, Distribution::Fixed(self.latency(*op).ms() + channel))
+        };
+        let delay = Distribution::mixed(load.kinds.iter().map(after).collect());
+        demands.push(Demand::one(view.id(), Server::Delay, delay));
+        if held.work_ms() > 0.0 {
+            demands.push(held);
+        }
+        Ok(demands)
+    }
+
+    fn scales(&self, _: View, load: &Load) -> bool {
+        // Garbage collection follows from what is written, and the port from what is sent. Neighbours share rows while they come close
+        // together; reads wait for programs of their dies, and hold the few places of a SATA queue meanwhile.
+        let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
+        load.uniform && !(reads && load.writes())
+    }
+}

@@ -1,0 +1,114 @@
+//! What a user may write of a solid-state drive.
+
+use headrace_units::{Fraction, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::SsdPlan;
+use super::interface::Interface;
+use super::numbers::SsdNumbers;
+use crate::AnyPlan;
+use crate::core::component::{Resolved, Spec};
+use crate::core::graph::Lowering;
+use crate::fabric::link::Duplex;
+use crate::fabric::port::{Passes, PortPlan};
+
+/// A solid-state drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SsdSpec {
+    /// The drive: the name of a device in the catalogue, a variation of one, or a full set of parameters.
+    #[schemars(with = "SsdField")]
+    pub device: SsdRef,
+    /// The port it is plugged into. Drive and port run at the slower of their rates. Default: the drive's own interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<Interface>,
+    /// Time that a read occupies the port in addition to its data transfer: the overhead of the adapter or controller.
+    #[serde(default)]
+    pub read_command: Nanos,
+    /// The same for writes.
+    #[serde(default)]
+    pub write_command: Nanos,
+    /// Share of the addresses, from 0 on, that holds sequentially written data at the start of the run. Reads of unwritten addresses do
+    /// not access flash.
+    #[serde(default = "all")]
+    pub written: Fraction,
+    /// Number of times that random writes have overwritten the capacity before the run, in no simulated time. Random writes reach steady
+    /// state after 2 to 5 passes; drives with less over-provisioning need more. A pass takes 0.2 s to 0.3 s of real time per GB of capacity.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub overwritten: f64,
+}
+
+/// How a document writes an [`SsdRef`]; variations are resolved before it is read.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "for the schema only")]
+enum SsdField {
+    /// Name of a device in the catalogue.
+    Named(String),
+    /// A device with some parameters changed.
+    Varied(VariedSsd),
+    /// All parameters.
+    Numbers(Box<SsdNumbers>),
+}
+
+/// A drive that differs from another in the fields given beside `like`.
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+#[allow(dead_code, reason = "for the schema only")]
+struct VariedSsd {
+    /// The device that supplies all other parameters; each then counts as an estimate.
+    like: String,
+}
+
+/// A drive by name, or its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SsdRef {
+    /// Name of a device in the catalogue.
+    Named(String),
+    /// All parameters.
+    Numbers(Box<SsdNumbers>),
+}
+
+const fn all() -> Fraction {
+    Fraction(1.0)
+}
+
+/// Names of the ports of a full-duplex interface, by operation.
+const DIRECTIONS: [&str; 2] = ["reads", "writes"];
+
+impl SsdSpec {
+    /// The interface that drive and port negotiate.
+    fn agreed(&self, numbers: &SsdNumbers, at: &mut Lowering) -> Option<Interface> {
+        let own = numbers.interface.get();
+        let agreed = self.interface.map_or(Some(own), |port| port.with(own));
+        agreed.or_else(|| {
+            let message = "a SATA drive does not fit an NVMe port, nor the other way round";
+            at.refuse("interface", message, Some("leave `interface` out, or name another device"))
+        })
+    }
+}
+
+impl Spec for SsdSpec {
+    type Plan = SsdPlan;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<SsdPlan>> {
+        let numbers = at.ssd("device", &self.device)?;
+        let interface = self.agreed(&numbers, at)?;
+        if !(0.0..=100.0).contains(&self.overwritten) {
+            return at.refuse("overwritten", "must be from 0 to 100", None);
+        }
+        let wire = interface.line().wire(at)?;
+        let commands = [self.read_command, self.write_command];
+        let plan = PortPlan { wire, messages: false, passes: Passes::Whole, commands };
+        let mut port = |name: &str| at.part(name, AnyPlan::Port(plan.clone().into()));
+        let uses = match interface.duplex() {
+            Duplex::Half => vec![port("port")],
+            Duplex::Full => DIRECTIONS.map(&mut port).to_vec(),
+        };
+        let capacity = numbers.capacity.get();
+        Some(Resolved { plan: SsdPlan::new(numbers, self, wire), uses, capacity })
+    }
+}

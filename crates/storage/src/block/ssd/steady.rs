@@ -1,0 +1,125 @@
+//! The state of a drive that was written for long: its capacity overwritten at random, in no simulated time.
+//!
+//! To overwrite a drive takes longer than many a run after it. Which state that leaves depends on the drive and the seed, not on the
+//! load, so a few of the last states are kept: the next point of a sweep, or the next change of a load, begins with a copy.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use headrace_kernel::RngStream;
+
+use super::ftl::Ftl;
+use super::geometry::Geometry;
+use super::victims::Collection;
+
+/// Flash pages of the states kept, in all: at most 100 MiB.
+const MOST_PAGES: u64 = 1 << 23;
+
+/// All that the state depends on.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Past {
+    /// The shape of the flash.
+    pub geometry: Geometry,
+    /// Pages that hosts see.
+    pub logical: u32,
+    /// Those of them that were first written in sequence.
+    pub filled: u32,
+    /// Number of times that the capacity was overwritten.
+    pub overwritten: f64,
+    /// How blocks to be erased are chosen.
+    pub collection: Collection,
+    /// What that choice is drawn from.
+    pub choices: RngStream,
+    /// What the pages that were overwritten are drawn from.
+    pub writes: RngStream,
+}
+
+static LAST: Mutex<VecDeque<(Past, Arc<Ftl>)>> = Mutex::new(VecDeque::new());
+
+impl Past {
+    /// The drive after it.
+    pub fn state(&self) -> Ftl {
+        if self.overwritten == 0.0 {
+            return self.overwrite();
+        }
+        if let Some(known) = self.theory() {
+            return Ftl::clone(&known);
+        }
+        let state = self.overwrite();
+        if self.geometry.pages() <= MOST_PAGES {
+            self.keep(&state);
+        }
+        state
+    }
+
+    fn theory(&self) -> Option<Arc<Ftl>> {
+        let mut last = LAST.lock().expect("nobody panics with it");
+        let at = last.iter().position(|(past, _)| past == self)?;
+        let found = last.remove(at)?;
+        let state = Arc::clone(&found.1);
+        last.push_back(found);
+        Some(state)
+    }
+
+    fn keep(&self, state: &Ftl) {
+        let copy = Arc::new(state.clone());
+        let mut last = LAST.lock().expect("nobody panics with it");
+        last.push_back((*self, copy));
+        while last.iter().map(|(past, _)| past.geometry.pages()).sum::<u64>() > MOST_PAGES {
+            last.pop_front();
+        }
+    }
+
+    fn overwrite(&self) -> Ftl {
+        let mut ftl = Ftl::new(self.geometry, self.logical, self.filled, self.collection, self.choices);
+        overwrite(&mut ftl, self.overwritten, self.writes);
+        ftl
+    }
+}
+
+/// Overwrites the capacity this number of times, each page as likely as any other, the dies in turn.
+pub fn overwrite(ftl: &mut Ftl, times: f64, stream: RngStream) {
+    let (logical, dies) = (ftl.logical(), ftl.geometry().dies);
+    let (mut draws, mut die) = (stream.draws(), 0);
+    for _ in 0..(times * f64::from(logical)) as u64 {
+        ftl.write(draws.below(u64::from(logical)) as u32, die);
+        die = if die + 1 == dies { 0 } else { die + 1 };
+    }
+    ftl.begin();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::ssd::ftl::Work;
+
+    fn past() -> Past {
+        let geometry = Geometry { dies: 4, unit: 2, read: 1, rows: 4, blocks: 20 };
+        let (collection, stream) = (Collection::Greedy, RngStream::named(1, "drive", "test"));
+        Past {
+            geometry,
+            logical: 500,
+            filled: 500,
+            overwritten: 2.5,
+            collection,
+            choices: stream,
+            writes: stream,
+        }
+    }
+
+    fn works(mut ftl: Ftl) -> Vec<Work> {
+        (0..2000).map(|n| ftl.write(n * 7 % 500, n % 4)).collect()
+    }
+
+    /// A state that was kept goes on as the one that it was copied from, and another past is another state.
+    #[test]
+    fn a_kept_state_is_the_state() {
+        let fresh = works(past().overwrite());
+        for _ in 0..3 {
+            assert_eq!(works(past().state()), fresh);
+        }
+        assert!(past().theory().is_some());
+        let longer = Past { overwritten: 3.0, ..past() };
+        assert_ne!(works(longer.state()), fresh);
+    }
+}

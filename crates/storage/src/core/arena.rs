@@ -1,0 +1,129 @@
+//! The components of one simulation: built once, each after all that it uses, and shared by whoever names them.
+
+use std::cell::OnceCell;
+
+use headrace_work::NodeId;
+
+use crate::core::context::{Edge, NodeContext, SimContext};
+use crate::core::graph::Graph;
+use crate::core::health::{Change, Event, HealthEvent};
+use crate::fabric::route::TARGET;
+use crate::{AnyComponent, Probe};
+
+/// Room for the components of a graph. It outlives every process.
+pub struct Slots<'m> {
+    components: Vec<OnceCell<AnyComponent<'m>>>,
+    edges: Vec<OnceCell<Box<[Edge<'m>]>>>,
+}
+
+impl Slots<'_> {
+    /// Empty slots for the nodes of `graph`.
+    pub fn of(graph: &Graph) -> Self {
+        let n = graph.nodes.len();
+        Self {
+            components: (0..n).map(|_| OnceCell::new()).collect(),
+            edges: (0..n).map(|_| OnceCell::new()).collect(),
+        }
+    }
+}
+
+/// The components of a graph in one simulation.
+#[derive(Clone, Copy)]
+pub struct Arena<'m> {
+    shared: &'m SimContext<'m>,
+    contexts: &'m [NodeContext<'m>],
+    slots: &'m Slots<'m>,
+}
+
+impl<'m> Arena<'m> {
+    /// Builds the components of `graph` in `slots`, each at its place.
+    ///
+    /// # Panics
+    /// If places or slots are those of another graph, or slots are filled already.
+    pub fn build(
+        graph: &'m Graph,
+        shared: &'m SimContext<'m>,
+        contexts: &'m [NodeContext<'m>],
+        slots: &'m Slots<'m>,
+    ) -> Self {
+        let arena = Self { shared, contexts, slots };
+        for &id in &graph.order {
+            let node = &graph.nodes[id.index()];
+            let edges = node.uses.iter().map(|used| arena.edge_to(*used)).collect();
+            let edges = slots.edges[id.index()].get_or_init(|| edges);
+            let component = node.plan.build(arena.context(id), edges);
+            assert!(slots.components[id.index()].set(component).is_ok(), "a node is built once");
+        }
+        graph.order.iter().for_each(|id| arena.component(*id).begin());
+        arena
+    }
+
+    /// A way to a component that nothing has gone yet.
+    pub fn edge_to(self, id: NodeId) -> Edge<'m> {
+        Edge::new(self.component(id), self.context(id))
+    }
+
+    fn component(self, id: NodeId) -> &'m AnyComponent<'m> {
+        self.slots.components[id.index()].get().expect("a node is built after all that it uses")
+    }
+
+    /// Has a component fail, return or be replaced, now; whoever uses it notices.
+    pub fn change(self, id: NodeId, change: Change) {
+        if self.context(id).health.change(change) {
+            self.shared.note(id, Event::Changes(change));
+            self.tell_users(id, change);
+            if change != Change::Fails {
+                self.ids().for_each(|component| self.component(component).recovered());
+            }
+        }
+    }
+
+    /// Has a piece of a component fail or return, now.
+    pub fn change_piece(self, id: NodeId, piece: u32, change: Change) {
+        self.shared.note(id, Event::PieceChanges(piece, change));
+        self.component(id).change_piece(piece, change);
+    }
+
+    /// Tells those who use a component of its health. A route is no better than what it leads to.
+    fn tell_users(self, id: NodeId, change: Change) {
+        for user in self.ids() {
+            for (at, _) in self.edges(user).iter().enumerate().filter(|(_, edge)| edge.to() == id) {
+                self.component(user).notice(at, change);
+                let leads = matches!(self.component(user), AnyComponent::Route(_)) && at == TARGET;
+                if leads && self.context(user).health.change(change) {
+                    self.tell_users(user, change);
+                }
+            }
+        }
+    }
+
+    /// What happened to components, from the `first`-th on, in the order of time.
+    pub fn health_events(self, first: usize) -> Vec<HealthEvent> {
+        self.shared.health_events(first)
+    }
+
+    /// Where a component stands.
+    pub fn context(self, id: NodeId) -> &'m NodeContext<'m> {
+        &self.contexts[id.index()]
+    }
+
+    /// What a component records of itself.
+    pub fn probe(self, id: NodeId) -> &'m dyn Probe {
+        self.component(id).probe()
+    }
+
+    /// Takes the list of components that were asked something since it was last taken, each once.
+    pub fn take_touched(self) -> Vec<NodeId> {
+        self.shared.take_touched()
+    }
+
+    /// The numbers of all components.
+    pub fn ids(self) -> impl Iterator<Item = NodeId> {
+        (0..self.contexts.len() as u32).map(NodeId)
+    }
+
+    /// The ways from a component to those it uses.
+    pub fn edges(self, from: NodeId) -> &'m [Edge<'m>] {
+        self.slots.edges[from.index()].get().map_or(&[], |edges| &**edges)
+    }
+}

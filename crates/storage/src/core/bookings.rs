@@ -1,0 +1,124 @@
+//! Bookings: a server that is held in the order in which it is asked, for times that are known then. Nobody is woken for his turn.
+
+use std::collections::VecDeque;
+
+use headrace_units::Nanos;
+use headrace_work::Cause;
+
+use crate::core::meter::Activity;
+
+/// Who holds the server when. Of those that are over only sums are kept.
+#[derive(Default)]
+pub(crate) struct Bookings {
+    /// Those that were not over when the last one came, in order.
+    open: VecDeque<Booking>,
+    /// The number of those that are over, their waits, and how long they held it, by cause; in ns.
+    over: (u64, u128, [u128; Cause::ALL.len()]),
+}
+
+#[derive(Clone, Copy)]
+struct Booking {
+    cause: Cause,
+    came: Nanos,
+    start: Nanos,
+    end: Nanos,
+}
+
+impl Bookings {
+    /// Books `time` from `now` on, or from when the server is free; gives when that is.
+    pub fn book(&mut self, now: Nanos, time: Nanos, cause: Cause) -> Nanos {
+        self.book_from(now, now, time, cause)
+    }
+
+    /// The same of one that comes at `came`, which is not before `now`.
+    pub fn book_from(&mut self, now: Nanos, came: Nanos, time: Nanos, cause: Cause) -> Nanos {
+        self.retire(now);
+        let start = self.end().map_or(came, |end| end.max(came));
+        self.open.push_back(Booking { cause, came, start, end: start + time });
+        start
+    }
+
+    /// The same for a host's work that goes before what was booked last. Where that has begun it is suspended, which takes `pause`, and
+    /// goes on afterwards. Gives the start, and whether anything was suspended.
+    pub fn book_first(&mut self, now: Nanos, came: Nanos, time: Nanos, pause: Nanos) -> (Nanos, bool) {
+        self.retire(now);
+        let last = self.open.pop_back().filter(|last| last.end > came);
+        let begun = last.filter(|last| last.start < came);
+        let paused = came + pause;
+        self.open.extend(begun.map(|last| Booking { end: paused, ..last }));
+        let start = self.book_from(now, came, time, Cause::Host);
+        let end = start + time;
+        let rest = |last: Booking| match last.start < came {
+            true => Booking { came: end, start: end, end: end + (last.end - came), ..last },
+            false => Booking { start: end, end: end + (last.end - last.start), ..last },
+        };
+        self.open.extend(last.map(rest));
+        (start, begun.is_some())
+    }
+
+    /// When what was booked last ends.
+    pub fn end(&self) -> Option<Nanos> {
+        self.open.back().map(|last| last.end)
+    }
+
+    /// Keeps only sums of what is over.
+    #[inline]
+    fn retire(&mut self, now: Nanos) {
+        while let Some(done) = self.open.front().copied().filter(|booking| booking.end <= now) {
+            self.open.pop_front();
+            self.over.0 += 1;
+            self.over.1 += u128::from((done.start - done.came).0);
+            self.over.2[done.cause as usize] += u128::from((done.end - done.start).0);
+        }
+    }
+
+    /// What happened up to `now`: of bookings that are not over, the part before it.
+    pub fn activity(&self, now: Nanos) -> Activity {
+        let (number, waited, busy) = self.over;
+        let all = Activity { servers: 1, busy, queue: waited, waited, visits: number, ..Activity::default() };
+        let over = Activity { served: number, service: all.busy_in_all(), ..all };
+        self.open.iter().fold(over, |sum, booking| booking.added(sum, now))
+    }
+}
+
+impl Booking {
+    fn added(self, mut sum: Activity, now: Nanos) -> Activity {
+        let Self { cause, came, start, end } = self;
+        sum.queue += u128::from((start.min(now) - came.min(now)).0);
+        sum.busy[cause as usize] += u128::from((end.min(now) - start.min(now)).0);
+        if start > now {
+            return Activity { waiting: sum.waiting + 1, ..sum };
+        }
+        sum.visits += 1;
+        sum.waited += u128::from((start - came).0);
+        if end <= now {
+            sum.served += 1;
+            sum.service += u128::from((end - start).0);
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three messages of 10 ns, at 0, 4 and 50: the second waits for 6, and at each instant only what has passed counts.
+    #[test]
+    fn what_is_booked_counts_as_it_passes() {
+        let mut bookings = Bookings::default();
+        let starts = [0, 4, 50].map(|now| bookings.book(Nanos(now), Nanos(10), Cause::Host).0);
+        assert_eq!(starts, [0, 10, 50]);
+        let at = |now| {
+            let found = bookings.activity(Nanos(now));
+            (found.busy[0], found.queue, found.waiting, found.visits, found.served)
+        };
+        assert_eq!(at(55), (25, 6, 0, 3, 2));
+        let mut early = Bookings::default();
+        early.book(Nanos(0), Nanos(10), Cause::Host);
+        early.book(Nanos(4), Nanos(10), Cause::Rebuild);
+        let found = early.activity(Nanos(7));
+        assert_eq!((found.busy[0], found.queue, found.waiting, found.visits, found.served), (7, 3, 1, 1, 0));
+        assert_eq!(early.activity(Nanos(20)).busy, [10, 0, 10, 0, 0], "each for its cause");
+    }
+}

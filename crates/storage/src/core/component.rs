@@ -1,0 +1,350 @@
+//! What every component says and does.
+
+use headrace_analytic::Distribution;
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Block, Breakdown, DaqEvent, FileOp, NodeId, Op, Request};
+
+use crate::block::array::BackendPath;
+use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::{Lowering, View};
+use crate::core::health::Change;
+use crate::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
+use crate::core::path_transfer::{PathTransfer, Phase};
+use crate::core::theory::{Demand, Load, Model};
+
+/// What a user may write of a component.
+pub trait Spec {
+    /// What it becomes when names are looked up.
+    type Plan: Plan;
+
+    /// Looks up what it names and refuses what cannot work; all errors go to `at`. `None` where there was one.
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self::Plan>>;
+}
+
+/// A component fully described, and the nodes it uses.
+#[derive(Clone, Debug)]
+pub struct Resolved<P> {
+    /// Nothing is left to go wrong in it.
+    pub plan: P,
+    /// The nodes it sends work to, in the order in which [`Plan::build`] gets their edges.
+    pub uses: Vec<NodeId>,
+    /// How many bytes can be addressed; zero where it holds none.
+    pub capacity: Bytes,
+}
+
+/// A component fully described: it can be built any number of times.
+pub trait Plan: Theory + std::fmt::Debug + Send + Sync {
+    /// The room in a simulation.
+    type Component<'m>: Component<'m>
+    where
+        Self: 'm;
+
+    /// Builds it at `context`, with an edge to each node that it uses.
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Self::Component<'m>;
+}
+
+/// What can be known of a component before time runs. Every default is the cautious answer.
+pub trait Theory {
+    /// The distribution of the time, in ms, for which one request holds the component and no other may begin.
+    ///
+    /// # Errors
+    /// Requests overlap, or there is no formula: which assumption fails.
+    fn service(&self, view: View, op: Op, bytes: u64) -> Result<Distribution, String> {
+        _ = (op, bytes);
+        Err(format!("there is a formula for a {}", view.kind()))
+    }
+
+    /// How the requests of a load are served, in the terms of a formula.
+    ///
+    /// # Errors
+    /// No formula applies: which assumption fails.
+    fn model(&self, view: View, load: &Load) -> Result<Model, String> {
+        _ = load;
+        Err(format!("there is a formula for a {}", view.kind()))
+    }
+
+    /// What one request of a load asks of this node and of those it uses: a network of queues is made of these.
+    ///
+    /// # Errors
+    /// It is not known: which assumption fails.
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        _ = load;
+        Err(format!(
+            "the demand of a request on a {} is known: `{}` has no formula",
+            view.kind(),
+            view.path()
+        ))
+    }
+
+    /// What it asks of this node and of those it uses to carry one phase of a request of a load, from the port of who asks to that of
+    /// who answers or back. Only components with ports know.
+    ///
+    /// # Errors
+    /// It is not known: which assumption fails.
+    fn carries(
+        &self,
+        view: View,
+        load: &Load,
+        path_transfer: (Phase, u32, u32),
+    ) -> Result<Vec<Demand>, String> {
+        _ = (load, path_transfer);
+        Err(format!("the holding time of a {} is known: `{}` has no formula", view.kind(), view.path()))
+    }
+
+    /// Whether requests are answered in the order in which they come, so that they can be passed through without events.
+    ///
+    /// # Errors
+    /// They may not be: why.
+    fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
+        _ = load;
+        Err(format!("`{}` may answer requests out of order", view.path()))
+    }
+
+    /// Whether the time a request takes depends on its address.
+    fn addressed(&self, view: View) -> bool {
+        _ = view;
+        true
+    }
+
+    /// Whether it serves urgent requests first.
+    fn has_priorities(&self) -> bool {
+        false
+    }
+
+    /// Whether its utilisation grows in proportion to this load.
+    fn scales(&self, view: View, load: &Load) -> bool {
+        _ = (view, load);
+        false
+    }
+
+    /// Whether its servers are places that requests hold while others serve them, such as those of a queue depth.
+    fn is_limit(&self) -> bool {
+        false
+    }
+
+    /// How many ports it has at most, where each array on it takes one for itself and one for each of its disks.
+    fn most_ports(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether it may change during a run although nothing is done to it: a disk is rebuilt that had failed before.
+    fn changes(&self) -> bool {
+        false
+    }
+
+    /// What it reads and writes as a whole; none where any byte can be.
+    fn sector(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// Whether its data goes a piece at a time where a controller's bus carries it.
+    fn in_pieces(&self) -> bool {
+        false
+    }
+
+    /// The bytes of a full stripe, and the number of disks over which its data lies, of an array without a cache or a controller.
+    fn stripe(&self, view: View) -> Option<(Bytes, u64)> {
+        _ = view;
+        None
+    }
+
+    /// Whether its cache lies in the memory of its controllers.
+    fn shares_cache(&self) -> bool {
+        false
+    }
+
+    /// Whether it serves requests to blocks. A component of an archive does not.
+    fn serves_blocks(&self) -> bool {
+        true
+    }
+
+    /// The parts of it that can fail by themselves, by name, and the number of each: drives of a tape library. They have running numbers,
+    /// in this order.
+    fn pieces(&self) -> Vec<(&'static str, u32)> {
+        Vec::new()
+    }
+
+    /// Whether streams of operations on files go to it.
+    fn takes_files(&self) -> bool {
+        false
+    }
+
+    /// Whether triggers go to it: the requests of a stream become events.
+    fn takes_events(&self) -> bool {
+        false
+    }
+
+    /// Whether streams of discards go to it.
+    fn discards(&self, view: View) -> bool {
+        _ = view;
+        false
+    }
+
+    /// The number of silos of a tape library, to which streams of sessions of cartridges go; none for another room.
+    fn silos(&self) -> Option<u32> {
+        None
+    }
+
+    /// Whether all that it uses must serve blocks. A component that sends other work checks by itself whom it sends it to.
+    fn sends_blocks(&self) -> bool {
+        true
+    }
+
+    /// Where files can lie that are older than a log: in a disk pool, on tape. For a component that takes files.
+    fn older_files(&self) -> [bool; 2] {
+        [false, false]
+    }
+
+    /// What a reader of results must know of it under this load.
+    fn note(&self, view: View, load: &Load) -> Option<String> {
+        _ = (view, load);
+        None
+    }
+}
+
+/// A component in a simulation.
+pub trait Component<'m>: Probe {
+    /// Does what is asked, in virtual time, and charges all of it to `breakdown`. Only components that [serve blocks](Theory::serves_blocks)
+    /// are asked.
+    fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) -> impl Future<Output = ()> {
+        _ = (request, breakdown);
+        async { unreachable!("a room that serves no blocks is asked for one") }
+    }
+
+    /// Serves a request whose data crosses `way`, disk number `disk` of an array: by default all of it before a write or after
+    /// a read.
+    fn serve_over(
+        &'m self,
+        request: &Request<Block>,
+        way: BackendPath<'m>,
+        disk: usize,
+        breakdown: &mut Breakdown,
+    ) -> impl Future<Output = ()> {
+        async move {
+            way.cross(Phase::Request, disk, request, breakdown).await;
+            if !breakdown.has_failed() {
+                self.serve(request, breakdown).await;
+                way.cross(Phase::Answer, disk, request, breakdown).await;
+            }
+        }
+    }
+
+    /// The same without events, for a request that comes when `breakdown` ends. Requests come in the order of time. Only components
+    /// that say that they are [in order](Theory::in_order) are asked.
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        _ = (request, breakdown);
+        unreachable!("a room is passed through that does not say that it is in order")
+    }
+
+    /// The same for several requests, in the order of time, each with its account.
+    #[inline]
+    fn pass_all(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
+        requests.iter_mut().for_each(|(request, breakdown)| self.pass(request, breakdown));
+    }
+
+    /// The component behind its `edge`-th edge has just failed, returned or been replaced.
+    fn notice(&'m self, edge: usize, change: Change) {
+        _ = (edge, change);
+    }
+
+    /// Some component of the system, whichever, works again: what failed may be tried once more.
+    fn recovered(&self) {}
+
+    /// One of its [pieces](Theory::pieces), by its running number, fails or returns now.
+    fn change_piece(&'m self, piece: u32, change: Change) {
+        _ = (piece, change);
+        unreachable!("a room without pieces has none that changes");
+    }
+
+    /// Does what it does by itself from the beginning of the run.
+    fn begin(&'m self) {}
+
+    /// Takes `ports` neighbouring ports for an array and its disks: the number of the first, or `None` if it has no ports.
+    fn attach(&self, ports: u32) -> Option<u32> {
+        _ = ports;
+        None
+    }
+
+    /// Carries one phase of a request between two ports, at least its head; gives when the whole of it has come. Only components with ports
+    /// are asked.
+    fn carry(
+        &'m self,
+        request: &Request<PathTransfer>,
+        breakdown: &mut Breakdown,
+    ) -> impl Future<Output = Nanos> {
+        _ = (request, breakdown);
+        async { unreachable!("a room without ports carries nothing between them") }
+    }
+
+    /// Does what is asked of a file, in virtual time, and charges all of it to `breakdown`. Only components that
+    /// [take files](Theory::takes_files) are asked.
+    fn handle(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) -> impl Future<Output = ()> {
+        _ = (request, breakdown);
+        async { unreachable!("a room that takes no files is asked for one") }
+    }
+
+    /// Takes an event, in virtual time, and charges all of it to `breakdown`. Only components of a data acquisition are asked.
+    fn take_event(
+        &'m self,
+        request: &mut Request<DaqEvent>,
+        breakdown: &mut Breakdown,
+    ) -> impl Future<Output = ()> {
+        _ = (request, breakdown);
+        async { unreachable!("a room that takes no events is asked to") }
+    }
+
+    /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Called only
+    /// for components that take files.
+    fn begin_with(&self, file: &FileOp) {
+        _ = file;
+        unreachable!("a room that takes no files is given one");
+    }
+}
+
+/// What a component records of itself.
+pub trait Probe {
+    /// Its servers and its queue up to `now`; none for a component without a queue of its own.
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        _ = now;
+        None
+    }
+
+    /// Servers of it that stand in for no others; none where any server serves any request. Only of components of archives, whose logs are replayed
+    /// without a warm-up.
+    fn portions(&self, now: Nanos) -> Vec<Portion> {
+        _ = now;
+        Vec::new()
+    }
+
+    /// In which state it is, where that is not the usual one: `degraded`, `unavailable`, `rebuilding`, `lost data`.
+    fn state(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What its write-back cache took in and holds; none for a component without one.
+    fn balance(&self) -> Option<Balance> {
+        None
+    }
+
+    /// The events that came to it and what became of them; none for a component that takes none.
+    fn events(&self) -> Option<EventBooks> {
+        None
+    }
+
+    /// Measures of its own, by name: always the same ones in the same order; those of what may never happen come last, from when it
+    /// does. Results carry each by that name.
+    fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        _ = (now, put);
+    }
+
+    /// Who waits here, and for what: what a reader must know where nothing more can happen and requests are still in flight.
+    fn waiting(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What a reader of the results must know of what happened here.
+    fn remarks(&self, now: Nanos) -> Vec<String> {
+        _ = now;
+        Vec::new()
+    }
+}

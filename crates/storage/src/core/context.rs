@@ -1,0 +1,391 @@
+//! Where a component stands, and the edges on which work comes to it.
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::{Fluid, RngStream, Sim};
+use headrace_units::Nanos;
+use headrace_work::{Block, Breakdown, DaqEvent, FileOp, NodeId, Request};
+
+use crate::AnyComponent;
+use crate::archive::witness::{Fact, Witness};
+use crate::block::array::BackendPath;
+use crate::block::controller::Controller;
+use crate::core::graph::Graph;
+use crate::core::health::{Change, Event, Health, HealthEvent};
+use crate::core::path_transfer::PathTransfer;
+use crate::core::timeline::Timeline;
+use crate::fabric::switch::Switch;
+
+/// What the components of one simulation share.
+pub struct SimContext<'m> {
+    /// The simulation they live in.
+    pub sim: &'m Sim<'m>,
+    /// The journeys of the first requests, where they are wanted.
+    pub timeline: Timeline,
+    /// Links that transfers use several of at once, whichever components they belong to.
+    pub fluid: Fluid<'m>,
+    /// Number of threads of all servers.
+    pub threads: u32,
+    witness: Option<Box<dyn Witness>>,
+    seed: u64,
+    /// The components that were asked something since this list was last taken.
+    touched: RefCell<Vec<NodeId>>,
+    health_events: RefCell<Vec<HealthEvent>>,
+}
+
+impl<'m> SimContext<'m> {
+    /// An empty site, whose random streams come from `seed`.
+    pub fn new(sim: &'m Sim<'m>, seed: u64, timeline: Timeline) -> Self {
+        let (touched, health_events) = (RefCell::default(), RefCell::default());
+        Self {
+            sim,
+            timeline,
+            fluid: Fluid::new(sim),
+            threads: 0,
+            witness: None,
+            seed,
+            touched,
+            health_events,
+        }
+    }
+
+    /// Notes what happens to a component.
+    pub fn note(&self, node: NodeId, what: Event) {
+        self.health_events.borrow_mut().push(HealthEvent { at: self.sim.now(), node, what });
+    }
+
+    /// What happened to components, from the `first`-th on, in the order of time.
+    pub fn health_events(&self, first: usize) -> Vec<HealthEvent> {
+        self.health_events.borrow()[first..].to_vec()
+    }
+
+    /// Has `witness` told what happens to files.
+    #[must_use]
+    pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {
+        Self { witness: Some(witness), ..self }
+    }
+
+    /// Has streams with this number of threads in all.
+    #[must_use]
+    pub fn with_threads(self, threads: u32) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Tells what happened to a file of the archive `of`.
+    #[inline]
+    pub(crate) fn tell(&self, of: NodeId, fact: Fact) {
+        if let Some(witness) = &self.witness {
+            witness.saw(of, fact, self.sim.now());
+        }
+    }
+
+    /// What the witness found wrong.
+    pub fn broken(&self) -> Vec<String> {
+        self.witness.as_ref().map_or_else(Vec::new, |witness| witness.broken())
+    }
+
+    /// Takes the list of components that were asked something since it was last taken.
+    pub fn take_touched(&self) -> Vec<NodeId> {
+        self.touched.take()
+    }
+}
+
+/// Work that went along an edge, or came to a component.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// Pieces of work.
+    pub requests: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+}
+
+impl Flow {
+    #[inline]
+    fn with(self, bytes: u64) -> Self {
+        self.and(Self { requests: 1, bytes })
+    }
+
+    #[inline]
+    fn and(self, more: Self) -> Self {
+        Self { requests: self.requests + more.requests, bytes: self.bytes + more.bytes }
+    }
+
+    fn of(requests: &[(Request<Block>, Breakdown)]) -> Self {
+        requests.iter().fold(Self::default(), |flow, (request, _)| flow.with(request.work.bytes))
+    }
+}
+
+/// One component's place in a simulation, and what came to it.
+pub struct NodeContext<'m> {
+    /// What it shares with all others.
+    pub shared: &'m SimContext<'m>,
+    /// Its number in the graph.
+    pub id: NodeId,
+    /// Its path in the graph.
+    pub path: &'m str,
+    /// Whether the component works.
+    pub health: Health,
+    received: Cell<Flow>,
+    answered: Cell<Flow>,
+    touched: Cell<bool>,
+}
+
+impl<'m> NodeContext<'m> {
+    /// Places for all components of `graph`.
+    pub fn of_all(graph: &'m Graph, shared: &'m SimContext<'m>) -> Vec<Self> {
+        graph.ids().map(|id| Self::new(shared, id, &graph.nodes[id.index()].path)).collect()
+    }
+
+    fn new(shared: &'m SimContext<'m>, id: NodeId, path: &'m str) -> Self {
+        let (received, answered, touched) = (Cell::default(), Cell::default(), Cell::new(false));
+        Self { shared, id, path, health: Health::default(), received, answered, touched }
+    }
+
+    /// The random stream of the component here for `purpose`.
+    pub fn stream(&self, purpose: &str) -> RngStream {
+        RngStream::named(self.shared.seed, self.path, purpose)
+    }
+
+    /// What was asked here, answered or not.
+    pub fn received(&self) -> Flow {
+        self.received.get()
+    }
+
+    /// What was answered here.
+    pub fn answered(&self) -> Flow {
+        self.answered.get()
+    }
+
+    /// Has the next request noted in the list of touched components again.
+    pub fn untouch(&self) {
+        self.touched.set(false);
+    }
+
+    /// A request comes: it is received if the component works. Gives how often that has failed so far.
+    #[inline]
+    pub(crate) fn admit(&self, bytes: u64) -> Option<u32> {
+        let failures = self.health.is_up().then(|| self.health.failures())?;
+        self.receive(bytes);
+        Some(failures)
+    }
+
+    #[inline]
+    pub(crate) fn receive(&self, bytes: u64) {
+        self.receive_all(Flow { requests: 1, bytes });
+    }
+
+    #[inline]
+    fn receive_all(&self, flow: Flow) {
+        self.received.set(self.received.get().and(flow));
+        if !self.touched.get() {
+            self.touch();
+        }
+    }
+
+    #[cold]
+    fn touch(&self) {
+        self.touched.set(true);
+        self.shared.touched.borrow_mut().push(self.id);
+    }
+
+    /// A request ends that came when the component had failed so often: it is answered, unless it failed since.
+    #[inline]
+    pub(crate) fn end(
+        &self,
+        failures: u32,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+        before: usize,
+    ) {
+        if self.health.failures() != failures {
+            breakdown.fail();
+        }
+        if !breakdown.has_failed() {
+            self.answer(request, breakdown, before);
+        }
+    }
+
+    /// A request is answered whose account had `before` legs when it came.
+    #[inline]
+    pub(crate) fn answer(&self, request: &Request<Block>, breakdown: &Breakdown, before: usize) {
+        self.answered.set(self.answered.get().with(request.work.bytes));
+        if self.shared.timeline.is_wanted() {
+            self.shared.timeline.visited(self.id, request, breakdown, before);
+        }
+    }
+}
+
+/// The way from whoever asks to a component.
+pub struct Edge<'m> {
+    to: &'m AnyComponent<'m>,
+    context: &'m NodeContext<'m>,
+    sent: Cell<Flow>,
+}
+
+impl<'m> Edge<'m> {
+    /// A way to the component `to` at `context` that nothing has gone yet.
+    pub fn new(to: &'m AnyComponent<'m>, context: &'m NodeContext<'m>) -> Self {
+        Self { to, context, sent: Cell::default() }
+    }
+
+    /// Sends `request`, waits for its answer, and charges the time to `breakdown`, which ends now. Nothing is sent where the component is
+    /// down, and an answer from one that failed in between is none: `breakdown` has then [failed](Breakdown::has_failed).
+    #[inline]
+    pub fn serve<'s>(
+        &self,
+        request: &'s Request<Block>,
+        breakdown: &'s mut Breakdown,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(request.work.bytes));
+        }
+        self.to.serve(self.context, request, breakdown)
+    }
+
+    /// The same without events, for a request that comes when `breakdown` ends.
+    #[inline]
+    pub fn pass(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.sent.set(self.sent.get().with(request.work.bytes));
+        let before = breakdown.legs().len();
+        self.context.receive(request.work.bytes);
+        self.to.answer_in_order(request, breakdown);
+        self.context.answer(request, breakdown, before);
+    }
+
+    /// The same for several requests, in the order of time, each with an account that has no legs yet.
+    pub fn pass_all(&self, requests: &mut [(Request<Block>, Breakdown)]) {
+        let flow = Flow::of(requests);
+        self.sent.set(self.sent.get().and(flow));
+        self.context.receive_all(flow);
+        self.to.answer_all_in_order(requests);
+        self.context.answered.set(self.context.answered.get().and(flow));
+        if self.context.shared.timeline.is_wanted() {
+            let visited = |(request, breakdown): &(_, _)| {
+                self.context.shared.timeline.visited(self.context.id, request, breakdown, 0)
+            };
+            requests.iter().for_each(visited);
+        }
+    }
+
+    /// Takes `ports` ports on the path that it leads to, if that has ports: the number of the first.
+    pub fn attach(&self, ports: u32) -> Option<u32> {
+        self.to.attach(ports)
+    }
+
+    /// Has the path that it leads to carry one phase of a request, and charges the time to `breakdown`. Gives when the whole of it has
+    /// come; `breakdown` ends with its head.
+    pub fn carry<'s>(
+        &self,
+        request: &'s Request<PathTransfer>,
+        breakdown: &'s mut Breakdown,
+    ) -> impl Future<Output = Nanos> + use<'m, 's> {
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(request.work.data().bytes));
+        }
+        self.to.carry(self.context, request, breakdown)
+    }
+
+    /// Whether the component that it leads to works.
+    #[inline]
+    pub fn is_up(&self) -> bool {
+        self.context.health.is_up()
+    }
+
+    /// How often the component that it leads to failed.
+    pub fn failures(&self) -> u32 {
+        self.context.health.failures()
+    }
+
+    /// Changes the health of the component that it leads to before the run begins.
+    pub(crate) fn begin_failed(&self) {
+        self.context.health.change(Change::Fails);
+    }
+
+    /// Sends `request`, whose data crosses `way` to or from disk number `disk` of an array.
+    pub fn serve_over<'s>(
+        &self,
+        request: &'s Request<Block>,
+        way: BackendPath<'m>,
+        disk: usize,
+        breakdown: &'s mut Breakdown,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        if self.is_up() {
+            self.sent.set(self.sent.get().with(request.work.bytes));
+        }
+        self.to.serve_over(self.context, request, way, disk, breakdown)
+    }
+
+    /// The switch that it leads to, if it leads to one.
+    pub(crate) fn switch(&self) -> Option<&'m Switch<'m>> {
+        match self.to {
+            AnyComponent::Switch(switch) => Some(switch),
+            _ => None,
+        }
+    }
+
+    /// The controller that it leads to, if it leads to one.
+    pub(crate) fn controller(&self) -> Option<&'m Controller<'m>> {
+        match self.to {
+            AnyComponent::Controller(controller) => Some(controller),
+            _ => None,
+        }
+    }
+
+    /// Has the component that it leads to do what is asked of a file, and charges the time to `breakdown`.
+    pub fn handle<'s>(
+        &self,
+        request: &'s Request<FileOp>,
+        breakdown: &'s mut Breakdown,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(request.work.data().bytes));
+        self.to.handle(self.context, request, breakdown)
+    }
+
+    /// Sends an event to the component that it leads to, and charges the time to `breakdown`.
+    pub fn take_event<'s>(
+        &self,
+        request: &'s mut Request<DaqEvent>,
+        breakdown: &'s mut Breakdown,
+    ) -> impl Future<Output = ()> + use<'m, 's> {
+        self.sent.set(self.sent.get().with(request.work.bytes));
+        self.to.take_event(self.context, request, breakdown)
+    }
+
+    /// Tells the component that it leads to of a file that exists when the run begins: see [`Component::begin_with`](crate::Component::begin_with).
+    pub fn begin_with(&self, file: &FileOp) {
+        self.to.begin_with(file);
+    }
+
+    /// The component that it leads to, for components that work together by more than one call.
+    pub(crate) fn component(&self) -> &'m AnyComponent<'m> {
+        self.to
+    }
+
+    /// Work begins that is done by more than one call: its bytes are sent, and received.
+    pub(crate) fn begin(&self, bytes: u64) {
+        self.sent.set(self.sent.get().with(bytes));
+        self.context.receive(bytes);
+    }
+
+    /// That work ends, done unless it failed; the account had `before` legs when it began.
+    pub(crate) fn end(&self, request: &Request<Block>, breakdown: &Breakdown, before: usize) {
+        if !breakdown.has_failed() {
+            self.context.answer(request, breakdown, before);
+        }
+    }
+
+    /// The path of the component that it leads to.
+    pub(crate) fn path(&self) -> &'m str {
+        self.context.path
+    }
+
+    /// Where it leads.
+    pub fn to(&self) -> NodeId {
+        self.context.id
+    }
+
+    /// What was sent along it.
+    pub fn sent(&self) -> Flow {
+        self.sent.get()
+    }
+}

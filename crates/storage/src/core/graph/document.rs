@@ -1,0 +1,81 @@
+//! What lowering reads and says: names of parts and components, devices, and errors.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ComponentSpec;
+use crate::block::disk::DiskNumbers;
+use crate::block::ssd::SsdNumbers;
+
+/// The elements of an array.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Copies {
+    /// A part by its name in `parts`. Each copy is a separate component.
+    Part(String),
+    /// Components of `system` by name. They exist once and can be shared.
+    Shared(Vec<String>),
+    /// A part written in place.
+    Written(Box<ComponentSpec>),
+}
+
+/// A route that a stream wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The stream, by its name in `workload`.
+    pub stream: String,
+    /// The server that its requests come from.
+    pub from: String,
+    /// The component that they go to.
+    pub to: String,
+}
+
+/// Something wrong with a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoweringError {
+    /// The field, from the top of the document.
+    pub field: Vec<String>,
+    /// What was found, and why it is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The name that was not found, and those it could have been.
+    pub unknown: Option<(String, Vec<String>)>,
+}
+
+/// The devices that documents can name.
+pub trait Catalogue {
+    /// The disk of this name.
+    fn disk(&self, name: &str) -> Lookup<DiskNumbers>;
+    /// The solid-state drive of this name.
+    fn ssd(&self, name: &str) -> Lookup<SsdNumbers>;
+}
+
+/// What a catalogue knows of a name.
+pub enum Lookup<N> {
+    /// The drive.
+    Found(Box<N>),
+    /// Its file has errors: these.
+    Broken(String),
+    /// It is for components of another type: this one.
+    Other(&'static str),
+    /// There is no such device; there are these.
+    Unknown(Vec<String>),
+}
+
+/// A name on the way to a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    System(String),
+    Part(String),
+    Written(&'static str),
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::System(name) | Self::Part(name) => f.write_str(name),
+            Self::Written(kind) => f.write_str(kind),
+        }
+    }
+}

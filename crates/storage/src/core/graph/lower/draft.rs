@@ -1,0 +1,43 @@
+//! Nodes on their way into a graph.
+
+use std::fmt::Display;
+
+use crate::AnyPlan;
+use crate::core::component::Resolved;
+
+/// Where a component is being lowered.
+#[derive(Clone, Default)]
+pub(super) struct Spot {
+    /// The number of its draft.
+    pub(super) id: usize,
+    /// Its place in the document.
+    pub(super) field: Vec<String>,
+    pub(super) path: String,
+    pub(super) group: String,
+    pub(super) within: Option<usize>,
+    /// The component of `system` that it belongs to, by its place there.
+    pub(super) root: usize,
+}
+
+impl Spot {
+    /// The spot of a part within this one; `named` is its name in the path, with a number where there are several.
+    pub(super) fn part(&self, field: Vec<String>, name: impl Display, named: impl Display) -> Self {
+        Self {
+            field,
+            path: format!("{}/{named}", self.path),
+            group: format!("{}/{name}", self.group),
+            within: Some(self.id),
+            root: self.root,
+            ..Self::default()
+        }
+    }
+}
+
+/// A node that may not be finished.
+#[derive(Clone)]
+pub(super) struct Draft {
+    pub(super) spot: Spot,
+    pub(super) lowered: Option<Resolved<AnyPlan>>,
+    /// Components on the longest way through it.
+    pub(super) depth: usize,
+}

@@ -1,0 +1,342 @@
+//! From a document to a graph: names are looked up, parts are copied, and what cannot work is refused in words.
+
+mod draft;
+mod fabric;
+mod inner;
+mod ports;
+mod refuse;
+mod routes;
+mod work;
+
+use std::collections::BTreeMap;
+
+use headrace_units::Bytes;
+use headrace_work::NodeId;
+use indexmap::IndexMap;
+
+use super::document::{Catalogue, Copies, Lookup, LoweringError, Step, Wanted};
+use super::{Graph, Node};
+use crate::ComponentSpec;
+use crate::block::disk::{DeviceRef, DiskNumbers};
+use crate::block::ssd::{SsdNumbers, SsdRef};
+use crate::core::component::Resolved;
+use draft::{Draft, Spot};
+use fabric::Fabric;
+
+/// A larger system is refused: each component takes some hundred bytes.
+const MAX_COMPONENTS: usize = 100_000;
+
+/// Maximum depth of parts within parts.
+const MAX_DEPTH: usize = 16;
+
+/// Maximum number of addressable bytes: addresses then have room to be added.
+pub const MAX_BYTES: u64 = 1 << 60;
+
+/// Lowers a system to a graph, with the routes that streams want.
+///
+/// # Errors
+/// All errors in it, also in parts and components that nothing uses.
+pub fn lower(
+    parts: &IndexMap<String, ComponentSpec>,
+    system: &IndexMap<String, ComponentSpec>,
+    streams: &[Wanted],
+    catalogue: &dyn Catalogue,
+) -> Result<Graph, Vec<LoweringError>> {
+    let mut lowering = Lowering {
+        parts,
+        system,
+        catalogue,
+        drafts: Vec::new(),
+        order: Vec::new(),
+        named: BTreeMap::new(),
+        context: Spot::default(),
+        chain: Vec::new(),
+        errors: Vec::new(),
+        fabric: Fabric::of(system),
+        routes: BTreeMap::new(),
+    };
+    for name in parts.keys() {
+        lowering.try_part(name);
+    }
+    for name in system.keys() {
+        lowering.component(name);
+    }
+    lowering.stream_routes(streams);
+    lowering.check_ports();
+    lowering.check_caches();
+    lowering.check_work();
+    if lowering.errors.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.errors) }
+}
+
+/// A document on its way to a graph, as a component sees it that is being lowered.
+pub struct Lowering<'d> {
+    parts: &'d IndexMap<String, ComponentSpec>,
+    system: &'d IndexMap<String, ComponentSpec>,
+    catalogue: &'d dyn Catalogue,
+    drafts: Vec<Draft>,
+    /// Finished drafts, each after all that it uses.
+    order: Vec<usize>,
+    /// The components of `system` that were met; none while they are being lowered, or where they have errors.
+    named: BTreeMap<&'d str, Option<NodeId>>,
+    context: Spot,
+    /// The names on the way here, outermost first.
+    chain: Vec<Step>,
+    errors: Vec<LoweringError>,
+    fabric: Fabric,
+    /// The route from each server to each component that it asks, by their names.
+    routes: BTreeMap<(String, String), NodeId>,
+}
+
+impl<'d> Lowering<'d> {
+    /// The path of the component that is being lowered.
+    pub fn path(&self) -> &str {
+        &self.context.path
+    }
+
+    /// How many bytes a node holds.
+    pub fn capacity(&self, id: NodeId) -> Bytes {
+        self.drafts[id.index()].lowered.as_ref().map_or(Bytes(0), |lowered| lowered.capacity)
+    }
+
+    /// What `system` has under a name.
+    pub fn named_in_system(&self, name: &str) -> Option<&'d ComponentSpec> {
+        self.system.get(name)
+    }
+
+    /// The numbers of a disk that `field` names or writes out.
+    pub fn drive(&mut self, field: &str, device: &DeviceRef) -> Option<DiskNumbers> {
+        let numbers = match device {
+            DeviceRef::Numbers(numbers) => (**numbers).clone(),
+            DeviceRef::Named(name) => self.looked_up(field, name, self.catalogue.disk(name))?,
+        };
+        let problems = numbers.problems();
+        self.refuse_numbers(field, "disk", problems).then_some(numbers)
+    }
+
+    /// The numbers of a solid-state drive that `field` names or writes out.
+    pub fn ssd(&mut self, field: &str, device: &SsdRef) -> Option<SsdNumbers> {
+        let numbers = match device {
+            SsdRef::Numbers(numbers) => (**numbers).clone(),
+            SsdRef::Named(name) => self.looked_up(field, name, self.catalogue.ssd(name))?,
+        };
+        let problems = numbers.problems();
+        self.refuse_numbers(field, "drive", problems).then_some(numbers)
+    }
+
+    fn looked_up<N>(&mut self, field: &str, name: &str, found: Lookup<N>) -> Option<N> {
+        match found {
+            Lookup::Found(numbers) => Some(*numbers),
+            Lookup::Broken(why) => self.refuse(field, format!("the file of `{name}` has errors"), Some(&why)),
+            Lookup::Other(kind) => {
+                let message =
+                    format!("`{name}` is {}", if kind == "ssd" { "a solid-state drive" } else { "a disk" });
+                self.refuse(field, message, Some(&format!("write `type: {kind}`, or name another device")))
+            }
+            Lookup::Unknown(known) => {
+                self.unknown(field, format!("there is no device `{name}`"), name, known)
+            }
+        }
+    }
+
+    /// Refuses parameters of a device; gives whether there was nothing to refuse.
+    fn refuse_numbers(&mut self, field: &str, kind: &str, problems: Vec<(&'static str, String)>) -> bool {
+        for (inner, problem) in &problems {
+            let message = format!("invalid {kind} parameters: {problem}");
+            self.refuse::<()>(&format!("{field}.{inner}"), message, None);
+        }
+        problems.is_empty()
+    }
+
+    /// A component of `system` that `field` names.
+    pub fn shared(&mut self, field: &str, name: &str) -> Option<NodeId> {
+        if !self.system.contains_key(name) && self.parts.contains_key(name) {
+            let message = format!("`{name}` is a part, which exists only as a copy in an array");
+            return self.refuse(field, message, Some("define it under `system:` to share it"));
+        }
+        if !self.system.contains_key(name) {
+            let help = format!("there is no component `{name}` in `system`");
+            let known = self
+                .system
+                .keys()
+                .filter(|other| self.chain.first() != Some(&Step::System((*other).clone())));
+            let known = known.cloned().collect();
+            return self.unknown(field, help, name, known);
+        }
+        if self.chain.contains(&Step::System(name.to_owned())) {
+            let circle = format!("circular reference: {} → {name}", self.way());
+            return self.refuse(
+                field,
+                circle,
+                Some("a component cannot use itself, directly or through others"),
+            );
+        }
+        self.component(name)
+    }
+
+    /// The components that `field` asks for: `count` copies of a part, or those of `system` that it lists.
+    pub fn copies(&mut self, field: &str, of: &Copies, count: Option<u32>) -> Option<Vec<NodeId>> {
+        match of {
+            Copies::Shared(names) => names.iter().map(|name| self.shared(field, name)).collect(),
+            Copies::Written(spec) => {
+                let mut inner = self.context.field.clone();
+                inner.push(field.to_owned());
+                self.parts_of(Step::Written(spec.kind()), inner, spec, count)
+            }
+            Copies::Part(name) => {
+                let Some(spec) = self.parts.get(name) else { return self.no_such_part(field, name) };
+                if self.chain.contains(&Step::Part(name.clone())) {
+                    let circle = format!("`{name}` would contain itself: {} → {name}", self.way());
+                    return self.refuse(field, circle, None);
+                }
+                self.parts_of(Step::Part(name.clone()), vec!["parts".to_owned(), name.clone()], spec, count)
+            }
+        }
+    }
+
+    fn no_such_part<T>(&mut self, field: &str, name: &str) -> Option<T> {
+        if self.system.contains_key(name) {
+            let message = format!(
+                "`{name}` is defined in `system`, where each component exists once; an array consists of copies of a part"
+            );
+            let help = format!(
+                "move `{name}` from `system:` to `parts:`, or list components to share them: `{field}: [{name}]`"
+            );
+            return self.refuse(field, message, Some(&help));
+        }
+        self.unknown(field, format!("there is no part `{name}`"), name, self.parts.keys().cloned().collect())
+    }
+
+    /// Copies of a part: the first is lowered, the others are copied from it.
+    fn parts_of(
+        &mut self,
+        name: Step,
+        field: Vec<String>,
+        spec: &ComponentSpec,
+        count: Option<u32>,
+    ) -> Option<Vec<NodeId>> {
+        let count = count.unwrap_or(1) as usize;
+        let (outer, begin) = (self.context.clone(), self.drafts.len());
+        let spot = outer.part(field, &name, format!("{name}[0]"));
+        let first = self.at(name, spot, spec);
+        self.context = outer;
+        let first = first?;
+        let each = self.drafts.len() - begin;
+        let all = begin + each * count;
+        if all > MAX_COMPONENTS {
+            let message = format!(
+                "the system would have {all} components or more; at most {MAX_COMPONENTS} can be simulated"
+            );
+            return self.refuse("disks", message, None);
+        }
+        let copies = (1..count).map(|i| self.copy(first.index(), begin..begin + each, i));
+        let copies: Vec<NodeId> = copies.collect();
+        Some(std::iter::once(first).chain(copies).collect())
+    }
+
+    /// Copies the drafts of a part whose top is `first`, as its `number`-th copy; those of other components of `system` that
+    /// were met on the way are shared, not copied.
+    fn copy(&mut self, first: usize, range: std::ops::Range<usize>, number: usize) -> NodeId {
+        let template = self.drafts[first].spot.path.clone();
+        let root = self.drafts[first].spot.root;
+        let stem = template.strip_suffix("[0]").unwrap_or(&template).to_owned();
+        let own: Vec<usize> = range.filter(|at| self.drafts[*at].spot.root == root).collect();
+        let base = self.drafts.len();
+        let moved = |old: usize| own.binary_search(&old).map_or(old, |nth| base + nth);
+        for &old in &own {
+            let mut draft = self.drafts[old].clone();
+            draft.spot.path = format!("{stem}[{number}]{}", &draft.spot.path[template.len()..]);
+            draft.spot.id = moved(old);
+            draft.spot.within = draft.spot.within.map(moved);
+            for used in draft.lowered.iter_mut().flat_map(|lowered| &mut lowered.uses) {
+                *used = NodeId(moved(used.index()) as u32);
+            }
+            self.drafts.push(draft);
+        }
+        let order: Vec<usize> =
+            self.order.iter().copied().filter(|old| own.binary_search(old).is_ok()).map(moved).collect();
+        self.order.extend(order);
+        NodeId(moved(first) as u32)
+    }
+
+    /// Lowers a component of `system`, unless that was done.
+    fn component(&mut self, name: &str) -> Option<NodeId> {
+        let (root, name, spec) = self.system.get_full(name)?;
+        if let Some(done) = self.named.get(name.as_str()) {
+            return *done;
+        }
+        self.named.insert(name, None);
+        let outer = self.context.clone();
+        let field = vec!["system".to_owned(), name.clone()];
+        let spot = Spot { field, path: name.clone(), group: name.clone(), root, ..Spot::default() };
+        let id = self.at(Step::System(name.clone()), spot, spec);
+        self.context = outer;
+        self.named.insert(name, id);
+        id
+    }
+
+    /// Lowers a part that may be used nowhere, for its errors alone.
+    fn try_part(&mut self, name: &str) {
+        let (drafts, order, named) = (self.drafts.len(), self.order.len(), self.named.clone());
+        let routes = self.routes.clone();
+        let field = vec!["parts".to_owned(), name.to_owned()];
+        let spot = Spot {
+            field,
+            path: name.to_owned(),
+            group: name.to_owned(),
+            root: usize::MAX,
+            ..Spot::default()
+        };
+        self.at(Step::Part(name.to_owned()), spot, &self.parts[name]);
+        self.drafts.truncate(drafts);
+        self.order.truncate(order);
+        self.named = named;
+        self.routes = routes;
+    }
+
+    /// Lowers `spec` at `spot`, as a draft of its own that stands before those of its parts.
+    fn at(&mut self, name: Step, spot: Spot, spec: &ComponentSpec) -> Option<NodeId> {
+        let id = self.drafts.len();
+        let spot = Spot { id, ..spot };
+        self.drafts.push(Draft { spot: spot.clone(), lowered: None, depth: 0 });
+        self.context = spot;
+        self.chain.push(name);
+        let lowered = if self.chain.len() > MAX_DEPTH { self.too_deep() } else { spec.lower(self) };
+        self.chain.pop();
+        let lowered = lowered?;
+        self.drafts[id].depth =
+            1 + lowered.uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0);
+        if self.drafts[id].depth > MAX_DEPTH {
+            return self.too_deep();
+        }
+        self.drafts[id].lowered = Some(lowered);
+        self.order.push(id);
+        Some(NodeId(id as u32))
+    }
+
+    /// The graph, its nodes in the order in which they are read: components as `system` lists them, each before its parts.
+    fn into_graph(self) -> Graph {
+        let mut reading: Vec<usize> = (0..self.drafts.len()).collect();
+        reading.sort_by_key(|at| self.drafts[*at].spot.root);
+        let mut numbers = vec![0u32; reading.len()];
+        for (number, at) in reading.iter().enumerate() {
+            numbers[*at] = number as u32;
+        }
+        let renumbered = |old: usize| NodeId(numbers[old]);
+        let mut graph = Graph { order: self.order.into_iter().map(renumbered).collect(), ..Graph::default() };
+        graph.routes = self.routes.into_iter().map(|(ends, id)| (ends, renumbered(id.index()))).collect();
+        let mut groups: BTreeMap<String, u32> = BTreeMap::new();
+        for at in reading {
+            let Draft { spot, lowered, .. } = self.drafts[at].clone();
+            let Resolved { plan, uses, capacity } = lowered.expect("a component without mistakes is lowered");
+            let next = groups.len() as u32;
+            let group = *groups.entry(spot.group.clone()).or_insert(next);
+            if group == next {
+                graph.groups.push(spot.group);
+            }
+            let uses = uses.into_iter().map(|used| renumbered(used.index())).collect();
+            let (path, field, within) = (spot.path, spot.field, spot.within.map(renumbered));
+            graph.nodes.push(Node { path, field, group, within, plan, uses, capacity });
+        }
+        graph
+    }
+}

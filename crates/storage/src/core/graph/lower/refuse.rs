@@ -1,0 +1,57 @@
+//! What is noted of a component that cannot be lowered.
+
+use super::{Lowering, MAX_DEPTH};
+use crate::core::graph::document::{LoweringError, Step};
+
+impl Lowering<'_> {
+    /// Notes a error in `field` of the component that is being lowered; always `None`.
+    pub fn refuse<T>(&mut self, field: &str, message: impl Into<String>, help: Option<&str>) -> Option<T> {
+        let error = LoweringError {
+            field: Vec::new(),
+            message: message.into(),
+            help: help.map(str::to_owned),
+            unknown: None,
+        };
+        self.say(field, error)
+    }
+
+    pub(super) fn say<T>(&mut self, field: &str, error: LoweringError) -> Option<T> {
+        let field = self.context.field.iter().cloned().chain(field.split('.').map(str::to_owned)).collect();
+        let error = LoweringError { field, ..error };
+        if !self.errors.contains(&error) {
+            self.errors.push(error);
+        }
+        None
+    }
+
+    /// Notes a error in `field` of a component that is lowered already.
+    pub(super) fn say_at(&mut self, at: usize, field: &str, message: String, help: &str) {
+        let mut context = self.drafts[at].spot.field.clone();
+        context.push(field.to_owned());
+        self.errors.push(LoweringError {
+            field: context,
+            message,
+            help: Some(help.to_owned()),
+            unknown: None,
+        });
+    }
+
+    pub(super) fn unknown<T>(
+        &mut self,
+        field: &str,
+        message: String,
+        name: &str,
+        known: Vec<String>,
+    ) -> Option<T> {
+        let unknown = Some((name.to_owned(), known));
+        self.say(field, LoweringError { field: Vec::new(), message, help: None, unknown })
+    }
+
+    pub(super) fn too_deep<T>(&mut self) -> Option<T> {
+        self.refuse("of", format!("components are nested more than {MAX_DEPTH} deep"), None)
+    }
+
+    pub(super) fn way(&self) -> String {
+        self.chain.iter().map(Step::to_string).collect::<Vec<_>>().join(" → ")
+    }
+}

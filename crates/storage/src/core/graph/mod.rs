@@ -1,0 +1,226 @@
+//! A system as a graph: nodes, and who uses whom.
+
+mod document;
+mod lower;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use headrace_analytic::Distribution;
+use headrace_units::Bytes;
+use headrace_work::{NodeId, Op};
+
+use crate::AnyPlan;
+use crate::core::path_transfer::Phase;
+use crate::core::theory::{Demand, Load, Model};
+
+pub use document::{Catalogue, Copies, Lookup, LoweringError, Wanted};
+pub use lower::{Lowering, MAX_BYTES, lower};
+
+/// A component: it exists once, whoever uses it.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name in results: what stands in `system` by its name there, a part under the path of what it belongs to
+    /// (`tds/spindle[2]`).
+    pub path: String,
+    /// Where it is written in the document: `system.tds`, `parts.spindle`, `system.tds.of`.
+    pub field: Vec<String>,
+    /// What is alike has one group, by its number in [`Graph::groups`].
+    pub group: u32,
+    /// The node it is a part of.
+    pub within: Option<NodeId>,
+    /// What it is.
+    pub plan: AnyPlan,
+    /// The nodes it sends work to.
+    pub uses: Vec<NodeId>,
+    /// How many bytes can be addressed; zero where it holds none.
+    pub capacity: Bytes,
+}
+
+/// The components of a system, numbered in the order in which they are read: as `system` lists them, each before its parts.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The components.
+    pub nodes: Vec<Node>,
+    /// Paths without the numbers of copies: `tds/spindle`.
+    pub groups: Vec<String>,
+    /// Every node after all that it uses.
+    pub order: Vec<NodeId>,
+    /// The routes, by the names of the server that asks and the component that answers.
+    pub routes: BTreeMap<(String, String), NodeId>,
+}
+
+impl Graph {
+    /// The component that stands in `system` under this name.
+    pub fn named(&self, name: &str) -> Option<NodeId> {
+        let at = self.nodes.iter().position(|node| node.within.is_none() && node.path == name)?;
+        Some(NodeId(at as u32))
+    }
+
+    /// The route from a server to a component.
+    pub fn route(&self, from: &str, to: &str) -> Option<NodeId> {
+        self.routes.get(&(from.to_owned(), to.to_owned())).copied()
+    }
+
+    /// Whether work sent to `from` may come to `to`.
+    pub fn reaches(&self, from: NodeId, to: NodeId) -> bool {
+        self.reached(from).contains(&to)
+    }
+
+    /// All nodes that work sent to `from` may come to, itself included.
+    pub fn reached(&self, from: NodeId) -> BTreeSet<NodeId> {
+        let (mut reached, mut next) = (BTreeSet::from([from]), vec![from]);
+        while let Some(id) = next.pop() {
+            let uses = self.nodes[id.index()].uses.iter();
+            next.extend(uses.filter(|used| reached.insert(**used)));
+        }
+        reached
+    }
+
+    /// A node, and the graph around it.
+    pub fn view(&self, id: NodeId) -> View<'_> {
+        View { graph: self, id }
+    }
+
+    /// The numbers of all nodes.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// The name of a node's group.
+    pub fn group(&self, id: NodeId) -> &str {
+        &self.groups[self.nodes[id.index()].group as usize]
+    }
+}
+
+/// A node, and what can be known of it and of those it uses.
+#[derive(Clone, Copy)]
+pub struct View<'g> {
+    graph: &'g Graph,
+    id: NodeId,
+}
+
+impl<'g> View<'g> {
+    fn node(self) -> &'g Node {
+        &self.graph.nodes[self.id.index()]
+    }
+
+    /// Its number.
+    pub fn id(self) -> NodeId {
+        self.id
+    }
+
+    /// What it is called in documents and results.
+    pub fn kind(self) -> &'static str {
+        self.node().plan.kind()
+    }
+
+    /// Its path.
+    pub fn path(self) -> &'g str {
+        &self.node().path
+    }
+
+    /// How many bytes can be addressed.
+    pub fn capacity(self) -> Bytes {
+        self.node().capacity
+    }
+
+    /// The nodes it uses, in order.
+    pub fn uses(self) -> impl Iterator<Item = View<'g>> {
+        self.node().uses.iter().map(move |id| self.graph.view(*id))
+    }
+
+    /// The nodes that use it.
+    pub fn users(self) -> impl Iterator<Item = View<'g>> {
+        let uses = move |node: &&Node| node.uses.contains(&self.id);
+        let all = self.graph.nodes.iter().enumerate();
+        all.filter(move |(_, node)| uses(node)).map(move |(at, _)| self.graph.view(NodeId(at as u32)))
+    }
+
+    /// See [`Theory::service`](crate::Theory::service).
+    ///
+    /// # Errors
+    /// The assumption that fails.
+    pub fn service(self, op: Op, bytes: u64) -> Result<Distribution, String> {
+        self.node().plan.theory().service(self, op, bytes)
+    }
+
+    /// See [`Theory::model`](crate::Theory::model).
+    ///
+    /// # Errors
+    /// The assumption that fails.
+    pub fn model(self, load: &Load) -> Result<Model, String> {
+        self.node().plan.theory().model(self, load)
+    }
+
+    /// See [`Theory::demands`](crate::Theory::demands).
+    ///
+    /// # Errors
+    /// The assumption that fails.
+    pub fn demands(self, load: &Load) -> Result<Vec<Demand>, String> {
+        self.node().plan.theory().demands(self, load)
+    }
+
+    /// What is written of it, if it is a controller.
+    pub(crate) fn controller(self) -> Option<&'g crate::block::controller::ControllerSpec> {
+        match &self.node().plan {
+            AnyPlan::Controller(spec) => Some(spec),
+            _ => None,
+        }
+    }
+
+    /// See [`Theory::carries`](crate::Theory::carries).
+    ///
+    /// # Errors
+    /// The assumption that fails.
+    pub fn carries(self, load: &Load, path_transfer: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
+        self.node().plan.theory().carries(self, load, path_transfer)
+    }
+
+    /// See [`Theory::in_order`](crate::Theory::in_order).
+    ///
+    /// # Errors
+    /// Why requests may be answered in another order.
+    pub fn in_order(self, load: &Load) -> Result<(), String> {
+        self.node().plan.theory().in_order(self, load)
+    }
+
+    /// See [`Theory::takes_events`](crate::Theory::takes_events).
+    pub fn takes_events(self) -> bool {
+        self.node().plan.theory().takes_events()
+    }
+
+    /// See [`Theory::discards`](crate::Theory::discards).
+    pub fn discards(self) -> bool {
+        self.node().plan.theory().discards(self)
+    }
+
+    /// See [`Theory::addressed`](crate::Theory::addressed).
+    pub fn addressed(self) -> bool {
+        self.node().plan.theory().addressed(self)
+    }
+
+    /// Whether the utilisation of this node and of all behind it grows in proportion to the load.
+    pub fn scales(self, load: &Load) -> bool {
+        self.node().plan.theory().scales(self, load)
+    }
+
+    /// See [`Theory::in_pieces`](crate::Theory::in_pieces).
+    pub fn in_pieces(self) -> bool {
+        self.node().plan.theory().in_pieces()
+    }
+
+    /// See [`Theory::stripe`](crate::Theory::stripe).
+    pub fn stripe(self) -> Option<(Bytes, u64)> {
+        self.node().plan.theory().stripe(self)
+    }
+
+    /// See [`Theory::is_limit`](crate::Theory::is_limit).
+    pub fn is_limit(self) -> bool {
+        self.node().plan.theory().is_limit()
+    }
+
+    /// What a reader of results must know of this node or of one behind it, under this load.
+    pub fn note(self, load: &Load) -> Option<String> {
+        self.node().plan.theory().note(self, load)
+    }
+}

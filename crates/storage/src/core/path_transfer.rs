@@ -1,0 +1,64 @@
+//! What goes between who asks and who answers on a path with ports: an array's controller and its disks on a loop, a server and
+//! an array on a switch.
+
+use headrace_units::Nanos;
+use headrace_work::{Block, Op};
+
+use crate::fabric::channel::Sender;
+
+/// One phase of a request on its way to what serves it, or back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathTransfer {
+    /// What is asked.
+    pub block: Block,
+    /// Which part of the exchange this is.
+    pub phase: Phase,
+    /// What of the phase crosses now.
+    pub part: Part,
+    /// The port of who asks.
+    pub initiator: u32,
+    /// The port of who answers.
+    pub target: u32,
+    /// When the whole of it has come, where its head has come already: a switch that cuts through begins with that.
+    pub tail: Nanos,
+}
+
+/// A part of the exchange between who asks and who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the request is served: the command, and the data of a write.
+    Request,
+    /// After it: the data of a read, and the status.
+    Answer,
+}
+
+/// What of a phase crosses at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    All,
+    /// The messages without data of one side: a command, the word that a disk is ready for data, a status.
+    Messages(Sender),
+    /// A piece of the data, of which more follow unless it is the `last`.
+    Piece {
+        /// Whether the data ends with it.
+        last: bool,
+    },
+}
+
+impl Phase {
+    /// Whether the data of such a request goes along.
+    #[inline]
+    pub fn has_data(self, op: Op) -> bool {
+        matches!((self, op), (Self::Request, Op::Write) | (Self::Answer, Op::Read))
+    }
+}
+
+impl PathTransfer {
+    /// The data that goes along: the request's, or none of its bytes.
+    #[inline]
+    pub fn data(&self) -> Block {
+        let bytes = if self.phase.has_data(self.block.op) { self.block.bytes } else { 0 };
+        Block { bytes, ..self.block }
+    }
+}

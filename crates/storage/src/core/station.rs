@@ -1,0 +1,198 @@
+//! A station: servers with a service time by distribution. The queue of the textbooks, and a placeholder for what is not modelled
+//! in detail.
+
+use headrace_analytic::Distribution;
+use headrace_kernel::{Priority, Resource, RngStream};
+use headrace_units::{Bytes, Nanos};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind, TimeSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::{Lowering, View};
+use crate::core::meter::Activity;
+use crate::core::theory::{self, Demand, Load, Model, Server};
+
+/// Servers with one queue, whose service time does not depend on the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StationSpec {
+    /// Number of requests served in parallel.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub servers: u32,
+    /// Service time of a request.
+    pub service: TimeSpec,
+    /// Order of service.
+    #[serde(default)]
+    pub order: Order,
+    /// Addressable bytes.
+    #[serde(default = "one_tib")]
+    pub capacity: Bytes,
+}
+
+/// Order of service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// First come, first served.
+    #[default]
+    FirstCome,
+    /// The stream with the smallest `priority` first, without preemption; equal priorities in order of
+    /// arrival.
+    Priority,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+const fn one_tib() -> Bytes {
+    Bytes(1 << 40)
+}
+
+impl StationSpec {
+    /// The mean work of a request, over the number of servers, in ms.
+    fn work_ms(&self) -> f64 {
+        self.service.distribution().mean() / f64::from(self.servers)
+    }
+}
+
+impl Spec for StationSpec {
+    type Plan = Self;
+
+    fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self>> {
+        let nothing =
+            (self.service.distribution().mean() <= 0.0).then(|| "a service takes some time".to_owned());
+        if let Some(problem) = self.service.problem().or(nothing) {
+            return at.refuse("service", problem, None);
+        }
+        if self.capacity.0 > crate::core::graph::MAX_BYTES {
+            return at.refuse("capacity", "a station addresses at most 1 EiB", None);
+        }
+        Some(Resolved { plan: self.clone(), uses: Vec::new(), capacity: self.capacity })
+    }
+}
+
+impl Theory for StationSpec {
+    fn service(&self, view: View, _: Op, _: u64) -> Result<Distribution, String> {
+        if self.servers > 1 {
+            return Err(format!("one server: `{}` has {}", view.path(), self.servers));
+        }
+        Ok(self.service.distribution())
+    }
+
+    fn model(&self, view: View, _: &Load) -> Result<Model, String> {
+        let busy = |fails| Model::Busy { work_ms: self.work_ms(), fails };
+        if self.order == Order::Priority {
+            return Ok(busy(format!(
+                "requests are served in order of arrival: `{}` has priorities",
+                view.path()
+            )));
+        }
+        Ok(match self.service(view, Op::Read, 0) {
+            Ok(distribution) => Model::Single { distribution, share: 1.0, formula: "M/G/1", mild: None },
+            Err(fails) => busy(fails),
+        })
+    }
+
+    fn demands(&self, view: View, _: &Load) -> Result<Vec<Demand>, String> {
+        let order = match self.order {
+            Order::FirstCome => theory::Order::FirstCome,
+            Order::Priority => theory::Order::Urgent,
+        };
+        let server = Server::Queue { servers: self.servers, order };
+        Ok(vec![Demand::one(view.id(), server, self.service.distribution())])
+    }
+
+    fn in_order(&self, view: View, load: &Load) -> Result<(), String> {
+        if self.order == Order::FirstCome && (self.servers == 1 || load.alone) {
+            return Ok(());
+        }
+        Err(format!("`{}` may answer requests out of order", view.path()))
+    }
+
+    fn addressed(&self, _: View) -> bool {
+        false
+    }
+
+    fn has_priorities(&self) -> bool {
+        self.order == Order::Priority
+    }
+
+    fn scales(&self, _: View, _: &Load) -> bool {
+        true
+    }
+}
+
+/// The servers, by who is next.
+enum Servers<'m> {
+    FirstCome(Resource<'m>),
+    Priority(Resource<'m, Priority>),
+}
+
+/// A station in a simulation.
+pub struct Station<'m> {
+    context: &'m NodeContext<'m>,
+    servers: Servers<'m>,
+    service: TimeSpec,
+    draws: RngStream,
+}
+
+impl Plan for StationSpec {
+    type Component<'m> = Station<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Station<'m> {
+        let (sim, many) = (context.shared.sim, u64::from(self.servers));
+        let servers = match self.order {
+            Order::FirstCome => Servers::FirstCome(Resource::fcfs(sim, many)),
+            Order::Priority => Servers::Priority(Resource::new(sim, many, Priority::default())),
+        };
+        Station { servers, service: self.service, draws: context.stream("service"), context }
+    }
+}
+
+impl Station<'_> {
+    #[inline]
+    fn service_of(&self, request: &Request<Block>) -> Nanos {
+        self.service.draw(&mut self.draws.of(request.key))
+    }
+
+    #[inline]
+    fn charge(&self, breakdown: &mut Breakdown, began: Nanos, ended: Nanos) {
+        breakdown.charge(self.context.id, TimeKind::Waiting, began);
+        breakdown.charge(self.context.id, TimeKind::Service, ended);
+    }
+}
+
+impl Probe for Station<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        Some(match &self.servers {
+            Servers::FirstCome(servers) => Activity::of(servers.servers(), &servers.usage(), now),
+            Servers::Priority(servers) => Activity::of(servers.servers(), &servers.usage(), now),
+        })
+    }
+}
+
+impl<'m> Component<'m> for Station<'m> {
+    #[inline]
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let service = self.service_of(request);
+        match &self.servers {
+            Servers::FirstCome(servers) => servers.serve(service).await,
+            Servers::Priority(servers) => servers.serve_by(u32::from(request.priority), service).await,
+        };
+        let ended = self.context.shared.sim.now();
+        self.charge(breakdown, ended - service, ended);
+    }
+
+    #[inline(always)] // As in the resource.
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let Servers::FirstCome(servers) = &self.servers else {
+            unreachable!("a station with priorities is not in order")
+        };
+        let pass = servers.pass(breakdown.until(), |start| start + self.service_of(request));
+        self.charge(breakdown, pass.start, pass.end);
+    }
+}

@@ -1,0 +1,195 @@
+//! The terms in which components tell theory how they serve a load.
+
+use headrace_analytic::Distribution;
+use headrace_units::Bytes;
+use headrace_work::{NodeId, Op};
+
+use crate::core::path_transfer::Phase;
+
+/// The requests of one stream, as a component sees them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// The stream, for messages.
+    pub stream: String,
+    /// Every kind of request that occurs: (probability, operation, bytes).
+    pub kinds: Vec<(f64, Op, u64)>,
+    /// The smallest and the largest request.
+    pub sizes: (Bytes, Bytes),
+    /// Addresses are multiples of this.
+    pub align: Bytes,
+    /// Whether every address is equally likely.
+    pub uniform: bool,
+    /// Whether the requests come from a trace.
+    pub traced: bool,
+    /// Whether each comes only when the one before it is answered.
+    pub alone: bool,
+    /// How many clients send them, of a closed stream; 0 of an open one.
+    pub clients: u32,
+    /// Sessions of cartridges that a log has, to a tape library alone.
+    pub sessions: Option<Sessions>,
+}
+
+/// Sessions of cartridges, as a log has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sessions {
+    /// Sessions per second.
+    pub per_s: f64,
+    /// How long each uses its drive, in s, sorted, and the silo of its cartridge where the log has it.
+    pub seconds: std::sync::Arc<[(f32, Option<u32>)]>,
+    /// From the end of a session to the next of the same cartridge, in s, sorted; the first session of a cartridge has none.
+    pub gaps: std::sync::Arc<[(f32, Option<u32>)]>,
+}
+
+impl Load {
+    /// The data that goes along in one phase of its requests: the requests', or none of their bytes.
+    #[must_use]
+    pub fn data(&self, phase: Phase) -> Self {
+        let data = |&(p, op, bytes): &(f64, Op, u64)| (p, op, if phase.has_data(op) { bytes } else { 0 });
+        Self { kinds: self.kinds.iter().map(data).collect(), ..self.clone() }
+    }
+
+    /// Whether some of its requests write.
+    pub fn writes(&self) -> bool {
+        self.kinds.iter().any(|(_, op, _)| *op == Op::Write)
+    }
+}
+
+/// How the requests of a load are served, in the terms of a formula. Times are in ms.
+#[derive(Clone, Debug)]
+pub enum Model {
+    /// One queue with one server.
+    Single {
+        /// How long each request holds the server.
+        distribution: Distribution,
+        /// The share of the requests that comes to this server.
+        share: f64,
+        /// What the formula is called.
+        formula: &'static str,
+        /// An assumption that fails by so little that the formula is still an approximation.
+        mild: Option<&'static str>,
+    },
+    /// Each request visits several servers at once and is done with the last.
+    Forked {
+        /// How long the largest part holds its server.
+        distribution: Distribution,
+        /// Over how many servers a request is spread.
+        branches: u32,
+        /// The share of the requests that comes to each server.
+        share: f64,
+        /// The mean work that one request brings the busiest server.
+        work_ms: f64,
+        /// Which requests these are: the formula is for one kind.
+        kind: (Op, u64),
+    },
+    /// No formula for the response time, but the utilisation is known.
+    Busy {
+        /// The mean work that one request brings the busiest server, over its number of servers.
+        work_ms: f64,
+        /// The assumption that fails.
+        fails: String,
+    },
+}
+
+impl Model {
+    /// The mean work that one request brings the busiest server, over its number of servers. Times the rate of requests, it
+    /// is that server's utilisation.
+    pub fn work_ms(&self) -> f64 {
+        match self {
+            Self::Single { distribution, share, .. } => distribution.mean() * share,
+            Self::Forked { work_ms, .. } | Self::Busy { work_ms, .. } => *work_ms,
+        }
+    }
+}
+
+/// What one request of a load asks of one node: theory of networks is made of these. Times are in ms.
+#[derive(Clone, Debug)]
+pub struct Demand {
+    /// The node.
+    pub node: NodeId,
+    /// How requests are served there.
+    pub server: Server,
+    /// The mean number of visits of one request.
+    pub visits: f64,
+    /// How long each visit holds a server.
+    pub distribution: Distribution,
+    /// How many visits of one request go on side by side, at several such nodes: it waits for one of them.
+    pub beside: f64,
+    /// An assumption of the formulas that fails here.
+    pub fails: Option<String>,
+    /// The message that the visit is part of, by its route and its number there: a message is in all its ports at once.
+    pub message: Option<(NodeId, u32)>,
+    /// Which of several queues of the node; none where it has one.
+    pub station: Option<String>,
+    /// Another queue of the node for which it waits while it holds a server here, and how often.
+    pub holds: Option<(String, f64)>,
+}
+
+/// How requests are served at a node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Server {
+    /// By this number of servers with one queue.
+    Queue {
+        /// How many.
+        servers: u32,
+        /// Who is served next.
+        order: Order,
+    },
+    /// Nobody waits.
+    Delay,
+    /// Nobody waits either, but at most this number of requests is on its way: places that each holds for as long as the distribution says where nobody
+    /// queues, and longer otherwise.
+    Places(u32),
+    /// Parts that go on side by side at several queues wait for the last. The distribution of a visit is then what that adds to the largest
+    /// part's time where nobody queues.
+    Join {
+        /// How many parts.
+        branches: u32,
+        /// How long the largest holds its server.
+        part: Distribution,
+    },
+}
+
+/// Who is served next at a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// First come, first served.
+    FirstCome,
+    /// The same, where each server has a queue of its own and a visit comes to any of them, each as likely: dies of a drive.
+    Apart,
+    /// The most urgent stream.
+    Urgent,
+    /// The visit of the smallest rank, whatever its stream: this one's. Visits of one request are each on their own.
+    Ranked(u32),
+}
+
+impl Server {
+    /// One server, first come, first served.
+    pub const SINGLE: Self = Self::Queue { servers: 1, order: Order::FirstCome };
+}
+
+impl Demand {
+    /// One visit to a node.
+    pub fn one(node: NodeId, server: Server, distribution: Distribution) -> Self {
+        Self {
+            node,
+            server,
+            visits: 1.0,
+            distribution,
+            beside: 1.0,
+            fails: None,
+            message: None,
+            station: None,
+            holds: None,
+        }
+    }
+
+    /// The work that one request brings the node, in ms.
+    pub fn work_ms(&self) -> f64 {
+        self.visits * self.distribution.mean()
+    }
+
+    /// The demand where the same request comes `visits` times, `beside` of them in parallel.
+    pub fn times(self, visits: f64, beside: f64) -> Self {
+        Self { visits: self.visits * visits, beside: self.beside * beside, ..self }
+    }
+}

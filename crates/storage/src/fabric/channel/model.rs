@@ -1,0 +1,62 @@
+//! What theory may know of a channel: how long the tenancies of an access hold a lane.
+
+use headrace_analytic::Distribution;
+use headrace_work::{Block, Op};
+
+use super::{Channel, Turn};
+use crate::core::component::Theory;
+use crate::core::graph::View;
+use crate::core::path_transfer::Phase;
+use crate::core::theory::{Demand, Load, Order, Server};
+
+/// How far round a loop the word goes until a port that waits has it, on average. On an idle loop it goes all the way.
+const HALF_WAY: f64 = 0.5;
+
+/// The turns of one access to a disk, each with at most `burst` bytes of data.
+fn turns<C: Channel>(op: Op, bytes: u64, burst: u64) -> impl Iterator<Item = Turn> {
+    let request = Block { op, address: 0, bytes };
+    let steps =
+        [Phase::Request, Phase::Answer].into_iter().flat_map(move |phase| C::PROTOCOL.steps(op, phase));
+    steps.flat_map(move |step| step.turns(request, 0, burst, true))
+}
+
+/// The most data that crosses at once between an array's disks and its controllers.
+fn piece(array: View) -> u64 {
+    let controller = array.uses().find_map(View::controller);
+    let in_pieces = array.uses().next().is_some_and(View::in_pieces);
+    controller.filter(|_| in_pieces).map_or(u64::MAX, |controller| controller.transfer.0)
+}
+
+impl<C: Channel> Theory for C {
+    /// What one access to a disk asks: each of its turns is waited for.
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let disks = |array: View| array.uses().filter(|used| used.capacity().0 > 0).count() as u32;
+        let ports = view.users().map(|array| 1 + disks(array)).sum();
+        let demand = |p: f64, turn: &Turn| {
+            let lanes = Server::Queue { servers: self.lanes(), order: Order::Ranked(self.rank(turn)) };
+            let held = Distribution::Fixed(self.tenancy_ns(ports, HALF_WAY, turn) * 1e-6);
+            let demand = Demand { fails: self.fails(view), ..Demand::one(view.id(), lanes, held) };
+            demand.times(p, 1.0)
+        };
+        let burst = self.burst().min(view.users().map(piece).max().unwrap_or(u64::MAX));
+        let of_kind =
+            |&(p, op, bytes): &(f64, Op, u64)| turns::<C>(op, bytes, burst).map(move |turn| (p, turn));
+        Ok(load.kinds.iter().flat_map(of_kind).map(|(p, turn)| demand(p, &turn)).collect())
+    }
+
+    fn most_ports(&self) -> Option<usize> {
+        self.room_for()
+    }
+
+    fn scales(&self, _: View, _: &Load) -> bool {
+        Channel::scales(self)
+    }
+
+    fn note(&self, view: View, _: &Load) -> Option<String> {
+        let whole = view.users().any(|array| piece(array) == u64::MAX);
+        whole.then(|| format!(
+            "`{}` carries whole messages: a disk sends after it has read everything, and starts to write when it has all data",
+            view.path()
+        ))
+    }
+}

@@ -1,0 +1,139 @@
+//! A port: one direction of a wire, and the queue before it. Switches and links of two directions are made of these.
+//!
+//! How long a message holds its port is known when it comes, so that it is booked then: nobody is woken when its turn comes, and a
+//! switch knows at once when its head arrives at the next port.
+
+use std::cell::RefCell;
+
+use headrace_analytic::Distribution;
+use headrace_kernel::Sim;
+use headrace_units::Nanos;
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+
+use crate::core::bookings::Bookings;
+use crate::core::component::{Component, Plan, Probe, Theory};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::View;
+use crate::core::meter::Activity;
+use crate::core::theory::{Demand, Load, Server};
+use crate::fabric::wire::Wire;
+
+/// How far a message has come when the next port may begin with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passes {
+    /// It is there whole.
+    Whole,
+    /// Its first frame is there: the switch stores frames before it forwards them.
+    FirstFrame,
+    /// The head of its first frame is there: the switch cuts through.
+    Head,
+}
+
+/// A port whose wire is known.
+#[derive(Clone, Debug)]
+pub struct PortPlan {
+    pub(crate) wire: Wire,
+    /// Whether commands and statuses go along with data.
+    pub(crate) messages: bool,
+    pub(crate) passes: Passes,
+    /// How long it is held by each read and each write besides.
+    pub(crate) commands: [Nanos; 2],
+}
+
+impl PortPlan {
+    /// Whether what goes here is a command rather than a status: data goes with the command of a write and the status of a read.
+    fn is_command(block: Block) -> bool {
+        (block.op == Op::Write) == (block.bytes > 0)
+    }
+
+    /// How long a message and its data hold the port.
+    pub(crate) fn time_for(&self, data: Block) -> Nanos {
+        let message = if self.messages { self.wire.message(Self::is_command(data)) } else { Nanos::ZERO };
+        self.wire.time_for(data.bytes) + message + self.commands[usize::from(data.op != Op::Read)]
+    }
+
+    /// How much of a message is stored before it goes on.
+    fn stored(&self, data: Block) -> Nanos {
+        match self.passes {
+            Passes::FirstFrame => self.wire.first_frame(data.bytes, Self::is_command(data)),
+            Passes::Whole | Passes::Head => Nanos::ZERO,
+        }
+    }
+
+    /// How long after it began the next port may begin.
+    fn head(&self, data: Block) -> Nanos {
+        let passed = if self.passes == Passes::Whole { self.time_for(data) } else { self.stored(data) };
+        passed + self.wire.delay()
+    }
+
+    /// How much longer the whole of it takes than its head.
+    pub(crate) fn behind_head(&self, data: Block) -> Nanos {
+        self.time_for(data) + self.wire.delay() - self.head(data)
+    }
+}
+
+impl Plan for PortPlan {
+    type Component<'m> = Port<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, _: &'m [Edge<'m>]) -> Port<'m> {
+        Port { context, plan: self, sim: context.shared.sim, bookings: RefCell::default() }
+    }
+}
+
+impl Theory for PortPlan {
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        let block = |op: Op, bytes: u64| Block { op, address: 0, bytes };
+        let distribution = |(p, op, bytes): &(f64, Op, u64)| {
+            (*p, Distribution::Fixed(self.time_for(block(*op, *bytes)).ms()))
+        };
+        let held = Distribution::mixed(load.kinds.iter().map(distribution).collect());
+        // A message is in several ports at once: who carries it counts its time on the wire once. What is stored first adds up.
+        let head = |&(p, op, bytes): &(f64, Op, u64)| p * self.stored(block(op, bytes)).ms();
+        let stored: f64 = load.kinds.iter().map(head).sum();
+        let delay =
+            Demand::one(view.id(), Server::Delay, Distribution::Fixed(self.wire.delay().ms() + stored));
+        let demands = vec![Demand::one(view.id(), Server::SINGLE, held), delay];
+        Ok(demands)
+    }
+
+    fn in_order(&self, _: View, _: &Load) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn addressed(&self, _: View) -> bool {
+        false
+    }
+
+    fn scales(&self, _: View, _: &Load) -> bool {
+        true
+    }
+}
+
+/// A port in a simulation.
+pub struct Port<'m> {
+    context: &'m NodeContext<'m>,
+    plan: &'m PortPlan,
+    sim: &'m Sim<'m>,
+    bookings: RefCell<Bookings>,
+}
+
+impl Probe for Port<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        Some(self.bookings.borrow().activity(now))
+    }
+}
+
+impl<'m> Component<'m> for Port<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        self.pass(request, breakdown);
+        self.sim.until(breakdown.until()).await;
+    }
+
+    /// Books the port for what comes now; the account ends when the next port may begin with it.
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let now = breakdown.until();
+        let start = self.bookings.borrow_mut().book(now, self.plan.time_for(request.work), request.cause);
+        breakdown.charge(self.context.id, TimeKind::Waiting, start);
+        breakdown.charge(self.context.id, TimeKind::Service, start + self.plan.head(request.work));
+    }
+}

@@ -1,0 +1,239 @@
+//! A server: cores that submit commands and finish them, and an adapter. What may be outstanding at each target its routes know.
+
+mod spec;
+mod threads;
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use headrace_analytic::Distribution;
+use headrace_kernel::{Resource, Round, Sim};
+use headrace_units::{Bytes, Nanos, PerSecond};
+use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+
+use crate::core::component::{Component, Plan, Probe, Theory};
+use crate::core::context::{Edge, NodeContext};
+use crate::core::graph::View;
+use crate::core::meter::{Activity, Meter};
+use crate::core::path_transfer::{PathTransfer, Phase};
+use crate::core::theory::{self, Demand, Load};
+
+pub use spec::{AdapterSpec, Coalescing, Paths, ServerSpec};
+use threads::Threads;
+
+/// A server in which nothing is left to go wrong. Where its adapter takes a time for each command, that is a station that it uses.
+#[derive(Clone, Debug)]
+pub struct ServerPlan {
+    spec: ServerSpec,
+}
+
+impl ServerPlan {
+    /// How long a core works for one phase of a request, interrupts apart.
+    fn time_for(&self, phase: Phase, op: Op, bytes: u64) -> Nanos {
+        let command = match phase {
+            Phase::Request => self.spec.submit,
+            Phase::Answer => self.spec.complete,
+        };
+        let copied = if phase.has_data(op) { bytes } else { 0 };
+        let filled = if (phase, op) == (Phase::Request, Op::Write) { bytes } else { 0 };
+        command
+            + self.spec.fill.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(filled)))
+            + self.spec.copy.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(copied)))
+    }
+
+    const fn coalescing(&self) -> Option<Coalescing> {
+        self.spec.adapter.coalescing
+    }
+
+    /// What of a server no formula knows.
+    fn fails(&self, view: View) -> Option<String> {
+        if self.coalescing().is_some() {
+            return Some(format!("completions are reported one by one: `{}` coalesces them", view.path()));
+        }
+        let varies = self.spec.wake > Nanos::ZERO || self.spec.contention > 1.0;
+        varies.then(|| {
+            format!("work takes the same time under any load: `{}` sleeps, or its cores share", view.path())
+        })
+    }
+}
+
+impl Theory for ServerPlan {
+    fn carries(
+        &self,
+        view: View,
+        load: &Load,
+        path_transfer: (Phase, u32, u32),
+    ) -> Result<Vec<Demand>, String> {
+        let (phase, ..) = path_transfer;
+        let interrupt = if phase == Phase::Answer { self.spec.interrupt } else { Nanos::ZERO };
+        let time = |(p, op, bytes): &(f64, Op, u64)| {
+            (*p, Distribution::Fixed((self.time_for(phase, *op, *bytes) + interrupt).ms()))
+        };
+        let distribution = Distribution::mixed(load.kinds.iter().map(time).collect());
+        let server = theory::Server::Queue { servers: self.spec.cores, order: theory::Order::FirstCome };
+        let cores = Demand { fails: self.fails(view), ..Demand::one(view.id(), server, distribution) };
+        let mut demands = Vec::new();
+        if cores.work_ms() > 0.0 {
+            demands.push(cores);
+        }
+        if let (Phase::Request, Some(adapter)) = (phase, view.uses().next()) {
+            demands.extend(adapter.demands(load)?);
+        }
+        Ok(demands)
+    }
+
+    fn scales(&self, _: View, _: &Load) -> bool {
+        self.coalescing().is_none()
+    }
+}
+
+/// Completions whose rate says whether an adapter holds them back.
+const COUNTED: usize = 64;
+
+/// A server in a simulation.
+pub struct Server<'m> {
+    context: &'m NodeContext<'m>,
+    sim: &'m Sim<'m>,
+    plan: &'m ServerPlan,
+    cores: Resource<'m>,
+    adapter: Option<&'m Edge<'m>>,
+    /// Completions that the adapter holds back.
+    held: Cell<u32>,
+    told: Round<'m>,
+    interrupts: Cell<u64>,
+    /// When the last completions came, for an adapter that holds them back only while they come fast.
+    recent: RefCell<VecDeque<Nanos>>,
+    threads: Threads<'m>,
+}
+
+impl Plan for ServerPlan {
+    type Component<'m> = Server<'m>;
+
+    fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Server<'m> {
+        let sim = context.shared.sim;
+        Server {
+            context,
+            sim,
+            plan: self,
+            cores: Resource::fcfs(sim, u64::from(self.spec.cores)),
+            adapter: uses.first(),
+            held: Cell::new(0),
+            told: Round::new(sim),
+            interrupts: Cell::new(0),
+            recent: RefCell::default(),
+            threads: Threads::new(sim, context.shared.threads),
+        }
+    }
+}
+
+impl<'m> Server<'m> {
+    /// A core works for a while, if at all: for no thread, or for one that may have to be woken.
+    async fn work(&'m self, thread: u32, time: Nanos, breakdown: &mut Breakdown) {
+        if time == Nanos::ZERO {
+            return;
+        }
+        if let Some(thread) = self.threads.get(thread) {
+            return self.work_of(thread, time, breakdown).await;
+        }
+        let time = self.contended(time);
+        self.cores.serve(time).await;
+        breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now() - time);
+        breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
+    }
+
+    /// What a time becomes while all cores work; that it may change before it is over is left out.
+    fn contended(&self, time: Nanos) -> Nanos {
+        let shares = self.cores.usage().busy.value() >= self.cores.servers();
+        if shares { Nanos((time.0 as f64 * self.plan.spec.contention) as u64) } else { time }
+    }
+
+    /// Waits until the adapter tells of this completion; gives whether this one makes it do so.
+    async fn held_back(&'m self, Coalescing { most, after, above }: Coalescing) -> bool {
+        if above.is_some_and(|above| !self.come_faster_than(above)) {
+            return true;
+        }
+        let number = self.held.get() + 1;
+        self.held.set(number);
+        if number >= most {
+            return self.tell();
+        }
+        if number > 1 {
+            self.told.wait().await;
+            return false;
+        }
+        let told = self.sim.within(self.sim.now() + after, Box::pin(self.told.wait())).await;
+        told.is_none() && self.tell()
+    }
+
+    /// Notes that a completion came; gives whether the last ones came faster than this.
+    fn come_faster_than(&self, rate: PerSecond) -> bool {
+        let (mut recent, now) = (self.recent.borrow_mut(), self.sim.now());
+        recent.push_back(now);
+        if recent.len() <= COUNTED {
+            return false;
+        }
+        let first = recent.pop_front().unwrap_or_default();
+        (now - first).secs() * rate.get() < COUNTED as f64
+    }
+
+    fn tell(&self) -> bool {
+        self.held.set(0);
+        self.told.end();
+        true
+    }
+
+    async fn send(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) {
+        let PathTransfer { block, phase, .. } = request.work;
+        let time = self.plan.time_for(phase, block.op, block.bytes);
+        self.work(request.thread, time, breakdown).await;
+        if let Some(adapter) = self.adapter {
+            adapter.serve(&request.with(request.work.data()), breakdown).await;
+        }
+    }
+
+    async fn receive(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) {
+        let PathTransfer { block, phase, .. } = request.work;
+        let interrupts = match self.plan.coalescing() {
+            Some(coalescing) => self.held_back(coalescing).await,
+            None => true,
+        };
+        breakdown.charge(self.context.id, TimeKind::Blocked, self.sim.now());
+        let mut time = self.plan.time_for(phase, block.op, block.bytes);
+        if interrupts {
+            self.interrupts.set(self.interrupts.get() + 1);
+            time += self.plan.spec.interrupt;
+        }
+        if request.thread == 0 {
+            time += self.plan.spec.wake;
+        }
+        self.work(request.thread, time, breakdown).await;
+    }
+}
+
+impl Probe for Server<'_> {
+    fn activity(&self, now: Nanos) -> Option<Activity> {
+        Some(Activity::of(self.cores.servers(), &self.cores.usage(), now))
+    }
+
+    fn meters(&self, _: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
+        put("interrupts", Meter::Count(self.interrupts.get()));
+    }
+}
+
+impl<'m> Component<'m> for Server<'m> {
+    fn begin(&'m self) {
+        self.threads.begin(self);
+    }
+
+    async fn serve(&'m self, _: &Request<Block>, _: &mut Breakdown) {
+        unreachable!("a server holds no data: requests go through it")
+    }
+
+    async fn carry(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
+        match request.work.phase {
+            Phase::Request => self.send(request, breakdown).await,
+            Phase::Answer => self.receive(request, breakdown).await,
+        }
+        breakdown.until()
+    }
+}
