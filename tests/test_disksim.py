@@ -198,6 +198,7 @@ MUTATIONS, SECONDS = 300, 20.0
         ("", "seed.parv:1: it describes 0 disks"),
         ("source seed.parv\n", "seed.parv:1: .*sources itself"),
         ("\nsource none.parv\n", "seed.parv:2: file not found"),
+        ("source a\0b.parv\n", "seed.parv:1: file not found"),
         ("source /dev/zero\n", "seed.parv:1: file not found: /dev/zero"),
         ("disksim_disk A {\n Model = " + "[" * 500, "seed.parv:2: .*too deep"),
         ("disksim_disk A {\n Model = dm_disk B { a = inf } }\n", "seed.parv:2: there is no `Mechanical Model`"),

@@ -227,3 +227,23 @@ def test_a_file_is_on_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(os, "replace", lambda old, new: (done.append("replace"), replace(old, new)))
     files.write_whole(tmp_path / "a", "text")
     assert done == ["sync file", "replace", "sync folder"]
+
+
+NUL = {
+    "device": 'system: {d: {type: disk, device: "./a\\0b.yaml"}}\nworkload: {w: {to: d, arrivals: {poisson: 1 /s}}}\n',
+    "trace": "system: {s: {type: station, service: 1 ms}}\n"
+    'workload: {w: {to: s, arrivals: {replay: {trace: "a\\0b.csv"}}}}\n',
+    "job file": 'system: {s: {type: station, service: 1 ms}}\nworkload: {fio: "a\\0b.fio"}\n',
+    "experiment": 'experiment: {scenario: "a\\0b.yaml", vary: {run.seed: [1, 2]}}\n',
+}
+
+
+@pytest.mark.parametrize("of", NUL)
+def test_a_name_with_a_nul_byte_is_refused_in_words(headrace: Run, tmp_path: Path, of: str) -> None:
+    (tmp_path / "a.yaml").write_text(NUL[of])
+    command = ["sweep", "a.yaml"] if of == "experiment" else ["run", "a.yaml", "--report", "out.html"]
+    ran = headrace(*command, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "NUL byte" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["a.yaml"]

@@ -38,6 +38,9 @@ def read_text(path: str | Path, kind: str = "a scenario is a YAML document") -> 
         raise refusal(path, f"{path} is not text (UTF-8)", kind) from None
     except OSError as error:
         raise refusal(path, f"{path} cannot be read: {error.strerror}", "check its permissions") from None
+    except ValueError:  # No system has such a file.
+        shown = printable(str(path))
+        raise refusal(shown, f"{shown} cannot be the name of a file: it has a NUL byte", "check the name") from None
 
 
 # Files that are no scenario: how their text begins, what they are, and which command reads them.

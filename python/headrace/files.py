@@ -120,6 +120,8 @@ def keep_apart(outputs: Mapping[str, str | Path | None], inputs: Iterable[str | 
 
 def _are_one(a: Path, b: Path) -> bool:
     """Whether two names are of one file; anything but a plain file (a pipe, `/dev/null`) may be read and written."""
+    if any("\0" in str(name) for name in (a, b)):  # No system has such a file; whoever reads it says so.
+        return False
     if a.exists() and not (a.is_file() or a.is_dir()):
         return False
     try:

@@ -137,10 +137,10 @@ class Reader:
 
     def _sourced(self, token: str, line: int) -> list[Block]:
         file = self.file.parent / token.split(None, 1)[1]
-        if file.resolve() in self.within or len(self.within) > DEEPEST:
-            raise self._refusal(line, f"{file} sources itself")
         if not file.is_file():
             raise self._refusal(line, f"file not found: {file}")
+        if file.resolve() in self.within or len(self.within) > DEEPEST:
+            raise self._refusal(line, f"{file} sources itself")
         inner = Reader(file, self.within)
         found = inner.blocks()
         self.files += inner.files
