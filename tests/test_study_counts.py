@@ -35,8 +35,10 @@ def test_the_front_readme_says_the_same_counts() -> None:
     front = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     for of in RECORDED:
         published = recorded(of)["counts"].get("published", {})
-        if f"studies/{of.name}/README.md" in front and (tried := sum(map(published.get, study.DECIDED, (0, 0, 0)))):
-            said = f"(studies/{of.name}/README.md) ({published.get('holds', 0)} of {tried})"
+        if f"studies/{of.folder.name}/README.md" in front and (
+            tried := sum(map(published.get, study.DECIDED, (0, 0, 0)))
+        ):
+            said = f"(studies/{of.folder.name}/README.md) ({published.get('holds', 0)} of {tried})"
             assert said in front
 
 

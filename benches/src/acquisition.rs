@@ -16,7 +16,7 @@ pub fn events_per_cpu_s() -> f64 {
     1e6 / cpu_seconds(|| run(BUILDER, &[]))
 }
 
-const ALICE: &str = include_str!("../../python/headrace/studies/alice-daq/daq.yaml");
+const ALICE: &str = include_str!("../../python/headrace/studies/alice_daq/daq.yaml");
 
 /// CPU seconds for an hour of the study's system.
 pub fn hour_s() -> f64 {

@@ -12,8 +12,8 @@ use headrace_scenario::simulate;
 
 use crate::whole::peak_memory_mib;
 
-const ECMWF: &str = include_str!("../../python/headrace/studies/ecmwf-library/library.yaml");
-const UNITREE: &str = include_str!("../../python/headrace/studies/llnl-unitree/archive.yaml");
+const ECMWF: &str = include_str!("../../python/headrace/studies/ecmwf_library/library.yaml");
+const UNITREE: &str = include_str!("../../python/headrace/studies/llnl_unitree/archive.yaml");
 
 /// A larger archive, so that ten million requests do not overload it: ports and limits as before.
 const LARGE: &str = "

@@ -5,28 +5,24 @@ enough (written before the model is run), its scenarios, and `study.py` with a f
 and yields what it got for each claim. The verdict follows from the two by `judge`.
 """
 
-import importlib.util
+import importlib
 import itertools
 import json
 import math
-import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Self, TypedDict
 
-from headrace import scenario
+from headrace import scenario, studies
 from headrace._core import ScenarioError
 from headrace.errors import refusal
 from headrace.results import Results
 
 Json = dict[str, Any]
-
-ROOT = Path(__file__).parent / "studies"
 
 # Where the interval of what was obtained lies wholly inside the tolerance a claim holds; wholly outside, it fails;
 # across its edge, the run is lengthened fourfold at most this many times before it is left undecided.
@@ -257,7 +253,7 @@ def record(report: Report) -> None:
     at_bound = sorted({claim["id"] for claim in claims if claim["at_bound"]})
     kept = {"said": in_a_sentence(report), "counts": report["counts"], "missed": missed, "at_bound": at_bound}
     text = json.dumps(kept, indent=2, ensure_ascii=False)
-    (ROOT / report["study"] / RECORD).write_text(f"{text}\n", encoding="utf-8")
+    (find(report["study"]).folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
 
 
 def stands(report: Report) -> bool:
@@ -322,7 +318,7 @@ class Study:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.name = folder.name
+        self.name = folder.name.replace("_", "-")
         self._told: Callable[[str], object] | None = None
         self._figures: list[Figure] = []
         self.small = False
@@ -400,7 +396,8 @@ class Study:
         """
         self.small, self._told, self._figures = small, tell, []
         report = Report(study=self.name, title=self.title, claims=[], counts={}, small=small, figures=self._figures)
-        for claim in itertools.chain(load_module(self.folder / "study.py").obtain(self), self._given()):
+        module = importlib.import_module(f"headrace.studies.{self.folder.name}.study")
+        for claim in itertools.chain(module.obtain(self), self._given()):
             if small and not self._fits(claim):
                 continue
             report["claims"].append(claim)
@@ -419,18 +416,6 @@ class Study:
         for given in self._document.get("given", []):
             claim = Claim.read(given)
             yield verdict(claim, Obtained(given.get("obtained")), why=given["why"])
-
-
-def load_module(file: Path) -> ModuleType:
-    """Load a file of a study as a module: a study is a folder, not a package."""
-    name = f"{file.parent.name}-{file.stem}".replace("-", "_")
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(file)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # Dataclasses look their module up.
-    spec.loader.exec_module(module)
-    return module
 
 
 def verdict(claim: Claim, obtained: Obtained, why: str = "") -> Judged:
@@ -452,7 +437,7 @@ def verdict(claim: Claim, obtained: Obtained, why: str = "") -> Judged:
 
 def all_studies() -> list[Study]:
     """Return every study there is."""
-    return [Study(claims.parent) for claims in sorted(ROOT.glob("*/claims.toml"))]
+    return [Study(file.parent) for folder in studies.__path__ for file in sorted(Path(folder).glob("*/claims.toml"))]
 
 
 def find(name: str) -> Study:

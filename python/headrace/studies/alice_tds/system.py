@@ -21,7 +21,7 @@ DRIVES = {"infortrend": "maxtor-7y250p0-2mb", "dothill": "seagate-st336752fc"}
 CACHES = {"infortrend": 2048, "dothill": 8192}
 
 # The reading of the paper that is chosen: see README.md.
-RULES = ("reserves_commands", "starts_with_all", "reports_large_late", "keeps_stream_segments")
+RULES: tuple[str, ...] = ("reserves_commands", "starts_with_all", "reports_large_late", "keeps_stream_segments")
 
 FILE = 2 * GIB
 FILES = 15

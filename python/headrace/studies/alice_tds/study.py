@@ -6,19 +6,17 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from headrace.study import Claim, Judged, Obtained, Study, load_module, verdict
+from headrace.studies.alice_tds import system
+from headrace.studies.alice_tds.system import Point
+from headrace.study import Claim, Judged, Obtained, Study, verdict
 
 Json = dict[str, Any]
 Curve = list[tuple[int, float]]
 
-
-SYSTEM = load_module(Path(__file__).parent / "system.py")
-Point = SYSTEM.Point
 RECORD_KIB = 32768
 
 # A server with its array on a wire, and two such pairs on one switch.
@@ -52,7 +50,7 @@ class Runs:
         cases = [replace(point, short=self.study.small) for point in wanted]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             try:
-                for number, (point, rates) in enumerate(zip(wanted, pool.map(SYSTEM.rates, cases), strict=True)):
+                for number, (point, rates) in enumerate(zip(wanted, pool.map(system.rates, cases), strict=True)):
                     self.found[point] = rates
                     self.study.tell(f"{number + 1} of {len(wanted)} points")
             except BaseException:
@@ -349,8 +347,8 @@ def expectations(study: Study, runs: Runs) -> Iterator[Judged]:
 
 def each_rule(study: Study, array: Array) -> None:
     """Draw what each rule contributes: writes with all of them, without each, and with none."""
-    sets = {"all rules": SYSTEM.RULES}
-    sets |= {f"without {rule}": tuple(set(SYSTEM.RULES) - {rule}) for rule in SYSTEM.RULES}
+    sets = {"all rules": system.RULES}
+    sets |= {f"without {rule}": tuple(set(system.RULES) - {rule}) for rule in system.RULES}
     sets |= {"no rules": ()}
     for streams in (1, 4):
         points = [

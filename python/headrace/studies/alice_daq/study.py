@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from headrace import Scenario, scenario
-from headrace.study import Claim, Judged, Obtained, Study, find, load_module, verdict, whole
+from headrace.studies.alice_tds import system
+from headrace.study import Claim, Judged, Obtained, Study, verdict, whole
 
 Json = dict[str, Any]
 
@@ -189,7 +190,6 @@ def together(cases: Cases, volumes: int) -> float:
 
 def of_paper_000(cases: Cases) -> float:
     """Return the same of the array of the study alice-tds, as that study measures its claim Q000-4."""
-    system = load_module(find("alice-tds").folder / "system.py")
     alone = system.Point(array="infortrend", short=cases.study.small)
     beside = system.Point(array="infortrend", beside=1, short=cases.study.small)
     return math.fsum(system.rates(beside).values()) / math.fsum(system.rates(alone).values())
