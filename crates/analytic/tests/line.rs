@@ -2,7 +2,7 @@
 //!
 //! The throughputs are those that `pfqn_mva(demands, clients, think)` of line-solver 3.0.8 returns.
 
-use headrace_analytic::network::{Class, Network, Station, linearizer, mva};
+use headrace_analytic::network::{ClosedNetwork, CustomerClass, ServiceCentre, linearizer, mva};
 
 /// Demands by station and class; clients and think time by class; throughput by class.
 type Case = (&'static [&'static [f64]], &'static [(u32, f64)], &'static [f64]);
@@ -76,10 +76,10 @@ const CASES: &[Case] = &[
     ),
 ];
 
-fn network(demands: &[&[f64]], classes: &[(u32, f64)]) -> Network {
-    let stations = demands.iter().map(|demands| Station::queue(demands.to_vec()));
-    let classes = classes.iter().map(|&(clients, think)| Class { clients, think });
-    Network::new(stations.collect(), classes.collect())
+fn network(demands: &[&[f64]], classes: &[(u32, f64)]) -> ClosedNetwork {
+    let stations = demands.iter().map(|demands| ServiceCentre::queue(demands.to_vec()));
+    let classes = classes.iter().map(|&(clients, think)| CustomerClass { clients, think });
+    ClosedNetwork::new(stations.collect(), classes.collect())
 }
 
 #[test]

@@ -9,16 +9,16 @@ use crate::queue::TaskId;
 
 /// A wake at a time to come.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Event {
+pub(crate) struct Wake {
     pub time: u64,
     pub task: TaskId,
 }
 
 /// Events to come, by bucket.
 #[derive(Debug)]
-pub(crate) struct Buckets {
+pub(crate) struct EventBuckets {
     /// Bucket b holds the events whose time first differs from now, seen from the top, in bit b.
-    events: [Vec<Event>; 64],
+    events: [Vec<Wake>; 64],
     /// The events of each bucket that were given up and are still in it.
     given_up: [Vec<TaskId>; 64],
     /// Bit b is set where bucket b is not empty.
@@ -28,7 +28,7 @@ pub(crate) struct Buckets {
 /// A bucket with fewer given-up events is not swept early.
 const WORTH_SWEEPING: usize = 32;
 
-impl Default for Buckets {
+impl Default for EventBuckets {
     fn default() -> Self {
         Self {
             events: std::array::from_fn(|_| Vec::new()),
@@ -44,7 +44,7 @@ fn bucket_of(time: u64, now: u64) -> Option<usize> {
     (time ^ now).checked_ilog2().map(|bit| bit as usize)
 }
 
-impl Buckets {
+impl EventBuckets {
     /// Whether there are no events, not even given-up ones.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -63,14 +63,14 @@ impl Buckets {
 
     /// Adds an event after `now`.
     #[inline]
-    pub fn push(&mut self, event: Event, now: u64) {
+    pub fn push(&mut self, event: Wake, now: u64) {
         let bucket = bucket_of(event.time, now).expect("an event that is due has no bucket");
         self.events[bucket].push(event);
         self.occupied |= 1 << bucket;
     }
 
     /// Gives up an event after `now`. It is removed when its bucket is dealt out, or when half of the bucket is given up.
-    pub fn give_up(&mut self, event: Event, now: u64) {
+    pub fn give_up(&mut self, event: Wake, now: u64) {
         let bucket = bucket_of(event.time, now).expect("an event that is due has no bucket");
         let given_up = &mut self.given_up[bucket];
         given_up.push(event.task);
@@ -93,7 +93,7 @@ impl Buckets {
 
     /// Deals out the lowest bucket, and moves the events at the earliest time to `due`, in the order of their arrival.
     /// Gives that time. Does nothing and gives `None` if it lies beyond `limit` or there are no events.
-    pub fn advance(&mut self, limit: u64, due: &mut Vec<Event>) -> Option<u64> {
+    pub fn advance(&mut self, limit: u64, due: &mut Vec<Wake>) -> Option<u64> {
         let bucket = self.lowest()?;
         let earliest = self.events[bucket].iter().map(|event| event.time).min()?;
         if earliest > limit {

@@ -10,11 +10,11 @@ pub(crate) const NO_JOIN: u32 = u32::MAX;
 
 /// A slab of joins; those that are over are used again.
 pub(crate) struct Joins<T> {
-    joins: Vec<State<T>>,
+    joins: Vec<JoinState<T>>,
     free: Vec<u32>,
 }
 
-struct State<T> {
+struct JoinState<T> {
     /// How many more jobs must be done.
     wanted: usize,
     /// Number of jobs in flight.
@@ -47,7 +47,14 @@ impl<T> Joins<T> {
     #[cold]
     fn add(&mut self) -> u32 {
         let members = Vec::new();
-        self.joins.push(State { wanted: 0, pending: 0, parent: NOBODY, last: None, members, open: false });
+        self.joins.push(JoinState {
+            wanted: 0,
+            pending: 0,
+            parent: NOBODY,
+            last: None,
+            members,
+            open: false,
+        });
         (self.joins.len() - 1) as u32
     }
 

@@ -68,7 +68,7 @@ pub use locks::{Lock, LockUse, Locking, Locks};
 pub use pool::Pool;
 pub use queue::{EventQueue, TaskId};
 pub use random::{Draws, RngStream, subkey};
-pub use resource::{Acquire, Pass, Resource, Server, Usage};
+pub use resource::{Acquire, Pass, Resource, ServerGuard, Usage};
 pub use round::Round;
 pub use serve::Serve;
 pub use signal::Waits;

@@ -38,7 +38,7 @@ pub struct Locks<'m> {
     sim: &'m Sim<'m>,
     /// Ranges are looked up by the blocks of this many numbers that they touch.
     block: u64,
-    state: RefCell<State>,
+    state: RefCell<LockState>,
 }
 
 /// What locks record.
@@ -53,10 +53,10 @@ pub struct LockUse {
 }
 
 #[derive(Default)]
-struct State {
-    claims: Vec<Claim>,
+struct LockState {
+    claims: Vec<RangeClaim>,
     free: Vec<u32>,
-    blocks: BTreeMap<u64, Block>,
+    blocks: BTreeMap<u64, BlockClaims>,
     /// The time for which blocks that nobody uses now were contended, of those with the longest.
     contended: BTreeMap<u64, u64>,
     used: LockUse,
@@ -64,7 +64,7 @@ struct State {
 
 /// A range that is held or waited for.
 #[derive(Clone, Copy)]
-struct Claim {
+struct RangeClaim {
     from: u64,
     to: u64,
     /// Earlier claims that overlap it, once for each block that they share.
@@ -76,7 +76,7 @@ struct Claim {
 
 /// The claims on a block, in the order in which they came.
 #[derive(Default)]
-struct Block {
+struct BlockClaims {
     claims: VecDeque<u32>,
     /// How many of them wait, counted in the first block of each.
     waiting: u32,
@@ -87,7 +87,7 @@ struct Block {
 /// Blocks whose time of contention is remembered when nobody uses them.
 const REMEMBERED: usize = 64;
 
-impl Block {
+impl BlockClaims {
     fn contended_ns(&self, now: Nanos) -> u64 {
         let current = if self.waiting > 0 { (now - self.since).0 } else { 0 };
         self.contended_ns + current
@@ -100,8 +100,8 @@ impl Block {
     }
 }
 
-impl State {
-    fn new_claim(&mut self, claim: Claim) -> u32 {
+impl LockState {
+    fn new_claim(&mut self, claim: RangeClaim) -> u32 {
         let Some(free) = self.free.pop() else {
             self.claims.push(claim);
             return (self.claims.len() - 1) as u32;
@@ -112,7 +112,7 @@ impl State {
 
     /// Puts a claim behind those that came before it; counts which of them it waits for.
     fn enter(&mut self, number: u32, blocks: RangeInclusive<u64>) {
-        let Claim { from, to, .. } = self.claims[number as usize];
+        let RangeClaim { from, to, .. } = self.claims[number as usize];
         let mut blockers = 0;
         for at in blocks {
             let block = self.blocks.entry(at).or_default();
@@ -128,7 +128,7 @@ impl State {
 
     /// Takes a claim away. Gives those who waited for nothing else.
     fn leave(&mut self, number: u32, blocks: RangeInclusive<u64>) -> Vec<TaskId> {
-        let Claim { from, to, .. } = self.claims[number as usize];
+        let RangeClaim { from, to, .. } = self.claims[number as usize];
         let mut freed = Vec::new();
         for at in blocks {
             let Some(block) = self.blocks.get_mut(&at) else { continue };
@@ -208,7 +208,7 @@ impl<'m> Locks<'m> {
     }
 
     /// A claim begins to wait (`+1`) or no longer waits (`-1`).
-    fn waits(&self, state: &mut State, from: u64, more: i32) {
+    fn waits(&self, state: &mut LockState, from: u64, more: i32) {
         let now = self.sim.now();
         if more > 0 {
             state.used.waits.queue.up(now, 1);
@@ -239,7 +239,8 @@ impl<'m> Locking<'m> {
     fn enter(&mut self) -> bool {
         let (sim, from, to) = (self.locks.sim, self.from, self.to);
         let mut state = self.locks.state.borrow_mut();
-        let number = state.new_claim(Claim { from, to, blockers: 0, task: sim.current(), since: sim.now() });
+        let number =
+            state.new_claim(RangeClaim { from, to, blockers: 0, task: sim.current(), since: sim.now() });
         state.enter(number, self.locks.blocks(from, to));
         self.claim = Some(number);
         let at_once = state.claims[number as usize].blockers == 0;

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use headrace_stats::Level;
+use headrace_stats::Gauge;
 use headrace_units::Nanos;
 
 use crate::signal::{Signal, Waits};
@@ -16,7 +16,7 @@ pub struct Pool<'m> {
     sim: &'m Sim<'m>,
     capacity: u64,
     held: Cell<u64>,
-    level: RefCell<Level>,
+    level: RefCell<Gauge>,
     signal: Signal<'m>,
 }
 
@@ -27,7 +27,7 @@ impl<'m> Pool<'m> {
     /// If it holds more than its capacity.
     pub fn new(sim: &'m Sim<'m>, capacity: u64, held: u64) -> Self {
         assert!(held <= capacity, "a pool of {capacity} units does not hold {held}");
-        let mut level = Level::default();
+        let mut level = Gauge::default();
         level.up(sim.now(), held);
         Self { sim, capacity, held: Cell::new(held), level: RefCell::new(level), signal: Signal::new(sim) }
     }
@@ -78,7 +78,7 @@ impl<'m> Pool<'m> {
     }
 
     /// The units held, over time.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> Gauge {
         *self.level.borrow()
     }
 

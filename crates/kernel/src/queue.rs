@@ -11,7 +11,7 @@
 
 use headrace_units::Nanos;
 
-use crate::buckets::{Buckets, Event};
+use crate::buckets::{EventBuckets, Wake};
 
 /// Names a wake: the process to be polled, and which of its wakes this is. Those of a process that has ended are known
 /// from those of the process that has its place now.
@@ -22,11 +22,11 @@ pub type TaskId = u64;
 pub struct EventQueue {
     now: u64,
     /// What has its turn now, in order; those before `taken` had it. An event of a later time is scheduled then.
-    due: Vec<Event>,
+    due: Vec<Wake>,
     taken: usize,
     /// The latest first, while there are few.
-    few: Vec<Event>,
-    many: Buckets,
+    few: Vec<Wake>,
+    many: EventBuckets,
 }
 
 /// Up to this number, events are kept in a sorted list.
@@ -34,7 +34,13 @@ const FEW: usize = 16;
 
 impl Default for EventQueue {
     fn default() -> Self {
-        Self { now: 0, due: Vec::new(), taken: 0, few: Vec::with_capacity(FEW), many: Buckets::default() }
+        Self {
+            now: 0,
+            due: Vec::new(),
+            taken: 0,
+            few: Vec::with_capacity(FEW),
+            many: EventBuckets::default(),
+        }
     }
 }
 
@@ -53,17 +59,17 @@ impl EventQueue {
     pub fn push(&mut self, time: Nanos, task: TaskId) {
         assert!(time.0 >= self.now, "an event in the past: {} ns, and it is {} ns", time.0, self.now);
         if time.0 == self.now {
-            self.due.push(Event { time: time.0, task });
+            self.due.push(Wake { time: time.0, task });
         } else if self.few.len() < FEW && self.many.is_empty() {
-            self.push_to_few(Event { time: time.0, task });
+            self.push_to_few(Wake { time: time.0, task });
         } else {
-            self.push_to_many(Event { time: time.0, task });
+            self.push_to_many(Wake { time: time.0, task });
         }
     }
 
     /// Sorts an event in: before its equals, which came first and lie nearer to the end, where events are taken.
     #[inline]
-    fn push_to_few(&mut self, event: Event) {
+    fn push_to_few(&mut self, event: Wake) {
         let mut place = self.few.len();
         self.few.push(event);
         while place > 0 && self.few[place - 1].time <= event.time {
@@ -74,7 +80,7 @@ impl EventQueue {
     }
 
     #[inline(never)]
-    fn push_to_many(&mut self, event: Event) {
+    fn push_to_many(&mut self, event: Wake) {
         while let Some(earlier) = self.few.pop() {
             self.many.push(earlier, self.now);
         }
@@ -84,7 +90,7 @@ impl EventQueue {
     /// Schedules a wake of `task` at `time`, after all that is due now has had its turn.
     #[inline]
     pub(crate) fn put_off(&mut self, time: Nanos, task: TaskId) {
-        self.due.push(Event { time: time.0, task });
+        self.due.push(Wake { time: time.0, task });
     }
 
     /// Takes back a wake that was put off. If it is not scheduled yet, `task` is woken at this instant instead.
@@ -105,14 +111,14 @@ impl EventQueue {
         if self.many.is_empty() {
             self.few.retain(|event| event.task != task);
         } else {
-            self.many.give_up(Event { time: time.0, task }, self.now);
+            self.many.give_up(Wake { time: time.0, task }, self.now);
         }
     }
 
     /// Takes the next wake that is due at `limit` or before, and advances now to its time.
     #[inline]
     pub fn pop(&mut self, limit: Nanos) -> Option<TaskId> {
-        while let Some(&Event { time, task }) = self.due.get(self.taken) {
+        while let Some(&Wake { time, task }) = self.due.get(self.taken) {
             self.taken += 1;
             if time == self.now {
                 return Some(task);

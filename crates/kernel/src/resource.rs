@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use headrace_stats::{Level, Tally};
+use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
 
 use crate::discipline::{Discipline, Fcfs};
@@ -20,32 +20,32 @@ use crate::sim::Sim;
 /// [`serve`](Resource::serve) holds one for a span. Every wait and every service is recorded.
 pub struct Resource<'m, D: Discipline = Fcfs> {
     pub(crate) sim: &'m Sim<'m>,
-    pub(crate) state: RefCell<State<D>>,
+    pub(crate) state: RefCell<ResourceState<D>>,
 }
 
-pub(crate) struct State<D> {
+pub(crate) struct ResourceState<D> {
     servers: u64,
     /// How many there are when none is out of use.
     all: u64,
     /// When each server that was used is free again, for those who pass without events; the longest free first.
     free_at: BinaryHeap<Reverse<Nanos>>,
     queue: D,
-    pub waiters: Vec<Waiter>,
+    pub waiters: Vec<QueuedRequest>,
     pub free: Vec<u32>,
     usage: Usage,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Waiter {
+pub(crate) struct QueuedRequest {
     pub task: TaskId,
     pub since: Nanos,
     /// How long after the grant its process is to be woken; when that is, once it is granted.
     pub end: Nanos,
-    pub stage: Stage,
+    pub stage: GrantStage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum GrantStage {
     Waiting,
     Granted,
     /// Its process gave up; the queue still names it and will pass it over.
@@ -56,9 +56,9 @@ pub(crate) enum Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Servers in use.
-    pub busy: Level,
+    pub busy: Gauge,
     /// Requests waiting.
-    pub queue: Level,
+    pub queue: Gauge,
     /// The waits of those that got a server, zero where one was free.
     pub waits: Tally,
     /// How long servers were held, by those that let go.
@@ -66,7 +66,7 @@ pub struct Usage {
     /// The time waited by those that gave up.
     pub given_up: Tally,
     /// Servers out of use that have finished what they did.
-    pub away: Level,
+    pub away: Gauge,
 }
 
 /// When a request that passed without events began and ended its service.
@@ -121,7 +121,7 @@ impl<'m, D: Discipline> Resource<'m, D> {
     /// If there is no server: nothing would ever be served.
     pub fn new(sim: &'m Sim<'m>, servers: u64, queue: D) -> Self {
         assert!(servers > 0, "a resource needs at least one server");
-        let state = State {
+        let state = ResourceState {
             servers,
             all: servers,
             free_at: BinaryHeap::new(),
@@ -176,18 +176,18 @@ impl<'m, D: Discipline> Resource<'m, D> {
 
     /// Has a waiter leave before it was polled with its server: the queue, or what was granted to it, which is given
     /// then.
-    pub(crate) fn leave(&self, waiter: u32) -> Option<Waiter> {
+    pub(crate) fn leave(&self, waiter: u32) -> Option<QueuedRequest> {
         self.state.borrow_mut().leave(waiter, self.sim.now())
     }
 }
 
-impl<D: Discipline> State<D> {
+impl<D: Discipline> ResourceState<D> {
     /// The waiter the discipline chooses, passing over those that gave up.
     #[inline]
     fn next_waiter(&mut self) -> Option<u32> {
         loop {
             let waiter = self.queue.pop()?;
-            if self.waiters[waiter as usize].stage == Stage::Waiting {
+            if self.waiters[waiter as usize].stage == GrantStage::Waiting {
                 return Some(waiter);
             }
             self.free.push(waiter);
@@ -227,7 +227,7 @@ impl<D: Discipline> State<D> {
         self.usage.queue.down(now, 1);
         let waiter = &mut self.waiters[waiter as usize];
         self.usage.waits.record(now - waiter.since);
-        waiter.stage = Stage::Granted;
+        waiter.stage = GrantStage::Granted;
         waiter.end = now + waiter.end;
         (waiter.end, waiter.task)
     }
@@ -252,7 +252,7 @@ impl<D: Discipline> State<D> {
     /// Queues a request that comes at `since`. Once it is granted, its process is woken after `hold`.
     #[inline]
     pub fn enqueue(&mut self, task: TaskId, since: Nanos, hold: Nanos, key: D::Key) -> u32 {
-        let entry = Waiter { task, since, end: hold, stage: Stage::Waiting };
+        let entry = QueuedRequest { task, since, end: hold, stage: GrantStage::Waiting };
         let waiter = match self.free.pop() {
             Some(free) => {
                 self.waiters[free as usize] = entry;
@@ -268,13 +268,13 @@ impl<D: Discipline> State<D> {
         waiter
     }
 
-    fn leave(&mut self, number: u32, now: Nanos) -> Option<Waiter> {
+    fn leave(&mut self, number: u32, now: Nanos) -> Option<QueuedRequest> {
         let waiter = &mut self.waiters[number as usize];
-        if waiter.stage == Stage::Granted {
+        if waiter.stage == GrantStage::Granted {
             self.free.push(number);
             return Some(*waiter);
         }
-        waiter.stage = Stage::Gone;
+        waiter.stage = GrantStage::Gone;
         self.usage.queue.down(now, 1);
         self.usage.given_up.record(now - waiter.since);
         None
@@ -292,10 +292,10 @@ pub struct Acquire<'m, D: Discipline> {
 impl<D: Discipline> Unpin for Acquire<'_, D> {}
 
 impl<'m, D: Discipline> Future for Acquire<'m, D> {
-    type Output = Server<'m, D>;
+    type Output = ServerGuard<'m, D>;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Server<'m, D>> {
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<ServerGuard<'m, D>> {
         let this = &mut *self;
         let resource = this.resource;
         let now = resource.sim.now();
@@ -303,18 +303,18 @@ impl<'m, D: Discipline> Future for Acquire<'m, D> {
         let Some(waiter) = this.waiter else {
             let key = this.key.take().expect("an acquired server is not acquired again");
             if state.take_server(now) {
-                return Poll::Ready(Server { resource, since: now, waited: Nanos::ZERO });
+                return Poll::Ready(ServerGuard { resource, since: now, waited: Nanos::ZERO });
             }
             this.waiter = Some(state.enqueue(resource.sim.current(), now, Nanos::ZERO, key));
             return Poll::Pending;
         };
-        let Waiter { stage, since, .. } = state.waiters[waiter as usize];
-        if stage != Stage::Granted {
+        let QueuedRequest { stage, since, .. } = state.waiters[waiter as usize];
+        if stage != GrantStage::Granted {
             return Poll::Pending;
         }
         state.free.push(waiter);
         this.waiter = None;
-        Poll::Ready(Server { resource, since: now, waited: now - since })
+        Poll::Ready(ServerGuard { resource, since: now, waited: now - since })
     }
 }
 
@@ -333,14 +333,14 @@ impl<D: Discipline> Drop for Acquire<'_, D> {
 
 /// A server held; dropping it lets the next request in.
 #[must_use = "a server dropped at once serves nobody"]
-pub struct Server<'m, D: Discipline> {
+pub struct ServerGuard<'m, D: Discipline> {
     resource: &'m Resource<'m, D>,
     since: Nanos,
     /// How long this server was waited for.
     pub waited: Nanos,
 }
 
-impl<D: Discipline> Drop for Server<'_, D> {
+impl<D: Discipline> Drop for ServerGuard<'_, D> {
     #[inline]
     fn drop(&mut self) {
         self.resource.release(self.since);

@@ -13,7 +13,7 @@ use headrace_units::Nanos;
 
 use crate::discipline::{Discipline, Fcfs};
 use crate::queue::TaskId;
-use crate::resource::{Resource, Stage, State, Waiter};
+use crate::resource::{GrantStage, QueuedRequest, Resource, ResourceState};
 
 /// A wait for a server and a service there: see [`Resource::serve_by`]. Dropped before it is over, it leaves the queue or
 /// the server.
@@ -22,11 +22,11 @@ pub struct Serve<'m, D: Discipline = Fcfs> {
     resource: &'m Resource<'m, D>,
     key: Option<D::Key>,
     service: Nanos,
-    phase: Phase,
+    phase: ServePhase,
 }
 
 #[derive(Clone, Copy)]
-enum Phase {
+enum ServePhase {
     New,
     /// In the queue, or served after that.
     Queued {
@@ -55,7 +55,7 @@ impl<'m, D: Discipline> Resource<'m, D> {
     /// by.
     #[inline]
     pub fn serve_by(&'m self, key: D::Key, service: Nanos) -> Serve<'m, D> {
-        Serve { resource: self, key: Some(key), service, phase: Phase::New }
+        Serve { resource: self, key: Some(key), service, phase: ServePhase::New }
     }
 }
 
@@ -65,10 +65,10 @@ impl<D: Discipline> Future for Serve<'_, D> {
     #[inline(always)] // The compiler would not, and most of what a service costs is calls.
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Nanos> {
         match self.phase {
-            Phase::New => self.arrive(),
-            Phase::Queued { waiter } => self.look(waiter),
-            Phase::Served { since, .. } => self.look_at_service(since),
-            Phase::Over => panic!("a service that is over is not awaited again"),
+            ServePhase::New => self.arrive(),
+            ServePhase::Queued { waiter } => self.look(waiter),
+            ServePhase::Served { since, .. } => self.look_at_service(since),
+            ServePhase::Over => panic!("a service that is over is not awaited again"),
         }
     }
 }
@@ -80,14 +80,15 @@ impl<D: Discipline> Serve<'_, D> {
         let mut state = self.resource.state.borrow_mut();
         if !state.take_server(sim.now()) {
             let key = self.key.take().expect("a new request has a key");
-            self.phase = Phase::Queued { waiter: state.enqueue(sim.reserve(), sim.now(), self.service, key) };
+            self.phase =
+                ServePhase::Queued { waiter: state.enqueue(sim.reserve(), sim.now(), self.service, key) };
             return Poll::Pending;
         }
         if self.service == Nanos::ZERO {
             self.end(state, sim.now());
             return Poll::Ready(Nanos::ZERO);
         }
-        self.phase = Phase::Served { since: sim.now(), end: sim.schedule(sim.now() + self.service) };
+        self.phase = ServePhase::Served { since: sim.now(), end: sim.schedule(sim.now() + self.service) };
         Poll::Pending
     }
 
@@ -95,8 +96,8 @@ impl<D: Discipline> Serve<'_, D> {
     #[inline]
     fn look(&mut self, waiter: u32) -> Poll<Nanos> {
         let mut state = self.resource.state.borrow_mut();
-        let Waiter { stage, since, end, .. } = state.waiters[waiter as usize];
-        if stage != Stage::Granted || self.resource.sim.now() < end {
+        let QueuedRequest { stage, since, end, .. } = state.waiters[waiter as usize];
+        if stage != GrantStage::Granted || self.resource.sim.now() < end {
             return Poll::Pending;
         }
         state.free.push(waiter);
@@ -117,8 +118,8 @@ impl<D: Discipline> Serve<'_, D> {
 
     /// Lets go of the server.
     #[inline]
-    fn end(&mut self, mut state: RefMut<'_, State<D>>, since: Nanos) {
-        self.phase = Phase::Over;
+    fn end(&mut self, mut state: RefMut<'_, ResourceState<D>>, since: Nanos) {
+        self.phase = ServePhase::Over;
         if let Some((time, task)) = state.release(since, self.resource.sim.now()) {
             self.resource.sim.put_off(time, task);
         }
@@ -128,17 +129,17 @@ impl<D: Discipline> Serve<'_, D> {
     fn give_up(&self) {
         let (resource, sim) = (self.resource, self.resource.sim);
         match self.phase {
-            Phase::Queued { waiter } => {
-                if let Some(Waiter { task, end, .. }) = resource.leave(waiter) {
+            ServePhase::Queued { waiter } => {
+                if let Some(QueuedRequest { task, end, .. }) = resource.leave(waiter) {
                     sim.give_up_put_off(end, task);
                     resource.release(end - self.service);
                 }
             }
-            Phase::Served { since, end } => {
+            ServePhase::Served { since, end } => {
                 sim.give_up(since + self.service, end);
                 resource.release(since);
             }
-            Phase::New | Phase::Over => {}
+            ServePhase::New | ServePhase::Over => {}
         }
     }
 }
@@ -146,7 +147,7 @@ impl<D: Discipline> Serve<'_, D> {
 impl<D: Discipline> Drop for Serve<'_, D> {
     #[inline]
     fn drop(&mut self) {
-        if !matches!(self.phase, Phase::New | Phase::Over) && !self.resource.sim.is_finished() {
+        if !matches!(self.phase, ServePhase::New | ServePhase::Over) && !self.resource.sim.is_finished() {
             self.give_up();
         }
     }

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use headrace_stats::{Level, Tally};
+use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
 
 use crate::queue::TaskId;
@@ -17,7 +17,7 @@ use crate::sim::Sim;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waits {
     /// Processes waiting.
-    pub queue: Level,
+    pub queue: Gauge,
     /// Waits that ended by going on, zero where there was none.
     pub waits: Tally,
     /// The time waited by those that gave up.

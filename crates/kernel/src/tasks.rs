@@ -19,11 +19,11 @@ pub(crate) const NOBODY: TaskId = TaskId::MAX;
 /// A slab of processes.
 #[derive(Default)]
 pub(crate) struct Tasks<'m> {
-    slots: Vec<Slot<'m>>,
+    slots: Vec<TaskSlot<'m>>,
     free: Vec<u32>,
 }
 
-struct Slot<'m> {
+struct TaskSlot<'m> {
     /// `None` in a free slot and while the process is being polled.
     process: Option<Process<'m>>,
     /// The first wake of the process, and of the job where it does one after another; older ones are stale.
@@ -39,7 +39,7 @@ fn slot_of(task: TaskId) -> usize {
     (task & (NEXT_WAKE - 1)) as usize
 }
 
-impl Slot<'_> {
+impl TaskSlot<'_> {
     /// Whether the wake is meant for the process that is here. Wakes may wrap around.
     #[inline]
     fn accepts(&self, wake: TaskId) -> bool {
@@ -60,7 +60,7 @@ impl<'m> Tasks<'m> {
         }
         let first = self.slots.len() as TaskId;
         assert!(first < NEXT_WAKE - 1, "more than {} processes at once", NEXT_WAKE - 1);
-        self.slots.push(Slot { process: Some(process), first, next: first, doomed: false });
+        self.slots.push(TaskSlot { process: Some(process), first, next: first, doomed: false });
         first
     }
 

@@ -36,10 +36,10 @@ use crate::sim::Sim;
 /// ```
 pub struct WaitList<'m, K, G> {
     sim: &'m Sim<'m>,
-    state: RefCell<State<K, G>>,
+    state: RefCell<WaitListState<K, G>>,
 }
 
-struct State<K, G> {
+struct WaitListState<K, G> {
     waiting: VecDeque<Waiter<K>>,
     /// What was given and not yet seen, by ticket.
     given: Vec<(u64, G)>,
@@ -58,7 +58,10 @@ impl<'m, K, G> WaitList<'m, K, G> {
     /// Nobody waits.
     pub fn new(sim: &'m Sim<'m>) -> Self {
         let (waiting, given) = (VecDeque::new(), Vec::new());
-        Self { sim, state: RefCell::new(State { waiting, given, tickets: 0, waits: Waits::default() }) }
+        Self {
+            sim,
+            state: RefCell::new(WaitListState { waiting, given, tickets: 0, waits: Waits::default() }),
+        }
     }
 
     /// Waits at the end of the list until something is given.
@@ -107,7 +110,7 @@ impl<'m, K, G> WaitList<'m, K, G> {
     }
 }
 
-impl<K, G> State<K, G> {
+impl<K, G> WaitListState<K, G> {
     fn give(&mut self, at: usize, gift: G, sim: &Sim) {
         let Waiter { ticket, task, since, .. } = self.waiting.remove(at).expect("it was found there");
         self.waits.queue.down(sim.now(), 1);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use headrace_scenario::progress::Progress;
-use headrace_scenario::run::{Part, Sink};
+use headrace_scenario::run::{LogBatch, Sink};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -85,7 +85,7 @@ fn tell(py: Python<'_>, watch: &Py<PyAny>, progress: &Progress) -> PyResult<()> 
 
 /// Hands the parts of a request log to `take`, a column at a time as the bytes of 64-bit numbers; keeps the first error.
 pub fn sink(take: Py<PyAny>, lost: Arc<Mutex<Option<PyErr>>>) -> Sink {
-    Box::new(move |part: Part| {
+    Box::new(move |part: LogBatch| {
         let mut lost = lost.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if lost.is_none() {
             *lost = Python::attach(|py| hand_over(py, &take, &part)).err();
@@ -93,7 +93,7 @@ pub fn sink(take: Py<PyAny>, lost: Arc<Mutex<Option<PyErr>>>) -> Sink {
     })
 }
 
-fn hand_over(py: Python<'_>, take: &Py<PyAny>, part: &Part) -> PyResult<()> {
+fn hand_over(py: Python<'_>, take: &Py<PyAny>, part: &LogBatch) -> PyResult<()> {
     let bytes = |column: &Vec<u64>| {
         let raw: Vec<u8> = column.iter().flat_map(|number| number.to_le_bytes()).collect();
         PyBytes::new(py, &raw)

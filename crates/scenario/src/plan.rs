@@ -9,7 +9,7 @@ use std::path::{Path as FilePath, PathBuf};
 
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::ssd::SsdNumbers;
-use headrace_storage::{Catalogue, Graph, Lookup, LoweringError, Wanted, lower};
+use headrace_storage::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
 use headrace_work::NodeId;
 
 use crate::catalog;
@@ -65,7 +65,7 @@ impl Plan {
 pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Plan, Vec<Problem>> {
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut problems = names(&spec);
-    let devices = Devices { folder: folder.clone() };
+    let devices = KnownDevices { folder: folder.clone() };
     let graph = lower(&spec.parts, &spec.system, &routes(&spec), &devices);
     let graph = graph.map_err(|errors| problems.extend(errors.into_iter().map(problem)));
     let (streams, wrong) = streams::of(&spec, graph.as_ref().ok(), &folder, progress);
@@ -79,38 +79,43 @@ pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Pl
 }
 
 /// The routes that streams want.
-fn routes(spec: &ScenarioSpec) -> Vec<Wanted> {
+fn routes(spec: &ScenarioSpec) -> Vec<WantedRoute> {
     let wanted = spec.workload.iter().filter_map(|(name, stream)| {
         let from = stream.from.clone()?;
-        Some(Wanted { stream: name.clone(), from, to: stream.to.clone() })
+        Some(WantedRoute { stream: name.clone(), from, to: stream.to.clone() })
     });
     wanted.collect()
 }
 
 /// The devices that a scenario in this folder can name.
-struct Devices {
+struct KnownDevices {
     folder: PathBuf,
 }
 
-impl Catalogue for Devices {
-    fn disk(&self, name: &str) -> Lookup<DiskNumbers> {
+impl DeviceCatalogue for KnownDevices {
+    fn disk(&self, name: &str) -> DeviceLookup<DiskNumbers> {
         self.found(name, "disk", || catalog::disk(name, &self.folder))
     }
 
-    fn ssd(&self, name: &str) -> Lookup<SsdNumbers> {
+    fn ssd(&self, name: &str) -> DeviceLookup<SsdNumbers> {
         self.found(name, "ssd", || catalog::ssd(name, &self.folder))
     }
 }
 
-impl Devices {
-    fn found<N>(&self, name: &str, kind: &str, read: impl Fn() -> Option<Result<N, Problems>>) -> Lookup<N> {
+impl KnownDevices {
+    fn found<N>(
+        &self,
+        name: &str,
+        kind: &str,
+        read: impl Fn() -> Option<Result<N, Problems>>,
+    ) -> DeviceLookup<N> {
         if let Some(other) = catalog::kind(name, &self.folder).filter(|other| *other != kind) {
-            return Lookup::Other(other);
+            return DeviceLookup::Other(other);
         }
         match read() {
-            Some(Ok(numbers)) => Lookup::Found(Box::new(numbers)),
-            Some(Err(problems)) => Lookup::Broken(problems.rendered()),
-            None => Lookup::Unknown(catalog::all_names(&self.folder)),
+            Some(Ok(numbers)) => DeviceLookup::Found(Box::new(numbers)),
+            Some(Err(problems)) => DeviceLookup::Broken(problems.rendered()),
+            None => DeviceLookup::Unknown(catalog::all_names(&self.folder)),
         }
     }
 }

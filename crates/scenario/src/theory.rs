@@ -18,7 +18,7 @@ pub const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// What theory says of one stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Theory {
+pub struct StreamTheory {
     /// The stream.
     pub stream: String,
     /// Which formula; `none` where no formula applies.
@@ -41,7 +41,7 @@ pub struct Theory {
     pub cdf: Vec<(f64, f64)>,
 }
 
-impl Theory {
+impl StreamTheory {
     fn none(stream: &StreamPlan, fails: String) -> Self {
         Self {
             stream: stream.name.clone(),
@@ -128,14 +128,14 @@ fn overload(plan: &Plan, target: NodeId, utilisation: f64) -> Option<Problem> {
 }
 
 /// What theory says of every stream, with its cdf at `times_ms` of each.
-pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<Theory> {
+pub fn predict(plan: &Plan, times_ms: &[Vec<f64>]) -> Vec<StreamTheory> {
     let of = |(stream, times): (&StreamPlan, &Vec<f64>)| {
-        of_stream(plan, stream, times).unwrap_or_else(|fails| Theory::none(stream, fails))
+        of_stream(plan, stream, times).unwrap_or_else(|fails| StreamTheory::none(stream, fails))
     };
     plan.streams.iter().zip(times_ms).map(of).collect()
 }
 
-fn of_stream(plan: &Plan, stream: &StreamPlan, times_ms: &[f64]) -> Result<Theory, String> {
+fn of_stream(plan: &Plan, stream: &StreamPlan, times_ms: &[f64]) -> Result<StreamTheory, String> {
     if plan.has_phases() {
         return Err("components neither fail nor are rebuilt during the run".to_owned());
     }
@@ -188,7 +188,7 @@ fn pollaczek_khinchine(
     stream: &StreamPlan,
     models: &[(&StreamPlan, Model)],
     times_ms: &[f64],
-) -> Result<Theory, String> {
+) -> Result<StreamTheory, String> {
     let overload = || format!("`{}` keeps up with its load", stream.spec.to);
     let mut streams = Vec::new();
     let (mut own, mut formula, mut mild, mut share) = (None, "", None, 1.0);
@@ -212,7 +212,7 @@ fn pollaczek_khinchine(
     let queue = Mg1::new(rate * share, all).ok_or_else(overload)?;
     let many_sizes = plan.streams_to(stream.target).any(StreamPlan::has_many_kinds);
     let fails = mild.or(many_sizes.then_some(MANY_SIZES));
-    Ok(Theory {
+    Ok(StreamTheory {
         model: formula.to_owned(),
         exact: fails.is_none(),
         fails: fails.map(str::to_owned),
@@ -222,12 +222,12 @@ fn pollaczek_khinchine(
         sd_ms: alone.then(|| queue.sd_response()),
         quantiles_ms: SHARES.iter().map(|&p| (p, queue.class_quantile(&own, p))).collect(),
         cdf: times_ms.iter().map(|&t| (t, queue.class_cdf(&own, t))).collect(),
-        ..Theory::none(stream, String::new())
+        ..StreamTheory::none(stream, String::new())
     })
 }
 
 /// A fork-join array under requests all of one kind: approximated from one disk's queue.
-fn forked(stream: &StreamPlan, models: &[(&StreamPlan, Model)]) -> Result<Theory, String> {
+fn forked(stream: &StreamPlan, models: &[(&StreamPlan, Model)]) -> Result<StreamTheory, String> {
     let mut kinds: Vec<Option<(Op, u64)>> = models.iter().map(|(_, model)| kind(model)).collect();
     kinds.dedup();
     let [(_, Model::Forked { distribution, branches, share, .. }), ..] = models else {
@@ -240,14 +240,14 @@ fn forked(stream: &StreamPlan, models: &[(&StreamPlan, Model)]) -> Result<Theory
     let exponential = distribution.is_exponential();
     let disk = Mg1::new(rate * share, distribution.clone()).ok_or("each disk keeps up with its share")?;
     let (model, mean, fails) = approximation(&disk, *branches, exponential);
-    Ok(Theory {
+    Ok(StreamTheory {
         model: model.to_owned(),
         exact: false,
         fails: Some(fails),
         utilisation: Some(disk.utilisation()),
         service_ms: Some(disk.service().mean()),
         mean_ms: Some(mean),
-        ..Theory::none(stream, String::new())
+        ..StreamTheory::none(stream, String::new())
     })
 }
 

@@ -2,8 +2,8 @@
 
 use headrace_kernel::RngStream;
 use headrace_storage::disk::DiskNumbers;
-use headrace_storage::disk::layout::Apart;
-use headrace_storage::disk::{Drive, Source};
+use headrace_storage::disk::layout::SectorDistance;
+use headrace_storage::disk::{DataSource, Drive};
 use headrace_trace::{Due, Start, TraceError};
 use headrace_units::Nanos;
 use headrace_work::Block;
@@ -20,13 +20,13 @@ pub struct Pair {
     /// How long it took on the simulated one, from when it was issued.
     pub simulated: Nanos,
     /// Where the simulated drive found the data, or put it.
-    pub from: Source,
+    pub from: DataSource,
     /// What its arm took, in ns.
     pub moved_ns: f64,
     /// How long it then waited for the platter, in ns.
     pub waited_ns: f64,
     /// How far its data is from that of the request before.
-    pub apart: Apart,
+    pub apart: SectorDistance,
 }
 
 /// Replays a trace on a drive of these numbers whose platter begins at `phase`. Requests without a measured response are

@@ -6,7 +6,7 @@ use std::path::Path as FilePath;
 use serde_json::Value as Json;
 
 use crate::catalog;
-use crate::document::{Key, Node, Path, Problem, Span, Value};
+use crate::document::{Key, Path, Problem, TextSpan, Value, ValueNode};
 
 /// The field that names the other device.
 const LIKE: &str = "like";
@@ -15,7 +15,7 @@ const LIKE: &str = "like";
 ///
 /// # Errors
 /// Every device that varies one which does not exist, or whose file has errors.
-pub fn complete(node: &mut Node, path: &Path, beside: &FilePath) -> Result<(), Vec<Problem>> {
+pub fn complete(node: &mut ValueNode, path: &Path, beside: &FilePath) -> Result<(), Vec<Problem>> {
     let Value::Map(entries) = &mut node.value else { return Ok(()) };
     let mut problems = Vec::new();
     for (key, inner) in entries {
@@ -34,7 +34,7 @@ pub fn complete(node: &mut Node, path: &Path, beside: &FilePath) -> Result<(), V
 ///
 /// # Errors
 /// There is no other of that name, or its file has errors.
-pub fn device(node: &mut Node, path: &Path, beside: &FilePath) -> Result<(), Problem> {
+pub fn device(node: &mut ValueNode, path: &Path, beside: &FilePath) -> Result<(), Problem> {
     let Some(like) = node.child(LIKE) else { return Ok(()) };
     let Value::Scalar(Json::String(name)) = &like.value else { return Ok(()) };
     let (name, span) = (name.clone(), like.span.clone());
@@ -63,12 +63,12 @@ pub fn device(node: &mut Node, path: &Path, beside: &FilePath) -> Result<(), Pro
 }
 
 /// Marks every number of the other device as an estimate for this one.
-fn mark(base: &mut Node, name: &str) {
+fn mark(base: &mut ValueNode, name: &str) {
     let Value::Map(entries) = &mut base.value else { return };
     if entries.iter().all(|(key, _)| key.name != "value") {
         return entries.iter_mut().for_each(|(_, inner)| mark(inner, name));
     }
-    let text = |node: &Node| node.to_json().as_str().map(str::to_owned);
+    let text = |node: &ValueNode| node.to_json().as_str().map(str::to_owned);
     let origin = entries.iter().find(|(key, _)| key.name != "value").and_then(|(_, origin)| text(origin));
     let origin = origin.map_or_else(String::new, |origin| format!(": {origin}"));
     entries.retain(|(key, _)| key.name == "value");
@@ -76,7 +76,7 @@ fn mark(base: &mut Node, name: &str) {
 }
 
 /// Replaces values of `base` by those of `varied`.
-fn vary(base: &mut Node, varied: &Node, name: &str) {
+fn vary(base: &mut ValueNode, varied: &ValueNode, name: &str) {
     let (Value::Map(entries), Value::Map(given)) = (&mut base.value, &varied.value) else {
         *base = changed(base, varied, name);
         return;
@@ -97,17 +97,17 @@ fn vary(base: &mut Node, varied: &Node, name: &str) {
 }
 
 /// The value that replaces `base`: a bare number is marked as changed if the other device gives a source.
-fn changed(base: &Node, varied: &Node, name: &str) -> Node {
+fn changed(base: &ValueNode, varied: &ValueNode, name: &str) -> ValueNode {
     let was = base.child("value").filter(|_| matches!(varied.value, Value::Scalar(_)));
     let Some(was) = was else { return varied.clone() };
     let key = Key { name: "value".to_owned(), span: varied.span.clone() };
-    let mut told = Node { value: Value::Map(vec![(key, varied.clone())]), span: varied.span.clone() };
+    let mut told = ValueNode { value: Value::Map(vec![(key, varied.clone())]), span: varied.span.clone() };
     let was = was.shown();
     told.put("source", Json::from(format!("changed here; {name} has {}", was.trim_matches('`'))));
     told
 }
 
-impl Node {
+impl ValueNode {
     /// The child `name` of a map.
     fn child(&self, name: &str) -> Option<&Self> {
         let Value::Map(entries) = &self.value else { return None };
@@ -116,7 +116,7 @@ impl Node {
 
     /// Puts a scalar into a map, replacing the one of that name.
     fn put(&mut self, name: &str, scalar: Json) {
-        let span: Option<Span> = self.span.clone();
+        let span: Option<TextSpan> = self.span.clone();
         if let Value::Map(entries) = &mut self.value {
             entries.retain(|(key, _)| key.name != name);
             let key = Key { name: name.to_owned(), span: span.clone() };

@@ -11,20 +11,20 @@ const FIRST_SIZE: u64 = 5;
 
 /// Sums of successive batches of equal size, in flat memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Batches {
+pub struct BatchSums {
     size: u64,
     sums: Vec<f64>,
     filling: f64,
     filled: u64,
 }
 
-impl Default for Batches {
+impl Default for BatchSums {
     fn default() -> Self {
         Self { size: FIRST_SIZE, sums: Vec::new(), filling: 0.0, filled: 0 }
     }
 }
 
-impl Batches {
+impl BatchSums {
     /// Adds one observation.
     #[inline]
     pub fn record(&mut self, value: f64) {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn merging_keeps_the_sum_and_the_number_flat() {
-        let mut batches = Batches::default();
+        let mut batches = BatchSums::default();
         let n = 5 * 4096 * 8 + 35;
         (0..n).for_each(|i| batches.record(f64::from(i)));
         assert!(batches.sums.len() <= MOST && batches.sums.len() > MOST / 2);

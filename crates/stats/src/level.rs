@@ -4,14 +4,14 @@ use headrace_units::Nanos;
 
 /// A level and the exact area under it, from which its average over any span follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Level {
+pub struct Gauge {
     value: u64,
     since: Nanos,
     area: u128,
     max: u64,
 }
 
-impl Level {
+impl Gauge {
     /// Raises the level by `by` at `now`.
     #[inline]
     pub fn up(&mut self, now: Nanos, by: u64) {

@@ -3,7 +3,7 @@
 //! | type | holds |
 //! |---|---|
 //! | [`Tally`] | count, exact sum, spread and maximum of spans |
-//! | [`Level`] | a number that changes with time, and the exact area under it |
+//! | [`Gauge`] | a number that changes with time, and the exact area under it |
 //! | [`Series`] | a sequence of response times: quantiles, batch means, and the warm-up to leave out |
 //! | [`Interval`] | a mean and how sure it is |
 //! | [`settling`] | whether replications that begin empty have settled |
@@ -24,10 +24,10 @@ mod series;
 pub mod settling;
 mod tally;
 
-pub use batches::Batches;
+pub use batches::BatchSums;
 pub use histogram::{Histogram, Segments};
 pub use interval::{Interval, Method};
-pub use level::Level;
+pub use level::Gauge;
 pub use pairs::Pairs;
 pub use series::Series;
 pub use tally::Tally;

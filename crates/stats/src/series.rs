@@ -2,7 +2,7 @@
 
 use headrace_units::Nanos;
 
-use crate::batches::Batches;
+use crate::batches::BatchSums;
 use crate::histogram::{Histogram, Segments};
 use crate::interval::Interval;
 use crate::tally::Tally;
@@ -14,7 +14,7 @@ pub struct Series {
     /// The tally at the end of each closed segment.
     tallies: Vec<Tally>,
     segments: Segments,
-    batches: Batches,
+    batches: BatchSums,
 }
 
 impl Series {

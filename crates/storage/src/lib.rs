@@ -14,11 +14,13 @@ pub use self::block::{array, controller, disk, file_system, ssd};
 pub use self::core::arena::{Arena, Slots};
 pub use self::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
 pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
-pub use self::core::graph::{Catalogue, Graph, Lookup, LoweringError, Node, View, Wanted, lower};
+pub use self::core::graph::{
+    DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, View, WantedRoute, lower,
+};
 pub use self::core::health::{Change, Event, Health, HealthEvent};
 pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
 pub use self::core::path_transfer::{PathTransfer, Phase};
-pub use self::core::theory::{Demand, Load, Model, Order, Server, Sessions};
+pub use self::core::theory::{Demand, Load, Model, QueueOrder, ServiceKind, Sessions};
 pub use self::core::timeline::{Journey, Timeline, Visit};
 pub use self::core::{graph, station};
 pub use self::fabric::{fc_loop, link, wire};

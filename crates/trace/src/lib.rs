@@ -21,7 +21,7 @@ pub use info::{Info, characterise, characterise_file};
 pub use reader::{Reader, Traced};
 pub use replay::{Due, Fit, Replay, ReplayProblem, ReplaySpec, Start, Timing};
 pub use survey::{DeviceSurvey, Survey, from_the_earliest, survey};
-pub use write::{Written, convert};
+pub use write::{Conversion, convert};
 
 use reader::shown_line;
 

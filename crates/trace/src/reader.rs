@@ -41,7 +41,7 @@ pub struct Reader {
     parser: Parser,
     skip_bad: bool,
     ready: VecDeque<Raw>,
-    clock: Clock,
+    clock: TraceClock,
     over: bool,
     /// Bad lines skipped.
     pub skipped: u64,
@@ -83,7 +83,7 @@ impl Reader {
             format,
             skip_bad,
             ready: VecDeque::new(),
-            clock: Clock::default(),
+            clock: TraceClock::default(),
             over: false,
             skipped: 0,
             out_of_order: 0,
@@ -206,7 +206,7 @@ fn consistent(stamped: &mut Option<bool>, ready: &VecDeque<Raw>) -> Result<(), S
 
 /// Computes arrival times relative to the origin.
 #[derive(Default)]
-struct Clock {
+struct TraceClock {
     /// The origin; the time of the first request unless set.
     origin_ns: Option<u64>,
     earliest_ns: Option<u64>,
@@ -215,7 +215,7 @@ struct Clock {
     next: Nanos,
 }
 
-impl Clock {
+impl TraceClock {
     /// The arrival time of `raw`, and whether no earlier request has a later one.
     fn time(&mut self, raw: &Raw) -> (Nanos, bool) {
         let at = match raw.time_ns {

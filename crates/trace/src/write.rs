@@ -14,7 +14,7 @@ use crate::reader::{Reader, Traced};
 
 /// Counts of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Written {
+pub struct Conversion {
     /// Requests written.
     pub requests: u64,
     /// Bad lines skipped.
@@ -34,13 +34,13 @@ pub fn convert(
     path: &Path,
     format: &TraceFormat,
     go_on: &dyn Fn(u64) -> bool,
-) -> Result<Written, TraceError> {
+) -> Result<Conversion, TraceError> {
     let unwritable = |error: io::Error| TraceError::Unwritable {
         path: path.display().to_string(),
         cause: error.to_string(),
     };
     let mut out = Out::create(path).map_err(unwritable)?;
-    let mut written = Written::default();
+    let mut written = Conversion::default();
     if *format == TraceFormat::Headrace {
         out.write_all(b"time_ns,op,address,bytes,response_ns,think_ns,device\n").map_err(unwritable)?;
     }
@@ -60,7 +60,7 @@ pub fn convert(
         }
     }
     out.finish().map_err(unwritable)?;
-    Ok(Written { skipped: reader.skipped, ..written })
+    Ok(Conversion { skipped: reader.skipped, ..written })
 }
 
 fn line(traced: &Traced, device: &str, format: &TraceFormat) -> Result<String, String> {

@@ -9,11 +9,11 @@ use crate::spec::{ArrivalSpec, BatchSize};
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     draws: Draws,
-    process: Process,
+    process: ArrivalProcess,
 }
 
 #[derive(Clone, Debug)]
-enum Process {
+enum ArrivalProcess {
     Poisson { mean_secs: f64 },
     Every(Nanos),
     Bursty(Bursty),
@@ -36,16 +36,16 @@ impl Arrivals {
         let mut draws = stream.draws();
         let mean = |rate: &PerSecond| rate.interval_secs();
         let process = match spec {
-            ArrivalSpec::Poisson(rate) => Process::Poisson { mean_secs: mean(rate) },
-            ArrivalSpec::Every(gap) => Process::Every(*gap),
+            ArrivalSpec::Poisson(rate) => ArrivalProcess::Poisson { mean_secs: mean(rate) },
+            ArrivalSpec::Every(gap) => ArrivalProcess::Every(*gap),
             ArrivalSpec::Bursty { calm, burst, calm_for, burst_for } => {
                 let mean_stay = [calm_for.secs(), burst_for.secs()];
                 let state = usize::from(draws.chance(mean_stay[1] / (mean_stay[0] + mean_stay[1])));
                 let left = draws.exponential() * mean_stay[state];
-                Process::Bursty(Bursty { rate: [calm.get(), burst.get()], mean_stay, state, left })
+                ArrivalProcess::Bursty(Bursty { rate: [calm.get(), burst.get()], mean_stay, state, left })
             }
             ArrivalSpec::Batches { rate, size } => {
-                Process::Batches { mean_secs: mean(rate), size: *size, left: 0 }
+                ArrivalProcess::Batches { mean_secs: mean(rate), size: *size, left: 0 }
             }
             ArrivalSpec::Closed { .. } | ArrivalSpec::Replay(_) | ArrivalSpec::Log(_) => return None,
         };
@@ -56,10 +56,10 @@ impl Arrivals {
     #[inline(always)] // As a call, the generator would be written to memory and read back.
     pub fn gap(&mut self) -> Nanos {
         match &mut self.process {
-            Process::Poisson { mean_secs } => Nanos::from_secs(self.draws.exponential() * *mean_secs),
-            Process::Every(gap) => *gap,
-            Process::Bursty(bursty) => Nanos::from_secs(bursty.gap(&mut self.draws)),
-            Process::Batches { mean_secs, size, left } => {
+            ArrivalProcess::Poisson { mean_secs } => Nanos::from_secs(self.draws.exponential() * *mean_secs),
+            ArrivalProcess::Every(gap) => *gap,
+            ArrivalProcess::Bursty(bursty) => Nanos::from_secs(bursty.gap(&mut self.draws)),
+            ArrivalProcess::Batches { mean_secs, size, left } => {
                 if *left > 0 {
                     *left -= 1;
                     return Nanos::ZERO;

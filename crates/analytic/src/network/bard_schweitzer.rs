@@ -3,14 +3,14 @@
 //! With one client of class c less, Q_{k,c} is taken for (N_c − 1)/N_c of what it is, and the other classes' for the same.
 //! Time and memory do not depend on how many clients there are. It is off by a few per cent where queues matter.
 
-use super::{Network, Solution, several};
+use super::{ClosedNetwork, Solution, several};
 
 /// The largest change of a queue at which the iteration ends, as a share of all clients.
 const CLOSE: f64 = 1e-10;
 const STEPS: usize = 100_000;
 
 /// Throughput, response and queues, approximately.
-pub fn solve(network: &Network) -> Solution {
+pub fn solve(network: &ClosedNetwork) -> Solution {
     let clients = network.clients();
     fixed_point(network, &clients, |_, _, _| 0.0)
 }
@@ -18,7 +18,7 @@ pub fn solve(network: &Network) -> Solution {
 /// The fixed point where with one client of class c less the share of class j's clients that is at station k is larger by
 /// `change(k, j, c)`.
 pub(super) fn fixed_point(
-    network: &Network,
+    network: &ClosedNetwork,
     clients: &[u32],
     change: impl Fn(usize, usize, usize) -> f64,
 ) -> Solution {

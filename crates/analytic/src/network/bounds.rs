@@ -3,7 +3,7 @@
 //! Lazowska, Zahorjan, Graham and Sevcik, *Quantitative System Performance* (1984), tables 5.1 and 5.2; the balanced ones are
 //! after Zahorjan, Sevcik, Eager and Galler (CACM 25, 1982).
 
-use super::{Network, Station};
+use super::{ClosedNetwork, ServiceCentre};
 
 /// What throughput lies between.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(network: &Network) -> Option<Self> {
+    fn of(network: &ClosedNetwork) -> Option<Self> {
         let [class] = network.classes() else { return None };
         let sum = |delay: bool| {
             let alike = network.stations().iter().filter(move |station| station.delay == delay);
@@ -45,7 +45,7 @@ impl Sums {
 }
 
 /// N/(Z + N D) ≤ X ≤ min(1/D_max, N/(Z + D)). They hold for any distribution of service. `None` for several classes.
-pub fn asymptotic(network: &Network) -> Option<Bounds> {
+pub fn asymptotic(network: &ClosedNetwork) -> Option<Bounds> {
     let Sums { clients: n, think, total, largest, .. } = Sums::of(network)?;
     Some(Bounds { from: n / (think + n * total), to: (n / (think + total)).min(1.0 / largest) })
 }
@@ -53,8 +53,8 @@ pub fn asymptotic(network: &Network) -> Option<Bounds> {
 /// Those of the networks whose demands are all the mean one, or as many as possible the largest:
 /// N/(Z + D + (N−1) D_max/(1 + Z/(N D))) ≤ X ≤ min(1/D_max, N/(Z + D + (N−1) D_mean/(1 + Z/D))). They hold where mean value
 /// analysis is exact. `None` for several classes, and where requests are at several stations at once.
-pub fn balanced(network: &Network) -> Option<Bounds> {
-    if network.stations().iter().any(Station::is_forked) {
+pub fn balanced(network: &ClosedNetwork) -> Option<Bounds> {
+    if network.stations().iter().any(ServiceCentre::is_forked) {
         return None;
     }
     let Sums { clients: n, think, total, largest, queues } = Sums::of(network)?;

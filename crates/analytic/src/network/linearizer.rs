@@ -4,7 +4,7 @@
 //! Usually within a few tenths of a per cent of the exact answer, at a cost that does not depend on how many clients there are.
 
 use super::bard_schweitzer::fixed_point;
-use super::{Network, Solution};
+use super::{ClosedNetwork, Solution};
 
 /// How often the changes are recomputed: the authors' number.
 const ROUNDS: usize = 3;
@@ -13,7 +13,7 @@ const ROUNDS: usize = 3;
 type Changes = Vec<Vec<Vec<f64>>>;
 
 /// Throughput, response and queues, approximately.
-pub fn solve(network: &Network) -> Solution {
+pub fn solve(network: &ClosedNetwork) -> Solution {
     let full = network.clients();
     let mut changes: Changes = vec![vec![vec![0.0; network.stations().len()]; full.len()]; full.len()];
     for _ in 1..ROUNDS {
@@ -23,13 +23,13 @@ pub fn solve(network: &Network) -> Solution {
     with(network, &full, &changes)
 }
 
-fn with(network: &Network, clients: &[u32], changes: &Changes) -> Solution {
+fn with(network: &ClosedNetwork, clients: &[u32], changes: &Changes) -> Solution {
     fixed_point(network, clients, |station, class, without| changes[without][class][station])
 }
 
 /// The changes with one client of `class` less.
 fn found(
-    network: &Network,
+    network: &ClosedNetwork,
     full: &[u32],
     class: usize,
     whole: &Solution,

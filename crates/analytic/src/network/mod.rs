@@ -26,10 +26,10 @@ mod tests;
 
 /// A station, and what each class asks of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Station {
+pub struct ServiceCentre {
     /// Whether requests never wait here.
     pub delay: bool,
-    /// Number of servers of a queue. Bounds know one; for them use [`Station::several`].
+    /// Number of servers of a queue. Bounds know one; for them use [`ServiceCentre::several`].
     pub servers: u32,
     /// For each class the work that one request brings: visits × mean service time. It sets the utilisation.
     pub demands: Vec<f64>,
@@ -42,7 +42,7 @@ pub struct Station {
     pub joins: Vec<f64>,
 }
 
-impl Station {
+impl ServiceCentre {
     /// One server with a queue.
     pub fn queue(demands: Vec<f64>) -> Self {
         Self { delay: false, servers: 1, paths: demands.clone(), joins: vec![0.0; demands.len()], demands }
@@ -83,7 +83,7 @@ impl Station {
 
 /// A class of clients, each of which asks, waits for the answer and thinks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Class {
+pub struct CustomerClass {
     /// How many clients.
     pub clients: u32,
     /// The mean time from an answer to the next request.
@@ -92,18 +92,18 @@ pub struct Class {
 
 /// A closed network of queues.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Network {
-    stations: Vec<Station>,
-    classes: Vec<Class>,
+pub struct ClosedNetwork {
+    stations: Vec<ServiceCentre>,
+    classes: Vec<CustomerClass>,
 }
 
-impl Network {
+impl ClosedNetwork {
     /// A network of stations that are shared by classes.
     ///
     /// # Panics
     /// A station has not one demand for each class.
-    pub fn new(stations: Vec<Station>, classes: Vec<Class>) -> Self {
-        let fits = |station: &Station| {
+    pub fn new(stations: Vec<ServiceCentre>, classes: Vec<CustomerClass>) -> Self {
+        let fits = |station: &ServiceCentre| {
             [&station.demands, &station.paths, &station.joins].iter().all(|of| of.len() == classes.len())
         };
         assert!(stations.iter().all(fits), "a station has one demand for each class");
@@ -111,12 +111,12 @@ impl Network {
     }
 
     /// The stations.
-    pub fn stations(&self) -> &[Station] {
+    pub fn stations(&self) -> &[ServiceCentre] {
         &self.stations
     }
 
     /// The classes.
-    pub fn classes(&self) -> &[Class] {
+    pub fn classes(&self) -> &[CustomerClass] {
         &self.classes
     }
 
@@ -128,7 +128,7 @@ impl Network {
     /// R = D (1 + Q), or D at a delay; X = N / (Z + Σ R); Q = X R (Reiser and Lavenberg 1980).
     fn step(&self, clients: &[u32], found: impl Fn(usize, usize) -> f64) -> Solution {
         let classes = (0..clients.len()).map(|class| {
-            let slowed = |(at, station): (usize, &Station)| match station.delay {
+            let slowed = |(at, station): (usize, &ServiceCentre)| match station.delay {
                 true => 1.0,
                 false => 1.0 + found(at, class),
             };
@@ -139,16 +139,17 @@ impl Network {
     }
 
     /// What one class does where each unit of work takes it `slowed` as long.
-    fn class(&self, class: usize, clients: u32, slowed: &[f64]) -> Flow {
+    fn class(&self, class: usize, clients: u32, slowed: &[f64]) -> ClassFlow {
         let each = || self.stations.iter().zip(slowed);
         let breakdown =
-            |(station, slowed): (&Station, &f64)| station.paths[class] * slowed + station.joined(class);
+            |(station, slowed): (&ServiceCentre, &f64)| station.paths[class] * slowed + station.joined(class);
         let response = each().map(breakdown).sum::<f64>();
         let cycle = self.classes[class].think + response;
         let throughput = if clients == 0 || cycle <= 0.0 { 0.0 } else { f64::from(clients) / cycle };
-        let held = |station: &Station, slowed: &f64| station.demands[class] * slowed + station.joins[class];
+        let held =
+            |station: &ServiceCentre, slowed: &f64| station.demands[class] * slowed + station.joins[class];
         let queues = each().map(|(station, slowed)| throughput * held(station, slowed));
-        Flow { throughput, response, queues: queues.collect() }
+        ClassFlow { throughput, response, queues: queues.collect() }
     }
 }
 
@@ -156,12 +157,12 @@ impl Network {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// By class.
-    pub classes: Vec<Flow>,
+    pub classes: Vec<ClassFlow>,
 }
 
 /// What one class does.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Flow {
+pub struct ClassFlow {
     /// Requests answered in a unit of time.
     pub throughput: f64,
     /// The mean time from a request to its answer.
@@ -170,9 +171,9 @@ pub struct Flow {
     pub queues: Vec<f64>,
 }
 
-impl Flow {
+impl ClassFlow {
     /// The same clients get fewer answers, by this factor: Little's law says how long each then takes.
-    fn slow_down(&mut self, factor: f64, class: Class) {
+    fn slow_down(&mut self, factor: f64, class: CustomerClass) {
         self.throughput /= factor;
         if self.throughput > 0.0 {
             self.response = f64::from(class.clients) / self.throughput - class.think;
@@ -189,7 +190,7 @@ impl Solution {
     /// The same, with the classes slowed down that would keep a server busy for more than all of the time: approximations of split
     /// requests may say so where their parts are shared out unevenly.
     #[must_use]
-    pub fn within_bounds(mut self, network: &Network) -> Self {
+    pub fn within_bounds(mut self, network: &ClosedNetwork) -> Self {
         for station in network.stations.iter().filter(|station| !station.delay) {
             let busy = self.utilisation(station) / f64::from(station.servers);
             let here = |class: &usize| busy > 1.0 && station.demands[*class] > 0.0;
@@ -201,7 +202,7 @@ impl Solution {
     }
 
     /// The share of time that the server of a queue is busy, Σ X D; for a delay, the mean number of requests there.
-    pub fn utilisation(&self, station: &Station) -> f64 {
+    pub fn utilisation(&self, station: &ServiceCentre) -> f64 {
         self.classes.iter().zip(&station.demands).map(|(class, demand)| class.throughput * demand).sum()
     }
 }

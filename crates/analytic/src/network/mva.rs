@@ -4,17 +4,17 @@
 //! form: exponential service with the same mean for all classes where requests are served first come, first served, and any
 //! distribution where they are not kept waiting (delays) or share the server.
 
-use super::{Network, Solution, Station};
+use super::{ClosedNetwork, ServiceCentre, Solution};
 
 /// How many populations [`exact`] goes through: the product over the classes of clients + 1.
-pub fn populations(network: &Network) -> u64 {
+pub fn populations(network: &ClosedNetwork) -> u64 {
     let each = network.classes().iter().map(|class| u64::from(class.clients) + 1);
     each.fold(1, u64::saturating_mul)
 }
 
 /// The steps that [`exact`] takes: populations × (stations + servers of stations with several), and twice as many for each station
 /// with several servers.
-pub fn steps(network: &Network) -> u64 {
+pub fn steps(network: &ClosedNetwork) -> u64 {
     let kept: u64 = network.stations().iter().map(|station| u64::from(station.servers)).sum();
     let twice = 1_u64.checked_shl(several(network).len() as u32).unwrap_or(u64::MAX);
     populations(network).saturating_mul(kept).saturating_mul(twice)
@@ -27,7 +27,7 @@ pub fn steps(network: &Network) -> u64 {
 /// probability that it finds nobody is not what the others leave of 1: that difference has no digits left where the servers are
 /// busy, and the recursion magnifies the error by c^c/c!. It is the product of X(n)/X′(n) over the populations, with X′ the throughput
 /// of the network without the queue (Reiser, Performance Evaluation 1, 1981), so that is solved first.
-pub fn exact(network: &Network) -> Solution {
+pub fn exact(network: &ClosedNetwork) -> Solution {
     let several = several(network);
     let mut cycles = vec![Vec::new(); 1 << several.len()];
     let mut last = None;
@@ -40,7 +40,7 @@ pub fn exact(network: &Network) -> Solution {
 }
 
 /// The stations with several servers.
-fn several(network: &Network) -> Vec<usize> {
+fn several(network: &ClosedNetwork) -> Vec<usize> {
     let has_several = |at: &usize| network.stations()[*at].servers > 1 && !network.stations()[*at].delay;
     (0..network.stations().len()).filter(has_several).collect()
 }
@@ -48,7 +48,7 @@ fn several(network: &Network) -> Vec<usize> {
 /// Solves the network without those of the stations `several` whose bits are set in `removed`. `cycles` has the cycle times of the
 /// networks with fewer stations, by population and class; those of this one are given too.
 fn recursion(
-    network: &Network,
+    network: &ClosedNetwork,
     several: &[usize],
     removed: usize,
     cycles: &[Vec<f64>],
@@ -56,7 +56,7 @@ fn recursion(
     let left = without(network, several, removed);
     let full = left.clients();
     let strides = strides(&full);
-    let (mut found, mut here): (Vec<Found>, Vec<f64>) = Default::default();
+    let (mut found, mut here): (Vec<SeenOnArrival>, Vec<f64>) = Default::default();
     let mut clients = vec![0; full.len()];
     loop {
         let at = found.len();
@@ -80,38 +80,43 @@ fn recursion(
         };
         let left_in = (0..several.len()).filter(|queue| removed >> queue & 1 == 0);
         let idle: Vec<(usize, f64)> = left_in.map(|queue| (several[queue], idle(queue))).collect();
-        let classes: Vec<Option<&Found>> = (0..full.len()).map(before).collect();
-        let arriving = Found::of(&left, &solution, &classes, &idle);
+        let classes: Vec<Option<&SeenOnArrival>> = (0..full.len()).map(before).collect();
+        let arriving = SeenOnArrival::of(&left, &solution, &classes, &idle);
         found.push(arriving);
         next(&mut clients, &full);
     }
 }
 
 /// The network with nothing asked of the stations whose bits are set.
-fn without(network: &Network, several: &[usize], removed: usize) -> Network {
+fn without(network: &ClosedNetwork, several: &[usize], removed: usize) -> ClosedNetwork {
     let mut left = network.clone();
     for (_, at) in several.iter().enumerate().filter(|(bit, _)| removed >> bit & 1 == 1) {
-        left.stations[*at] = Station::delay(vec![0.0; network.classes().len()]);
+        left.stations[*at] = ServiceCentre::delay(vec![0.0; network.classes().len()]);
     }
     left
 }
 
 /// What a request finds that arrives at a population.
-struct Found {
+struct SeenOnArrival {
     /// Of each station, by how much its own service there is lengthened, in units of that service.
     waits: Vec<f64>,
     /// Of each station with several servers, the probabilities of fewer requests there than servers.
     fewer: Vec<Vec<f64>>,
 }
 
-impl Found {
+impl SeenOnArrival {
     /// `idle` has the stations with several servers, and the probability that nobody is there.
-    fn of(network: &Network, solution: &Solution, before: &[Option<&Self>], idle: &[(usize, f64)]) -> Self {
+    fn of(
+        network: &ClosedNetwork,
+        solution: &Solution,
+        before: &[Option<&Self>],
+        idle: &[(usize, f64)],
+    ) -> Self {
         let mut all = vec![Vec::new(); network.stations().len()];
         for (at, idle) in idle {
             all[*at] = fewer(*at, &network.stations()[*at], solution, before, *idle);
         }
-        let wait = |(at, station): (usize, &Station)| {
+        let wait = |(at, station): (usize, &ServiceCentre)| {
             let servers = f64::from(station.servers);
             let room = all[at].iter().zip(0..).map(|(p, j)| (servers - 1.0 - f64::from(j)).max(0.0) * p);
             (1.0 + solution.queue(at) + room.sum::<f64>()) / servers - 1.0
@@ -124,9 +129,9 @@ impl Found {
 /// p(j) for j below the number of servers: p(j) = Σ_classes X D p(j − 1 with one of the class less) / j.
 fn fewer(
     at: usize,
-    station: &Station,
+    station: &ServiceCentre,
     solution: &Solution,
-    before: &[Option<&Found>],
+    before: &[Option<&SeenOnArrival>],
     idle: f64,
 ) -> Vec<f64> {
     let work = |class: usize| solution.classes[class].throughput * station.demands[class];

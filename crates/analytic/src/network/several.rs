@@ -33,13 +33,13 @@ pub fn wait(servers: u32, most: f64, mean: f64) -> f64 {
 }
 
 /// What an arriving request finds: the mean number of others, and of servers that it leaves free beside its own.
-struct Found {
+struct BusyOnArrival {
     mean: f64,
     room: f64,
 }
 
 /// What is found where neighbouring probabilities beyond the servers differ by the factor whose logarithm is `steep`.
-fn found(servers: u32, most: f64, steep: f64) -> Found {
+fn found(servers: u32, most: f64, steep: f64) -> BusyOnArrival {
     let c = f64::from(servers);
     // Relative to the probability that all servers are busy and nobody waits: p(j − 1) = p(j) j / a, with a = c eˢ.
     let (mut p, mut below, mut mean_below, mut room) = (1.0, 0.0, 0.0, 0.0);
@@ -51,7 +51,7 @@ fn found(servers: u32, most: f64, steep: f64) -> Found {
     }
     let (queued, sum) = geometric((most - c).max(0.0), steep);
     let all = below + queued;
-    Found { mean: (mean_below + c * queued + sum) / all, room: room / all }
+    BusyOnArrival { mean: (mean_below + c * queued + sum) / all, room: room / all }
 }
 
 /// Σ eˢⁱ and Σ i eˢⁱ over i from 0 to `most`.

@@ -5,9 +5,12 @@ use proptest::prelude::*;
 use super::open::Visits;
 use super::*;
 
-fn network(demands: &[Vec<f64>], classes: &[(u32, f64)]) -> Network {
-    let stations = demands.iter().map(|demands| Station::queue(demands.clone())).collect();
-    Network::new(stations, classes.iter().map(|&(clients, think)| Class { clients, think }).collect())
+fn network(demands: &[Vec<f64>], classes: &[(u32, f64)]) -> ClosedNetwork {
+    let stations = demands.iter().map(|demands| ServiceCentre::queue(demands.clone())).collect();
+    ClosedNetwork::new(
+        stations,
+        classes.iter().map(|&(clients, think)| CustomerClass { clients, think }).collect(),
+    )
 }
 
 fn throughput(solution: &Solution) -> f64 {
@@ -70,8 +73,11 @@ fn many_servers_and_thinking_clients_are_the_repairmen() {
         }
         let busy = states.iter().zip(0_u32..).map(|(p, here)| p * f64::from(here.min(servers))).sum::<f64>();
         let exact = busy / states.iter().sum::<f64>() / service;
-        let station = Station { servers, ..Station::queue(vec![service]) };
-        let found = throughput(&mva::exact(&Network::new(vec![station], vec![Class { clients, think }])));
+        let station = ServiceCentre { servers, ..ServiceCentre::queue(vec![service]) };
+        let found = throughput(&mva::exact(&ClosedNetwork::new(
+            vec![station],
+            vec![CustomerClass { clients, think }],
+        )));
         assert!((found / exact - 1.0).abs() < 1e-9, "{servers} {clients}: {found}, exact {exact}");
     }
 }
@@ -79,13 +85,14 @@ fn many_servers_and_thinking_clients_are_the_repairmen() {
 /// Two stations of many servers and two classes: a class under two names is one, and no server is busy more than all the time.
 #[test]
 fn several_stations_of_many_servers_stay_exact() {
-    let station = |servers, demands: &[f64]| Station { servers, ..Station::queue(demands.to_vec()) };
+    let station =
+        |servers, demands: &[f64]| ServiceCentre { servers, ..ServiceCentre::queue(demands.to_vec()) };
     let of = |classes: &[u32]| {
         let demands = |ms: f64| vec![ms; classes.len()];
         let stations =
             vec![station(24, &demands(60.0)), station(20, &demands(45.0)), station(1, &demands(1.0))];
-        let classes = classes.iter().map(|clients| Class { clients: *clients, think: 5.0 }).collect();
-        Network::new(stations, classes)
+        let classes = classes.iter().map(|clients| CustomerClass { clients: *clients, think: 5.0 }).collect();
+        ClosedNetwork::new(stations, classes)
     };
     for clients in [10, 44, 90] {
         let (one, two) =
@@ -99,7 +106,7 @@ fn several_stations_of_many_servers_stay_exact() {
 #[test]
 fn only_who_overloads_a_station_is_slowed_down() {
     let of = network(&[vec![2.0, 0.0], vec![0.0, 1.0]], &[(4, 1.0), (1, 3.0)]);
-    let flow = |throughput: f64| Flow { throughput, response: 1.0, queues: vec![0.0; 2] };
+    let flow = |throughput: f64| ClassFlow { throughput, response: 1.0, queues: vec![0.0; 2] };
     let found = Solution { classes: vec![flow(0.8), flow(0.25)] }.within_bounds(&of);
     assert!(
         (found.classes[0].throughput - 0.5).abs() < 1e-12 && (found.classes[0].response - 7.0).abs() < 1e-12
@@ -120,8 +127,8 @@ fn two_classes_are_as_worked_out_by_hand() {
 #[test]
 fn a_request_split_over_all_disks_waits_for_one() {
     let more = 6.0 * (crate::fork_join::harmonic(3) - 1.0);
-    let disk = Station { paths: vec![2.0], joins: vec![more], ..Station::queue(vec![6.0]) };
-    let of = |clients| Network::new(vec![disk.clone(); 3], vec![Class { clients, think: 0.0 }]);
+    let disk = ServiceCentre { paths: vec![2.0], joins: vec![more], ..ServiceCentre::queue(vec![6.0]) };
+    let of = |clients| ClosedNetwork::new(vec![disk.clone(); 3], vec![CustomerClass { clients, think: 0.0 }]);
     for clients in [1, 2, 50] {
         let found = mva::exact(&of(clients)).classes[0].response;
         // All other requests are found at every disk: S (H_K + N − 1).
@@ -133,8 +140,8 @@ fn a_request_split_over_all_disks_waits_for_one() {
 #[test]
 fn several_servers_are_alone_or_saturated_exactly() {
     let of = |clients| {
-        let stations = Station::several(4, &[8.0]).to_vec();
-        mva::exact(&Network::new(stations, vec![Class { clients, think: 0.0 }]))
+        let stations = ServiceCentre::several(4, &[8.0]).to_vec();
+        mva::exact(&ClosedNetwork::new(stations, vec![CustomerClass { clients, think: 0.0 }]))
     };
     assert!((of(1).classes[0].response - 8.0).abs() < 1e-12);
     assert!((of(500).classes[0].throughput - 0.5).abs() < 1e-3);
@@ -263,8 +270,8 @@ proptest! {
 #[test]
 fn several_servers_are_exact() {
     for (servers, clients, think) in [(2, 3, 0.0), (3, 8, 2.0), (4, 40, 1.5), (8, 5, 0.3)] {
-        let station = Station { servers, ..Station::queue(vec![1.7]) };
-        let network = Network::new(vec![station], vec![Class { clients, think }]);
+        let station = ServiceCentre { servers, ..ServiceCentre::queue(vec![1.7]) };
+        let network = ClosedNetwork::new(vec![station], vec![CustomerClass { clients, think }]);
         let found = mva::exact(&network).classes[0].throughput;
         let mut weights = vec![1.0];
         for n in 1..=clients {
@@ -287,29 +294,35 @@ fn several_servers_are_exact() {
 fn classes_alike_share_several_servers() {
     let of = |classes: &[u32]| {
         let n = classes.len();
-        let stations =
-            vec![Station { servers: 3, ..Station::queue(vec![2.0; n]) }, Station::queue(vec![0.5; n])];
-        let classes = classes.iter().map(|clients| Class { clients: *clients, think: 1.0 }).collect();
-        mva::exact(&Network::new(stations, classes)).classes.iter().map(|class| class.throughput).sum::<f64>()
+        let stations = vec![
+            ServiceCentre { servers: 3, ..ServiceCentre::queue(vec![2.0; n]) },
+            ServiceCentre::queue(vec![0.5; n]),
+        ];
+        let classes = classes.iter().map(|clients| CustomerClass { clients: *clients, think: 1.0 }).collect();
+        mva::exact(&ClosedNetwork::new(stations, classes))
+            .classes
+            .iter()
+            .map(|class| class.throughput)
+            .sum::<f64>()
     };
     assert!((of(&[4, 3]) / of(&[7]) - 1.0).abs() < 1e-12);
 }
 
 /// Two classes that think, at a station of several servers, which may be written as two others, and two of one server.
-fn served_by_several(station: &[Station], clients: u32, think: f64, other: f64) -> Network {
+fn served_by_several(station: &[ServiceCentre], clients: u32, think: f64, other: f64) -> ClosedNetwork {
     let classes = [(clients, think), (clients.div_ceil(2), 2.0 * think)];
-    let others = [other, 0.5].map(|demand| Station::queue(vec![demand; 2]));
+    let others = [other, 0.5].map(|demand| ServiceCentre::queue(vec![demand; 2]));
     let stations = [station, &others].concat();
-    Network::new(stations, classes.map(|(clients, think)| Class { clients, think }).to_vec())
+    ClosedNetwork::new(stations, classes.map(|(clients, think)| CustomerClass { clients, think }).to_vec())
 }
 
 /// How far linearizer is from the exact throughput: with several servers, and with a fast one and a delay instead.
 fn off(servers: u32, clients: u32, (think, other): (f64, f64)) -> [f64; 2] {
-    let several = Station { servers, ..Station::queue(vec![8.0; 2]) };
-    let as_one = Station::several(servers, &[8.0; 2]);
+    let several = ServiceCentre { servers, ..ServiceCentre::queue(vec![8.0; 2]) };
+    let as_one = ServiceCentre::several(servers, &[8.0; 2]);
     let exact =
         throughput(&mva::exact(&served_by_several(std::slice::from_ref(&several), clients, think, other)));
-    let of = |stations: &[Station]| {
+    let of = |stations: &[ServiceCentre]| {
         let found = linearizer::solve(&served_by_several(stations, clients, think, other));
         (throughput(&found) / exact - 1.0).abs()
     };

@@ -1,6 +1,6 @@
 //! Progressive filling: all rates rise together until a link is full, whose transfers then have their rate.
 
-use super::state::Class;
+use super::state::TransferClass;
 
 /// Memory that is used again from one filling to the next.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(super) struct Filling {
 
 /// What limits a rate: a link, or the limit of a class.
 #[derive(Clone, Copy)]
-enum Limit {
+enum RateLimit {
     Link(u32),
     Class(usize),
 }
@@ -24,15 +24,15 @@ enum Limit {
 pub(super) fn fill(
     filling: &mut Filling,
     rates: impl Iterator<Item = f64>,
-    classes: &mut [Class],
+    classes: &mut [TransferClass],
     active: &[usize],
 ) {
     filling.begin(rates, classes, active);
     while !filling.open.is_empty() {
         let (limit, rate) = filling.next_limit(classes);
         match limit {
-            Limit::Class(at) => filling.close(at, classes, rate, usize::MAX),
-            Limit::Link(link) => {
+            RateLimit::Class(at) => filling.close(at, classes, rate, usize::MAX),
+            RateLimit::Link(link) => {
                 for at in filling.open_on(link, classes) {
                     let place = classes[at].links.iter().position(|other| *other == link);
                     filling.close(at, classes, rate, place.expect("it is on the link"));
@@ -43,7 +43,7 @@ pub(super) fn fill(
 }
 
 impl Filling {
-    fn begin(&mut self, rates: impl Iterator<Item = f64>, classes: &[Class], active: &[usize]) {
+    fn begin(&mut self, rates: impl Iterator<Item = f64>, classes: &[TransferClass], active: &[usize]) {
         self.links.clear();
         self.links.extend(rates.map(|rate| (rate, 0)));
         self.used.clear();
@@ -62,22 +62,22 @@ impl Filling {
     }
 
     /// The lowest rate at which something is full.
-    fn next_limit(&self, classes: &[Class]) -> (Limit, f64) {
+    fn next_limit(&self, classes: &[TransferClass]) -> (RateLimit, f64) {
         let shares = self.used.iter().filter_map(|&link| {
             let (left, wanted) = self.links[link as usize];
-            (wanted > 0).then(|| (Limit::Link(link), left / wanted as f64))
+            (wanted > 0).then(|| (RateLimit::Link(link), left / wanted as f64))
         });
-        let own = self.open.iter().map(|&at| (Limit::Class(at), classes[at].most));
+        let own = self.open.iter().map(|&at| (RateLimit::Class(at), classes[at].most));
         let lowest = shares.chain(own).min_by(|(_, one), (_, other)| one.total_cmp(other));
         lowest.expect("a class is open, and it has a limit")
     }
 
-    fn open_on(&self, link: u32, classes: &[Class]) -> Vec<usize> {
+    fn open_on(&self, link: u32, classes: &[TransferClass]) -> Vec<usize> {
         self.open.iter().copied().filter(|at| classes[*at].links.contains(&link)).collect()
     }
 
     /// Gives a class its rate. `limit` is the place of the link among its own, beyond them for its own limit.
-    fn close(&mut self, at: usize, classes: &mut [Class], rate: f64, limit: usize) {
+    fn close(&mut self, at: usize, classes: &mut [TransferClass], rate: f64, limit: usize) {
         let class = &mut classes[at];
         class.rate = rate;
         class.limit = limit.min(class.links.len());

@@ -18,7 +18,7 @@ use crate::queue::TaskId;
 use crate::sim::Sim;
 use crate::tasks::NOBODY;
 
-use state::State;
+use state::FluidState;
 
 pub use state::{LABELS, LinkUsage};
 
@@ -49,7 +49,7 @@ pub struct LinkId(pub(crate) u32);
 /// ```
 pub struct Fluid<'m> {
     sim: &'m Sim<'m>,
-    state: RefCell<State>,
+    state: RefCell<FluidState>,
     /// A wake of the process that ends transfers, and whether it is to be polled at this instant anyway.
     driver: Cell<TaskId>,
     is_woken: Cell<bool>,

@@ -25,7 +25,7 @@ pub struct LinkUsage {
     pub ended: u64,
 }
 
-struct Link {
+struct FluidLink {
     /// Bytes a ns.
     rate: f64,
     usage: LinkUsage,
@@ -34,7 +34,7 @@ struct Link {
 }
 
 /// All transfers over the same links.
-pub(super) struct Class {
+pub(super) struct TransferClass {
     pub links: Box<[u32]>,
     /// The most that each may have, in bytes a ns.
     pub most: f64,
@@ -49,25 +49,25 @@ pub(super) struct Class {
     /// For each link, and its own limit last: how long it limited the class, and bytes moved meanwhile.
     limited: Box<[(f64, f64)]>,
     /// By the volume at which they end.
-    ends: BinaryHeap<Reverse<End>>,
+    ends: BinaryHeap<Reverse<TransferEnd>>,
 }
 
 #[derive(PartialEq)]
-struct End {
+struct TransferEnd {
     volume: f64,
     number: u64,
     slot: u32,
 }
 
-impl Eq for End {}
+impl Eq for TransferEnd {}
 
-impl PartialOrd for End {
+impl PartialOrd for TransferEnd {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for End {
+impl Ord for TransferEnd {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.volume.total_cmp(&other.volume).then(self.number.cmp(&other.number))
     }
@@ -87,9 +87,9 @@ struct Running {
 type Way = (Vec<u32>, u64, usize);
 
 #[derive(Default)]
-pub(super) struct State {
-    links: Vec<Link>,
-    classes: Vec<Class>,
+pub(super) struct FluidState {
+    links: Vec<FluidLink>,
+    classes: Vec<TransferClass>,
     by_way: BTreeMap<Way, usize>,
     /// Classes with transfers, in the order of their numbers.
     active: Vec<usize>,
@@ -101,9 +101,9 @@ pub(super) struct State {
     filling: Filling,
 }
 
-impl State {
+impl FluidState {
     pub fn add_link(&mut self, rate: f64) -> LinkId {
-        self.links.push(Link { rate, usage: LinkUsage::default(), budget: 0.0 });
+        self.links.push(FluidLink { rate, usage: LinkUsage::default(), budget: 0.0 });
         LinkId(self.links.len() as u32 - 1)
     }
 
@@ -119,7 +119,8 @@ impl State {
         let links: Box<[u32]> = way.0.clone().into();
         let limited = vec![(0.0, 0.0); links.len() + 1].into();
         let ends = BinaryHeap::new();
-        let class = Class { links, most, label, running: 0, rate: 0.0, limit: 0, volume: 0.0, limited, ends };
+        let class =
+            TransferClass { links, most, label, running: 0, rate: 0.0, limit: 0, volume: 0.0, limited, ends };
         self.classes.push(class);
         self.by_way.insert(way, self.classes.len() - 1);
         self.classes.len() - 1
@@ -160,7 +161,7 @@ impl State {
             self.slots.push(None);
         }
         self.slots[slot as usize] = Some(running);
-        of.ends.push(Reverse(End { volume: of.volume + bytes as f64, number, slot }));
+        of.ends.push(Reverse(TransferEnd { volume: of.volume + bytes as f64, number, slot }));
         self.begun += 1;
         self.changed = true;
         slot
@@ -245,7 +246,7 @@ impl State {
     }
 
     pub fn rates(&self) -> Vec<(Vec<LinkId>, f64, u64)> {
-        let rate = |class: &Class| {
+        let rate = |class: &TransferClass| {
             let links = class.links.iter().map(|link| LinkId(*link)).collect();
             (links, class.rate * 1e9, class.running)
         };
@@ -253,8 +254,8 @@ impl State {
     }
 }
 
-impl Class {
-    fn advance(&mut self, span: f64, links: &mut [Link]) {
+impl TransferClass {
+    fn advance(&mut self, span: f64, links: &mut [FluidLink]) {
         let (running, bytes) = (self.running as f64, self.rate * span);
         self.volume += bytes;
         let limited = &mut self.limited[self.limit];
@@ -297,7 +298,7 @@ impl Class {
         Some(((first.volume - self.volume) / self.rate).max(0.0))
     }
 
-    fn moved_since(&self, before: &[(f64, f64)], links: &[Link]) -> Moved {
+    fn moved_since(&self, before: &[(f64, f64)], links: &[FluidLink]) -> Moved {
         let mut limited = Vec::new();
         for (place, (now, then)) in self.limited.iter().zip(before).enumerate() {
             let (time, bytes) = (now.0 - then.0, now.1 - then.1);
@@ -311,7 +312,7 @@ impl Class {
     }
 }
 
-impl End {
+impl TransferEnd {
     fn is_live(&self, slots: &[Option<Running>]) -> bool {
         let running = slots[self.slot as usize].as_ref();
         running.is_some_and(|running| running.number == self.number && running.moved.is_none())

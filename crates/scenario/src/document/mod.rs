@@ -10,9 +10,9 @@ mod schema;
 mod tree;
 mod wanted;
 
-pub use path::{Path, Step};
+pub use path::{Path, PathStep};
 pub use problem::{Problem, Problems};
-pub use tree::{Key, Node, Span, Tree, Value};
+pub use tree::{Key, TextSpan, Tree, Value, ValueNode};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

@@ -4,11 +4,11 @@ use std::fmt;
 
 /// A place in a document: `workload` → `users` → `arrivals`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path(pub Vec<Step>);
+pub struct Path(pub Vec<PathStep>);
 
 /// One step of a [`Path`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     /// Into a map.
     Key(String),
     /// Into a list.
@@ -19,20 +19,20 @@ impl Path {
     /// This path and one more step, into a map.
     pub fn key(&self, name: impl Into<String>) -> Self {
         let mut steps = self.0.clone();
-        steps.push(Step::Key(name.into()));
+        steps.push(PathStep::Key(name.into()));
         Self(steps)
     }
 
     /// This path and one more step, into a list.
     pub fn index(&self, index: usize) -> Self {
         let mut steps = self.0.clone();
-        steps.push(Step::Index(index));
+        steps.push(PathStep::Index(index));
         Self(steps)
     }
 
     /// The path of these keys.
     pub fn of(keys: &[&str]) -> Self {
-        Self(keys.iter().map(|key| Step::Key((*key).to_owned())).collect())
+        Self(keys.iter().map(|key| PathStep::Key((*key).to_owned())).collect())
     }
 }
 
@@ -40,9 +40,9 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.0.iter().enumerate() {
             match step {
-                Step::Key(name) if at == 0 => write!(f, "{name}")?,
-                Step::Key(name) => write!(f, ".{name}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
+                PathStep::Key(name) if at == 0 => write!(f, "{name}")?,
+                PathStep::Key(name) => write!(f, ".{name}")?,
+                PathStep::Index(index) => write!(f, "[{index}]")?,
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde::Serialize;
 
 use super::path::Path;
-use super::tree::{Span, Tree};
+use super::tree::{TextSpan, Tree};
 
 /// One error.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Problem {
     /// The fix.
     pub help: Option<String>,
     /// Where to point; when `None`, at the value that `path` names.
-    pub span: Option<Span>,
+    pub span: Option<TextSpan>,
     /// Whether nothing is misspelt or missing, but the load is more than the system sustains.
     pub overload: bool,
 }
@@ -64,7 +64,7 @@ pub struct Problems {
 
 /// A problem as `--json` prints it.
 #[derive(Serialize)]
-struct Told<'p> {
+struct ProblemRecord<'p> {
     file: &'p str,
     line: Option<u64>,
     column: Option<u64>,
@@ -133,7 +133,7 @@ impl Problems {
 
     /// As a program reads them: a list of objects with file, line, column, path, message, help and overload.
     pub fn to_json(&self) -> serde_json::Value {
-        let told = self.problems.iter().map(|problem| Told {
+        let told = self.problems.iter().map(|problem| ProblemRecord {
             file: &self.file,
             line: problem.span.as_ref().map(|span| span.line),
             column: problem.span.as_ref().map(|span| span.column),

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::ends;
 use super::path::Path;
 use super::problem::Problem;
-use super::tree::{Key, Node, Tree, Value};
+use super::tree::{Key, Tree, Value, ValueNode};
 use super::wanted::{either, kind_in_words, ways};
 
 /// Every way in which `tree` differs from `schema`.
@@ -86,7 +86,7 @@ impl<'s> Checker<'s> {
         choices.iter().flat_map(|choice| self.alternatives(choice)).collect()
     }
 
-    fn node(&mut self, node: &Node, schema: &'s Json, path: &Path) {
+    fn node(&mut self, node: &ValueNode, schema: &'s Json, path: &Path) {
         let before = self.problems.len();
         self.value(node, &self.alternatives(schema), path);
         // Two definitions of one name share a path, so the path alone would not find the place.
@@ -95,7 +95,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn value(&mut self, node: &Node, alternatives: &[&'s Json], path: &Path) {
+    fn value(&mut self, node: &ValueNode, alternatives: &[&'s Json], path: &Path) {
         let of_type = |names: &[&str]| -> Vec<&'s Json> {
             let fits = |schema: &Json| names.iter().any(|name| has_type(schema, name));
             alternatives.iter().copied().filter(|schema| fits(schema)).collect()
@@ -119,7 +119,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn map(&mut self, entries: &[(Key, Node)], objects: &[&'s Json], all: &[&'s Json], path: &Path) {
+    fn map(&mut self, entries: &[(Key, ValueNode)], objects: &[&'s Json], all: &[&'s Json], path: &Path) {
         if objects.iter().any(|object| tag(object).is_some()) {
             return self.tagged(entries, objects, path);
         }
@@ -134,7 +134,7 @@ impl<'s> Checker<'s> {
     }
 
     /// A choice by the field `type`.
-    fn tagged(&mut self, entries: &[(Key, Node)], objects: &[&'s Json], path: &Path) {
+    fn tagged(&mut self, entries: &[(Key, ValueNode)], objects: &[&'s Json], path: &Path) {
         let tags: Vec<&str> = objects.iter().filter_map(|object| tag(object)).collect();
         let Some((_, node)) = entries.iter().find(|(key, _)| key.name == "type") else {
             let missing = Problem::at(path.clone(), format!("{} needs a `type`", named(path)));
@@ -154,7 +154,7 @@ impl<'s> Checker<'s> {
     }
 
     /// A choice by the name of the only key.
-    fn by_key(&mut self, entries: &[(Key, Node)], objects: &[&'s Json], all: &[&'s Json], path: &Path) {
+    fn by_key(&mut self, entries: &[(Key, ValueNode)], objects: &[&'s Json], all: &[&'s Json], path: &Path) {
         let names = || all.iter().flat_map(|schema| ways(schema));
         let [(key, _)] = entries else {
             let found = format!("{} names {} kinds; it must name one", named(path), entries.len());
@@ -179,7 +179,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn object(&mut self, entries: &[(Key, Node)], schema: &'s Json, path: &Path) {
+    fn object(&mut self, entries: &[(Key, ValueNode)], schema: &'s Json, path: &Path) {
         // A tagged variant names its own type beside a reference to the rest.
         let base = schema["$ref"]
             .as_str()
@@ -223,7 +223,7 @@ impl<'s> Checker<'s> {
         self.say(problem.nearest(&key.name, known));
     }
 
-    fn repeated(&mut self, entries: &[(Key, Node)], path: &Path) {
+    fn repeated(&mut self, entries: &[(Key, ValueNode)], path: &Path) {
         let mut known: BTreeMap<&str, &Key> = BTreeMap::new();
         for (key, _) in entries {
             let first = *known.entry(&key.name).or_insert(key);
@@ -237,7 +237,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn list(&mut self, items: &[Node], schema: &'s Json, path: &Path) {
+    fn list(&mut self, items: &[ValueNode], schema: &'s Json, path: &Path) {
         let count = items.len() as u64;
         let (least, most) = (schema["minItems"].as_u64().unwrap_or(0), schema["maxItems"].as_u64());
         if count < least || most.is_some_and(|most| count > most) {
@@ -254,7 +254,14 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn scalar(&mut self, node: &Node, scalar: &Json, scalars: &[&'s Json], all: &[&'s Json], path: &Path) {
+    fn scalar(
+        &mut self,
+        node: &ValueNode,
+        scalar: &Json,
+        scalars: &[&'s Json],
+        all: &[&'s Json],
+        path: &Path,
+    ) {
         let names: Vec<&str> = scalars.iter().flat_map(|schema| words(schema)).collect();
         if scalar.is_null() && scalars.iter().any(|schema| has_type(schema, "null")) {
             return;
@@ -312,7 +319,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn wrong_kind(&mut self, node: &Node, alternatives: &[&'s Json], path: &Path) {
+    fn wrong_kind(&mut self, node: &ValueNode, alternatives: &[&'s Json], path: &Path) {
         let mut wanted: Vec<String> = alternatives.iter().map(|schema| kind_in_words(schema)).collect();
         wanted.dedup();
         let message = format!("{} is {}; it must be {}", named(path), node.shown(), either(&wanted));
@@ -323,8 +330,8 @@ impl<'s> Checker<'s> {
 /// The field a path ends in.
 fn last(path: &Path) -> String {
     match path.0.last() {
-        Some(super::Step::Key(name)) => name.clone(),
-        Some(super::Step::Index(index)) => format!("item {}", index + 1),
+        Some(super::PathStep::Key(name)) => name.clone(),
+        Some(super::PathStep::Index(index)) => format!("item {}", index + 1),
         None => "document".to_owned(),
     }
 }
@@ -332,8 +339,8 @@ fn last(path: &Path) -> String {
 /// The same as the subject of a sentence: a name in quotes; the document itself for the empty path.
 fn named(path: &Path) -> String {
     match path.0.last() {
-        Some(super::Step::Key(name)) => format!("`{name}`"),
-        Some(super::Step::Index(_)) => last(path),
+        Some(super::PathStep::Key(name)) => format!("`{name}`"),
+        Some(super::PathStep::Index(_)) => last(path),
         None => "the document".to_owned(),
     }
 }

@@ -7,11 +7,11 @@ use serde_json::Value as Json;
 use serde_saphyr::{DuplicateKeyPolicy, Location, Spanned};
 
 use super::Problem;
-use super::path::{Path, Step};
+use super::path::{Path, PathStep};
 
 /// Where a piece of text stands. Lines and columns count from one; bytes are a range of the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct TextSpan {
     /// The line.
     pub line: u64,
     /// The column.
@@ -22,11 +22,11 @@ pub struct Span {
 
 /// A value and where it stands; `None` where it was not in the text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct ValueNode {
     /// What it is.
     pub value: Value,
     /// Where it stands.
-    pub span: Option<Span>,
+    pub span: Option<TextSpan>,
 }
 
 /// What a node is.
@@ -35,9 +35,9 @@ pub enum Value {
     /// Text, number, truth or nothing.
     Scalar(Json),
     /// A list.
-    List(Vec<Node>),
+    List(Vec<ValueNode>),
     /// A map, its keys in the order of the text, repeated ones included.
-    Map(Vec<(Key, Node)>),
+    Map(Vec<(Key, ValueNode)>),
 }
 
 /// A key of a map and where it stands.
@@ -46,7 +46,7 @@ pub struct Key {
     /// Its name.
     pub name: String,
     /// Where it stands.
-    pub span: Option<Span>,
+    pub span: Option<TextSpan>,
 }
 
 /// A parsed document.
@@ -57,7 +57,7 @@ pub struct Tree {
     /// The file's name, as the user wrote it.
     pub file: String,
     /// What it holds.
-    pub root: Node,
+    pub root: ValueNode,
 }
 
 impl Tree {
@@ -69,8 +69,8 @@ impl Tree {
             strict_booleans: true, // A disk may be called `y` or `on`.
         };
         let root =
-            serde_saphyr::from_str_with_options::<Spanned<Node>>(source, options).map_err(|error| {
-                let span = error.location().and_then(|at| Span::at_column(at, source));
+            serde_saphyr::from_str_with_options::<Spanned<ValueNode>>(source, options).map_err(|error| {
+                let span = error.location().and_then(|at| TextSpan::at_column(at, source));
                 let text = error.without_snippet().to_string();
                 let text = match text.split(" at line ").next().unwrap_or(&text) {
                     several if several.contains("from_str_multiple") => {
@@ -120,14 +120,14 @@ impl Tree {
     }
 
     /// Where what `path` names stands, or the nearest that contains it. `None` for what was [set](Tree::set).
-    pub fn locate(&self, path: &Path) -> Option<Span> {
+    pub fn locate(&self, path: &Path) -> Option<TextSpan> {
         let mut node = &self.root;
         for step in &path.0 {
             let child = match (&node.value, step) {
-                (Value::Map(entries), Step::Key(name)) => {
+                (Value::Map(entries), PathStep::Key(name)) => {
                     entries.iter().find(|(key, _)| key.name == *name).map(|(_, child)| child)
                 }
-                (Value::List(items), Step::Index(index)) => items.get(*index),
+                (Value::List(items), PathStep::Index(index)) => items.get(*index),
                 _ => None,
             };
             match child {
@@ -144,12 +144,12 @@ impl Tree {
     }
 }
 
-impl Node {
+impl ValueNode {
     /// It without its places.
     pub fn to_json(&self) -> Json {
         match &self.value {
             Value::Scalar(scalar) => scalar.clone(),
-            Value::List(items) => items.iter().map(Node::to_json).collect(),
+            Value::List(items) => items.iter().map(ValueNode::to_json).collect(),
             Value::Map(entries) => {
                 entries.iter().map(|(key, node)| (key.name.clone(), node.to_json())).collect()
             }
@@ -179,14 +179,14 @@ impl Node {
     }
 
     /// The child `name` of a map, which is added where it is missing, or the item of that number of a list.
-    fn child_to_set(&mut self, name: &str) -> Option<&mut Node> {
+    fn child_to_set(&mut self, name: &str) -> Option<&mut ValueNode> {
         let entries = match &mut self.value {
             Value::Map(entries) => entries,
             Value::List(items) => return items.get_mut(name.parse::<usize>().ok()?),
             Value::Scalar(_) => return None,
         };
         let at = entries.iter().position(|(key, _)| key.name == name).unwrap_or_else(|| {
-            let empty = Node { value: Value::Map(Vec::new()), span: None };
+            let empty = ValueNode { value: Value::Map(Vec::new()), span: None };
             entries.push((Key { name: name.to_owned(), span: None }, empty));
             entries.len() - 1
         });
@@ -219,7 +219,7 @@ impl Node {
         }
     }
 
-    fn visit_spans(&mut self, change: &mut impl FnMut(&mut Option<Span>)) {
+    fn visit_spans(&mut self, change: &mut impl FnMut(&mut Option<TextSpan>)) {
         change(&mut self.span);
         match &mut self.value {
             Value::Scalar(_) => {}
@@ -236,7 +236,7 @@ impl Node {
     }
 
     /// Has all of it stand in one place: where it is asked for, if it comes from another text.
-    pub fn set_spans(&mut self, at: Option<&Span>) {
+    pub fn set_spans(&mut self, at: Option<&TextSpan>) {
         self.visit_spans(&mut |span| *span = at.cloned());
     }
 
@@ -245,7 +245,7 @@ impl Node {
     }
 }
 
-impl Span {
+impl TextSpan {
     /// Where the parser says it was.
     fn at(at: Location) -> Option<Self> {
         let start = usize::try_from(at.span().byte_offset()?).ok()?;
@@ -272,11 +272,11 @@ impl Span {
     }
 }
 
-fn located(spanned: Spanned<Node>) -> Node {
-    Node { span: Span::at(spanned.referenced), ..spanned.value }
+fn located(spanned: Spanned<ValueNode>) -> ValueNode {
+    ValueNode { span: TextSpan::at(spanned.referenced), ..spanned.value }
 }
 
-impl<'de> Deserialize<'de> for Node {
+impl<'de> Deserialize<'de> for ValueNode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(NodeVisitor)
     }
@@ -284,30 +284,30 @@ impl<'de> Deserialize<'de> for Node {
 
 struct NodeVisitor;
 
-fn scalar<E>(value: impl Into<Json>) -> Result<Node, E> {
-    Ok(Node { value: Value::Scalar(value.into()), span: None })
+fn scalar<E>(value: impl Into<Json>) -> Result<ValueNode, E> {
+    Ok(ValueNode { value: Value::Scalar(value.into()), span: None })
 }
 
 impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node;
+    type Value = ValueNode;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value, a list or a map")
     }
 
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Node, E> {
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<ValueNode, E> {
         scalar(value)
     }
 
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Node, E> {
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<ValueNode, E> {
         scalar(value)
     }
 
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Node, E> {
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<ValueNode, E> {
         scalar(value)
     }
 
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Node, E> {
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<ValueNode, E> {
         // `1e5` is a whole number too.
         if value >= 0.0 && value == value.trunc() && value < 9e15 {
             scalar(value as u64)
@@ -316,35 +316,35 @@ impl<'de> Visitor<'de> for NodeVisitor {
         }
     }
 
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<ValueNode, E> {
         scalar(value)
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Node, E> {
+    fn visit_unit<E: de::Error>(self) -> Result<ValueNode, E> {
         scalar(Json::Null)
     }
 
-    fn visit_none<E: de::Error>(self) -> Result<Node, E> {
+    fn visit_none<E: de::Error>(self) -> Result<ValueNode, E> {
         scalar(Json::Null)
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        Node::deserialize(deserializer)
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<ValueNode, D::Error> {
+        ValueNode::deserialize(deserializer)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<ValueNode, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element::<Spanned<Node>>()? {
+        while let Some(item) = items.next_element::<Spanned<ValueNode>>()? {
             list.push(located(item));
         }
-        Ok(Node { value: Value::List(list), span: None })
+        Ok(ValueNode { value: Value::List(list), span: None })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<ValueNode, A::Error> {
         let mut map = Vec::new();
-        while let Some((key, node)) = entries.next_entry::<Spanned<String>, Spanned<Node>>()? {
-            map.push((Key { name: key.value, span: Span::at(key.referenced) }, located(node)));
+        while let Some((key, node)) = entries.next_entry::<Spanned<String>, Spanned<ValueNode>>()? {
+            map.push((Key { name: key.value, span: TextSpan::at(key.referenced) }, located(node)));
         }
-        Ok(Node { value: Value::Map(map), span: None })
+        Ok(ValueNode { value: Value::Map(map), span: None })
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{SATURATED, filling};
 use crate::plan::{Plan, StreamPlan};
-use crate::run::{End, MeterKind, Outcome, Reading};
+use crate::run::{End, MeterKind, MeterReading, Outcome};
 
 /// What a run says of one component.
 #[derive(Clone, Debug, Serialize)]
@@ -127,14 +127,14 @@ pub(super) fn all(plan: &Plan, outcomes: &[Outcome], seconds: f64) -> Vec<Compon
 
 fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResults {
     let node = &plan.graph.nodes[id.index()];
-    let sum = |of: fn(&Reading) -> f64| {
+    let sum = |of: fn(&MeterReading) -> f64| {
         outcomes.iter().map(|outcome| of(&outcome.components[id.index()].reading)).sum::<f64>()
     };
     let servers = outcomes.first().map_or(0, |outcome| outcome.components[id.index()].servers);
     let away: f64 = outcomes.iter().map(|outcome| outcome.components[id.index()].away).sum();
     let share = |ns: f64| of_time(ns, servers, away, time);
     let portions = portions(id, outcomes, time);
-    let utilisation = (servers > 0).then(|| share(sum(Reading::busy_in_all)));
+    let utilisation = (servers > 0).then(|| share(sum(MeterReading::busy_in_all)));
     let (visits, bytes) = (sum(|reading| reading.visits), sum(|reading| reading.bytes));
     ComponentResults {
         path: node.path.clone(),

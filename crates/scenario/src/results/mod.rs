@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::plan::Plan;
 use crate::run::{End, Options, Outcome};
 use crate::spec::{Engine, ScenarioSpec};
-use crate::theory::{self, SHARES, Theory};
+use crate::theory::{self, SHARES, StreamTheory};
 
 pub use components::{Bottleneck, BusiestResults, ClosedLoad, ComponentResults, PortionResults};
 pub use filling::is_filling;
@@ -65,7 +65,7 @@ pub struct Results {
     /// The component that is busiest.
     pub bottleneck: Option<Bottleneck>,
     /// What theory says beside it.
-    pub theory: Vec<Theory>,
+    pub theory: Vec<StreamTheory>,
     /// What streams got before and after each fault; empty where nothing fails.
     pub phases: Vec<PhaseResults>,
     /// Over time, of the first replication.

@@ -8,13 +8,13 @@ use crate::faults::{Fault, Moment};
 use super::replication::Replication;
 
 /// The faults that come after a number of requests, in that order.
-pub struct Counted {
+pub struct FaultsByCount {
     left: RefCell<VecDeque<(u64, Fault)>>,
     /// The number after which the next comes; none comes after the largest.
     next: Cell<u64>,
 }
 
-impl Counted {
+impl FaultsByCount {
     /// Those of `faults` that come after a number of requests.
     pub fn of(faults: &[Fault]) -> Self {
         let after = |fault: &Fault| match fault.when {

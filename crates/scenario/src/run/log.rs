@@ -12,11 +12,11 @@ const ROWS: usize = 250_000;
 const CELLS: usize = 8_000_000;
 
 /// Takes the parts of a log, from whichever thread runs the replication.
-pub type Sink = Box<dyn Fn(Part) + Send + Sync>;
+pub type Sink = Box<dyn Fn(LogBatch) + Send + Sync>;
 
 /// Some requests in the order of their answers, a column for each thing told of them.
 #[derive(Clone, Debug, Default)]
-pub struct Part {
+pub struct LogBatch {
     /// Of which replication, counted from zero.
     pub replication: u64,
     /// Which part of it, counted from zero.
@@ -41,17 +41,20 @@ pub struct Part {
 }
 
 /// A log that is being written.
-pub struct Log<'s> {
-    part: Part,
+pub struct RequestLog<'s> {
+    part: LogBatch,
     rows: usize,
     sink: &'s Sink,
 }
 
-impl<'s> Log<'s> {
+impl<'s> RequestLog<'s> {
     /// The log of a replication on the components of `graph`.
     pub fn new(replication: u64, graph: &Graph, sink: &'s Sink) -> Self {
-        let part =
-            Part { replication, legs: vec![Default::default(); graph.groups.len()], ..Part::default() };
+        let part = LogBatch {
+            replication,
+            legs: vec![Default::default(); graph.groups.len()],
+            ..LogBatch::default()
+        };
         let rows = (CELLS / (7 + 3 * graph.groups.len())).clamp(1, ROWS);
         Self { part, rows, sink }
     }
@@ -82,11 +85,11 @@ impl<'s> Log<'s> {
         if self.part.stream.is_empty() {
             return;
         }
-        let next = Part {
+        let next = LogBatch {
             replication: self.part.replication,
             number: self.part.number + 1,
             legs: vec![Default::default(); self.part.legs.len()],
-            ..Part::default()
+            ..LogBatch::default()
         };
         (self.sink)(std::mem::replace(&mut self.part, next));
     }

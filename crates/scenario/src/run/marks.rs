@@ -9,7 +9,7 @@ use super::record::Totals;
 
 /// What a component read at some instant, as numbers that only grow.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
+pub struct MeterReading {
     /// Bytes answered.
     pub bytes: f64,
     /// Server-ns in use, by cause.
@@ -41,7 +41,7 @@ fn pair(meter: Meter) -> [f64; 2] {
     }
 }
 
-impl Reading {
+impl MeterReading {
     /// What a component reads at `now`.
     pub fn of(arena: Arena, id: NodeId, now: Nanos) -> Self {
         let probe = arena.probe(id);
@@ -102,14 +102,14 @@ pub struct Mark {
     /// What each stream had recorded.
     pub totals: Vec<Totals>,
     /// The readings that changed since the mark before, in the order of components.
-    changed: Vec<(NodeId, Reading)>,
+    changed: Vec<(NodeId, MeterReading)>,
 }
 
 /// The marks of a run.
 pub struct Marks {
     marks: Vec<Mark>,
     /// The newest reading of each component.
-    latest: Vec<Reading>,
+    latest: Vec<MeterReading>,
     /// Components whose readings may still change without being asked anything.
     active: Vec<NodeId>,
 }
@@ -119,7 +119,7 @@ impl Marks {
     pub fn new(arena: Arena) -> Self {
         Self {
             marks: Vec::new(),
-            latest: arena.ids().map(|_| Reading::default()).collect(),
+            latest: arena.ids().map(|_| MeterReading::default()).collect(),
             active: Vec::new(),
         }
     }
@@ -131,7 +131,7 @@ impl Marks {
         active.sort_unstable();
         let mut changed = Vec::new();
         for id in active {
-            let reading = Reading::of(arena, id, now);
+            let reading = MeterReading::of(arena, id, now);
             if reading == self.latest[id.index()] {
                 arena.context(id).untouch();
             } else {
@@ -167,8 +167,8 @@ impl Marks {
     }
 
     /// What every component read at a mark.
-    pub fn readings_at(&self, at: usize) -> Vec<Reading> {
-        let mut readings = vec![Reading::default(); self.latest.len()];
+    pub fn readings_at(&self, at: usize) -> Vec<MeterReading> {
+        let mut readings = vec![MeterReading::default(); self.latest.len()];
         for (id, reading) in self.marks[..=at].iter().flat_map(|mark| &mark.changed) {
             readings[id.index()].clone_from(reading);
         }
@@ -211,7 +211,10 @@ impl Marks {
 }
 
 /// The readings of two marks that follow each other, the later one where both have one.
-fn merged(first: Vec<(NodeId, Reading)>, second: Vec<(NodeId, Reading)>) -> Vec<(NodeId, Reading)> {
+fn merged(
+    first: Vec<(NodeId, MeterReading)>,
+    second: Vec<(NodeId, MeterReading)>,
+) -> Vec<(NodeId, MeterReading)> {
     let mut merged = Vec::with_capacity(first.len().max(second.len()));
     let mut first = first.into_iter().peekable();
     for (id, reading) in second {

@@ -20,8 +20,8 @@ use headrace_kernel::RngStream;
 use headrace_storage::Journey;
 use serde::Serialize;
 
-pub use log::{Part, Sink};
-pub use marks::Reading;
+pub use log::{LogBatch, Sink};
+pub use marks::MeterReading;
 pub use outcome::{ComponentOutcome, MeterKind, Outcome, PhaseOutcome, SeriesOutcome, StreamOutcome};
 pub use record::{Record, StreamRecord};
 

@@ -9,9 +9,9 @@ use headrace_work::NodeId;
 
 use super::End;
 use super::cut::Cut;
-use super::marks::{Mark, Reading};
-use super::phases::Phase;
-use super::points::{self, Point};
+use super::marks::{Mark, MeterReading};
+use super::phases::HealthPhase;
+use super::points::{self, RunSegment};
 use super::record::{Record, StreamRecord, Totals};
 use super::replication::Replication;
 use crate::checks::{self, Evidence};
@@ -39,7 +39,7 @@ pub struct Outcome {
     /// What components say of what happened.
     pub remarks: Arc<[String]>,
     /// Over time: one point for each segment.
-    pub series: Arc<[Point]>,
+    pub series: Arc<[RunSegment]>,
     /// How many events happened; none in a recursion.
     pub events: u64,
     /// What streams got before and after each fault; empty where nothing fails.
@@ -104,7 +104,7 @@ pub struct ComponentOutcome {
     /// Server-ns for which some of them had failed and were not in use.
     pub away: f64,
     /// What it read after the warm-up.
-    pub reading: Reading,
+    pub reading: MeterReading,
     /// Servers of it that stand in for no others.
     pub portions: Vec<Portion>,
     /// In which state it was at the end, where that is not the usual one.
@@ -142,7 +142,7 @@ pub fn phases(record: &mut Record, arena: Arena, now: Nanos) -> Arc<[PhaseOutcom
     let Some(phases) = &mut record.phases else { return Arc::default() };
     let phases = phases.finished(arena);
     let ends = phases.iter().skip(1).map(|next| next.from).chain([now]);
-    let outcome = |(phase, end): (&Phase, Nanos)| {
+    let outcome = |(phase, end): (&HealthPhase, Nanos)| {
         let streams = phase.streams.iter().map(|of| (of.tally, of.distribution(), of.bytes, of.failed));
         PhaseOutcome { span: (phase.from, end), after: phase.after.clone(), streams: streams.collect() }
     };
@@ -158,7 +158,7 @@ pub fn at_each(
     end: End,
     phases: &Arc<[PhaseOutcome]>,
 ) -> Vec<Outcome> {
-    let series: Arc<[Point]> = points::of(record, of.arena, now).into();
+    let series: Arc<[RunSegment]> = points::of(record, of.arena, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
     let remarks = of.arena.ids().flat_map(|id| of.arena.probe(id).remarks(now));
     let remarks: Arc<[String]> = remarks.collect::<Vec<_>>().into();
@@ -238,14 +238,14 @@ fn series_outcome(series: &Series, first: usize) -> SeriesOutcome {
 
 fn components(record: &Record, arena: Arena, first: usize, now: Nanos) -> Vec<ComponentOutcome> {
     let before = first.checked_sub(1).map(|segment| record.marks.readings_at(segment));
-    let nothing = Reading::default();
+    let nothing = MeterReading::default();
     let outcome = |id: NodeId| {
         let earlier = before.as_ref().map_or(&nothing, |before| &before[id.index()]);
         let mut meters = Vec::new();
         arena.probe(id).meters(now, &mut |name, meter| meters.push((name, kind(meter))));
         let activity = arena.probe(id).activity(now).unwrap_or_default();
         let (servers, away) = (activity.servers, activity.away as f64);
-        let last = Reading::of(arena, id, now);
+        let last = MeterReading::of(arena, id, now);
         let mut reading = last.since(earlier);
         let peaks = meters.iter().enumerate().filter(|(_, (_, kind))| *kind == MeterKind::Peak);
         peaks.for_each(|(at, _)| reading.meters[at] = last.meters[at]);

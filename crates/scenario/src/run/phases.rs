@@ -7,7 +7,7 @@ use headrace_work::NodeId;
 
 /// A time in which the health of no component changes.
 #[derive(Clone)]
-pub struct Phase {
+pub struct HealthPhase {
     /// Its beginning.
     pub from: Nanos,
     /// What happened then; nothing before the first fault.
@@ -37,7 +37,7 @@ impl PhaseStream {
 
 /// The phases so far.
 pub struct Phases {
-    phases: Vec<Phase>,
+    phases: Vec<HealthPhase>,
     /// How many happenings have begun one.
     seen: usize,
 }
@@ -45,8 +45,11 @@ pub struct Phases {
 impl Phases {
     /// The first phase, of this number of streams.
     pub fn new(streams: usize) -> Self {
-        let first =
-            Phase { from: Nanos::ZERO, after: Vec::new(), streams: vec![PhaseStream::default(); streams] };
+        let first = HealthPhase {
+            from: Nanos::ZERO,
+            after: Vec::new(),
+            streams: vec![PhaseStream::default(); streams],
+        };
         Self { phases: vec![first], seen: 0 }
     }
 
@@ -57,13 +60,13 @@ impl Phases {
             if self.last().from < happening.at || (self.last().after.is_empty() && happening.at > Nanos::ZERO)
             {
                 let streams = vec![PhaseStream::default(); self.last().streams.len()];
-                self.phases.push(Phase { from: happening.at, after: Vec::new(), streams });
+                self.phases.push(HealthPhase { from: happening.at, after: Vec::new(), streams });
             }
             self.last().after.push((happening.node, happening.what));
         }
     }
 
-    fn last(&mut self) -> &mut Phase {
+    fn last(&mut self) -> &mut HealthPhase {
         self.phases.last_mut().expect("there is a first phase")
     }
 
@@ -83,7 +86,7 @@ impl Phases {
     }
 
     /// All phases of a run that is over.
-    pub fn finished(&mut self, arena: Arena) -> &[Phase] {
+    pub fn finished(&mut self, arena: Arena) -> &[HealthPhase] {
         self.catch_up(arena);
         &self.phases
     }

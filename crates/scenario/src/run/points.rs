@@ -9,7 +9,7 @@ use super::record::Record;
 
 /// One segment of the run.
 #[derive(Clone, Debug)]
-pub struct Point {
+pub struct RunSegment {
     /// Its end.
     pub time: Nanos,
     /// Requests completed in it, of each stream.
@@ -32,7 +32,7 @@ struct Shown {
 }
 
 /// The points of a run that ended at `now`.
-pub(super) fn of(record: &Record, arena: Arena, now: Nanos) -> Vec<Point> {
+pub(super) fn of(record: &Record, arena: Arena, now: Nanos) -> Vec<RunSegment> {
     let servers = |id| arena.probe(id).activity(now).map_or(1, |activity| activity.servers);
     let servers: Vec<f64> = arena.ids().map(|id| servers(id) as f64).collect();
     let shown = shown(arena, now);
@@ -45,7 +45,7 @@ pub(super) fn of(record: &Record, arena: Arena, now: Nanos) -> Vec<Point> {
         before = time;
         let tallies: Vec<Tally> = record.streams.iter().map(|stream| stream.all.tally_of(segment)).collect();
         let (fill, marked) = over_time(&shown, grown.next().unwrap_or_default());
-        Point {
+        RunSegment {
             time,
             completed: tallies.iter().map(Tally::count).collect(),
             mean_ns: tallies.iter().map(Tally::mean_ns).collect(),

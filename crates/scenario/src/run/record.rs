@@ -1,11 +1,11 @@
 //! What a run writes down while it goes on.
 
-use headrace_stats::{Level, Pairs, Series, histogram};
+use headrace_stats::{Gauge, Pairs, Series, histogram};
 use headrace_storage::Arena;
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 
-use super::log::Log;
+use super::log::RequestLog;
 use super::marks::Marks;
 use super::phases::Phases;
 use crate::operation::{Operation, RecordedRequest};
@@ -27,7 +27,7 @@ fn first_segment(wanted: u64) -> u64 {
 
 /// Everything recorded of one run, in segments of which the first can be left out.
 pub struct Record<'m> {
-    log: Option<Log<'m>>,
+    log: Option<RequestLog<'m>>,
     arena: Arena<'m>,
     /// The group of each component.
     groups: Vec<u32>,
@@ -55,7 +55,7 @@ pub struct Record<'m> {
 #[derive(Clone, Default)]
 pub struct StreamRecord {
     /// Requests in flight.
-    pub in_flight: Level,
+    pub in_flight: Gauge,
     /// The instants at which those in flight were born, summed.
     born_sum: u128,
     /// Requests made.
@@ -97,7 +97,7 @@ pub struct Totals {
 
 impl<'m> Record<'m> {
     /// An empty record.
-    pub fn new(plan: &Plan, arena: Arena<'m>, wanted: u64, log: Option<Log<'m>>) -> Self {
+    pub fn new(plan: &Plan, arena: Arena<'m>, wanted: u64, log: Option<RequestLog<'m>>) -> Self {
         let groups = plan.graph.groups.len();
         Self {
             log,

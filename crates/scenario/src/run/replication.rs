@@ -12,8 +12,8 @@ use headrace_workload::{Arrivals, Requests, WhenFull};
 
 use super::cut;
 use super::events;
-use super::faults::Counted;
-use super::log::Log;
+use super::faults::FaultsByCount;
+use super::log::RequestLog;
 use super::outcome::{self, Outcome};
 use super::record::Record;
 use super::turns::Turns;
@@ -51,11 +51,12 @@ pub fn run(
         .with_threads(threads(&plan.streams));
     let (places, slots) = (NodeContext::of_all(&plan.graph, &shared), Slots::of(&plan.graph));
     let arena = Arena::build(&plan.graph, &shared, &places, &slots);
-    let log = options.requests.as_ref().map(|sink| Log::new(replication, &plan.graph, sink));
+    let log = options.requests.as_ref().map(|sink| RequestLog::new(replication, &plan.graph, sink));
     let record = RefCell::new(Record::new(plan, arena, wanted(plan), log));
     let logged = options.requests.is_some() || first > 0;
-    let sources: Vec<Source> =
-        (0..plan.streams.len()).map(|index| Source::new(plan, index, (seed, logged), arena, &sim)).collect();
+    let sources: Vec<RequestSource> = (0..plan.streams.len())
+        .map(|index| RequestSource::new(plan, index, (seed, logged), arena, &sim))
+        .collect();
     plan.streams.iter().zip(&sources).for_each(|(stream, source)| begin_with_older_files(stream, source));
     let replication = Replication {
         plan,
@@ -65,7 +66,7 @@ pub fn run(
         sources: &sources,
         record: &record,
         end: Cell::new(None),
-        counted: Counted::of(&plan.faults),
+        counted: FaultsByCount::of(&plan.faults),
     };
     let watch = Watch::new(plan, progress);
     let of = &replication;
@@ -84,7 +85,7 @@ pub fn run(
 }
 
 /// Has the archive of a stream begin with the files that are older than its log.
-fn begin_with_older_files(stream: &StreamPlan, source: &Source) {
+fn begin_with_older_files(stream: &StreamPlan, source: &RequestSource) {
     for file in stream.log.iter().flat_map(|log| &*log.survey.older) {
         let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
         let (file, bytes, drive) = (file.file, file.bytes, DriveUse::default());
@@ -99,15 +100,15 @@ pub struct Replication<'m> {
     pub shared: &'m SimContext<'m>,
     pub arena: Arena<'m>,
     /// One for each stream.
-    pub sources: &'m [Source<'m>],
+    pub sources: &'m [RequestSource<'m>],
     pub record: &'m RefCell<Record<'m>>,
     pub end: Cell<Option<End>>,
     /// The faults that come after a number of requests.
-    pub counted: Counted,
+    pub counted: FaultsByCount,
 }
 
 /// Where the requests of a stream come from.
-pub struct Source<'m> {
+pub struct RequestSource<'m> {
     /// The way to its component.
     pub edge: Edge<'m>,
     /// Draws its requests, unless they are recorded.
@@ -130,7 +131,7 @@ pub struct Source<'m> {
     pub is_trigger: bool,
 }
 
-impl<'m> Source<'m> {
+impl<'m> RequestSource<'m> {
     /// The source of the `index`-th stream; `logged` says whether its requests are handed out.
     fn new(
         plan: &Plan,

@@ -15,13 +15,13 @@ pub struct Turns<'m> {
 }
 
 /// The turn of an operation: the next on its file waits until this is dropped, and then its gap.
-pub struct Turn<'m> {
+pub struct FileTurn<'m> {
     turns: &'m Turns<'m>,
     file: u32,
     _lock: Lock<'m>,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for FileTurn<'_> {
     fn drop(&mut self) {
         self.turns.ends.borrow_mut()[self.file as usize] = self.turns.sim.now();
     }
@@ -33,7 +33,7 @@ impl<'m> Turns<'m> {
     }
 
     /// Waits for the turn of an operation.
-    pub async fn next(&'m self, follows: Follows) -> Turn<'m> {
+    pub async fn next(&'m self, follows: Follows) -> FileTurn<'m> {
         let number = u64::from(follows.file);
         let lock = self.locks.lock(number, number + 1).await;
         let end = {
@@ -45,6 +45,6 @@ impl<'m> Turns<'m> {
         if let Some(gap) = follows.gap {
             self.sim.until(end + gap).await;
         }
-        Turn { turns: self, file: follows.file, _lock: lock }
+        FileTurn { turns: self, file: follows.file, _lock: lock }
     }
 }

@@ -2,13 +2,13 @@
 
 use headrace_analytic::Distribution;
 
-use super::network::{Network, Places, Queue};
+use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
 use super::{closed, network};
 use crate::plan::StreamPlan;
 use crate::theory::{independent, not_poisson};
 
 /// The assumptions that fail.
-pub fn that_fail(network: &Network) -> Vec<String> {
+pub fn that_fail(network: &QueueNetwork) -> Vec<String> {
     let rooms =
         network.streams.iter().flat_map(|(_, demands)| demands.iter().filter_map(|d| d.fails.clone()));
     let mut fails: Vec<String> = rooms.collect();
@@ -39,7 +39,7 @@ pub fn that_fail(network: &Network) -> Vec<String> {
 }
 
 /// Faults are left out: the answer is that of the system before the first.
-fn no_faults(network: &Network) -> Option<String> {
+fn no_faults(network: &QueueNetwork) -> Option<String> {
     let fault = network.plan.faults.first()?;
     let path = network.plan.graph.view(fault.node).path();
     Some(format!(
@@ -47,7 +47,7 @@ fn no_faults(network: &Network) -> Option<String> {
     ))
 }
 
-fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
+fn of_queue(network: &QueueNetwork, queue: &ServiceQueue) -> Option<String> {
     let name = network.name(queue);
     let distributions = || queue.asked.iter().flatten().map(|asked| &asked.distribution);
     let exponential = distributions().all(Distribution::is_exponential);
@@ -80,7 +80,7 @@ fn of_queue(network: &Network, queue: &Queue) -> Option<String> {
 }
 
 /// Who waits for a place waits for nothing else only where one stream of clients without think time has all places.
-fn of_places(network: &Network, places: &Places) -> Option<String> {
+fn of_places(network: &QueueNetwork, places: &DepthLimit) -> Option<String> {
     let known = |stream: usize| !network.is_open() && closed::waits_for_places_alone(network, stream, places);
     let path = network.plan.graph.view(places.node).path();
     (!(0..network.streams.len()).any(known)).then(|| {
@@ -96,7 +96,7 @@ fn alike<'l>(mut distributions: impl Iterator<Item = &'l Distribution>) -> bool 
     distributions.all(|distribution| (distribution.mean() / first - 1.0).abs() < 1e-9)
 }
 
-fn of_stream(network: &Network, stream: usize) -> Vec<String> {
+fn of_stream(network: &QueueNetwork, stream: usize) -> Vec<String> {
     let (plan, _) = &network.streams[stream];
     let impatient =
         plan.spec.timeout.map(|_| format!("hosts wait for their answers: those of `{}` give up", plan.name));
@@ -106,7 +106,7 @@ fn of_stream(network: &Network, stream: usize) -> Vec<String> {
 }
 
 /// What fails where requests are split, and by how much the answer is then off.
-fn join(network: &Network, stream: usize, name: &str) -> Option<String> {
+fn join(network: &QueueNetwork, stream: usize, name: &str) -> Option<String> {
     let (_, branches, part) = network.joins(stream).max_by_key(|(_, branches, _)| *branches)?;
     if network.is_open() {
         return Some(format!("of `{name}`: {}", independent(branches, part.is_exponential())));
@@ -128,7 +128,7 @@ fn join(network: &Network, stream: usize, name: &str) -> Option<String> {
 }
 
 /// Behind a queue arrivals are Poisson only where its service is exponential.
-fn through_several(network: &Network, stream: usize) -> Option<String> {
+fn through_several(network: &QueueNetwork, stream: usize) -> Option<String> {
     let asked = || network.queues.iter().filter_map(|queue| queue.asked[stream].as_ref());
     let one_after_another: f64 = asked().map(|asked: &network::Asked| asked.visits / asked.beside).sum();
     let exponential = asked().all(|asked| asked.distribution.is_exponential());

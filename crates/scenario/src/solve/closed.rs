@@ -1,12 +1,12 @@
 //! Closed networks: clients that wait for their answers, by mean value analysis.
 
 use headrace_analytic::network::{
-    Class, Network as Queues, Solution, Station, bard_schweitzer, bounds, linearizer, mva,
+    ClosedNetwork, CustomerClass, ServiceCentre, Solution, bard_schweitzer, bounds, linearizer, mva,
 };
 use headrace_workload::ArrivalSpec;
 
-use super::network::{Network, Places, Queue};
-use super::{Between, Point, StreamPoint, loads};
+use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
+use super::{Between, SolvedPoint, StreamPoint, loads};
 
 /// Maximum number of steps of the exact recursion; beyond it, linearizer is used.
 const MOST: u64 = 4_000_000;
@@ -21,26 +21,26 @@ enum Several {
 }
 
 /// The stations of the network, with these clients of each stream.
-fn queues(network: &Network, clients: &[u32], several: Several) -> Queues {
-    let mut stations: Vec<Station> =
+fn queues(network: &QueueNetwork, clients: &[u32], several: Several) -> ClosedNetwork {
+    let mut stations: Vec<ServiceCentre> =
         network.queues.iter().flat_map(|queue| stations(network, queue, several)).collect();
     let delays = (0..clients.len()).map(|stream| network.delays_ms(stream));
-    stations.push(Station::delay(delays.collect()));
+    stations.push(ServiceCentre::delay(delays.collect()));
     let classes = network.streams.iter().zip(clients).map(|((stream, _), clients)| {
         let think = match &stream.spec.arrivals {
             ArrivalSpec::Closed { think, .. } => think.distribution().mean(),
             _ => 0.0,
         };
-        Class { clients: *clients, think }
+        CustomerClass { clients: *clients, think }
     });
-    Queues::new(stations, classes.collect())
+    ClosedNetwork::new(stations, classes.collect())
 }
 
-fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> {
+fn stations(network: &QueueNetwork, queue: &ServiceQueue, several: Several) -> Vec<ServiceCentre> {
     let of = |ms: &dyn Fn(usize) -> f64| (0..queue.asked.len()).map(ms).collect::<Vec<f64>>();
     let (demands, paths) = (of(&|stream| queue.work_ms(stream)), of(&|stream| queue.path_ms(stream)));
     if queue.counted_elsewhere {
-        return vec![Station::delay(paths)];
+        return vec![ServiceCentre::delay(paths)];
     }
     let joins = of(&|stream| match &queue.asked[stream] {
         Some(asked) if queue.splits(stream) => {
@@ -50,7 +50,7 @@ fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> 
     });
     if queue.apart {
         let part = |all: &[f64]| all.iter().map(|ms| ms / f64::from(queue.servers)).collect::<Vec<_>>();
-        let one = Station {
+        let one = ServiceCentre {
             delay: false,
             servers: 1,
             demands: part(&demands),
@@ -60,25 +60,28 @@ fn stations(network: &Network, queue: &Queue, several: Several) -> Vec<Station> 
         return vec![one; queue.servers as usize];
     }
     if queue.servers == 1 || (several == Several::Exactly && !queue.is_split()) {
-        return vec![Station { delay: false, servers: queue.servers, demands, paths, joins }];
+        return vec![ServiceCentre { delay: false, servers: queue.servers, demands, paths, joins }];
     }
-    let [fast, delay] = Station::several(queue.servers, &demands);
-    let [fast_path, delay_path] = Station::several(queue.servers, &paths);
-    vec![Station { paths: fast_path.demands, joins, ..fast }, Station { paths: delay_path.demands, ..delay }]
+    let [fast, delay] = ServiceCentre::several(queue.servers, &demands);
+    let [fast_path, delay_path] = ServiceCentre::several(queue.servers, &paths);
+    vec![
+        ServiceCentre { paths: fast_path.demands, joins, ..fast },
+        ServiceCentre { paths: delay_path.demands, ..delay },
+    ]
 }
 
-fn is_small_with(queues: &Queues) -> bool {
+fn is_small_with(queues: &ClosedNetwork) -> bool {
     mva::steps(queues) <= MOST
 }
 
 /// Whether the scenario's own load is solved exactly.
-pub fn is_small(network: &Network) -> bool {
+pub fn is_small(network: &QueueNetwork) -> bool {
     let clients = || loads::clients(network, network.load());
     network.is_open() || is_small_with(&queues(network, &clients(), Several::Exactly))
 }
 
 /// Whether clients of a stream that find no place wait for nothing else: then as many as there are places make the same network.
-pub fn waits_for_places_alone(network: &Network, stream: usize, places: &Places) -> bool {
+pub fn waits_for_places_alone(network: &QueueNetwork, stream: usize, places: &DepthLimit) -> bool {
     let (plan, _) = &network.streams[stream];
     let thinks =
         matches!(&plan.spec.arrivals, ArrivalSpec::Closed { think, .. } if think.distribution().mean() > 0.0);
@@ -86,7 +89,7 @@ pub fn waits_for_places_alone(network: &Network, stream: usize, places: &Places)
 }
 
 /// How many clients of each stream are on their way at once.
-fn on_their_way(network: &Network, clients: &[u32]) -> Vec<u32> {
+fn on_their_way(network: &QueueNetwork, clients: &[u32]) -> Vec<u32> {
     let with_place = |(stream, clients): (usize, &u32)| {
         let alone = network.places.iter().filter(|places| waits_for_places_alone(network, stream, places));
         alone.map(|places| places.many).fold(*clients, u32::min)
@@ -95,7 +98,7 @@ fn on_their_way(network: &Network, clients: &[u32]) -> Vec<u32> {
 }
 
 /// Those that wait for a place take part of the response, and nothing else.
-fn solved(network: &Network, clients: &[u32]) -> Solution {
+fn solved(network: &QueueNetwork, clients: &[u32]) -> Solution {
     let inside = on_their_way(network, clients);
     let mut found = without_limit(network, &inside);
     for ((class, clients), inside) in found.classes.iter_mut().zip(clients).zip(&inside) {
@@ -106,20 +109,20 @@ fn solved(network: &Network, clients: &[u32]) -> Solution {
     found
 }
 
-fn without_limit(network: &Network, clients: &[u32]) -> Solution {
+fn without_limit(network: &QueueNetwork, clients: &[u32]) -> Solution {
     let exactly = queues(network, clients, Several::Exactly);
     let found = if is_small_with(&exactly) { mva::exact(&exactly) } else { linearizer::solve(&exactly) };
     found.within_bounds(&exactly)
 }
 
 /// Throughput of each stream, requests/s.
-pub fn throughputs(network: &Network, load: f64) -> Vec<f64> {
+pub fn throughputs(network: &QueueNetwork, load: f64) -> Vec<f64> {
     let found = solved(network, &loads::clients(network, load));
     found.classes.iter().map(|class| class.throughput * 1e3).collect()
 }
 
 /// The number of clients at which a lone request's cycle keeps the busiest station busy: (Z + D) / D_max.
-pub fn knee(network: &Network) -> f64 {
+pub fn knee(network: &QueueNetwork) -> f64 {
     let clients = loads::clients(network, network.load());
     let queues = queues(network, &clients, Several::AsOne);
     let mix = network.mix();
@@ -136,7 +139,7 @@ pub fn knee(network: &Network) -> f64 {
 }
 
 /// The answer with this number of clients.
-pub fn point(network: &Network, load: f64) -> Point {
+pub fn point(network: &QueueNetwork, load: f64) -> SolvedPoint {
     let clients = loads::clients(network, load);
     let queues = queues(network, &clients, Several::AsOne);
     let exactly = self::queues(network, &clients, Several::Exactly);
@@ -148,7 +151,7 @@ pub fn point(network: &Network, load: f64) -> Point {
     });
     let all = |found: &Solution| found.classes.iter().map(|class| class.throughput * 1e3).sum::<f64>();
     let breakdown: f64 = found.classes.iter().map(|class| class.throughput * 1e3 * class.response).sum();
-    Point {
+    SolvedPoint {
         load: clients.iter().map(|clients| f64::from(*clients)).sum(),
         own: clients == loads::clients(network, network.load()),
         throughput_per_s: Some(all(&found)),

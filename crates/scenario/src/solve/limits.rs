@@ -2,17 +2,17 @@
 
 use headrace_work::NodeId;
 
-use super::network::{Network, Places, Queue};
-use super::{Limit, open};
+use super::network::{DepthLimit, QueueNetwork, ServiceQueue};
+use super::{StationLimit, open};
 
 /// What can be used up: the servers of a queue, or the places of a queue depth.
 #[derive(Clone, Copy)]
-enum Used<'n> {
-    Servers(&'n Queue),
-    Places(&'n Places),
+enum UsedUp<'n> {
+    Servers(&'n ServiceQueue),
+    Places(&'n DepthLimit),
 }
 
-impl Used<'_> {
+impl UsedUp<'_> {
     fn node(self) -> NodeId {
         match self {
             Self::Servers(queue) => queue.node,
@@ -36,7 +36,7 @@ impl Used<'_> {
         }
     }
 
-    fn name(self, network: &Network) -> String {
+    fn name(self, network: &QueueNetwork) -> String {
         match self {
             Self::Servers(queue) => network.name(queue),
             Self::Places(places) => network.plan.graph.group(places.node).to_owned(),
@@ -44,7 +44,7 @@ impl Used<'_> {
     }
 
     /// How many of them are in use at these rates of the streams, in requests per second.
-    fn busy(self, network: &Network, rates: &[f64]) -> f64 {
+    fn busy(self, network: &QueueNetwork, rates: &[f64]) -> f64 {
         match self {
             Self::Servers(queue) => open::busy(network, queue, rates),
             Self::Places(places) => {
@@ -55,13 +55,13 @@ impl Used<'_> {
     }
 }
 
-fn used<'n>(network: &'n Network) -> impl Iterator<Item = Used<'n>> {
-    network.queues.iter().map(Used::Servers).chain(network.places.iter().map(Used::Places))
+fn used<'n>(network: &'n QueueNetwork) -> impl Iterator<Item = UsedUp<'n>> {
+    network.queues.iter().map(UsedUp::Servers).chain(network.places.iter().map(UsedUp::Places))
 }
 
 /// The groups of queues, and queue depths, by how soon they saturate at this mix of streams, the first first.
-pub fn of(network: &Network, mix: &[f64]) -> Vec<Limit> {
-    let mut limits: Vec<Limit> = Vec::new();
+pub fn of(network: &QueueNetwork, mix: &[f64]) -> Vec<StationLimit> {
+    let mut limits: Vec<StationLimit> = Vec::new();
     for used in used(network) {
         let found = limit(network, used, mix);
         match limits.iter_mut().find(|known| known.component == found.component) {
@@ -69,7 +69,7 @@ pub fn of(network: &Network, mix: &[f64]) -> Vec<Limit> {
                 let count = known.count + 1;
                 let busiest =
                     if found.saturates_at_per_s < known.saturates_at_per_s { found } else { known.clone() };
-                *known = Limit { count, ..busiest };
+                *known = StationLimit { count, ..busiest };
             }
             None => limits.push(found),
         }
@@ -78,9 +78,9 @@ pub fn of(network: &Network, mix: &[f64]) -> Vec<Limit> {
     limits
 }
 
-fn limit(network: &Network, used: Used, mix: &[f64]) -> Limit {
+fn limit(network: &QueueNetwork, used: UsedUp, mix: &[f64]) -> StationLimit {
     let demand_ms: f64 = mix.iter().enumerate().map(|(stream, share)| share * used.work_ms(stream)).sum();
-    Limit {
+    StationLimit {
         component: used.name(network),
         kind: network.plan.graph.view(used.node()).kind(),
         count: 1,
@@ -92,8 +92,8 @@ fn limit(network: &Network, used: Used, mix: &[f64]) -> Limit {
 
 /// The utilisation of the busiest of each group at these rates of the streams, in requests per second. At most 1: an approximation
 /// may come out slightly above.
-pub fn utilisation(network: &Network, limits: &[Limit], rates: &[f64]) -> Vec<f64> {
-    let of = |limit: &Limit| {
+pub fn utilisation(network: &QueueNetwork, limits: &[StationLimit], rates: &[f64]) -> Vec<f64> {
+    let of = |limit: &StationLimit| {
         let alike = used(network).filter(|used| used.name(network) == limit.component);
         let busy = alike.map(|used| used.busy(network, rates) / f64::from(used.many()));
         busy.fold(0.0, f64::max).min(1.0)

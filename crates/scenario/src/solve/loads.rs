@@ -3,7 +3,7 @@
 use headrace_units::Nanos;
 use headrace_workload::ArrivalSpec;
 
-use super::network::Network;
+use super::network::QueueNetwork;
 use crate::document::{Path, Problem};
 use crate::plan::StreamPlan;
 
@@ -14,7 +14,7 @@ const MOST_CLIENTS: f64 = 1e6;
 
 /// From 10 to 90 % of what is sustained, and to the scenario's own load where that is sustained too; or from one client to twice as
 /// many as the knee has, and at least the scenario's own.
-pub fn usual(network: &Network, sustains_per_s: f64, knee: Option<f64>) -> (f64, f64) {
+pub fn usual(network: &QueueNetwork, sustains_per_s: f64, knee: Option<f64>) -> (f64, f64) {
     match knee {
         None => {
             let (from, to, own) = (sustains_per_s * 0.1, sustains_per_s * 0.9, network.load());
@@ -28,7 +28,7 @@ pub fn usual(network: &Network, sustains_per_s: f64, knee: Option<f64>) -> (f64,
 }
 
 /// The range that was asked for, if it is one.
-pub fn checked(network: &Network, (from, to): (f64, f64)) -> Result<(f64, f64), Vec<Problem>> {
+pub fn checked(network: &QueueNetwork, (from, to): (f64, f64)) -> Result<(f64, f64), Vec<Problem>> {
     let (least, most, what) = match network.is_open() {
         true => (f64::MIN_POSITIVE, 1e12, "requests per second"),
         false => (network.streams.len() as f64, MOST_CLIENTS, "clients"),
@@ -42,7 +42,7 @@ pub fn checked(network: &Network, (from, to): (f64, f64)) -> Result<(f64, f64), 
 }
 
 /// The loads in a range, the smallest first, with the scenario's own where it lies within.
-pub fn points(network: &Network, (from, to): (f64, f64)) -> Vec<f64> {
+pub fn points(network: &QueueNetwork, (from, to): (f64, f64)) -> Vec<f64> {
     let mut loads = match network.is_open() {
         true => between(from, to),
         false => whole(from, to),
@@ -71,14 +71,14 @@ fn whole(from: f64, to: f64) -> Vec<f64> {
 }
 
 /// The clients of each stream at a load, at least one each.
-pub fn clients(network: &Network, load: f64) -> Vec<u32> {
+pub fn clients(network: &QueueNetwork, load: f64) -> Vec<u32> {
     let own = network.load();
     let share = |clients: &f64| libm::round(clients / own * load).max(1.0) as u32;
     network.shares().iter().map(share).collect()
 }
 
 /// What to set in the scenario for a load; `None` where arrivals cannot be scaled.
-pub fn sets(network: &Network, load: f64) -> Option<Vec<(String, String)>> {
+pub fn sets(network: &QueueNetwork, load: f64) -> Option<Vec<(String, String)>> {
     if load == network.load() {
         return Some(Vec::new());
     }

@@ -5,20 +5,20 @@
 //! as the last would alone (Shalmon and Kaplan, Operations Research 32, 1984, for trees of queues with deterministic service). So a port
 //! of which every message is in another port too, for as long at least, adds no wait.
 
-use headrace_storage::{Demand, Server};
+use headrace_storage::{Demand, ServiceKind};
 use headrace_work::NodeId;
 
 use crate::plan::StreamPlan;
 
 /// The demands of all streams.
-type Streams<'s, 'p> = &'s [(&'p StreamPlan, Vec<Demand>)];
+type StreamDemands<'s, 'p> = &'s [(&'p StreamPlan, Vec<Demand>)];
 
 /// A message: the stream it belongs to, the route and its number there.
 type Message = (usize, (NodeId, u32));
 
 /// Whether each message in a port is in one other port too, for as long at least. Of ports with the same messages and times the first
 /// counts.
-pub fn are_elsewhere(node: NodeId, streams: Streams) -> bool {
+pub fn are_elsewhere(node: NodeId, streams: StreamDemands) -> bool {
     let Some(here) = messages(node, streams).filter(|here| !here.is_empty()) else { return false };
     let (stream, message) = here[0].0;
     let with_first = streams[stream].1.iter().filter(|demand| demand.message == Some(message));
@@ -31,11 +31,11 @@ pub fn are_elsewhere(node: NodeId, streams: Streams) -> bool {
 }
 
 /// The messages in a node, and how long each holds it; `None` where something else comes to it as well.
-fn messages(node: NodeId, streams: Streams) -> Option<Vec<(Message, f64)>> {
+fn messages(node: NodeId, streams: StreamDemands) -> Option<Vec<(Message, f64)>> {
     let of_stream = |(stream, (_, demands)): (usize, &(&StreamPlan, Vec<Demand>))| {
         let here = demands
             .iter()
-            .filter(|demand| demand.node == node && matches!(demand.server, Server::Queue { .. }));
+            .filter(|demand| demand.node == node && matches!(demand.server, ServiceKind::Queue { .. }));
         here.map(|demand| Some(((stream, demand.message?), demand.distribution.mean()))).collect::<Vec<_>>()
     };
     streams.iter().enumerate().flat_map(of_stream).collect()

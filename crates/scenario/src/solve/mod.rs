@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::document::{Path, Problem};
 use crate::plan::Plan;
 
-use network::Network;
+use network::QueueNetwork;
 
 /// What formulas say of a scenario.
 #[derive(Clone, Debug, Serialize)]
@@ -40,14 +40,14 @@ pub struct Solved {
     /// open network.
     pub knee_clients: Option<f64>,
     /// What limits the system first, second and so on: the bottleneck, and where it would move next.
-    pub stations: Vec<Limit>,
+    pub stations: Vec<StationLimit>,
     /// The answer at several loads, the smallest first.
-    pub points: Vec<Point>,
+    pub points: Vec<SolvedPoint>,
 }
 
 /// A group of alike components as a station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Limit {
+pub struct StationLimit {
     /// The group's name: paths without the numbers of copies.
     pub component: String,
     /// Its kind.
@@ -64,7 +64,7 @@ pub struct Limit {
 
 /// The answer at one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Point {
+pub struct SolvedPoint {
     /// Offered requests/s, or clients.
     pub load: f64,
     /// Whether this is the load that the scenario has.
@@ -120,14 +120,15 @@ impl Between {
 /// # Errors
 /// It is no network of queues: which assumption fails, stream by stream.
 pub fn solve(plan: &Plan, range: Option<(f64, f64)>) -> Result<Solved, Vec<Problem>> {
-    let network = Network::of(plan)?;
+    let network = QueueNetwork::of(plan)?;
     let (own, open) = (network.load(), network.is_open());
     let stations = limits::of(&network, &network.mix());
     let sustains_per_s = stations[0].saturates_at_per_s;
     let knee_clients = (!open).then(|| closed::knee(&network));
     let usual = loads::usual(&network, sustains_per_s, knee_clients);
     let loads = loads::points(&network, range.map_or(Ok(usual), |range| loads::checked(&network, range))?);
-    let mut points: Vec<Point> = loads.into_iter().map(|load| point(&network, &stations, load)).collect();
+    let mut points: Vec<SolvedPoint> =
+        loads.into_iter().map(|load| point(&network, &stations, load)).collect();
     // Clients are whole, so that several loads may come to the same.
     points.dedup_by(|later, kept| {
         let same = later.load == kept.load;
@@ -151,7 +152,7 @@ pub fn solve(plan: &Plan, range: Option<(f64, f64)>) -> Result<Solved, Vec<Probl
     Ok(solved)
 }
 
-fn point(network: &Network, stations: &[Limit], load: f64) -> Point {
+fn point(network: &QueueNetwork, stations: &[StationLimit], load: f64) -> SolvedPoint {
     let mut point = if network.is_open() { open::point(network, load) } else { closed::point(network, load) };
     let rates: Option<Vec<f64>> = point.streams.iter().map(|stream| stream.throughput_per_s).collect();
     point.utilisation = limits::utilisation(network, stations, &rates.unwrap_or(network.rates_at(load)));

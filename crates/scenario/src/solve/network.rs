@@ -1,7 +1,7 @@
 //! The network that a scenario is: its streams, and the queues that they share.
 
 use headrace_analytic::Distribution;
-use headrace_storage::{Change, Demand, Order, Server};
+use headrace_storage::{Change, Demand, QueueOrder, ServiceKind};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 use headrace_workload::ArrivalSpec;
@@ -12,25 +12,25 @@ use crate::faults::{Fault, Moment};
 use crate::plan::{Plan, StreamPlan};
 
 /// A scenario as a network of queues.
-pub struct Network<'p> {
+pub struct QueueNetwork<'p> {
     pub plan: &'p Plan,
     /// What one request of each stream asks.
     pub streams: Vec<(&'p StreamPlan, Vec<Demand>)>,
     /// The queues that requests come to, in the order of the graph.
-    pub queues: Vec<Queue>,
+    pub queues: Vec<ServiceQueue>,
     /// Limits on requests that are on their way at once.
-    pub places: Vec<Places>,
+    pub places: Vec<DepthLimit>,
 }
 
 /// A limit on requests that are on their way at once: the queue depth of an adapter.
-pub struct Places {
+pub struct DepthLimit {
     pub node: NodeId,
     pub many: u32,
     /// How long one request of each stream holds them where nobody waits, in ms; 0 for streams that go another way.
     pub held_ms: Vec<f64>,
 }
 
-impl Places {
+impl DepthLimit {
     /// Whether only this stream takes them.
     pub fn are_of(&self, stream: usize) -> bool {
         self.held_ms.iter().enumerate().all(|(at, held)| (at == stream) == (*held > 0.0))
@@ -38,7 +38,7 @@ impl Places {
 }
 
 /// A node with servers and a queue.
-pub struct Queue {
+pub struct ServiceQueue {
     pub node: NodeId,
     /// Which of several queues of the node; none where it has one.
     pub station: Option<String>,
@@ -75,7 +75,7 @@ impl Asked {
     }
 }
 
-impl Queue {
+impl ServiceQueue {
     /// The work that one request of a stream brings it.
     pub fn work_ms(&self, stream: usize) -> f64 {
         self.asked[stream].as_ref().map_or(0.0, Asked::work_ms)
@@ -111,7 +111,7 @@ impl Queue {
     }
 }
 
-impl<'p> Network<'p> {
+impl<'p> QueueNetwork<'p> {
     pub fn of(plan: &'p Plan) -> Result<Self, Vec<Problem>> {
         of_one_kind(plan)?;
         works_at_first(plan)?;
@@ -130,15 +130,16 @@ impl<'p> Network<'p> {
     }
 
     /// The name of a queue: that of its components, and which of several of one it is.
-    pub fn name(&self, queue: &Queue) -> String {
+    pub fn name(&self, queue: &ServiceQueue) -> String {
         let group = self.plan.graph.group(queue.node);
         queue.station.as_ref().map_or_else(|| group.to_owned(), |station| format!("{group}: {station}"))
     }
 
     /// The queue that is waited for while a server of this one is held, and how often.
-    pub fn held_for(&self, queue: &Queue) -> Option<(&Queue, f64)> {
+    pub fn held_for(&self, queue: &ServiceQueue) -> Option<(&ServiceQueue, f64)> {
         let (station, times) = queue.holds.as_ref()?;
-        let is_it = |other: &&Queue| other.node == queue.node && other.station.as_ref() == Some(station);
+        let is_it =
+            |other: &&ServiceQueue| other.node == queue.node && other.station.as_ref() == Some(station);
         Some((self.queues.iter().find(is_it)?, *times))
     }
 
@@ -179,14 +180,14 @@ impl<'p> Network<'p> {
 
     /// What a request of a stream spends at delays, in ms.
     pub fn delays_ms(&self, stream: usize) -> f64 {
-        let delays = self.streams[stream].1.iter().filter(|demand| demand.server == Server::Delay);
+        let delays = self.streams[stream].1.iter().filter(|demand| demand.server == ServiceKind::Delay);
         delays.map(|demand| demand.work_ms() / demand.beside).sum()
     }
 
     /// What waiting for the last part adds to a request of a stream where nobody queues, in ms.
     pub fn join_ms(&self, stream: usize) -> f64 {
         let joins = self.streams[stream].1.iter();
-        let joins = joins.filter(|demand| matches!(demand.server, Server::Join { .. }));
+        let joins = joins.filter(|demand| matches!(demand.server, ServiceKind::Join { .. }));
         joins.map(|demand| demand.work_ms() / demand.beside).sum()
     }
 
@@ -200,7 +201,7 @@ impl<'p> Network<'p> {
     /// The joins of a stream: how often, over how many parts, and the distribution of the largest.
     pub fn joins(&self, stream: usize) -> impl Iterator<Item = (f64, u32, &Distribution)> {
         self.streams[stream].1.iter().filter_map(|demand| match &demand.server {
-            Server::Join { branches, part } => Some((demand.visits / demand.beside, *branches, part)),
+            ServiceKind::Join { branches, part } => Some((demand.visits / demand.beside, *branches, part)),
             _ => None,
         })
     }
@@ -217,21 +218,22 @@ impl<'p> Network<'p> {
 }
 
 /// The places of a node that limits how many requests are on their way.
-fn places(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<Places> {
+fn places(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<DepthLimit> {
     let of = |demand: &Demand| match demand.server {
-        Server::Places(many) if demand.node == node => Some((many, demand.work_ms())),
+        ServiceKind::Places(many) if demand.node == node => Some((many, demand.work_ms())),
         _ => None,
     };
     let (many, _) = streams.iter().flat_map(|(_, demands)| demands).find_map(of)?;
     let held = |(_, demands): &(_, Vec<Demand>)| demands.iter().filter_map(of).map(|(_, ms)| ms).sum();
-    Some(Places { node, many, held_ms: streams.iter().map(held).collect() })
+    Some(DepthLimit { node, many, held_ms: streams.iter().map(held).collect() })
 }
 
 /// The queues of a node that requests come to.
-fn queues(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Vec<Queue> {
+fn queues(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Vec<ServiceQueue> {
     let mut stations: Vec<Option<&str>> = Vec::new();
     for demand in streams.iter().flat_map(|(_, demands)| demands) {
-        let (is_queue, station) = (matches!(demand.server, Server::Queue { .. }), demand.station.as_deref());
+        let (is_queue, station) =
+            (matches!(demand.server, ServiceKind::Queue { .. }), demand.station.as_deref());
         if is_queue && demand.node == node && !stations.contains(&station) {
             stations.push(station);
         }
@@ -240,15 +242,15 @@ fn queues(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Vec<Queue> {
 }
 
 /// What all streams ask of a queue; `None` where nothing comes to it.
-fn queue(at: (NodeId, Option<&str>), streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<Queue> {
+fn queue(at: (NodeId, Option<&str>), streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<ServiceQueue> {
     let (servers, order, first) = streams.iter().flat_map(|(_, demands)| demands_on(at, demands)).next()?;
     let asked = streams.iter().map(|(stream, demands)| asked(at, stream.spec.priority, demands)).collect();
-    Some(Queue {
+    Some(ServiceQueue {
         node: at.0,
         station: at.1.map(str::to_owned),
         holds: first.holds.clone(),
         servers,
-        apart: order == Order::Apart,
+        apart: order == QueueOrder::Apart,
         asked,
         counted_elsewhere: messages::are_elsewhere(at.0, streams),
     })
@@ -257,9 +259,11 @@ fn queue(at: (NodeId, Option<&str>), streams: &[(&StreamPlan, Vec<Demand>)]) -> 
 fn demands_on<'d>(
     (node, station): (NodeId, Option<&'d str>),
     demands: &'d [Demand],
-) -> impl Iterator<Item = (u32, Order, &'d Demand)> {
+) -> impl Iterator<Item = (u32, QueueOrder, &'d Demand)> {
     demands.iter().filter_map(move |demand| match demand.server {
-        Server::Queue { servers, order } if demand.node == node && demand.station.as_deref() == station => {
+        ServiceKind::Queue { servers, order }
+            if demand.node == node && demand.station.as_deref() == station =>
+        {
             Some((servers, order, demand))
         }
         _ => None,
@@ -268,7 +272,7 @@ fn demands_on<'d>(
 
 /// What one request of a stream of this priority asks of a queue, all its demands there together.
 fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option<Asked> {
-    let here: Vec<(Order, &Demand)> =
+    let here: Vec<(QueueOrder, &Demand)> =
         demands_on(at, demands).map(|(_, order, demand)| (order, demand)).collect();
     let sum = |of: fn(&Demand) -> f64| here.iter().map(|(_, demand)| of(demand)).sum::<f64>();
     let visits = sum(|demand| demand.visits);
@@ -279,10 +283,10 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
         here.iter().map(|(_, demand)| (demand.visits / visits, demand.distribution.clone())).collect(),
     );
     let path = sum(|demand| demand.work_ms() / demand.beside);
-    let rank = |order: Order| match order {
-        Order::FirstCome | Order::Apart => 0,
-        Order::Urgent => u32::from(priority),
-        Order::Ranked(rank) => rank,
+    let rank = |order: QueueOrder| match order {
+        QueueOrder::FirstCome | QueueOrder::Apart => 0,
+        QueueOrder::Urgent => u32::from(priority),
+        QueueOrder::Ranked(rank) => rank,
     };
     let ranks = here
         .iter()

@@ -4,12 +4,12 @@ use headrace_analytic::network::open::{Visits, wait};
 use headrace_analytic::network::priority;
 use headrace_analytic::{Distribution, Mg1};
 
-use super::network::{Asked, Network, Places, Queue};
-use super::{Point, StreamPoint, loads};
+use super::network::{Asked, DepthLimit, QueueNetwork, ServiceQueue};
+use super::{SolvedPoint, StreamPoint, loads};
 use crate::theory::approximation;
 
 /// The answer at this number of requests per second.
-pub fn point(network: &Network, load: f64) -> Point {
+pub fn point(network: &QueueNetwork, load: f64) -> SolvedPoint {
     let rates: Vec<f64> = network.rates_at(load).iter().map(|rate| rate * 1e-3).collect();
     let waits: Vec<Vec<Option<f64>>> =
         network.queues.iter().map(|queue| waits(network, queue, &rates)).collect();
@@ -26,7 +26,7 @@ pub fn point(network: &Network, load: f64) -> Point {
     let sum = |of: &dyn Fn(&StreamPoint) -> Option<f64>| streams.iter().map(of).sum::<Option<f64>>();
     let throughput_per_s = sum(&|stream| stream.throughput_per_s);
     let breakdown = sum(&|stream| Some(stream.throughput_per_s? * stream.response_ms?));
-    Point {
+    SolvedPoint {
         load,
         own: load == network.load(),
         throughput_per_s,
@@ -42,7 +42,7 @@ pub fn point(network: &Network, load: f64) -> Point {
 }
 
 /// The number of servers of a queue that are in use at these rates of the streams, in requests per second.
-pub fn busy(network: &Network, queue: &Queue, rates: &[f64]) -> f64 {
+pub fn busy(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> f64 {
     let rates: Vec<f64> = rates.iter().map(|rate| rate * 1e-3).collect();
     let held = held(network, queue, &rates).unwrap_or(0.0);
     let visits = |stream: usize| queue.asked[stream].as_ref().map_or(0.0, |asked| asked.visits);
@@ -54,13 +54,13 @@ pub fn busy(network: &Network, queue: &Queue, rates: &[f64]) -> f64 {
 }
 
 /// How much longer a server of a queue is held because another queue is waited for meanwhile; `None` where that never ends.
-fn held(network: &Network, queue: &Queue, rates: &[f64]) -> Option<f64> {
+fn held(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> Option<f64> {
     let Some((other, times)) = network.held_for(queue) else { return Some(0.0) };
     waits(network, other, rates).first().copied().flatten().map(|wait| wait * times)
 }
 
 /// The mean wait of each stream before a queue; `None` for those that starve there.
-fn waits(network: &Network, queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
+fn waits(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> Vec<Option<f64>> {
     if queue.counted_elsewhere {
         return vec![Some(0.0); rates.len()];
     }
@@ -87,7 +87,7 @@ fn longer(Visits { rate, mean, square }: Visits, by: f64) -> Visits {
 }
 
 /// Visits of one rank wait alike; they are one class with the distribution of all. A stream waits as its visits do on average.
-fn by_rank(queue: &Queue, rates: &[f64]) -> Vec<Option<f64>> {
+fn by_rank(queue: &ServiceQueue, rates: &[f64]) -> Vec<Option<f64>> {
     let ranks = queue.ranks();
     let of_rank = |rank: &u32| {
         let streams = rates.iter().zip(&queue.asked);
@@ -117,8 +117,8 @@ fn together(alike: &[Visits]) -> Visits {
 }
 
 /// The mean response of a stream: its own service and waits along the longest way, delays, and what the join adds.
-fn response(network: &Network, stream: usize, rates: &[f64], waits: &[Vec<Option<f64>>]) -> Option<f64> {
-    let in_use = |places: &Places| -> f64 {
+fn response(network: &QueueNetwork, stream: usize, rates: &[f64], waits: &[Vec<Option<f64>>]) -> Option<f64> {
+    let in_use = |places: &DepthLimit| -> f64 {
         rates.iter().zip(&places.held_ms).map(|(rate, held)| rate * held).sum::<f64>()
             / f64::from(places.many)
     };
@@ -137,7 +137,13 @@ fn response(network: &Network, stream: usize, rates: &[f64], waits: &[Vec<Option
 }
 
 /// What waiting for the last of several parts adds to the largest part's own response.
-fn join(network: &Network, stream: usize, rates: &[f64], branches: u32, part: &Distribution) -> Option<f64> {
+fn join(
+    network: &QueueNetwork,
+    stream: usize,
+    rates: &[f64],
+    branches: u32,
+    part: &Distribution,
+) -> Option<f64> {
     let mut split = network.queues.iter().filter(|queue| queue.splits(stream));
     let disk = split.next()?;
     let arrivals: Vec<(f64, Distribution)> = rates

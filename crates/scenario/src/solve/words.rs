@@ -2,10 +2,10 @@
 
 use headrace_units::Nanos;
 
-use super::{Limit, Point, Solved};
+use super::{Solved, SolvedPoint, StationLimit};
 
 /// What the system does at its own load, what limits it, and what would next.
-pub fn answer(solved: &Solved, own: &Point) -> String {
+pub fn answer(solved: &Solved, own: &SolvedPoint) -> String {
     let sentences = [at_own_load(solved, own), limit(solved, own), next(solved), knee(solved)];
     sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
@@ -31,7 +31,7 @@ fn rate(per_s: f64) -> String {
     grouped + rest
 }
 
-fn at_own_load(solved: &Solved, own: &Point) -> Option<String> {
+fn at_own_load(solved: &Solved, own: &SolvedPoint) -> Option<String> {
     let load = match solved.open {
         true => format!("{}/s offered", rate(own.load)),
         false => format!("{} client{}", own.load, if own.load == 1.0 { "" } else { "s" }),
@@ -47,7 +47,7 @@ fn at_own_load(solved: &Solved, own: &Point) -> Option<String> {
     })
 }
 
-fn limit(solved: &Solved, own: &Point) -> Option<String> {
+fn limit(solved: &Solved, own: &SolvedPoint) -> Option<String> {
     let first = solved.stations.first()?;
     let busy = own.utilisation.first()? * 100.0;
     Some(format!(
@@ -58,12 +58,12 @@ fn limit(solved: &Solved, own: &Point) -> Option<String> {
 }
 
 /// What limits, as results name it: of a route it is the places of a queue depth.
-fn name(limit: &Limit) -> String {
-    let Limit { component, .. } = limit;
+fn name(limit: &StationLimit) -> String {
+    let StationLimit { component, .. } = limit;
     if is_depth(limit) { format!("{component} (queue depth)") } else { component.clone() }
 }
 
-fn is_depth(limit: &Limit) -> bool {
+fn is_depth(limit: &StationLimit) -> bool {
     limit.kind == "route"
 }
 

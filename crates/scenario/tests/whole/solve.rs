@@ -2,7 +2,7 @@
 
 use headrace_scenario::progress::Progress;
 use headrace_scenario::run::Options;
-use headrace_scenario::solve::{Point, Solved};
+use headrace_scenario::solve::{Solved, SolvedPoint};
 use headrace_scenario::{simulate, solve};
 
 fn solved(text: &str, range: Option<(f64, f64)>) -> Solved {
@@ -15,7 +15,7 @@ fn refusal(text: &str) -> String {
 }
 
 /// The mean response of each stream at a load: simulated, with its half-width, by ten replications.
-fn simulated(text: &str, point: &Point) -> Vec<(f64, f64)> {
+fn simulated(text: &str, point: &SolvedPoint) -> Vec<(f64, f64)> {
     let mut sets = point.sets.clone().expect("its arrivals can be scaled");
     sets.extend([("run.replications".into(), "10".into()), ("run.requests".into(), "40000".into())]);
     let options = Options { threads: 2, theory: false, ..Options::default() };

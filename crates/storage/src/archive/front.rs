@@ -6,7 +6,7 @@ mod spec;
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::WaitList;
-use headrace_stats::{Level, Tally};
+use headrace_stats::{Gauge, Tally};
 use headrace_units::{BytesPerSecond, Nanos};
 use headrace_work::{Breakdown, FileAct, FileOp, Request, TimeKind};
 
@@ -14,7 +14,7 @@ use crate::core::component::{Component, Plan, Probe, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Meter, Portion, by_hosts, waits};
 
-use limit::Limit;
+use limit::TransferLimit;
 
 pub use spec::{FrontSpec, PortClass, PortQueue};
 
@@ -36,17 +36,17 @@ struct Client {
 pub struct Front<'m> {
     context: &'m NodeContext<'m>,
     spec: &'m FrontSpec,
-    users: Limit,
-    hosts: Limit,
+    users: TransferLimit,
+    hosts: TransferLimit,
     /// The class of each port, and whether it is held.
     ports: RefCell<Vec<(usize, bool)>>,
     /// How many ports of each class are held, and how many transfers wait that it accepts.
-    classes: RefCell<Vec<[Level; 2]>>,
+    classes: RefCell<Vec<[Gauge; 2]>>,
     limited: Box<WaitList<'m, Client, ()>>,
     queue: Box<WaitList<'m, Client, Option<usize>>>,
     admitted: Cell<u64>,
     held_back: Cell<u64>,
-    busy: RefCell<Level>,
+    busy: RefCell<Gauge>,
     waits: RefCell<Tally>,
     services: RefCell<Tally>,
 }
@@ -76,10 +76,10 @@ impl Plan for FrontSpec {
         Front {
             context,
             spec: self,
-            users: Limit::of(self.per_user),
-            hosts: Limit::of(self.per_host),
+            users: TransferLimit::of(self.per_user),
+            hosts: TransferLimit::of(self.per_host),
             ports: RefCell::new(ports.collect()),
-            classes: RefCell::new(vec![[Level::default(); 2]; self.ports.len()]),
+            classes: RefCell::new(vec![[Gauge::default(); 2]; self.ports.len()]),
             limited: Box::new(WaitList::new(context.shared.sim)),
             queue: Box::new(WaitList::new(context.shared.sim)),
             admitted: Cell::new(0),
@@ -140,7 +140,7 @@ impl<'m> Front<'m> {
     }
 
     /// Does something to what is known of each class that accepts a transfer.
-    fn classes_for(&self, client: &Client, mut act: impl FnMut(&mut [Level; 2])) {
+    fn classes_for(&self, client: &Client, mut act: impl FnMut(&mut [Gauge; 2])) {
         let mut classes = self.classes.borrow_mut();
         let all = self.spec.ports.iter().zip(&mut *classes);
         all.filter(|(class, _)| class.takes(client.bytes)).for_each(|(_, levels)| act(levels));
@@ -236,7 +236,7 @@ impl Probe for Front<'_> {
         let apart = self.spec.queue != PortQueue::Joint;
         let classes = self.classes.borrow();
         let all = self.spec.ports.iter().zip(&*classes).enumerate();
-        let portion = |(at, (class, [held, waiting])): (usize, (&PortClass, &[Level; 2]))| Portion {
+        let portion = |(at, (class, [held, waiting])): (usize, (&PortClass, &[Gauge; 2]))| Portion {
             name: format!("ports[{at}]"),
             servers: u64::from(class.number),
             busy: held.area(now),

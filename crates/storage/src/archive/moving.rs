@@ -9,7 +9,7 @@ use crate::core::context::{Edge, SimContext};
 
 /// A link on the way of a transfer, and the component that it belongs to.
 #[derive(Clone, Copy)]
-pub(crate) struct Hop<'m> {
+pub(crate) struct LinkHop<'m> {
     pub edge: &'m Edge<'m>,
     pub link: LinkId,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Hop<'m> {
 /// A transfer.
 pub(crate) struct Moving<'h, 'm> {
     pub bytes: u64,
-    pub over: &'h [Hop<'m>],
+    pub over: &'h [LinkHop<'m>],
     /// The most that it can have by itself, in bytes a second, and whose limit that is.
     pub most: f64,
     pub own: NodeId,
@@ -45,7 +45,7 @@ impl<'m> SimContext<'m> {
 }
 
 /// Charges the spans one after another, which is not when they were: what counts is how long each is.
-fn charge(breakdown: &mut Breakdown, moved: &Moved, over: &[Hop], own: NodeId, now: Nanos) {
+fn charge(breakdown: &mut Breakdown, moved: &Moved, over: &[LinkHop], own: NodeId, now: Nanos) {
     let component = |link: LinkId| over.iter().find(|hop| hop.link == link).map_or(own, |hop| hop.edge.to());
     for (link, time, alone) in &moved.limited {
         let at = link.map_or(own, component);

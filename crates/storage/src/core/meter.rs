@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{LABELS, LinkUsage, LockUse, Pool, Sim, Usage};
-use headrace_stats::Level;
+use headrace_stats::Gauge;
 use headrace_units::{Nanos, counted};
 use headrace_work::Cause;
 
@@ -129,8 +129,8 @@ impl Activity {
 
     /// What the places of a pool recorded that hosts take one by one: how many are taken, and who waits for one.
     pub(crate) fn of_places(pool: &Pool, now: Nanos) -> Self {
-        let (contexts, waits) = (u128::from(pool.capacity()), pool.waits());
-        let taken = contexts * u128::from(now.0) - pool.level().area(now);
+        let (places, waits) = (u128::from(pool.capacity()), pool.waits());
+        let taken = places * u128::from(now.0) - pool.level().area(now);
         let served = waits.waits.count() - (pool.capacity() - pool.held());
         Self {
             servers: pool.capacity(),
@@ -219,7 +219,7 @@ impl Activity {
 /// How many servers of a component are in use for other causes than a host's, over time.
 #[derive(Default)]
 pub(crate) struct ByCause {
-    levels: RefCell<[Level; Cause::ALL.len()]>,
+    levels: RefCell<[Gauge; Cause::ALL.len()]>,
 }
 
 impl ByCause {

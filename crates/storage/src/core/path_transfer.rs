@@ -14,7 +14,7 @@ pub struct PathTransfer {
     /// Which part of the exchange this is.
     pub phase: Phase,
     /// What of the phase crosses now.
-    pub part: Part,
+    pub part: TransferPart,
     /// The port of who asks.
     pub initiator: u32,
     /// The port of who answers.
@@ -34,7 +34,7 @@ pub enum Phase {
 
 /// What of a phase crosses at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum TransferPart {
     /// All of it.
     All,
     /// The messages without data of one side: a command, the word that a disk is ready for data, a status.

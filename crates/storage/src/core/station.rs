@@ -12,7 +12,7 @@ use crate::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, View};
 use crate::core::meter::Activity;
-use crate::core::theory::{self, Demand, Load, Model, Server};
+use crate::core::theory::{self, Demand, Load, Model, ServiceKind};
 
 /// Servers with one queue, whose service time does not depend on the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,10 +99,10 @@ impl Theory for StationSpec {
 
     fn demands(&self, view: View, _: &Load) -> Result<Vec<Demand>, String> {
         let order = match self.order {
-            Order::FirstCome => theory::Order::FirstCome,
-            Order::Priority => theory::Order::Urgent,
+            Order::FirstCome => theory::QueueOrder::FirstCome,
+            Order::Priority => theory::QueueOrder::Urgent,
         };
-        let server = Server::Queue { servers: self.servers, order };
+        let server = ServiceKind::Queue { servers: self.servers, order };
         Ok(vec![Demand::one(view.id(), server, self.service.distribution())])
     }
 

@@ -107,7 +107,7 @@ pub struct Demand {
     /// The node.
     pub node: NodeId,
     /// How requests are served there.
-    pub server: Server,
+    pub server: ServiceKind,
     /// The mean number of visits of one request.
     pub visits: f64,
     /// How long each visit holds a server.
@@ -126,13 +126,13 @@ pub struct Demand {
 
 /// How requests are served at a node.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Server {
+pub enum ServiceKind {
     /// By this number of servers with one queue.
     Queue {
         /// How many.
         servers: u32,
         /// Who is served next.
-        order: Order,
+        order: QueueOrder,
     },
     /// Nobody waits.
     Delay,
@@ -151,7 +151,7 @@ pub enum Server {
 
 /// Who is served next at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum QueueOrder {
     /// First come, first served.
     FirstCome,
     /// The same, where each server has a queue of its own and a visit comes to any of them, each as likely: dies of a drive.
@@ -162,14 +162,14 @@ pub enum Order {
     Ranked(u32),
 }
 
-impl Server {
+impl ServiceKind {
     /// One server, first come, first served.
-    pub const SINGLE: Self = Self::Queue { servers: 1, order: Order::FirstCome };
+    pub const SINGLE: Self = Self::Queue { servers: 1, order: QueueOrder::FirstCome };
 }
 
 impl Demand {
     /// One visit to a node.
-    pub fn one(node: NodeId, server: Server, distribution: Distribution) -> Self {
+    pub fn one(node: NodeId, server: ServiceKind, distribution: Distribution) -> Self {
         Self {
             node,
             server,

@@ -13,14 +13,14 @@ pub use split::Split;
 /// An expression over variables by number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    root: Node,
+    root: Term,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Node {
+enum Term {
     Number(f64),
     Variable(usize),
-    Call(Function, Vec<Node>),
+    Call(Function, Vec<Term>),
 }
 
 /// What is computed of its arguments.
@@ -67,7 +67,7 @@ impl Expression {
     }
 }
 
-impl Node {
+impl Term {
     fn value(&self, variables: &[f64]) -> f64 {
         match self {
             Self::Number(number) => *number,

@@ -2,7 +2,7 @@
 
 use headrace_units::counted;
 
-use super::{Function, Node};
+use super::{Function, Term};
 
 /// What is wrong with the text of an expression, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ const FUNCTIONS: [(&str, Function, usize, usize); 9] = [
     ("if", Function::If, 3, 3),
 ];
 
-pub(super) fn parse(text: &str, variables: &[&str]) -> Result<Node, ParseError> {
-    let mut parser = Parser { text, at: 0, variables, depth: 0 };
+pub(super) fn parse(text: &str, variables: &[&str]) -> Result<Term, ParseError> {
+    let mut parser = Descent { text, at: 0, variables, depth: 0 };
     let root = parser.level(0)?;
     parser.blanks();
     if parser.at < text.len() {
@@ -59,7 +59,7 @@ pub(super) fn parse(text: &str, variables: &[&str]) -> Result<Node, ParseError> 
     Ok(root)
 }
 
-struct Parser<'t> {
+struct Descent<'t> {
     text: &'t str,
     /// In bytes.
     at: usize,
@@ -67,7 +67,7 @@ struct Parser<'t> {
     depth: usize,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> Descent<'t> {
     fn wrong(&self, at: usize, message: String) -> ParseError {
         ParseError { column: self.text[..at].chars().count() + 1, message }
     }
@@ -93,13 +93,13 @@ impl<'t> Parser<'t> {
     }
 
     /// Operators of this level and of those that bind more tightly.
-    fn level(&mut self, level: usize) -> Result<Node, ParseError> {
+    fn level(&mut self, level: usize) -> Result<Term, ParseError> {
         let Some(operators) = LEVELS.get(level) else { return self.signed() };
         let mut left = self.level(level + 1)?;
         while let Some((_, function, swapped)) = self.operator(operators) {
             let right = self.level(level + 1)?;
             let of = if *swapped { vec![right, left] } else { vec![left, right] };
-            left = Node::Call(*function, of);
+            left = Term::Call(*function, of);
         }
         Ok(left)
     }
@@ -115,13 +115,13 @@ impl<'t> Parser<'t> {
         Some(found)
     }
 
-    fn signed(&mut self) -> Result<Node, ParseError> {
+    fn signed(&mut self) -> Result<Term, ParseError> {
         if self.takes("-") {
-            return Ok(Node::Call(Function::Negative, vec![self.nested(Self::signed)?]));
+            return Ok(Term::Call(Function::Negative, vec![self.nested(Self::signed)?]));
         }
         let base = self.atom()?;
         if self.takes("**") {
-            return Ok(Node::Call(Function::Power, vec![base, self.nested(Self::signed)?]));
+            return Ok(Term::Call(Function::Power, vec![base, self.nested(Self::signed)?]));
         }
         Ok(base)
     }
@@ -137,7 +137,7 @@ impl<'t> Parser<'t> {
         parsed
     }
 
-    fn atom(&mut self) -> Result<Node, ParseError> {
+    fn atom(&mut self) -> Result<Term, ParseError> {
         self.blanks();
         let start = self.at;
         match self.rest().chars().next() {
@@ -171,7 +171,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn number(&mut self) -> Result<Node, ParseError> {
+    fn number(&mut self) -> Result<Term, ParseError> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let is_part = |at: usize| {
@@ -181,16 +181,16 @@ impl<'t> Parser<'t> {
         self.at = (start..bytes.len()).find(|at| !is_part(*at)).unwrap_or(bytes.len());
         let text = &self.text[start..self.at];
         let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-        number.map(Node::Number).ok_or_else(|| self.wrong(start, format!("`{text}` is not a number")))
+        number.map(Term::Number).ok_or_else(|| self.wrong(start, format!("`{text}` is not a number")))
     }
 
-    fn named(&mut self) -> Result<Node, ParseError> {
+    fn named(&mut self) -> Result<Term, ParseError> {
         let start = self.at;
         let end = self.rest().find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(self.rest().len());
         let name = &self.rest()[..end];
         self.at += end;
         if let Some(variable) = self.variables.iter().position(|known| *known == name) {
-            return Ok(Node::Variable(variable));
+            return Ok(Term::Variable(variable));
         }
         let Some(&(_, function, least, most)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) else {
             return Err(self.wrong(start, self.unknown(name)));
@@ -201,7 +201,7 @@ impl<'t> Parser<'t> {
             let wanted = counted(least as u64, "argument");
             return Err(self.wrong(start, format!("`{name}` takes {more}{wanted}, not {}", of.len())));
         }
-        Ok(Node::Call(function, of))
+        Ok(Term::Call(function, of))
     }
 
     fn unknown(&self, name: &str) -> String {
@@ -210,7 +210,7 @@ impl<'t> Parser<'t> {
         format!("unknown name `{name}`; variables are {variables}; functions are {functions}")
     }
 
-    fn arguments(&mut self, start: usize, name: &str) -> Result<Vec<Node>, ParseError> {
+    fn arguments(&mut self, start: usize, name: &str) -> Result<Vec<Term>, ParseError> {
         let opened = self.at;
         if !self.takes("(") {
             return Err(self.wrong(start, format!("`{name}` is a function: write `{name}(…)`")));

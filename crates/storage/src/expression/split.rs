@@ -1,13 +1,13 @@
 //! An expression seen as a function of one variable, the others being fixed.
 
-use super::{Expression, Function, Node};
+use super::{Expression, Function, Term};
 
 /// An expression in two steps: parts that do not use one variable, and the rest as a function of that variable and the parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
-    parts: Vec<Node>,
+    parts: Vec<Term>,
     /// Variable 0 is the one; variable `n` is part `n − 1`.
-    rest: Node,
+    rest: Term,
 }
 
 /// How a value changes while the variable grows from zero on, and whether it can be negative.
@@ -61,32 +61,32 @@ impl Split {
     }
 }
 
-fn without(node: &Node, variable: usize, parts: &mut Vec<Node>) -> Node {
+fn without(node: &Term, variable: usize, parts: &mut Vec<Term>) -> Term {
     match node {
-        Node::Number(number) => Node::Number(*number),
+        Term::Number(number) => Term::Number(*number),
         _ if !node.uses(variable) => {
             let at = parts.iter().position(|part| part == node).unwrap_or_else(|| {
                 parts.push(node.clone());
                 parts.len() - 1
             });
-            Node::Variable(at + 1)
+            Term::Variable(at + 1)
         }
-        Node::Variable(_) => Node::Variable(0),
-        Node::Call(function, of) => {
-            Node::Call(*function, of.iter().map(|node| without(node, variable, parts)).collect())
+        Term::Variable(_) => Term::Variable(0),
+        Term::Call(function, of) => {
+            Term::Call(*function, of.iter().map(|node| without(node, variable, parts)).collect())
         }
     }
 }
 
-fn course(node: &Node, variable: usize) -> Course {
+fn course(node: &Term, variable: usize) -> Course {
     match node {
-        Node::Number(number) => Course::constant(*number >= 0.0),
-        Node::Variable(at) if *at == variable => Course { rises: true, falls: false, is_positive: true },
-        Node::Variable(_) => Course::constant(true),
-        Node::Call(function, of) => {
+        Term::Number(number) => Course::constant(*number >= 0.0),
+        Term::Variable(at) if *at == variable => Course { rises: true, falls: false, is_positive: true },
+        Term::Variable(_) => Course::constant(true),
+        Term::Call(function, of) => {
             let courses: Vec<Course> = of.iter().map(|node| course(node, variable)).collect();
             let exponent = match &of[..] {
-                [_, Node::Number(number)] => Some(*number),
+                [_, Term::Number(number)] => Some(*number),
                 _ => None,
             };
             of_call(*function, &courses, exponent)

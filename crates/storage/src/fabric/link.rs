@@ -12,9 +12,9 @@ use crate::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, View};
 use crate::core::meter::{Activity, ByCause};
-use crate::core::theory::{Demand, Load, Server};
+use crate::core::theory::{Demand, Load, ServiceKind};
 use crate::fabric::port::{Passes, PortPlan};
-use crate::fabric::wire::{FrameSpec, Line, Preset, Wire};
+use crate::fabric::wire::{FrameSpec, WireFields, Preset, Wire};
 
 /// A link that carries one transfer at a time, or one in each direction, first come, first served. Arrays reach their disks `via` a
 /// link.
@@ -86,7 +86,7 @@ impl Spec for LinkSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<LinkPlan>> {
         let Self { preset, rate, frame, metres, credit, .. } = *self;
-        let wire = Line { preset, rate, frame, metres, credit }.wire(at)?;
+        let wire = WireFields { preset, rate, frame, metres, credit }.wire(at)?;
         let usual = if self.preset.is_some() { Duplex::Full } else { Duplex::Half };
         let duplex = self.duplex.unwrap_or(usual);
         let port = || {
@@ -127,11 +127,11 @@ impl LinkPlan {
 
 impl Theory for LinkPlan {
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
-        let after = |time: Nanos| Demand::one(view.id(), Server::Delay, Distribution::Fixed(time.ms()));
+        let after = |time: Nanos| Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(time.ms()));
         if self.duplex == Duplex::Full {
             return Ok([Self::of_directions(view, load)?, vec![after(self.latency)]].concat());
         }
-        let held = Demand::one(view.id(), Server::SINGLE, self.distribution(&load.kinds));
+        let held = Demand::one(view.id(), ServiceKind::SINGLE, self.distribution(&load.kinds));
         Ok(vec![held, after(self.latency + self.wire.delay())])
     }
 

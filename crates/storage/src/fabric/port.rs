@@ -15,7 +15,7 @@ use crate::core::component::{Component, Plan, Probe, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::Activity;
-use crate::core::theory::{Demand, Load, Server};
+use crate::core::theory::{Demand, Load, ServiceKind};
 use crate::fabric::wire::Wire;
 
 /// How far a message has come when the next port may begin with it.
@@ -91,8 +91,8 @@ impl Theory for PortPlan {
         let head = |&(p, op, bytes): &(f64, Op, u64)| p * self.stored(block(op, bytes)).ms();
         let stored: f64 = load.kinds.iter().map(head).sum();
         let delay =
-            Demand::one(view.id(), Server::Delay, Distribution::Fixed(self.wire.delay().ms() + stored));
-        let demands = vec![Demand::one(view.id(), Server::SINGLE, held), delay];
+            Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(self.wire.delay().ms() + stored));
+        let demands = vec![Demand::one(view.id(), ServiceKind::SINGLE, held), delay];
         Ok(demands)
     }
 

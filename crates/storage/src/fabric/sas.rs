@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Resolved, Spec};
 use crate::core::graph::{Lowering, View};
-use crate::fabric::channel::{Access, Channel, FCP, Frames, Protocol, Tenancies, Turn};
+use crate::fabric::channel::{Arbitration, Channel, FCP, Frames, LaneProtocol, Tenancies, LaneTurn};
 use crate::fabric::wire::NS_PER_METRE;
 
 /// Bytes of data in a full frame, and of a frame beside its data: start 4, header 24, checksum 4, end 4 (SPL; Fujitsu MBA3300RC
@@ -108,7 +108,7 @@ pub type Sas<'m> = Tenancies<'m, SasSpec>;
 /// Who gets a free lane: the connection that has waited longest.
 pub struct LongestWaiting;
 
-impl Access for LongestWaiting {
+impl Arbitration for LongestWaiting {
     type Queue = Fcfs;
 
     fn queue(&self) -> Fcfs {
@@ -117,7 +117,7 @@ impl Access for LongestWaiting {
 
     fn attach(&self, _: u32, _: u32) {}
 
-    fn key(&self, _: &Turn) {}
+    fn key(&self, _: &LaneTurn) {}
 }
 
 impl SasSpec {
@@ -135,7 +135,7 @@ impl SasSpec {
 impl Channel for SasSpec {
     type Access = LongestWaiting;
 
-    const PROTOCOL: Protocol = FCP;
+    const PROTOCOL: LaneProtocol = FCP;
 
     fn access(&self) -> LongestWaiting {
         LongestWaiting
@@ -145,7 +145,7 @@ impl Channel for SasSpec {
         self.lanes
     }
 
-    fn tenancy_ns(&self, _: u32, _: f64, turn: &Turn) -> f64 {
+    fn tenancy_ns(&self, _: u32, _: f64, turn: &LaneTurn) -> f64 {
         let ns_per_byte = self.ns_per_byte();
         let frames =
             Frames { ns_per_byte, payload: PAYLOAD, overhead: OVERHEAD, credit: u32::MAX, round_ns: 0.0 };

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::component::{Resolved, Spec};
 use crate::core::graph::{Lowering, View};
 use crate::fabric::channel::Sender::{Controller, Disk};
-use crate::fabric::channel::{Access, Channel, Protocol, Step, Tenancies, Turn};
+use crate::fabric::channel::{Arbitration, Channel, LaneProtocol, Tenancy, Tenancies, LaneTurn};
 
 /// Time from the end of one connection until the winner of the next may select, in ns: bus settle 400, bus free 800, arbitration 2400,
 /// bus clear 800, bus settle 400, and two deskews of 45 (SCSI-2; Fujitsu MAN3184 specifications, table 1.15).
@@ -24,9 +24,9 @@ const ARBITRATION_NS: f64 = 4890.0;
 /// Bytes of identification and tag, which begin every connection; of a 10-byte command and the message of its disconnection; of the
 /// messages of a disconnection with data left, which are as many as a status and the message that ends the command (SCSI-2).
 const NEXUS: u64 = 3;
-const COMMAND: Step = Step { sender: Controller, has_data: false, message: NEXUS + 10 + 1, more: 0 };
-const STATUS: Step = Step { sender: Disk, has_data: false, message: NEXUS + 2, more: NEXUS + 2 };
-const DATA: Step = Step { has_data: true, ..STATUS };
+const COMMAND: Tenancy = Tenancy { sender: Controller, has_data: false, message: NEXUS + 10 + 1, more: 0 };
+const STATUS: Tenancy = Tenancy { sender: Disk, has_data: false, message: NEXUS + 2, more: NEXUS + 2 };
+const DATA: Tenancy = Tenancy { has_data: true, ..STATUS };
 
 /// A parallel SCSI bus between arrays and their disks, which name it in `via`. Each array takes one ID for its controller and one per
 /// disk, at most 8 on a narrow bus and 16 on a wide one. Controllers have the highest priority, followed by the disks in order.
@@ -119,7 +119,7 @@ pub struct ByIdentity {
     ids: Cell<u32>,
 }
 
-impl Access for ByIdentity {
+impl Arbitration for ByIdentity {
     type Queue = Priority;
 
     fn queue(&self) -> Priority {
@@ -130,7 +130,7 @@ impl Access for ByIdentity {
         self.ids.set(first + ports);
     }
 
-    fn key(&self, turn: &Turn) -> u32 {
+    fn key(&self, turn: &LaneTurn) -> u32 {
         match turn.sender {
             Controller => turn.port,
             Disk => self.ids.get() + turn.port,
@@ -141,7 +141,7 @@ impl Access for ByIdentity {
 impl Channel for ScsiBusSpec {
     type Access = ByIdentity;
 
-    const PROTOCOL: Protocol = Protocol { read: [&[COMMAND], &[DATA]], write: [&[COMMAND, DATA], &[STATUS]] };
+    const PROTOCOL: LaneProtocol = LaneProtocol { read: [&[COMMAND], &[DATA]], write: [&[COMMAND, DATA], &[STATUS]] };
 
     fn access(&self) -> ByIdentity {
         ByIdentity::default()
@@ -155,13 +155,13 @@ impl Channel for ScsiBusSpec {
         Some(self.preset.rate_and_ids().1)
     }
 
-    fn tenancy_ns(&self, _: u32, _: f64, turn: &Turn) -> f64 {
+    fn tenancy_ns(&self, _: u32, _: f64, turn: &LaneTurn) -> f64 {
         let (mb_per_s, _) = self.preset.rate_and_ids();
         let messages = turn.message as f64 * 1e9 / self.async_rate.get();
         ARBITRATION_NS + self.selection.0 as f64 + messages + turn.data as f64 * 1e3 / mb_per_s
     }
 
-    fn rank(&self, turn: &Turn) -> u32 {
+    fn rank(&self, turn: &LaneTurn) -> u32 {
         u32::from(turn.sender == Disk)
     }
 

@@ -8,8 +8,8 @@ use headrace_storage::graph::Copies;
 use headrace_storage::ssd::SsdNumbers;
 use headrace_storage::station::{Order, StationSpec};
 use headrace_storage::{
-    Arena, Catalogue, ComponentSpec, Graph, Lookup, LoweringError, NodeContext, SimContext, Slots, Timeline,
-    Wanted, lower,
+    Arena, ComponentSpec, DeviceCatalogue, DeviceLookup, Graph, LoweringError, NodeContext, SimContext,
+    Slots, Timeline, WantedRoute, lower,
 };
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind, TimeSpec};
@@ -19,13 +19,13 @@ use proptest::prelude::*;
 /// A catalogue of one drive, whatever its name.
 pub struct One(pub DiskNumbers);
 
-impl Catalogue for One {
-    fn disk(&self, _: &str) -> Lookup<DiskNumbers> {
-        Lookup::Found(Box::new(self.0.clone()))
+impl DeviceCatalogue for One {
+    fn disk(&self, _: &str) -> DeviceLookup<DiskNumbers> {
+        DeviceLookup::Found(Box::new(self.0.clone()))
     }
 
-    fn ssd(&self, _: &str) -> Lookup<SsdNumbers> {
-        Lookup::Unknown(Vec::new())
+    fn ssd(&self, _: &str) -> DeviceLookup<SsdNumbers> {
+        DeviceLookup::Unknown(Vec::new())
     }
 }
 
@@ -43,12 +43,12 @@ pub fn routed(
 ) -> Result<Graph, Vec<LoweringError>> {
     let system: IndexMap<String, ComponentSpec> =
         system.iter().map(|(name, spec)| ((*name).to_owned(), spec.clone())).collect();
-    let wanted = |(from, to): &(&str, &str)| Wanted {
+    let wanted = |(from, to): &(&str, &str)| WantedRoute {
         stream: format!("{from} {to}"),
         from: (*from).to_owned(),
         to: (*to).to_owned(),
     };
-    let routes: Vec<Wanted> = routes.iter().map(wanted).collect();
+    let routes: Vec<WantedRoute> = routes.iter().map(wanted).collect();
     lower(&IndexMap::new(), &system, &routes, &One(drive.clone()))
 }
 

@@ -1,7 +1,7 @@
 //! What requests ask of the components of a system: each disk its share, and no work is lost or made up.
 
 use crate::common::graph;
-use headrace_storage::{ComponentSpec, Demand, Load, Server};
+use headrace_storage::{ComponentSpec, Demand, Load, ServiceKind};
 use headrace_units::Bytes;
 use headrace_work::Op;
 
@@ -49,7 +49,7 @@ fn demands(target: &str, load: &Load) -> Result<Vec<(String, Demand)>, String> {
 }
 
 fn queues(demands: &[(String, Demand)]) -> Vec<(&str, f64)> {
-    let queues = demands.iter().filter(|(_, demand)| demand.server == Server::SINGLE);
+    let queues = demands.iter().filter(|(_, demand)| demand.server == ServiceKind::SINGLE);
     queues.map(|(path, demand)| (&**path, demand.work_ms())).collect()
 }
 
@@ -70,7 +70,9 @@ fn a_split_request_waits_for_its_last_part() {
     assert!(found[0].1.beside == 2.0);
     let (path, join) = found.last().unwrap();
     assert_eq!(path, "target");
-    assert!(matches!(join.server, Server::Join { branches: 2, .. }) && (join.work_ms() - 3.0).abs() < 1e-12);
+    assert!(
+        matches!(join.server, ServiceKind::Join { branches: 2, .. }) && (join.work_ms() - 3.0).abs() < 1e-12
+    );
     let wide = demands(&array(STATION, ""), &reads(400)).unwrap();
     assert!(queues(&wide).iter().all(|(_, work)| (work - 6.0).abs() < 1e-12), "at most one part a disk");
 }
@@ -92,7 +94,7 @@ fn the_link_carries_every_part() {
     assert!((queue.work_ms() - 2.0).abs() < 1e-6, "{queue:?}");
     let alone = on_wire.iter().map(|demand| demand.work_ms() / demand.beside).sum::<f64>();
     assert!((alone - 4.0).abs() < 1e-6, "both cross one after the other, the latencies together: {alone}");
-    assert!(latency.server == Server::Delay && queue.fails.is_some());
+    assert!(latency.server == ServiceKind::Delay && queue.fails.is_some());
 }
 
 /// A sampled disk takes 0.1 ms, 4.17 ms of latency, a seek of some 8 ms and the transfer; a turning platter has no distribution.
@@ -124,7 +126,7 @@ fn accesses(level: &str, disks: u32, load: &Load) -> (f64, f64) {
     let visits = |of: fn(&Demand) -> f64| {
         found
             .iter()
-            .filter(|(_, demand)| demand.server == Server::SINGLE)
+            .filter(|(_, demand)| demand.server == ServiceKind::SINGLE)
             .map(|(_, demand)| of(demand))
             .sum::<f64>()
     };
@@ -177,7 +179,7 @@ fn a_loop_carries_every_access() {
     let graph = graph(&[("loop", fc), ("target", component(&array))], &drive);
     let found = graph.view(graph.named("target").unwrap()).demands(&reads(2)).unwrap();
     let on_loop =
-        |demand: &&Demand| graph.view(demand.node).kind() == "fc_loop" && demand.server != Server::Delay;
+        |demand: &&Demand| graph.view(demand.node).kind() == "fc_loop" && demand.server != ServiceKind::Delay;
     let held: Vec<_> = found.iter().filter(on_loop).collect();
     let (byte, round) = (10.0 / 1.0625e6, 5.0 * 6.0 * 40.0 / 1.0625e6);
     let access = [2.5 * round + byte * 92.0, 2.5 * round + byte * (32.0 * 2108.0 + 84.0)];

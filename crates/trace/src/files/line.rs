@@ -25,14 +25,14 @@ pub struct Logged {
 
 /// Reads lines by the columns that the first names.
 #[derive(Default)]
-pub struct Columns {
-    places: Option<Places>,
+pub struct LogLines {
+    places: Option<LineColumns>,
     /// Time of the first operation and of the last, in ns on the log's clock.
     first_ns: Option<u64>,
     last_ns: u64,
 }
 
-struct Places {
+struct LineColumns {
     time: usize,
     op: usize,
     file: usize,
@@ -46,7 +46,7 @@ struct Places {
     silo: Option<usize>,
 }
 
-impl Columns {
+impl LogLines {
     /// Whether the header was read.
     pub fn are_known(&self) -> bool {
         self.places.is_some()
@@ -56,7 +56,7 @@ impl Columns {
     pub fn read(&mut self, line: &[u8]) -> Result<Option<Logged>, String> {
         let fields = Fields::by_comma(line);
         let Some(places) = &self.places else {
-            self.places = Some(Places::of(&fields)?);
+            self.places = Some(LineColumns::of(&fields)?);
             return Ok(None);
         };
         if memchr::memchr(b'"', line).is_some() {
@@ -80,7 +80,7 @@ impl Columns {
     }
 }
 
-impl Places {
+impl LineColumns {
     fn of(header: &Fields) -> Result<Self, String> {
         let optional = |name: &str| (0..header.count).find(|at| header.get(*at) == name.as_bytes());
         let place = |name: &str| {

@@ -17,7 +17,7 @@ use crate::reader::unreadable;
 use crate::replay::{FileState, ReplayProblem};
 use crate::{TraceError, shown_line};
 
-use line::{Columns, Logged};
+use line::{LogLines, Logged};
 use survey::survey;
 
 pub use spec::{FileLogOptions, FileLogSpec, FileTiming, Unseen};
@@ -158,7 +158,7 @@ impl FileLog {
 pub(crate) struct FileReader {
     path: PathBuf,
     lines: Lines,
-    columns: Columns,
+    columns: LogLines,
     skip_bad: bool,
     left: u64,
     /// Bad lines skipped.
@@ -169,7 +169,7 @@ impl FileReader {
     fn open(path: &Path, spec: &FileLogOptions) -> Result<Self, TraceError> {
         let lines = Lines::open(path).map_err(|error| unreadable(path, &error))?;
         let left = spec.first.unwrap_or(u64::MAX);
-        let columns = Columns::default();
+        let columns = LogLines::default();
         Ok(Self { path: path.to_owned(), lines, columns, skip_bad: spec.skip_bad, left, skipped: 0 })
     }
 

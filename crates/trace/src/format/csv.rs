@@ -69,13 +69,13 @@ impl CsvColumns {
 }
 
 /// Parses the lines of a CSV file. `places` is `None` before the header.
-pub struct Columns {
+pub struct CsvParser {
     named: CsvColumns,
-    places: Option<Places>,
+    places: Option<ColumnPlaces>,
 }
 
 /// Index of each column and unit of its values.
-struct Places {
+struct ColumnPlaces {
     time: Option<(usize, u64)>,
     op: usize,
     address: (usize, u64),
@@ -85,7 +85,7 @@ struct Places {
     device: Option<usize>,
 }
 
-impl Columns {
+impl CsvParser {
     pub fn new(named: CsvColumns) -> Self {
         Self { named, places: None }
     }
@@ -105,7 +105,7 @@ impl Columns {
     }
 }
 
-fn places(named: &CsvColumns, header: &Fields) -> Result<Places, String> {
+fn places(named: &CsvColumns, header: &Fields) -> Result<ColumnPlaces, String> {
     let times = [&named.time, &named.response, &named.think].into_iter().flatten();
     if times.map(|time| time.unit.0).chain([named.address.unit.0, named.size.unit.0]).any(|unit| unit == 0) {
         return Err("the unit of a column is zero; use at least 1 ns or 1 B".to_owned());
@@ -122,7 +122,7 @@ fn places(named: &CsvColumns, header: &Fields) -> Result<Places, String> {
         column.as_ref().map(|column| Ok::<_, String>((place(&column.column)?, column.unit.0))).transpose()
     };
     let bytes = |column: &ByteColumn| Ok::<_, String>((place(&column.column)?, column.unit.0));
-    Ok(Places {
+    Ok(ColumnPlaces {
         time: time(&named.time)?,
         op: place(&named.op)?,
         address: bytes(&named.address)?,
@@ -133,7 +133,7 @@ fn places(named: &CsvColumns, header: &Fields) -> Result<Places, String> {
     })
 }
 
-impl Places {
+impl ColumnPlaces {
     fn request(&self, fields: &Fields, devices: &mut Devices) -> Result<Raw, String> {
         // An empty field is an unknown time.
         let time = |place: Option<(usize, u64)>| match place {

@@ -10,7 +10,7 @@ use crate::fields::{Fields, scaled, shown, whole};
 const FORM: &str = "ms, value, direction, bytes";
 
 /// The second column of a log.
-pub enum Value {
+pub enum LogValue {
     /// Latency in nanoseconds.
     LatencyNs,
     /// Bandwidth in KiB/s.
@@ -18,14 +18,14 @@ pub enum Value {
 }
 
 /// The kind of log.
-pub struct Log {
-    value: Value,
+pub struct LogKind {
+    value: LogValue,
     has_offsets: bool,
 }
 
-impl Log {
+impl LogKind {
     /// The fifth column is the offset or, without `log_offset=1`, the priority: 0, 1 or hexadecimal.
-    pub fn new(value: Value, sample: &[&[u8]]) -> Self {
+    pub fn new(value: LogValue, sample: &[&[u8]]) -> Self {
         let is_offset = |fields: Fields| whole(fields.get(4), "").is_ok_and(|number| number > 1);
         Self { value, has_offsets: sample.iter().any(|line| is_offset(Fields::by_comma(line))) }
     }
@@ -43,8 +43,8 @@ impl Log {
         let bytes = whole(fields.get(3), "size in bytes")?;
         let offset = if self.has_offsets { Some(whole(fields.get(4), "offset in bytes")?) } else { None };
         let took = match self.value {
-            Value::LatencyNs => value,
-            Value::KibPerSecond => {
+            LogValue::LatencyNs => value,
+            LogValue::KibPerSecond => {
                 (u128::from(bytes) * 1_000_000_000 / (u128::from(value.max(1)) * 1024)) as u64
             }
         };

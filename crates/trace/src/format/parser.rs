@@ -8,34 +8,36 @@ use super::{CsvColumns, Devices, Raw, TraceFormat, ascii, blkparse, csv, fio, ms
 pub struct Parser {
     /// The devices seen so far.
     pub devices: Devices,
-    state: State,
+    state: ParserState,
 }
 
 /// What a format has to remember from line to line.
-enum State {
+enum ParserState {
     Validate,
     Ascii,
     Msr,
     Spc,
     Blkparse(blkparse::InFlight),
-    Fio(fio::Log),
-    Csv(Box<csv::Columns>),
+    Fio(fio::LogKind),
+    Csv(Box<csv::CsvParser>),
 }
 
 impl Parser {
     /// A parser for a file in `format` that starts with the lines `sample`.
     pub fn new(format: &TraceFormat, sample: &[&[u8]]) -> Self {
         let state = match format {
-            TraceFormat::Validate => State::Validate,
-            TraceFormat::Ascii => State::Ascii,
-            TraceFormat::Msr => State::Msr,
-            TraceFormat::Spc => State::Spc,
-            TraceFormat::Blkparse => State::Blkparse(blkparse::InFlight::new(b"D")),
-            TraceFormat::BlkparseQueued => State::Blkparse(blkparse::InFlight::new(b"Q")),
-            TraceFormat::FioLatency => State::Fio(fio::Log::new(fio::Value::LatencyNs, sample)),
-            TraceFormat::FioBandwidth => State::Fio(fio::Log::new(fio::Value::KibPerSecond, sample)),
-            TraceFormat::Headrace => State::Csv(Box::new(csv::Columns::new(CsvColumns::own()))),
-            TraceFormat::Csv(columns) => State::Csv(Box::new(csv::Columns::new((**columns).clone()))),
+            TraceFormat::Validate => ParserState::Validate,
+            TraceFormat::Ascii => ParserState::Ascii,
+            TraceFormat::Msr => ParserState::Msr,
+            TraceFormat::Spc => ParserState::Spc,
+            TraceFormat::Blkparse => ParserState::Blkparse(blkparse::InFlight::new(b"D")),
+            TraceFormat::BlkparseQueued => ParserState::Blkparse(blkparse::InFlight::new(b"Q")),
+            TraceFormat::FioLatency => ParserState::Fio(fio::LogKind::new(fio::LogValue::LatencyNs, sample)),
+            TraceFormat::FioBandwidth => {
+                ParserState::Fio(fio::LogKind::new(fio::LogValue::KibPerSecond, sample))
+            }
+            TraceFormat::Headrace => ParserState::Csv(Box::new(csv::CsvParser::new(CsvColumns::own()))),
+            TraceFormat::Csv(columns) => ParserState::Csv(Box::new(csv::CsvParser::new((**columns).clone()))),
         };
         Self { devices: Devices::default(), state }
     }
@@ -48,13 +50,13 @@ impl Parser {
     pub fn line(&mut self, line: &[u8], out: &mut VecDeque<Raw>) -> Result<(), String> {
         let devices = &mut self.devices;
         let raw = match &mut self.state {
-            State::Validate => validate::parse(line)?,
-            State::Ascii => ascii::parse(line, devices)?,
-            State::Msr => msr::parse(line, devices)?,
-            State::Spc => spc::parse(line, devices)?,
-            State::Fio(log) => log.parse(line)?,
-            State::Blkparse(in_flight) => return in_flight.parse(line, devices, out),
-            State::Csv(columns) => match columns.parse(line, devices)? {
+            ParserState::Validate => validate::parse(line)?,
+            ParserState::Ascii => ascii::parse(line, devices)?,
+            ParserState::Msr => msr::parse(line, devices)?,
+            ParserState::Spc => spc::parse(line, devices)?,
+            ParserState::Fio(log) => log.parse(line)?,
+            ParserState::Blkparse(in_flight) => return in_flight.parse(line, devices, out),
+            ParserState::Csv(columns) => match columns.parse(line, devices)? {
                 Some(raw) => raw,
                 None => return Ok(()),
             },
@@ -65,7 +67,7 @@ impl Parser {
 
     /// Appends the requests still incomplete at the end of the file.
     pub fn end(&mut self, out: &mut VecDeque<Raw>) {
-        if let State::Blkparse(in_flight) = &mut self.state {
+        if let ParserState::Blkparse(in_flight) = &mut self.state {
             in_flight.end(out);
         }
     }

@@ -12,7 +12,7 @@ const POINTS: usize = 128;
 
 /// The arrival process.
 #[derive(Clone, Debug, Serialize)]
-pub struct Arrivals {
+pub struct ArrivalSurvey {
     /// Whether times are the trace's timestamps; if not, they are the sum of response and think times.
     pub by_timestamps: bool,
     /// Time from the first request to the last, in seconds.
@@ -32,7 +32,7 @@ pub struct Arrivals {
     pub over_time: Vec<(f64, f64)>,
 }
 
-/// Accumulates [`Arrivals`].
+/// Accumulates [`ArrivalSurvey`].
 #[derive(Default)]
 pub struct ArrivalCounts {
     last: Nanos,
@@ -81,14 +81,14 @@ impl ArrivalCounts {
         self.over_time[at] += self.in_second;
     }
 
-    pub fn finish(mut self, by_timestamps: bool, out_of_order: u64) -> Arrivals {
+    pub fn finish(mut self, by_timestamps: bool, out_of_order: u64) -> ArrivalSurvey {
         self.close_interval();
         // The last second is incomplete and does not enter the dispersion.
         let (seconds, n) = (self.second as f64, self.count as f64);
         let mean = (n - self.in_second as f64) / seconds.max(1.0);
         let variance = (self.squares / seconds.max(1.0) - mean * mean).max(0.0);
         let span_s = self.last.secs();
-        Arrivals {
+        ArrivalSurvey {
             by_timestamps,
             span_s,
             rate_per_s: ratio(n - 1.0, span_s),

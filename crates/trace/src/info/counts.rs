@@ -7,13 +7,13 @@ const BATCH: (usize, usize) = (1 << 12, 1 << 18);
 /// The number of occurrences of each number. Sorting a batch and merging it into a sorted table reads memory in order; a
 /// tree or hash table of a million entries takes a cache miss or several for each number.
 #[derive(Default)]
-pub struct Counts {
+pub struct Occurrences {
     /// (number, occurrences), sorted; each number once.
     table: Vec<(u64, u64)>,
     batch: Vec<u64>,
 }
 
-impl Counts {
+impl Occurrences {
     /// Counts `number`. Returns true if the batch is full and must be [merged](Self::merge).
     #[inline]
     #[must_use]
@@ -63,7 +63,7 @@ mod tests {
     proptest! {
         #[test]
         fn counts_agree_with_a_tree(numbers in prop::collection::vec(0u64..500, 0..600), every in 1usize..50, divisor in 1u64..20) {
-            let (mut counts, mut tree) = (Counts::default(), BTreeMap::new());
+            let (mut counts, mut tree) = (Occurrences::default(), BTreeMap::new());
             for (at, number) in numbers.into_iter().enumerate() {
                 *tree.entry(number / divisor).or_insert(0) += 1;
                 if counts.add(number) || at % every == 0 {

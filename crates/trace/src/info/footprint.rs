@@ -1,6 +1,6 @@
 //! Footprint: the number of distinct bytes accessed. Exact while they form at most 2²⁰ disjoint extents, then estimated.
 
-use super::pages::{PAGE, Pages};
+use super::pages::{DistinctPages, PAGE};
 
 /// Up to this many disjoint extents are kept.
 const MOST_EXTENTS: usize = 1 << 20;
@@ -11,11 +11,11 @@ const BATCH: (usize, usize) = (1 << 8, 1 << 18);
 /// Accumulates the bytes accessed on all devices.
 #[derive(Default)]
 pub struct Footprint {
-    devices: Vec<Extents>,
+    devices: Vec<ByteExtents>,
     /// Merged extents of all devices.
     extents: usize,
     /// Replaces the extents once there are too many.
-    pages: Option<Box<Pages>>,
+    pages: Option<Box<DistinctPages>>,
 }
 
 impl Footprint {
@@ -26,7 +26,7 @@ impl Footprint {
         }
         let at = device as usize;
         if self.devices.len() <= at {
-            self.devices.resize_with(at + 1, Extents::default);
+            self.devices.resize_with(at + 1, ByteExtents::default);
         }
         if self.devices[at].add(begin, end) {
             self.merge(at);
@@ -45,7 +45,7 @@ impl Footprint {
 
     /// Goes on with pages instead of extents.
     fn estimate(&mut self) {
-        let mut pages = Box::<Pages>::default();
+        let mut pages = Box::<DistinctPages>::default();
         for (device, extents) in (0..).zip(std::mem::take(&mut self.devices)) {
             let all = extents.merged.into_iter().chain(extents.batch);
             all.for_each(|(begin, end)| pages.add(device, begin, end));
@@ -63,14 +63,14 @@ impl Footprint {
         }
         match &self.pages {
             Some(pages) => ((pages.count() as u64).saturating_mul(PAGE), PAGE),
-            None => (self.devices.iter().map(Extents::bytes).fold(0, u64::saturating_add), 1),
+            None => (self.devices.iter().map(ByteExtents::bytes).fold(0, u64::saturating_add), 1),
         }
     }
 }
 
 /// The bytes accessed on one device. Extents are [begin, end).
 #[derive(Default)]
-struct Extents {
+struct ByteExtents {
     /// Sorted, neither overlapping nor adjacent.
     merged: Vec<(u64, u64)>,
     /// Not merged yet. Sorting a batch and merging it reads memory in order; inserting each extent into a tree takes
@@ -78,7 +78,7 @@ struct Extents {
     batch: Vec<(u64, u64)>,
 }
 
-impl Extents {
+impl ByteExtents {
     /// Returns true if the batch is full and must be merged.
     #[inline]
     fn add(&mut self, begin: u64, end: u64) -> bool {

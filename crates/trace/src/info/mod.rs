@@ -20,8 +20,8 @@ use crate::format::TraceFormat;
 use crate::reader::{Reader, Traced};
 use crate::survey::{DeviceSurvey, Survey, survey_of};
 
-use arrivals::{ArrivalCounts, Arrivals};
-use places::{PlaceCounts, Places};
+use arrivals::{ArrivalCounts, ArrivalSurvey};
+use places::{AddressesAccessed, PlaceCounts};
 use responses::{ResponseCounts, Responses};
 use sizes::{SizeCounts, Sizes};
 
@@ -39,11 +39,11 @@ pub struct Info {
     /// The devices of the trace.
     pub devices: Vec<DeviceSurvey>,
     /// Arrival process; `None` if the trace records no times.
-    pub arrivals: Option<Arrivals>,
+    pub arrivals: Option<ArrivalSurvey>,
     /// Request sizes.
     pub sizes: Sizes,
     /// Addresses accessed; `None` if the trace records no addresses.
-    pub places: Option<Places>,
+    pub places: Option<AddressesAccessed>,
     /// Response times measured on the traced device; `None` if the trace records none.
     pub responses: Option<Responses>,
 }

@@ -5,17 +5,17 @@ pub const PAGE: u64 = 4096;
 
 /// The number of distinct pages, by HyperLogLog (Flajolet, Fusy, Gandouet and Meunier 2007) with 2¹⁴ registers: a
 /// standard error of 0.8 %.
-pub struct Pages {
+pub struct DistinctPages {
     registers: [u8; 1 << Self::REGISTER_BITS],
 }
 
-impl Default for Pages {
+impl Default for DistinctPages {
     fn default() -> Self {
         Self { registers: [0; 1 << Self::REGISTER_BITS] }
     }
 }
 
-impl Pages {
+impl DistinctPages {
     const REGISTER_BITS: u32 = 14;
 
     /// Adds the pages that bytes `begin` to `end` (exclusive) of a device touch.

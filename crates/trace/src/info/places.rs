@@ -10,7 +10,7 @@ use crate::survey::DeviceSurvey;
 
 /// Addresses accessed.
 #[derive(Clone, Debug, Serialize)]
-pub struct Places {
+pub struct AddressesAccessed {
     /// Share of requests that begin where one of the previous 32 requests to the same device ended.
     pub sequential_share: f64,
     /// Number of distinct bytes accessed.
@@ -25,7 +25,7 @@ pub struct Places {
     pub popularity: Vec<(f64, f64)>,
 }
 
-/// Accumulates [`Places`].
+/// Accumulates [`AddressesAccessed`].
 #[derive(Default)]
 pub struct PlaceCounts {
     sequential: Sequential,
@@ -43,10 +43,10 @@ impl PlaceCounts {
         self.popularity.add(traced.device, address);
     }
 
-    pub fn finish(self, devices: &[DeviceSurvey], n: f64) -> Places {
+    pub fn finish(self, devices: &[DeviceSurvey], n: f64) -> AddressesAccessed {
         let (footprint, footprint_grain) = self.footprint.finish();
         let (region, popularity) = self.popularity.finish(n);
-        Places {
+        AddressesAccessed {
             sequential_share: self.sequential.count as f64 / n,
             footprint,
             footprint_grain,

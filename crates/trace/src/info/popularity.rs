@@ -1,6 +1,6 @@
 //! Popularity: which share of the requests begins in the most popular regions of the address space.
 
-use super::counts::Counts;
+use super::counts::Occurrences;
 
 /// Initial region size, in bytes. It doubles while there are more than [`MOST_REGIONS`].
 const REGION: u64 = 1 << 20;
@@ -17,7 +17,7 @@ const REGION_MASK: u64 = (1 << REGION_BITS) - 1;
 /// Accumulates the number of requests that begin in each region of each device.
 #[derive(Default)]
 pub struct Popularity {
-    counts: Counts,
+    counts: Occurrences,
     /// How often the region size was doubled.
     fold: u32,
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::counts::Counts;
+use super::counts::Occurrences;
 
 /// Up to this many distinct sizes are counted exactly; beyond, sizes are rounded down to eight significant bits.
 const MOST_SIZES: usize = 100_000;
@@ -31,7 +31,7 @@ pub struct Sizes {
 /// Accumulates [`Sizes`].
 #[derive(Default)]
 pub struct SizeCounts {
-    counts: Counts,
+    counts: Occurrences,
     /// True once there were more than [`MOST_SIZES`] distinct sizes.
     rounded: bool,
     least: Option<u64>,

@@ -11,7 +11,7 @@ const ALIGNMENT: u64 = 1 << 20;
 
 /// Maps the addresses of a trace to addresses on the component.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct AddressMap {
     /// Base address of each device of the trace; `None` if it is not replayed.
     pub bases: Vec<Option<u64>>,
     /// One past the last byte of the devices replayed.
@@ -20,7 +20,7 @@ pub struct Layout {
     fit: Fit,
 }
 
-impl Layout {
+impl AddressMap {
     /// Lays out the devices that `spec` selects on a component of `capacity` bytes.
     pub fn of(survey: &Survey, spec: &ReplaySpec, capacity: u64) -> Result<Self, ReplayProblem> {
         let names: Vec<&str> = survey.devices.iter().map(|device| device.name.as_str()).collect();
@@ -118,12 +118,12 @@ mod tests {
     use super::*;
     use crate::survey::DeviceSurvey;
 
-    fn layout(ends: &[u64], fit: Fit, capacity: u64) -> Result<Layout, ReplayProblem> {
+    fn layout(ends: &[u64], fit: Fit, capacity: u64) -> Result<AddressMap, ReplayProblem> {
         let device = |(at, end): (usize, &u64)| DeviceSurvey { name: at.to_string(), requests: 1, end: *end };
         let devices: Vec<DeviceSurvey> = ends.iter().enumerate().map(device).collect();
         let chosen = devices.iter().map(|device| device.name.clone()).collect();
         let survey = Survey { devices, addresses: true, largest: 512, ..Survey::default() };
-        Layout::of(&survey, &ReplaySpec { devices: chosen, fit, ..ReplaySpec::of("t") }, capacity)
+        AddressMap::of(&survey, &ReplaySpec { devices: chosen, fit, ..ReplaySpec::of("t") }, capacity)
     }
 
     #[test]

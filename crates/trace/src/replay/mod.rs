@@ -18,7 +18,7 @@ use crate::reader::{Reader, Traced};
 use crate::survey::{Survey, survey};
 
 pub(crate) use file_state::FileState;
-use layout::Layout;
+use layout::AddressMap;
 use order::{Based, Ordered, WINDOW};
 use pace::Pace;
 
@@ -36,7 +36,7 @@ pub struct Replay {
     file: FileState,
     /// Contents of the trace.
     pub survey: Survey,
-    layout: Layout,
+    layout: AddressMap,
 }
 
 /// A request that is due.
@@ -77,7 +77,7 @@ impl Replay {
         let mut reader = Reader::open(path, spec.format.as_ref(), spec.skip_bad)?;
         let most = spec.first.unwrap_or(u64::MAX);
         let survey = survey(&mut reader, &spec.devices, most, go_on)?;
-        let layout = Layout::of(&survey, spec, capacity)?;
+        let layout = AddressMap::of(&survey, spec, capacity)?;
         if survey.requests == 0 {
             return Err(reader.empty().into());
         }
@@ -94,7 +94,7 @@ impl Replay {
     /// Remarks for the reader of the results.
     pub fn notes(&self) -> Vec<String> {
         let Survey { requests, skipped, out_of_order, responses, thinks, .. } = self.survey;
-        let Layout { end, capacity, .. } = self.layout;
+        let AddressMap { end, capacity, .. } = self.layout;
         let change = if self.spec.fit == Fit::Scale { "scaled" } else { "wrapped" };
         let notes = [
             (skipped > 0, format!("{} of the trace skipped", counted(skipped, "bad line"))),

@@ -17,33 +17,33 @@ pub type Based = (Traced, u64);
 /// Sorts requests by time within a sliding window.
 pub struct Ordered<I> {
     source: I,
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    waiting: BinaryHeap<Reverse<Pending>>,
     window: usize,
     /// Number of requests read.
     read: u64,
 }
 
 /// Compared by time, then by position in the file.
-struct Waiting {
+struct Pending {
     at: (Nanos, u64),
     based: Based,
 }
 
-impl PartialEq for Waiting {
+impl PartialEq for Pending {
     fn eq(&self, other: &Self) -> bool {
         self.at == other.at
     }
 }
 
-impl Eq for Waiting {}
+impl Eq for Pending {}
 
-impl PartialOrd for Waiting {
+impl PartialOrd for Pending {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Waiting {
+impl Ord for Pending {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.at.cmp(&other.at)
     }
@@ -67,7 +67,7 @@ impl<I: Iterator<Item = Result<Based, TraceError>>> Iterator for Ordered<I> {
             && let Some(based) = self.source.next()
         {
             match based {
-                Ok(based) => self.waiting.push(Reverse(Waiting { at: (based.0.at, self.read), based })),
+                Ok(based) => self.waiting.push(Reverse(Pending { at: (based.0.at, self.read), based })),
                 Err(error) => return Some(Err(error)),
             }
             self.read += 1;

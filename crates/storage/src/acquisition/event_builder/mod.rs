@@ -6,7 +6,7 @@ mod spec;
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Resource, RngStream};
-use headrace_stats::Level;
+use headrace_stats::Gauge;
 use headrace_units::{Nanos, counted};
 use headrace_work::{Breakdown, DaqEvent, Request, TimeKind};
 
@@ -53,17 +53,17 @@ pub struct EventBuilder<'m> {
     order: RefCell<Vec<(Nanos, u32)>>,
     assemblers: Vec<Resource<'m>>,
     draws: RngStream,
-    counts: Box<Counts>,
+    counts: Box<EventBuilderCounts>,
 }
 
 #[derive(Default)]
-struct Counts {
+struct EventBuilderCounts {
     came: Cell<u64>,
     built: Cell<u64>,
     lost: Cell<u64>,
-    held: RefCell<Level>,
+    held: RefCell<Gauge>,
     /// Events that wait for a buffer of a builder.
-    waiting: RefCell<Level>,
+    waiting: RefCell<Gauge>,
     received: Cell<u64>,
     busy: Cell<u128>,
     waited: Cell<u128>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::component::{Resolved, Spec, Theory};
 use crate::core::graph::{Copies, Lowering};
-use crate::fabric::wire::{FrameSpec, Line, Preset, Wire};
+use crate::fabric::wire::{FrameSpec, WireFields, Preset, Wire};
 
 /// Event building by global data concentrators, the builders: all sub-events of an event are sent to the same builder. A transfer
 /// occupies the port of the concentrator and that of the builder.
@@ -102,7 +102,7 @@ impl Spec for EventBuilderSpec {
 impl EventBuilderSpec {
     /// The wire of each port; none where switches connect the builders.
     fn wire(&self, at: &mut Lowering) -> Option<Option<Wire>> {
-        let line = Line { preset: self.preset, rate: self.rate, frame: self.frame, ..Line::default() };
+        let line = WireFields { preset: self.preset, rate: self.rate, frame: self.frame, ..WireFields::default() };
         if !at.is_connected(at.path()) {
             return line.wire(at).map(Some);
         }

@@ -8,12 +8,12 @@ use crate::acquisition::event_builder::SubEvent;
 
 /// The buffers of all concentrators of a readout.
 pub(super) struct Buffers {
-    each: Vec<Buffer>,
+    each: Vec<EventBuffer>,
     size: u64,
 }
 
 #[derive(Clone, Default)]
-struct Buffer {
+struct EventBuffer {
     held: u64,
     /// Sub-events whose end of sending is known, in that order, with their bytes.
     leaving: VecDeque<(Nanos, u64)>,
@@ -30,7 +30,7 @@ pub(super) struct Full {
 
 impl Buffers {
     pub fn new(concentrators: usize, size: u64) -> Self {
-        Self { each: vec![Buffer::default(); concentrators], size }
+        Self { each: vec![EventBuffer::default(); concentrators], size }
     }
 
     /// A buffer that has no room for its sub-event now.
@@ -56,7 +56,7 @@ impl Buffers {
     }
 }
 
-impl Buffer {
+impl EventBuffer {
     fn release(&mut self, now: Nanos) {
         while let Some((_, bytes)) = self.leaving.front().filter(|(leaves, _)| *leaves <= now) {
             self.held -= bytes;

@@ -11,7 +11,7 @@ use headrace_work::{Block, Breakdown, DaqEvent, NodeId, Op, Request, TimeKind};
 use crate::acquisition::event_builder::{Received, SubEvent};
 use crate::core::context::Edge;
 use crate::core::path_transfer::Phase;
-use crate::fabric::route::{Hop, through};
+use crate::fabric::route::{SwitchHop, through};
 
 /// The ways from each concentrator to each builder. A wire serves as many of them as its neighbours, in their order.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Mesh {
     pub(crate) froms: u32,
     pub(crate) tos: u32,
     /// Of each wire of the concentrators, to each wire of the builders, the ways that are shortest.
-    pub(crate) ways: Vec<Vec<Vec<Vec<Hop>>>>,
+    pub(crate) ways: Vec<Vec<Vec<Vec<SwitchHop>>>>,
 }
 
 impl Mesh {
@@ -28,13 +28,13 @@ impl Mesh {
         concentrator as usize * self.ways.len() / self.froms as usize
     }
 
-    fn ways(&self, concentrator: u32, builder: u32) -> &[Vec<Hop>] {
+    fn ways(&self, concentrator: u32, builder: u32) -> &[Vec<SwitchHop>] {
         let ends = &self.ways[self.wire(concentrator)];
         &ends[builder as usize * ends.len() / self.tos as usize]
     }
 
     /// The way of a concentrator's sub-events to a builder: always the same of those that work.
-    fn way(&self, concentrator: u32, builder: u32, nodes: &[Edge<'_>]) -> Option<&[Hop]> {
+    fn way(&self, concentrator: u32, builder: u32, nodes: &[Edge<'_>]) -> Option<&[SwitchHop]> {
         let ways = self.ways(concentrator, builder);
         let works = || ways.iter().filter(|way| way.iter().all(|hop| hop.is_up(nodes)));
         let nth = (concentrator as usize + builder as usize) % works().count().max(1);
@@ -103,7 +103,7 @@ impl<'m> Carrier<'m> {
     fn holds(&self, concentrator: u32, builder: u32, sub_event: Block) -> [Nanos; 2] {
         let way = &self.mesh.ways(concentrator, builder)[0];
         let (first, last) = (way[0], way[way.len() - 1]);
-        let switch = |hop: Hop| self.nodes[hop.edge].switch().expect("ways lead through switches");
+        let switch = |hop: SwitchHop| self.nodes[hop.edge].switch().expect("ways lead through switches");
         [switch(first).holds(first.enter, sub_event)[0], switch(last).holds(last.leave, sub_event)[1]]
     }
 

@@ -9,7 +9,7 @@ mod spec;
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Resource, RngStream, Round};
-use headrace_stats::Level;
+use headrace_stats::Gauge;
 use headrace_units::Nanos;
 use headrace_work::{Breakdown, DaqEvent, Request, TimeKind};
 
@@ -43,7 +43,7 @@ pub struct Readout<'m> {
     sent: Box<Round<'m>>,
     /// Lists that events no longer need.
     spare: RefCell<Vec<Vec<SubEvent>>>,
-    counts: Box<Counts>,
+    counts: Box<ReadoutCounts>,
 }
 
 /// The sub-events of an event, sent.
@@ -55,12 +55,12 @@ enum Sending<'m> {
 }
 
 #[derive(Default)]
-struct Counts {
+struct ReadoutCounts {
     triggers: Cell<u64>,
     sent: Cell<u64>,
-    held: RefCell<Level>,
+    held: RefCell<Gauge>,
     /// Triggers that wait for room.
-    blocked: RefCell<Level>,
+    blocked: RefCell<Gauge>,
     /// For how long, and how many events were lost, by the concentrator that had no room.
     by_concentrator: RefCell<Vec<(Nanos, u64)>>,
     /// Concentrator-ns of reading and of sending, of events that were received.
@@ -68,7 +68,7 @@ struct Counts {
     sending: Cell<u128>,
 }
 
-impl Counts {
+impl ReadoutCounts {
     fn lost(&self) -> u64 {
         self.by_concentrator.borrow().iter().map(|(_, lost)| lost).sum()
     }
@@ -83,7 +83,7 @@ impl Plan for ReadoutPlan {
             unreachable!("a readout is lowered with an event builder")
         };
         let counts =
-            Counts { by_concentrator: RefCell::new(vec![Default::default(); n]), ..Counts::default() };
+            ReadoutCounts { by_concentrator: RefCell::new(vec![Default::default(); n]), ..ReadoutCounts::default() };
         Readout {
             context,
             spec: &self.spec,

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use headrace_kernel::{Fluid, LinkId, WaitList};
-use headrace_stats::Level;
+use headrace_stats::Gauge;
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Breakdown, Cause, DaqEvent, Request, TimeKind};
 
@@ -15,7 +15,7 @@ use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Balance, EventBooks, Meter, add};
 
-use stream::Stream;
+use stream::RecorderStream;
 
 pub use spec::{Affinity, CompressSpec, FormatSpec, RecorderPlan, RecorderSpec};
 
@@ -27,7 +27,7 @@ pub struct Recorder<'m> {
     context: &'m NodeContext<'m>,
     plan: &'m RecorderPlan,
     targets: &'m [Edge<'m>],
-    streams: Vec<Stream<'m>>,
+    streams: Vec<RecorderStream<'m>>,
     /// Streams without an event, the longest idle first, and the events that wait for one.
     idle: RefCell<VecDeque<usize>>,
     queue: Box<WaitList<'m, (), usize>>,
@@ -37,9 +37,9 @@ pub struct Recorder<'m> {
     cores: (Box<Fluid<'m>>, LinkId),
     came: Cell<u64>,
     recorded: Cell<u64>,
-    held: RefCell<Level>,
+    held: RefCell<Gauge>,
     /// Streams whose memory has no room.
-    blocked: RefCell<Level>,
+    blocked: RefCell<Gauge>,
     taken_in: Cell<u64>,
     written: Cell<u64>,
     /// Writes that were done, and that failed.
@@ -63,7 +63,7 @@ impl Plan for RecorderPlan {
             plan: self,
             targets: uses,
             streams: (0..spec.streams)
-                .map(|number| Stream::new(u64::from(number), sim, self.buffer))
+                .map(|number| RecorderStream::new(u64::from(number), sim, self.buffer))
                 .collect(),
             idle: RefCell::new((0..spec.streams as usize).collect()),
             queue: Box::new(WaitList::new(sim)),
@@ -161,7 +161,7 @@ impl Probe for Recorder<'_> {
     }
 
     fn balance(&self) -> Option<Balance> {
-        let used = self.streams.iter().map(Stream::held).sum();
+        let used = self.streams.iter().map(RecorderStream::held).sum();
         let size = self.plan.buffer * self.streams.len() as u64;
         let (taken_in, destaged) = (self.taken_in.get(), self.written.get());
         let free = self.streams.iter().map(|stream| stream.room.held()).sum();

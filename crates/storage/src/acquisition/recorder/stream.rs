@@ -10,7 +10,7 @@ use super::Recorder;
 use super::spec::{Affinity, REGIONS};
 
 /// A stream.
-pub(super) struct Stream<'m> {
+pub(super) struct RecorderStream<'m> {
     number: u64,
     /// Its memory.
     pub room: Pool<'m>,
@@ -24,7 +24,7 @@ pub(super) struct Stream<'m> {
     written: Cell<u64>,
 }
 
-impl<'m> Stream<'m> {
+impl<'m> RecorderStream<'m> {
     pub fn new(number: u64, sim: &'m headrace_kernel::Sim<'m>, buffer: u64) -> Self {
         Self {
             number,
@@ -53,7 +53,7 @@ struct Write {
 
 impl<'m> Recorder<'m> {
     /// Puts the bytes of an event into the memory of a stream, after waiting for room, and starts the writes that are full.
-    pub(super) async fn collect(&'m self, request: &Request<DaqEvent>, stream: &'m Stream<'m>, bytes: u64) {
+    pub(super) async fn collect(&'m self, request: &Request<DaqEvent>, stream: &'m RecorderStream<'m>, bytes: u64) {
         let (sim, write) = (self.context.shared.sim, self.plan.spec.write.0);
         let mut left = bytes;
         while left > 0 {
@@ -72,7 +72,7 @@ impl<'m> Recorder<'m> {
     }
 
     /// What was collected is written.
-    fn close(&'m self, request: &Request<DaqEvent>, stream: &'m Stream<'m>) {
+    fn close(&'m self, request: &Request<DaqEvent>, stream: &'m RecorderStream<'m>) {
         let now = self.context.shared.sim.now();
         let (number, bytes) = (stream.writes.get(), stream.collected.replace(0));
         let write = Write { number, bytes, offset: stream.written.get(), closed: now };
@@ -83,7 +83,7 @@ impl<'m> Recorder<'m> {
         self.context.shared.sim.spawn(self.write(request.child(number, request.work), stream, write));
     }
 
-    async fn write(&'m self, request: Request<DaqEvent>, stream: &'m Stream<'m>, write: Write) {
+    async fn write(&'m self, request: Request<DaqEvent>, stream: &'m RecorderStream<'m>, write: Write) {
         let turn = stream.writer.acquire(()).await;
         let mut breakdown = Breakdown::from(self.context.shared.sim.now());
         if self.plan.is_archive {
@@ -103,7 +103,7 @@ impl<'m> Recorder<'m> {
     async fn put(
         &'m self,
         request: &Request<DaqEvent>,
-        stream: &Stream<'m>,
+        stream: &RecorderStream<'m>,
         write: &Write,
         breakdown: &mut Breakdown,
     ) {
@@ -123,7 +123,7 @@ impl<'m> Recorder<'m> {
     async fn write_to_volume(
         &'m self,
         request: &Request<DaqEvent>,
-        stream: &Stream<'m>,
+        stream: &RecorderStream<'m>,
         write: &Write,
         breakdown: &mut Breakdown,
     ) {

@@ -3,7 +3,7 @@
 use headrace_units::Nanos;
 use headrace_work::FileTable;
 
-use crate::archive::tape_library::Spot;
+use crate::archive::tape_library::TapePosition;
 
 /// A file by its number: the place of its entry.
 pub(super) type FileNumber = u32;
@@ -17,7 +17,7 @@ pub(super) struct Entry {
     /// When its data came to the pool.
     pub stored: Nanos,
     /// Where it begins on tape, once it is there whole.
-    pub tape: Option<Spot>,
+    pub tape: Option<TapePosition>,
     /// Its first volume in the pool.
     pub volume: u32,
     /// How often users asked for it.
@@ -31,12 +31,12 @@ pub(super) struct Entry {
     /// Whether its put failed: no data of it ever was in the pool.
     pub is_lost: bool,
     /// Its place in the lists of the purge.
-    pub list: NodeContext,
+    pub list: ListPosition,
 }
 
 /// A place in a doubly linked list.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NodeContext {
+pub(super) struct ListPosition {
     /// Which list.
     pub class: u32,
     pub before: Option<Neighbour>,
@@ -48,12 +48,12 @@ pub(super) type Neighbour = std::num::NonZeroU32;
 
 /// All files, wanted or not, in the order in which they came into being.
 #[derive(Default)]
-pub(super) struct Catalogue {
+pub(super) struct FileCatalogue {
     entries: Vec<Entry>,
     by_name: FileTable,
 }
 
-impl Catalogue {
+impl FileCatalogue {
     /// The wanted file of this name.
     pub fn find(&self, name: u64) -> Option<FileNumber> {
         self.by_name.get(name).filter(|file| !self.entries[*file as usize].is_unwanted)
@@ -78,7 +78,7 @@ impl Catalogue {
             on_disk: false,
             is_unwanted: false,
             is_lost: false,
-            list: NodeContext::default(),
+            list: ListPosition::default(),
         };
         self.entries.push(entry);
         (file, self.by_name.insert(name, file).filter(|before| !self.entries[*before as usize].is_unwanted))
@@ -94,7 +94,7 @@ impl Catalogue {
     }
 }
 
-impl std::ops::Index<FileNumber> for Catalogue {
+impl std::ops::Index<FileNumber> for FileCatalogue {
     type Output = Entry;
 
     fn index(&self, file: FileNumber) -> &Entry {
@@ -102,7 +102,7 @@ impl std::ops::Index<FileNumber> for Catalogue {
     }
 }
 
-impl std::ops::IndexMut<FileNumber> for Catalogue {
+impl std::ops::IndexMut<FileNumber> for FileCatalogue {
     fn index_mut(&mut self, file: FileNumber) -> &mut Entry {
         &mut self.entries[file as usize]
     }

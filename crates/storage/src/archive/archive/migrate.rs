@@ -6,7 +6,7 @@ use headrace_work::{Block, Breakdown, Cause, DriveUse, FileAct, FileOp, Request}
 use super::Archive;
 use super::catalogue::FileNumber;
 use super::spec::{MigrateOrder, MigrateSpec};
-use crate::archive::tape_library::{Cartridge, Mounted, Spot};
+use crate::archive::tape_library::{Cartridge, Mounted, TapePosition};
 use crate::archive::witness::Fact;
 use crate::core::meter::add;
 
@@ -88,7 +88,7 @@ impl<'m> Archive<'m> {
         }
     }
 
-    fn is_on_tape(&self, file: FileNumber, spot: Spot) {
+    fn is_on_tape(&self, file: FileNumber, spot: TapePosition) {
         self.files.borrow_mut()[file].tape = Some(spot);
         let bytes = self.files.borrow()[file].bytes;
         self.fresh_bytes.set(self.fresh_bytes.get() - bytes);
@@ -101,7 +101,7 @@ impl<'m> Archive<'m> {
     }
 
     /// Writes the data of a file to one cartridge after another. Gives where it begins; nothing where the pool could not read it.
-    async fn copy(&'m self, file: FileNumber, writing: &mut Writing<'m>) -> Option<Spot> {
+    async fn copy(&'m self, file: FileNumber, writing: &mut Writing<'m>) -> Option<TapePosition> {
         let library = self.library.expect("an archive that stores to tape has a library");
         let (volume, bytes) = (self.files.borrow()[file].volume, self.files.borrow()[file].bytes);
         let drive = DriveUse::default();

@@ -27,26 +27,26 @@ use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Meter, add, waits};
 
-use catalogue::{Catalogue, FileNumber};
+use catalogue::{FileCatalogue, FileNumber};
 use full::Filled;
-use purge::Order;
+use purge::PurgeOrder;
 
 pub use spec::{ArchivePlan, ArchiveSpec, MigrateOrder, MigrateSpec, PurgeSpec};
 
 /// A component that the archive uses, and the way to it.
-type Used<'m, R> = (&'m Edge<'m>, &'m R);
+type UsedComponent<'m, R> = (&'m Edge<'m>, &'m R);
 
 /// An archive in a simulation.
 pub struct Archive<'m> {
     context: &'m NodeContext<'m>,
     plan: &'m ArchivePlan,
-    pool: Used<'m, DiskPool<'m>>,
-    front: Option<Used<'m, Front<'m>>>,
-    network: Option<Used<'m, Network<'m>>>,
-    library: Option<Used<'m, TapeLibrary<'m>>>,
-    files: RefCell<Catalogue>,
+    pool: UsedComponent<'m, DiskPool<'m>>,
+    front: Option<UsedComponent<'m, Front<'m>>>,
+    network: Option<UsedComponent<'m, Network<'m>>>,
+    library: Option<UsedComponent<'m, TapeLibrary<'m>>>,
+    files: RefCell<FileCatalogue>,
     /// The files of the pool by weight, where it is purged.
-    order: RefCell<Option<Order>>,
+    order: RefCell<Option<PurgeOrder>>,
     /// Files whose data is on its way to the pool.
     arriving: Locks<'m>,
     /// Files of the pool that are not on tape, and those of them that could not be read.
@@ -62,11 +62,11 @@ pub struct Archive<'m> {
     /// Whether a purge that found too few files is tried again after a while.
     is_trying_again: Cell<bool>,
     is_started: Cell<bool>,
-    counts: Box<Counts>,
+    counts: Box<ArchiveCounts>,
 }
 
 #[derive(Default)]
-struct Counts {
+struct ArchiveCounts {
     gets: Cell<u64>,
     hits: Cell<u64>,
     stages: Cell<u64>,
@@ -102,7 +102,7 @@ impl Plan for ArchivePlan {
             network: None,
             library: None,
             files: RefCell::default(),
-            order: RefCell::new(self.purge.as_ref().map(|(_, weight)| Order::by(weight))),
+            order: RefCell::new(self.purge.as_ref().map(|(_, weight)| PurgeOrder::by(weight))),
             arriving: Locks::new(context.shared.sim, 1),
             fresh: RefCell::default(),
             unreadable: RefCell::default(),
@@ -126,7 +126,7 @@ impl Plan for ArchivePlan {
     }
 }
 
-fn pool_of<'m>(uses: &'m [Edge<'m>]) -> Used<'m, DiskPool<'m>> {
+fn pool_of<'m>(uses: &'m [Edge<'m>]) -> UsedComponent<'m, DiskPool<'m>> {
     let pool = uses.iter().find_map(|edge| match edge.component() {
         AnyComponent::DiskPool(pool) => Some((edge, pool)),
         _ => None,

@@ -1,11 +1,11 @@
 //! From tape to the pool.
 
-use crate::archive::disk_pool::{Part, Route};
+use crate::archive::disk_pool::{FilePart, TransferRoute};
 use headrace_work::{Block, Breakdown, FileOp, Op, Request, TimeKind};
 
 use super::catalogue::FileNumber;
-use super::{Archive, Used};
-use crate::archive::moving::Hop;
+use super::{Archive, UsedComponent};
+use crate::archive::moving::LinkHop;
 use crate::archive::tape_library::{Mounted, TapeLibrary};
 use crate::core::meter::add;
 
@@ -68,8 +68,8 @@ impl<'m> Archive<'m> {
     pub(super) async fn on_tape_path(
         &'m self,
         request: &Request<FileOp>,
-        (library, mounted): (Used<'m, TapeLibrary<'m>>, &Mounted<'m>),
-        part: Part,
+        (library, mounted): (UsedComponent<'m, TapeLibrary<'m>>, &Mounted<'m>),
+        part: FilePart,
         breakdown: &mut Breakdown,
     ) {
         if breakdown.has_failed() {
@@ -78,14 +78,14 @@ impl<'m> Archive<'m> {
         self.volume_ready(part, breakdown).await;
         let (link, most) = library.1.link(mounted);
         let is_read = request.cause == headrace_work::Cause::Host;
-        let network = self.network.map(|(edge, network)| Hop {
+        let network = self.network.map(|(edge, network)| LinkHop {
             edge,
             link: if is_read { network.inward } else { network.outward },
         });
-        let over = [Some(Hop { edge: library.0, link }), network, Some(self.hop(part.chain))];
+        let over = [Some(LinkHop { edge: library.0, link }), network, Some(self.hop(part.chain))];
         let op = if is_read { Op::Write } else { Op::Read };
         let since = self.now();
-        self.pool.1.through(request, part, Route { over, most, own: library.0.to(), op }, breakdown).await;
+        self.pool.1.through(request, part, TransferRoute { over, most, own: library.0.to(), op }, breakdown).await;
         if !breakdown.has_failed() {
             library.1.streamed(mounted, part.bytes, self.now() - since, breakdown).await;
         }

@@ -5,8 +5,8 @@ use headrace_work::{Breakdown, FileOp, Op, Request, TimeKind};
 
 use super::Archive;
 use super::catalogue::FileNumber;
-use crate::archive::disk_pool::{Part, Route};
-use crate::archive::moving::Hop;
+use crate::archive::disk_pool::{FilePart, TransferRoute};
+use crate::archive::moving::LinkHop;
 use crate::archive::witness::Fact;
 
 impl<'m> Archive<'m> {
@@ -33,39 +33,39 @@ impl<'m> Archive<'m> {
         }
     }
 
-    async fn send(&'m self, request: &Request<FileOp>, part: Part, breakdown: &mut Breakdown) {
+    async fn send(&'m self, request: &Request<FileOp>, part: FilePart, breakdown: &mut Breakdown) {
         self.volume_ready(part, breakdown).await;
-        let network = self.network.map(|(edge, network)| Hop { edge, link: network.outward });
+        let network = self.network.map(|(edge, network)| LinkHop { edge, link: network.outward });
         self.transfer(request, [Some(self.hop(part.chain)), network], part, Op::Read, breakdown).await;
     }
 
-    pub(super) async fn receive(&'m self, request: &Request<FileOp>, part: Part, breakdown: &mut Breakdown) {
+    pub(super) async fn receive(&'m self, request: &Request<FileOp>, part: FilePart, breakdown: &mut Breakdown) {
         self.volume_ready(part, breakdown).await;
-        let network = self.network.map(|(edge, network)| Hop { edge, link: network.inward });
+        let network = self.network.map(|(edge, network)| LinkHop { edge, link: network.inward });
         self.transfer(request, [network, Some(self.hop(part.chain))], part, Op::Write, breakdown).await;
     }
 
     /// Waits while the volume of a part has failed.
-    pub(super) async fn volume_ready(&'m self, part: Part, breakdown: &mut Breakdown) {
+    pub(super) async fn volume_ready(&'m self, part: FilePart, breakdown: &mut Breakdown) {
         self.pool.1.ready(part.volume).await;
         breakdown.charge(self.pool_id(), TimeKind::Waiting, self.now());
     }
 
-    pub(super) fn hop(&self, chain: LinkId) -> Hop<'m> {
-        Hop { edge: self.pool.0, link: chain }
+    pub(super) fn hop(&self, chain: LinkId) -> LinkHop<'m> {
+        LinkHop { edge: self.pool.0, link: chain }
     }
 
     async fn transfer(
         &'m self,
         request: &Request<FileOp>,
-        over: [Option<Hop<'m>>; 2],
-        part: Part,
+        over: [Option<LinkHop<'m>>; 2],
+        part: FilePart,
         op: Op,
         breakdown: &mut Breakdown,
     ) {
         let most = self.front.map_or(f64::INFINITY, |(_, front)| front.client_rate());
         let own = self.front.map_or(self.context.id, |(edge, _)| edge.to());
-        let route = Route { over: [over[0], over[1], None], most, own, op };
+        let route = TransferRoute { over: [over[0], over[1], None], most, own, op };
         self.pool.1.through(request, part, route, breakdown).await;
     }
 }

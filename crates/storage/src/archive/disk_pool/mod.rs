@@ -19,9 +19,9 @@ use crate::core::health::Change;
 use crate::core::meter::{Activity, Meter, waits};
 use crate::core::theory::Load;
 
-use through::{Lost, Stage, perform};
+use through::{LostTransfers, Stage, perform};
 
-pub(crate) use through::Route;
+pub(crate) use through::TransferRoute;
 
 /// Volumes on chains. Transfers on a chain share its rate; time lost by sharing counts as waiting. Free space is that of the pool as a
 /// whole, not of each volume.
@@ -145,7 +145,7 @@ impl Theory for DiskPoolSpec {
 
 /// A part of a file: on which volume of which chain, and how many bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct FilePart {
     pub volume: u32,
     pub chain: LinkId,
     /// Offset of its first byte in the volume, if the file begins with one.
@@ -164,7 +164,7 @@ pub struct DiskPool<'m> {
     stages: WorkerPool<'m, Stage<'m>, Breakdown>,
     starts: RngStream,
     transfers: Cell<u64>,
-    lost: Lost,
+    lost: LostTransfers,
     /// Volumes that have failed, and who waits until they return.
     down: RefCell<BTreeSet<u32>>,
     repairs: WaitList<'m, u32, ()>,
@@ -180,8 +180,8 @@ impl Plan for DiskPoolSpec {
     type Component<'m> = DiskPool<'m>;
 
     fn build<'m>(&'m self, context: &'m NodeContext<'m>, devices: &'m [Edge<'m>]) -> DiskPool<'m> {
-        let (io, lost) = (self.io_size.0, Lost::default());
-        let of_stages = Lost::clone(&lost);
+        let (io, lost) = (self.io_size.0, LostTransfers::default());
+        let of_stages = LostTransfers::clone(&lost);
         let capacity = u64::from(self.all_volumes()) * self.volume.0;
         DiskPool {
             context,
@@ -190,7 +190,7 @@ impl Plan for DiskPoolSpec {
             next_volume: Cell::new(0),
             devices,
             stages: WorkerPool::new(context.shared.sim, move |stage| {
-                perform(context.shared, devices, io, Lost::clone(&of_stages), stage)
+                perform(context.shared, devices, io, LostTransfers::clone(&of_stages), stage)
             }),
             starts: context.stream("starts"),
             transfers: Cell::new(0),
@@ -233,7 +233,7 @@ impl<'m> DiskPool<'m> {
         first: u32,
         from: u64,
         bytes: u64,
-    ) -> impl Iterator<Item = Part> + use<'m, '_> {
+    ) -> impl Iterator<Item = FilePart> + use<'m, '_> {
         let (each, all, end) = (self.spec.volume.0, u64::from(self.spec.all_volumes()), from + bytes);
         let mut at = from;
         std::iter::from_fn(move || {
@@ -241,7 +241,7 @@ impl<'m> DiskPool<'m> {
             let (volume, within) = ((u64::from(first) + at / each) % all, at % each);
             at += here;
             let volume = volume as u32;
-            (here > 0).then(|| Part {
+            (here > 0).then(|| FilePart {
                 volume,
                 chain: self.chains[self.spec.chain_of(volume)],
                 within,

@@ -6,15 +6,15 @@ use std::rc::Rc;
 
 use headrace_work::{Block, Breakdown, FileOp, NodeId, Op, Request};
 
-use super::{DiskPool, Part};
-use crate::archive::moving::{Hop, Moving};
+use super::{DiskPool, FilePart};
+use crate::archive::moving::{LinkHop, Moving};
 use crate::core::context::{Edge, SimContext};
 
 /// How data comes to a part of a file, or from it.
 #[derive(Clone, Copy)]
-pub(crate) struct Route<'m> {
+pub(crate) struct TransferRoute<'m> {
     /// The links on its way, the chain's own among them.
-    pub over: [Option<Hop<'m>>; 3],
+    pub over: [Option<LinkHop<'m>>; 3],
     /// The most that it can have by itself, in bytes a second, and whose limit that is.
     pub most: f64,
     pub own: NodeId,
@@ -26,7 +26,7 @@ pub(crate) struct Route<'m> {
 pub(super) enum Stage<'m> {
     Wire {
         request: Request<FileOp>,
-        route: Route<'m>,
+        route: TransferRoute<'m>,
         bytes: u64,
     },
     /// `transfer` is the number of the transfer that it belongs to.
@@ -38,14 +38,14 @@ pub(super) enum Stage<'m> {
 }
 
 /// The transfers whose device did not answer.
-pub(super) type Lost = Rc<RefCell<BTreeSet<u64>>>;
+pub(super) type LostTransfers = Rc<RefCell<BTreeSet<u64>>>;
 
 /// Does it; gives what it took.
 pub(super) async fn perform<'m>(
     shared: &'m SimContext<'m>,
     devices: &'m [Edge<'m>],
     io: u64,
-    lost: Lost,
+    lost: LostTransfers,
     stage: Stage<'m>,
 ) -> Breakdown {
     let mut breakdown = Breakdown::from(shared.sim.now());
@@ -72,11 +72,11 @@ impl<'m> SimContext<'m> {
     async fn follow(
         &'m self,
         request: &Request<FileOp>,
-        route: &Route<'m>,
+        route: &TransferRoute<'m>,
         bytes: u64,
         breakdown: &mut Breakdown,
     ) {
-        let over: smallvec::SmallVec<[Hop; 3]> = route.over.iter().copied().flatten().collect();
+        let over: smallvec::SmallVec<[LinkHop; 3]> = route.over.iter().copied().flatten().collect();
         self.carry(request, Moving { bytes, over: &over, most: route.most, own: route.own }, breakdown).await;
     }
 }
@@ -86,8 +86,8 @@ impl<'m> DiskPool<'m> {
     pub(crate) async fn through(
         &'m self,
         request: &Request<FileOp>,
-        part: Part,
-        route: Route<'m>,
+        part: FilePart,
+        route: TransferRoute<'m>,
         breakdown: &mut Breakdown,
     ) {
         let shared = self.context.shared;
@@ -123,7 +123,7 @@ impl<'m> DiskPool<'m> {
 
     /// Where a part lies on the device of its chain: the volumes of a chain one after another, and a file smaller than its volume at a
     /// place of its own there.
-    fn address(&self, part: Part, file: u64) -> u64 {
+    fn address(&self, part: FilePart, file: u64) -> u64 {
         let within = match self.spec.allocate {
             super::Allocate::ChainByChain => part.volume % self.spec.volumes,
             super::Allocate::AcrossChains => part.volume / self.spec.chains,

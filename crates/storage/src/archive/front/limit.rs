@@ -3,27 +3,27 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use headrace_stats::Level;
+use headrace_stats::Gauge;
 use headrace_units::Nanos;
 
 use crate::core::meter::Portion;
 
 /// A limit of transfers for each user, or each host.
-pub(super) struct Limit {
+pub(super) struct TransferLimit {
     most: Option<u32>,
     /// The transfers of each.
-    held: RefCell<BTreeMap<u64, Level>>,
+    held: RefCell<BTreeMap<u64, Gauge>>,
     /// Those that it holds back.
-    pub waiting: RefCell<Level>,
+    pub waiting: RefCell<Gauge>,
 }
 
-impl Limit {
+impl TransferLimit {
     pub fn of(most: Option<u32>) -> Self {
         Self { most, held: RefCell::default(), waiting: RefCell::default() }
     }
 
     pub fn has_room(&self, who: u64) -> bool {
-        let held = || self.held.borrow().get(&who).map_or(0, Level::value);
+        let held = || self.held.borrow().get(&who).map_or(0, Gauge::value);
         self.most.is_none_or(|most| held() < u64::from(most))
     }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use headrace_kernel::{Resource, Sim, WaitList};
-use headrace_stats::{Level, Tally};
+use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
 use headrace_work::Cause;
 
@@ -16,7 +16,7 @@ pub(crate) type Cartridge = u32;
 
 /// A request for a drive.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct DriveRequest {
     pub cartridge: Cartridge,
     /// The group in whose silos the cartridge lies.
     pub home: usize,
@@ -26,7 +26,7 @@ pub(super) struct Wanted {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Drive {
+pub(super) struct TapeDrive {
     pub group: usize,
     /// Whether it mounts cartridges to read them, and to write.
     reads: bool,
@@ -53,9 +53,9 @@ pub(super) struct Drive {
 pub(super) struct Drives<'m> {
     pub(super) sim: &'m Sim<'m>,
     pub(super) spec: &'m TapeLibrarySpec,
-    pub(super) drives: RefCell<Vec<Drive>>,
+    pub(super) drives: RefCell<Vec<TapeDrive>>,
     /// The drive that a cartridge is in or on its way to.
-    contexts: RefCell<BTreeMap<Cartridge, usize>>,
+    places: RefCell<BTreeMap<Cartridge, usize>>,
     /// How long requests used the drives of each group, and each cartridge.
     used_groups: RefCell<Vec<Nanos>>,
     used_cartridges: RefCell<BTreeMap<Cartridge, Nanos>>,
@@ -65,20 +65,20 @@ pub(super) struct Drives<'m> {
     pub(super) arms: Vec<Resource<'m>>,
     /// The arms that have failed.
     pub(super) broken_arms: RefCell<BTreeSet<u32>>,
-    queue: WaitList<'m, Wanted, usize>,
+    queue: WaitList<'m, DriveRequest, usize>,
     /// Who waits for a drive, by the group of their cartridge; and the drives of each group that have failed and are not in use.
-    pub(super) waiting: RefCell<Vec<Level>>,
-    pub(super) away: RefCell<Vec<Level>>,
-    pub busy: RefCell<[Level; Cause::ALL.len()]>,
+    pub(super) waiting: RefCell<Vec<Gauge>>,
+    pub(super) away: RefCell<Vec<Gauge>>,
+    pub busy: RefCell<[Gauge; Cause::ALL.len()]>,
     pub waits: RefCell<Tally>,
     pub services: RefCell<Tally>,
     pub mounts: Cell<u64>,
     pub passed: Cell<u64>,
 }
 
-fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = Drive> + use<> {
+fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDrive> + use<> {
     let DriveGroup { drives, for_reads, for_writes, .. } = *of;
-    (0..drives).map(move |number| Drive {
+    (0..drives).map(move |number| TapeDrive {
         group,
         reads: number >= for_writes,
         writes: !(for_writes..for_writes + for_reads).contains(&number),
@@ -101,15 +101,15 @@ impl<'m> Drives<'m> {
             sim,
             spec,
             drives: RefCell::new(spec.groups.iter().enumerate().flat_map(drives_of).collect()),
-            contexts: RefCell::default(),
+            places: RefCell::default(),
             used_groups: RefCell::new(vec![Nanos::ZERO; spec.groups.len()]),
             used_cartridges: RefCell::default(),
             accumulating: RefCell::default(),
             arms: arms.collect(),
             broken_arms: RefCell::default(),
             queue: WaitList::new(sim),
-            waiting: RefCell::new(vec![Level::default(); spec.groups.len()]),
-            away: RefCell::new(vec![Level::default(); spec.groups.len()]),
+            waiting: RefCell::new(vec![Gauge::default(); spec.groups.len()]),
+            away: RefCell::new(vec![Gauge::default(); spec.groups.len()]),
             busy: RefCell::default(),
             waits: RefCell::default(),
             services: RefCell::default(),
@@ -119,7 +119,7 @@ impl<'m> Drives<'m> {
     }
 
     /// Waits for a drive for a cartridge: the one that it is in, or one that can take it.
-    pub async fn acquire(&'m self, wanted: Wanted) -> usize {
+    pub async fn acquire(&'m self, wanted: DriveRequest) -> usize {
         let since = self.sim.now();
         self.accumulate(wanted.cartridge).await;
         let drive = match self.drive_for(&wanted) {
@@ -131,7 +131,7 @@ impl<'m> Drives<'m> {
         drive
     }
 
-    async fn wait(&'m self, wanted: Wanted) -> usize {
+    async fn wait(&'m self, wanted: DriveRequest) -> usize {
         self.waiting.borrow_mut()[wanted.home].up(self.sim.now(), 1);
         let drive = self.queue.wait(wanted).await;
         self.waiting.borrow_mut()[wanted.home].down(self.sim.now(), 1);
@@ -140,7 +140,7 @@ impl<'m> Drives<'m> {
 
     /// Lets requests for a cartridge that is in no drive come together.
     async fn accumulate(&'m self, cartridge: Cartridge) {
-        if self.spec.accumulate == Nanos::ZERO || self.contexts.borrow().contains_key(&cartridge) {
+        if self.spec.accumulate == Nanos::ZERO || self.places.borrow().contains_key(&cartridge) {
             return;
         }
         let fresh = self.sim.now() + self.spec.accumulate;
@@ -150,7 +150,7 @@ impl<'m> Drives<'m> {
     }
 
     /// Brings the cartridge into a drive that was acquired for it, unless it is there.
-    pub async fn mount(&'m self, drive: usize, wanted: Wanted) {
+    pub async fn mount(&'m self, drive: usize, wanted: DriveRequest) {
         if self.drives.borrow()[drive].cartridge == Some(wanted.cartridge) {
             return;
         }
@@ -211,8 +211,8 @@ impl<'m> Drives<'m> {
         if self.drives.borrow()[drive].is_down {
             return;
         }
-        let take = |wanted: &Wanted| self.take(drive, Some(wanted.cartridge));
-        let is_in_it = |wanted: &Wanted| mounted == Some(wanted.cartridge);
+        let take = |wanted: &DriveRequest| self.take(drive, Some(wanted.cartridge));
+        let is_in_it = |wanted: &DriveRequest| mounted == Some(wanted.cartridge);
         let batched = self.spec.recall == Recall::ByCartridge
             && self.queue.offer(|wanted| is_in_it(wanted).then(|| take(wanted)));
         if !batched && !self.queue.offer(|wanted| self.can_go(wanted, drive).then(|| take(wanted))) {
@@ -236,13 +236,13 @@ impl<'m> Drives<'m> {
     }
 
     async fn dismount(&'m self, drive: usize) {
-        let Drive { cartridge, position, group, home, .. } = self.drives.borrow()[drive];
+        let TapeDrive { cartridge, position, group, home, .. } = self.drives.borrow()[drive];
         let Some(cartridge) = cartridge else { return };
         self.sim.delay(self.spec.rewind.time(self.along(position)) + self.spec.unload).await;
         self.arms[group].serve(self.spec.robot_move).await;
         self.drives.borrow_mut()[drive].cartridge = None;
         self.stand_at(drive, 0);
-        self.contexts.borrow_mut().remove(&cartridge);
+        self.places.borrow_mut().remove(&cartridge);
         if group != home {
             self.sim.spawn(self.bring_home(home));
         }
@@ -265,33 +265,33 @@ impl<'m> Drives<'m> {
 
     /// The drive that a request can have now: the one that has its cartridge, else one of the cartridge's own group, else one of another:
     /// an empty one, else the one that was unused longest. None where all are held, or the one that has it is.
-    fn drive_for(&self, wanted: &Wanted) -> Option<usize> {
+    fn drive_for(&self, wanted: &DriveRequest) -> Option<usize> {
         let drives = self.drives.borrow();
-        if let Some(at) = self.contexts.borrow().get(&wanted.cartridge) {
+        if let Some(at) = self.places.borrow().get(&wanted.cartridge) {
             return (!drives[*at].is_held && !drives[*at].is_down).then_some(*at);
         }
         let all = drives.iter().enumerate();
         let free = all.filter(|(_, drive)| !drive.is_held && !drive.is_down && self.suits(wanted, drive));
-        let key = |drive: &Drive| (drive.group.abs_diff(wanted.home), drive.cartridge.is_some(), drive.since);
+        let key = |drive: &TapeDrive| (drive.group.abs_diff(wanted.home), drive.cartridge.is_some(), drive.since);
         free.min_by_key(|(_, drive)| key(drive)).map(|(at, _)| at)
     }
 
     /// Whether a drive without a request is one for this request.
-    fn can_go(&self, wanted: &Wanted, drive: usize) -> bool {
-        match self.contexts.borrow().get(&wanted.cartridge) {
+    fn can_go(&self, wanted: &DriveRequest, drive: usize) -> bool {
+        match self.places.borrow().get(&wanted.cartridge) {
             Some(at) => *at == drive,
             None => self.suits(wanted, &self.drives.borrow()[drive]),
         }
     }
 
-    fn suits(&self, wanted: &Wanted, drive: &Drive) -> bool {
+    fn suits(&self, wanted: &DriveRequest, drive: &TapeDrive) -> bool {
         let is_near = drive.group == wanted.home || self.spec.pass_through.is_some();
         is_near && if wanted.cause == Cause::Migration { drive.writes } else { drive.reads }
     }
 
     fn take(&self, drive: usize, used_for: Option<Cartridge>) -> usize {
         if let Some(cartridge) = used_for {
-            self.contexts.borrow_mut().insert(cartridge, drive);
+            self.places.borrow_mut().insert(cartridge, drive);
         }
         let state = &mut self.drives.borrow_mut()[drive];
         (state.is_held, state.used_for, state.since) = (true, used_for, self.sim.now());
@@ -312,7 +312,7 @@ impl<'m> Drives<'m> {
         }
         (state.is_held, state.used_for, state.since) = (false, None, self.sim.now());
         if let Some(cartridge) = unused {
-            self.contexts.borrow_mut().remove(&cartridge);
+            self.places.borrow_mut().remove(&cartridge);
         }
     }
 
@@ -337,7 +337,7 @@ impl<'m> Drives<'m> {
         self.drives.borrow().len() as u64
     }
 
-    pub fn queue(&self) -> Level {
+    pub fn queue(&self) -> Gauge {
         self.queue.waits().queue
     }
 }

@@ -12,7 +12,7 @@ mod travel;
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{LinkId, RngStream, subkey};
-use headrace_stats::Level;
+use headrace_stats::Gauge;
 use headrace_units::{BytesPerSecond, Nanos};
 use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request, TimeKind};
 
@@ -22,7 +22,7 @@ use crate::core::graph::View;
 use crate::core::health::Change;
 use crate::core::theory::{Demand, Load};
 
-use drives::{Drives, Wanted};
+use drives::{Drives, DriveRequest};
 use spec::UNLIMITED;
 
 pub(crate) use drives::Cartridge;
@@ -62,7 +62,7 @@ pub struct TapeLibrary<'m> {
     loads: RngStream,
     back_hitches: Cell<u64>,
     /// Drives held, of all groups.
-    held: RefCell<Level>,
+    held: RefCell<Gauge>,
     accesses: Cell<u64>,
     read: Cell<u64>,
     written: Cell<u64>,
@@ -78,7 +78,7 @@ const FIRST_KNOWN: Cartridge = 1 << 31;
 
 /// Where a file begins on tape; it continues on the cartridges with the next numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct TapePosition {
     pub cartridge: Cartridge,
     pub offset: u64,
 }
@@ -128,38 +128,38 @@ impl Plan for TapeLibrarySpec {
 
 impl<'m> TapeLibrary<'m> {
     /// Initial location of files older than the log.
-    pub(crate) fn spot_of(&self, file: u64) -> Spot {
+    pub(crate) fn spot_of(&self, file: u64) -> TapePosition {
         let mut draws = self.spots.of(file);
         let cartridge = (draws.uniform() * f64::from(self.spec.cartridges)) as u32;
         let offset = (draws.uniform() * self.spec.cartridge.0 as f64) as u64;
-        Spot { cartridge: cartridge.min(self.spec.cartridges - 1), offset }
+        TapePosition { cartridge: cartridge.min(self.spec.cartridges - 1), offset }
     }
 
     /// The parts of a file on its cartridges: where each begins, and how many bytes.
-    pub(crate) fn parts(&self, spot: Spot, bytes: u64) -> impl Iterator<Item = (Spot, u64)> + use<> {
+    pub(crate) fn parts(&self, spot: TapePosition, bytes: u64) -> impl Iterator<Item = (TapePosition, u64)> + use<> {
         let (each, mut at, mut left) = (self.spec.cartridge.0, spot, bytes);
         std::iter::from_fn(move || {
             let here = left.min(each - at.offset.min(each - 1));
             let part = (left > 0).then_some((at, here))?;
             left -= here;
-            at = Spot { cartridge: at.cartridge + 1, offset: 0 };
+            at = TapePosition { cartridge: at.cartridge + 1, offset: 0 };
             Some(part)
         })
     }
 
     /// Where the next bytes are written, and how many of them fit there.
-    pub(crate) fn next_part(&self, bytes: u64) -> (Spot, u64) {
+    pub(crate) fn next_part(&self, bytes: u64) -> (TapePosition, u64) {
         let (mut cartridge, mut offset) = self.filling.get();
         if offset == self.spec.cartridge.0 {
             (cartridge, offset) = (cartridge + 1, 0);
         }
         let here = bytes.min(self.spec.cartridge.0 - offset);
         self.filling.set((cartridge, offset + here));
-        (Spot { cartridge, offset }, here)
+        (TapePosition { cartridge, offset }, here)
     }
 
     /// Nothing is written there after all: the next bytes are.
-    pub(crate) fn give_back(&self, spot: Spot, bytes: u64) {
+    pub(crate) fn give_back(&self, spot: TapePosition, bytes: u64) {
         if self.filling.get() == (spot.cartridge, spot.offset + bytes) {
             self.filling.set((spot.cartridge, spot.offset));
         }
@@ -197,7 +197,7 @@ impl<'m> TapeLibrary<'m> {
     /// Waits for a drive, has the cartridge brought there, and goes to its position.
     pub(crate) async fn mount(
         &'m self,
-        spot: Spot,
+        spot: TapePosition,
         request: &Request<FileOp>,
         breakdown: &mut Breakdown,
     ) -> Mounted<'m> {
@@ -216,7 +216,7 @@ impl<'m> TapeLibrary<'m> {
     ) -> Mounted<'m> {
         let (sim, cause) = (self.context.shared.sim, request.cause);
         let load = self.spec.load.draw(&mut self.loads.of(subkey(request.key, u64::from(cartridge))));
-        let wanted = Wanted { cartridge, home: self.group_of(cartridge), cause, load };
+        let wanted = DriveRequest { cartridge, home: self.group_of(cartridge), cause, load };
         let drive = self.drives.acquire(wanted).await;
         self.held.borrow_mut().up(sim.now(), 1);
         let mounted = Mounted { library: self, drive, cause, since: sim.now() };

@@ -4,13 +4,13 @@ use headrace_analytic::Distribution;
 
 use super::spec::{Recall, TapeLibrarySpec};
 use crate::core::graph::View;
-use crate::core::theory::{Demand, Load, Order, Server, Sessions};
+use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind, Sessions};
 
 /// The distribution of session times is represented by this number of equally likely ones.
 const POINTS: usize = 64;
 
 /// Drives of which any serves any session of some, and the arms that bring them cartridges.
-struct Station {
+struct DrivePool {
     /// What is added to their names; nothing where the library has no others.
     of: String,
     drives: u32,
@@ -35,7 +35,7 @@ pub(super) fn demands(spec: &TapeLibrarySpec, view: View, load: &Load) -> Result
 }
 
 /// Each group on its own, or all together where cartridges pass between them.
-fn stations(spec: &TapeLibrarySpec, sessions: &Sessions) -> Vec<Station> {
+fn stations(spec: &TapeLibrarySpec, sessions: &Sessions) -> Vec<DrivePool> {
     let alone = spec.groups.len() == 1 || spec.pass_through.is_some();
     let (mut before, mut stations) = (0, Vec::new());
     for (at, group) in spec.groups.iter().enumerate() {
@@ -48,7 +48,7 @@ fn stations(spec: &TapeLibrarySpec, sessions: &Sessions) -> Vec<Station> {
             None => random,
         };
         let of = format!(" of groups[{at}]");
-        stations.push(Station {
+        stations.push(DrivePool {
             of,
             drives: group.drives,
             arms: group.arms,
@@ -56,21 +56,21 @@ fn stations(spec: &TapeLibrarySpec, sessions: &Sessions) -> Vec<Station> {
         });
     }
     if alone {
-        let sum = |of: fn(&Station) -> u32| stations.iter().map(of).sum();
+        let sum = |of: fn(&DrivePool) -> u32| stations.iter().map(of).sum();
         let (drives, arms) = (sum(|station| station.drives), sum(|station| station.arms));
-        return vec![Station { of: String::new(), drives, arms, ..of_sessions(spec, sessions, |_| 1.0) }];
+        return vec![DrivePool { of: String::new(), drives, arms, ..of_sessions(spec, sessions, |_| 1.0) }];
     }
     stations
 }
 
 /// The sessions that come to a station, by the share of those of each silo that do.
-fn of_sessions(spec: &TapeLibrarySpec, sessions: &Sessions, share: impl Fn(Option<u32>) -> f64) -> Station {
+fn of_sessions(spec: &TapeLibrarySpec, sessions: &Sessions, share: impl Fn(Option<u32>) -> f64) -> DrivePool {
     let here = || sessions.seconds.iter().filter(|(_, silo)| share(*silo) > 0.0);
     let number: f64 = here().map(|(_, silo)| share(*silo)).sum();
     // A session needs no mount where it comes while its cartridge is held.
     let held = sessions.gaps.iter().take_while(|(gap, _)| f64::from(*gap) <= spec.hold.secs());
     let found: f64 = held.map(|(_, silo)| share(*silo)).sum();
-    Station {
+    DrivePool {
         of: String::new(),
         drives: 0,
         arms: 0,
@@ -80,13 +80,13 @@ fn of_sessions(spec: &TapeLibrarySpec, sessions: &Sessions, share: impl Fn(Optio
     }
 }
 
-fn of_station(spec: &TapeLibrarySpec, view: View, station: &Station) -> Vec<Demand> {
-    let Station { of, share, mounts, .. } = station;
-    let queue = |servers| Server::Queue { servers, order: Order::FirstCome };
+fn of_station(spec: &TapeLibrarySpec, view: View, station: &DrivePool) -> Vec<Demand> {
+    let DrivePool { of, share, mounts, .. } = station;
+    let queue = |servers| ServiceKind::Queue { servers, order: QueueOrder::FirstCome };
     let mount_ms = spec.robot_move.ms() + spec.load.mean_ms();
     let away_ms = spec.rewind.time(0.5).ms() + spec.unload.ms() + spec.robot_move.ms();
     let fixed =
-        |ms: f64| Demand::one(view.id(), Server::Delay, Distribution::Fixed(ms)).times(share * mounts, 1.0);
+        |ms: f64| Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(ms)).times(share * mounts, 1.0);
     let arms = format!("arms{of}");
     let held = Demand {
         fails: apart(spec, view),
@@ -114,7 +114,7 @@ fn of_station(spec: &TapeLibrarySpec, view: View, station: &Station) -> Vec<Dema
 }
 
 /// How long a session holds its drive, with a mount or without.
-fn held(station: &Station, mount_ms: f64) -> Distribution {
+fn held(station: &DrivePool, mount_ms: f64) -> Distribution {
     let (all, mounts) = (station.seconds.len(), station.mounts);
     let points = POINTS.min(all);
     let share = 1.0 / points as f64;

@@ -30,12 +30,12 @@ pub(super) struct Bay<'m> {
     /// What a mirror knows of its devices; none where nothing is chosen.
     pub heads: Box<[Head]>,
     /// Jobs that were not done, each with its group.
-    lost: RefCell<Vec<(u64, Lost)>>,
+    lost: RefCell<Vec<(u64, LostJob)>>,
 }
 
 /// A job that was not done.
 #[derive(Clone, Copy)]
-pub(super) struct Lost {
+pub(super) struct LostJob {
     /// The device.
     pub device: usize,
     /// What it was asked.
@@ -83,7 +83,7 @@ impl<'m> Bay<'m> {
     }
 
     /// Jobs of a group that were not done.
-    pub fn take_lost(&self, ticket: u64) -> Vec<Lost> {
+    pub fn take_lost(&self, ticket: u64) -> Vec<LostJob> {
         let mut lost = self.lost.borrow_mut();
         if lost.is_empty() {
             return Vec::new();
@@ -110,7 +110,7 @@ pub(super) async fn do_job<'m>(bay: Rc<Bay<'m>>, job: Job) -> Breakdown {
     if breakdown.has_failed() {
         let device = &bay.devices[job.device];
         let works = device.is_up() && device.failures() == failures;
-        bay.lost.borrow_mut().push((job.ticket, Lost { device: job.device, block: job.request.work, works }));
+        bay.lost.borrow_mut().push((job.ticket, LostJob { device: job.device, block: job.request.work, works }));
     }
     breakdown
 }

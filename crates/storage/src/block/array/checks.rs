@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use headrace_units::Bytes;
 use headrace_work::NodeId;
 
-use super::layout::Layout;
+use super::layout::ArrayLayout;
 use super::recovery::{DeclusteredSpec, Target};
 use super::spec::{ArraySpec, FirstUnit, Level, Via};
 use crate::core::graph::{Copies, Lowering};
@@ -93,7 +93,7 @@ impl ArraySpec {
     }
 
     /// Which disks have failed; refused where data is lost with them.
-    pub(super) fn check_failed(&self, at: &mut Lowering, layout: &Layout) -> Option<Vec<bool>> {
+    pub(super) fn check_failed(&self, at: &mut Lowering, layout: &ArrayLayout) -> Option<Vec<bool>> {
         let mut failed = vec![false; layout.disks() as usize];
         for &disk in &self.failed {
             let Some(state) = failed.get_mut(disk as usize) else {
@@ -149,7 +149,7 @@ impl ArraySpec {
     }
 
     /// Whether rebuilds go to the distributed spare.
-    pub(super) fn check_rebuild(&self, at: &mut Lowering, layout: &Layout) -> Option<bool> {
+    pub(super) fn check_rebuild(&self, at: &mut Lowering, layout: &ArrayLayout) -> Option<bool> {
         let spec = self.rebuild.unwrap_or_default();
         if self.rebuild.is_some() && self.level == Level::Raid0 {
             return at.refuse("rebuild", "raid0 has nothing to rebuild a disk from", Some("leave it out"));

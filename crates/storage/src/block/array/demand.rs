@@ -6,22 +6,22 @@ use headrace_analytic::Distribution;
 use headrace_work::{NodeId, Op};
 
 use super::model::Striped;
-use super::{ArrayPlan, FirstUnit, Layout, Queueing};
+use super::{ArrayPlan, FirstUnit, ArrayLayout, Queueing};
 use crate::core::graph::View;
 use crate::core::path_transfer::Phase;
-use crate::core::theory::{Demand, Load, Model, Order, Server};
+use crate::core::theory::{Demand, Load, Model, QueueOrder, ServiceKind};
 
 /// The parts that come to one disk: (mean number of a request's parts, operation, bytes).
-pub(super) type Parts = Vec<(f64, Op, u64)>;
+pub(super) type DiskShares = Vec<(f64, Op, u64)>;
 
 const SPREAD: &str =
     "parts of one request cross the link together: they may come apart, each when its disk is done";
 
 /// What the accesses of one kind of request are, on average: (mean number, operation, bytes).
-pub(super) struct Pattern {
+pub(super) struct AccessPattern {
     /// How probable the kind is.
     pub p: f64,
-    pub accesses: Parts,
+    pub accesses: DiskShares,
     /// How probable it is that parity or lost data is computed from this number of bytes.
     pub computed: BTreeMap<u64, f64>,
 }
@@ -33,7 +33,7 @@ impl ArrayPlan {
             return Err(format!("every request goes straight to the disks: `{}` has a cache", view.path()));
         }
         let (mut demands, patterns) = match self.layout {
-            Layout::Striped(stripes) => Striped { plan: self, stripes }.demands(view, load)?,
+            ArrayLayout::Striped(stripes) => Striped { plan: self, stripes }.demands(view, load)?,
             _ => self.redundant(view, load)?,
         };
         let mut way = view.uses().skip(self.layout.disks() as usize + self.spares);
@@ -46,7 +46,7 @@ impl ArrayPlan {
         let active = self.access.active(controllers.len());
         for controller in &controllers[..active] {
             let found = controlling(*controller, load, &patterns)?.into_iter();
-            let computed = |pattern: &Pattern| (pattern.p, pattern.computed.clone());
+            let computed = |pattern: &AccessPattern| (pattern.p, pattern.computed.clone());
             let computed: Vec<_> = patterns.iter().map(computed).collect();
             let parity = controller.controller().and_then(|spec| spec.parity_demand(*controller, &computed));
             let all = found.chain(parity);
@@ -57,9 +57,9 @@ impl ArrayPlan {
 }
 
 /// What a controller does for a request and for its accesses to disks.
-fn controlling(controller: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
+fn controlling(controller: View, load: &Load, patterns: &[AccessPattern]) -> Result<Vec<Demand>, String> {
     let mut demands = controller.demands(load)?;
-    for Pattern { p, accesses, .. } in patterns {
+    for AccessPattern { p, accesses, .. } in patterns {
         for &(many, op, bytes) in accesses {
             let one = Load { kinds: vec![(1.0, op, bytes)], ..load.clone() };
             let found = controller.carries(&one, (Phase::Request, 0, 0))?.into_iter();
@@ -74,26 +74,26 @@ type Held = (Demand, Vec<(f64, Distribution)>);
 
 /// Which visits to a node count as one: all those of a request, or, where the node ranks them, each by itself, by the operation of its
 /// access and its number there.
-type Apart = Option<(bool, usize)>;
+type VisitKey = Option<(bool, usize)>;
 
 /// The accesses of a request cross the way to the disks as if all of them came at once.
-fn path_transfer(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<Demand>, String> {
-    let mut held: BTreeMap<(NodeId, Apart), Held> = BTreeMap::new();
+fn path_transfer(path: View, load: &Load, patterns: &[AccessPattern]) -> Result<Vec<Demand>, String> {
+    let mut held: BTreeMap<(NodeId, VisitKey), Held> = BTreeMap::new();
     let (mut delay, mut fails) = (0.0_f64, None);
-    for Pattern { p, accesses, .. } in patterns {
-        let mut works: BTreeMap<(NodeId, Apart), f64> = BTreeMap::new();
+    for AccessPattern { p, accesses, .. } in patterns {
+        let mut works: BTreeMap<(NodeId, VisitKey), f64> = BTreeMap::new();
         let spread = accesses.iter().map(|(many, ..)| many).sum::<f64>() > 1.0;
         fails = fails.or(spread.then(|| SPREAD.to_owned()));
         for &(many, op, bytes) in accesses {
             let one = Load { kinds: vec![(1.0, op, bytes)], ..load.clone() };
             for (nth, demand) in path.demands(&one)?.into_iter().enumerate() {
                 let apart = match demand.server {
-                    Server::Delay => {
+                    ServiceKind::Delay => {
                         delay = delay.max(demand.work_ms());
                         continue;
                     }
-                    Server::Queue { order: Order::Ranked(_), .. } => Some((op == Op::Write, nth)),
-                    Server::Queue { .. } | Server::Join { .. } | Server::Places(_) => None,
+                    ServiceKind::Queue { order: QueueOrder::Ranked(_), .. } => Some((op == Op::Write, nth)),
+                    ServiceKind::Queue { .. } | ServiceKind::Join { .. } | ServiceKind::Places(_) => None,
                 };
                 let visit = (demand.node, apart);
                 *works.entry(visit).or_default() += many * demand.work_ms();
@@ -111,13 +111,13 @@ fn path_transfer(path: View, load: &Load, patterns: &[Pattern]) -> Result<Vec<De
         );
         Demand { distribution, visits, fails: demand.fails.clone().or_else(|| fails.clone()), ..demand }
     };
-    let late = (delay > 0.0).then(|| Demand::one(path.id(), Server::Delay, Distribution::Fixed(delay)));
+    let late = (delay > 0.0).then(|| Demand::one(path.id(), ServiceKind::Delay, Distribution::Fixed(delay)));
     Ok(held.into_values().map(queue).chain(late).collect())
 }
 
 impl Striped<'_> {
     /// What an array without redundancy asks of its disks, and which accesses these are.
-    fn demands(&self, view: View, load: &Load) -> Result<(Vec<Demand>, Vec<Pattern>), String> {
+    fn demands(&self, view: View, load: &Load) -> Result<(Vec<Demand>, Vec<AccessPattern>), String> {
         if self.plan.queueing == Queueing::SplitMerge {
             return Ok((self.lockstep(view, load)?, self.patterns(load)));
         }
@@ -132,11 +132,11 @@ impl Striped<'_> {
         Ok((demands, self.patterns(load)))
     }
 
-    fn patterns(&self, load: &Load) -> Vec<Pattern> {
+    fn patterns(&self, load: &Load) -> Vec<AccessPattern> {
         let pattern = |&(p, op, bytes): &(f64, Op, u64)| {
             let parts = self.stripes.part_kinds(bytes).into_iter();
             let accesses = parts.map(|(many, part)| (f64::from(many), op, part)).collect();
-            Pattern { p, accesses, computed: BTreeMap::new() }
+            AccessPattern { p, accesses, computed: BTreeMap::new() }
         };
         load.kinds.iter().map(pattern).collect()
     }
@@ -146,7 +146,7 @@ impl Striped<'_> {
         match self.model(view, load)? {
             Model::Single { distribution, mild, .. } => {
                 let fails = mild.map(str::to_owned);
-                Ok(vec![Demand { fails, ..Demand::one(view.id(), Server::SINGLE, distribution) }])
+                Ok(vec![Demand { fails, ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
             }
             Model::Forked { .. } => Err("requests do not overlap".to_owned()),
             Model::Busy { fails, .. } => Err(fails),
@@ -159,8 +159,8 @@ impl Striped<'_> {
     }
 
     /// The parts that come to disk number `at`: the first of each request to the first disk, or any to any.
-    fn parts_at(&self, at: usize, load: &Load) -> Parts {
-        let mut parts = Parts::new();
+    fn parts_at(&self, at: usize, load: &Load) -> DiskShares {
+        let mut parts = DiskShares::new();
         for (p, op, bytes) in &load.kinds {
             let sizes = self.stripes.part_sizes(*bytes);
             match self.stripes.first_unit {
@@ -185,7 +185,7 @@ impl Striped<'_> {
             let (part, branches) =
                 (distributions[0].1.clone(), distributions.iter().map(|(many, _)| many).sum());
             let more = (last_of(&distributions) - part.mean()).max(0.0);
-            let one = Demand::one(view.id(), Server::Join { branches, part }, Distribution::Fixed(more));
+            let one = Demand::one(view.id(), ServiceKind::Join { branches, part }, Distribution::Fixed(more));
             Ok(one.times(*p, 1.0))
         };
         split.map(join).collect()
@@ -210,7 +210,7 @@ pub(super) fn last_of(distributions: &[(u32, Distribution)]) -> f64 {
 }
 
 /// Parts of one operation and size, as one.
-pub(super) fn alike_together(mut parts: Parts) -> Parts {
+pub(super) fn alike_together(mut parts: DiskShares) -> DiskShares {
     parts.sort_by_key(|(_, op, bytes)| (*op == Op::Write, *bytes));
     parts.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)).map(sum).collect()
 }
@@ -220,7 +220,7 @@ fn sum(alike: &[(f64, Op, u64)]) -> (f64, Op, u64) {
 }
 
 /// What these parts ask of the node that they come to.
-pub(super) fn part_demands(to: View, load: &Load, parts: &Parts, beside: f64) -> Result<Vec<Demand>, String> {
+pub(super) fn part_demands(to: View, load: &Load, parts: &DiskShares, beside: f64) -> Result<Vec<Demand>, String> {
     let visits: f64 = parts.iter().map(|(many, ..)| many).sum();
     if visits == 0.0 {
         return Ok(Vec::new());
@@ -234,7 +234,7 @@ pub(super) fn part_demands(to: View, load: &Load, parts: &Parts, beside: f64) ->
 pub(super) fn distribution_of(disk: View, load: &Load, op: Op, bytes: u64) -> Result<Distribution, String> {
     let demands = disk.demands(&Load { kinds: vec![(1.0, op, bytes)], ..load.clone() })?;
     match &demands[..] {
-        [demand] if demand.server != Server::Delay => Ok(demand.distribution.clone()),
+        [demand] if demand.server != ServiceKind::Delay => Ok(demand.distribution.clone()),
         _ => Err(format!("a request is split over disks: `{}` is no single one", disk.path())),
     }
 }

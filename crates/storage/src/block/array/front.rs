@@ -4,17 +4,17 @@ use std::pin::Pin;
 
 use headrace_work::{Block, Breakdown, Op, Request};
 
-use super::cache::{Cache, CachePlan, Memory};
+use super::cache::{ArrayCache, CachePlan, Memory};
 use super::{Array, ArrayPlan, BackendPath};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Balance, Meter};
 
 /// The controllers and the cache of an array.
-pub(super) struct Front<'m> {
+pub(super) struct ArrayFront<'m> {
     way: BackendPath<'m>,
     /// All controllers, also one that stands by.
     controllers: &'m [Edge<'m>],
-    cache: Option<Cache<'m>>,
+    cache: Option<ArrayCache<'m>>,
 }
 
 /// The cache memory of an array's controllers. Each of two has a copy; of that which was described first all is counted.
@@ -22,7 +22,7 @@ fn memory_of<'m>(controllers: &'m [Edge<'m>]) -> Option<&'m Memory<'m>> {
     controllers.iter().min_by_key(|edge| edge.to())?.controller()?.memory()
 }
 
-impl<'m> Front<'m> {
+impl<'m> ArrayFront<'m> {
     /// What stands before an array; none where nothing does.
     pub fn new(
         plan: &'m ArrayPlan,
@@ -31,7 +31,7 @@ impl<'m> Front<'m> {
         controllers: &'m [Edge<'m>],
     ) -> Option<Box<Self>> {
         let memory = |cache: &CachePlan| memory_of(controllers).filter(|_| cache.shared);
-        let cache = plan.cache.as_ref().map(|cache| Cache::new(cache, context, memory(cache)));
+        let cache = plan.cache.as_ref().map(|cache| ArrayCache::new(cache, context, memory(cache)));
         (cache.is_some() || !controllers.is_empty()).then(|| Box::new(Self { way, controllers, cache }))
     }
 
@@ -122,7 +122,7 @@ impl<'m> Front<'m> {
 
     /// See [`Probe::balance`](crate::Probe::balance).
     pub fn balance(&self) -> Option<Balance> {
-        self.cache.as_ref().map(Cache::balance)
+        self.cache.as_ref().map(ArrayCache::balance)
     }
 
     /// See [`Probe::meters`](crate::Probe::meters).

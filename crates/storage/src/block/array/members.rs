@@ -4,19 +4,19 @@ use std::cell::{Cell, RefCell};
 
 use headrace_units::Bytes;
 
-use super::layout::{Layout, Units};
+use super::layout::{ArrayLayout, Units};
 use super::ranges::Ranges;
 use crate::core::context::Edge;
 use crate::core::health::Change;
 
 /// The members of an array: devices, and the disks of the layout that they stand for.
 pub(super) struct Members<'m> {
-    layout: &'m Layout,
+    layout: &'m ArrayLayout,
     /// How many stripes there are.
     stripes: u64,
     /// The disks of the layout, and hot spares behind them.
     devices: &'m [Edge<'m>],
-    slots: Box<[Slot]>,
+    slots: Box<[MemberSlot]>,
     /// Spares that stand for no disk.
     free: RefCell<Vec<usize>>,
     /// Whether rebuilds go to free units of the layout.
@@ -28,7 +28,7 @@ pub(super) struct Members<'m> {
 }
 
 /// One disk of the layout.
-struct Slot {
+struct MemberSlot {
     /// The device that stands for it.
     device: Cell<usize>,
     /// Stripes whose unit the device does not have: it missed a write, or has not been rebuilt so far.
@@ -64,9 +64,9 @@ impl Units for Members<'_> {
 
 impl<'m> Members<'m> {
     /// The members on `devices`, of which those behind the layout's disks are spares; each holds `each`.
-    pub fn new(layout: &'m Layout, each: Bytes, devices: &'m [Edge<'m>], distributed: bool) -> Self {
+    pub fn new(layout: &'m ArrayLayout, each: Bytes, devices: &'m [Edge<'m>], distributed: bool) -> Self {
         let disks = layout.disks() as usize;
-        let slot = |device| Slot {
+        let slot = |device| MemberSlot {
             device: Cell::new(device),
             missing: RefCell::default(),
             column: Cell::new(None),
@@ -194,7 +194,7 @@ impl<'m> Members<'m> {
         let gone =
             self.slots.iter().filter(|slot| slot.missing.borrow().count() > slot.spared.borrow().count());
         // What one disk has not, the others make good.
-        let least = if matches!(self.layout, Layout::Striped(_)) { 1 } else { 2 };
+        let least = if matches!(self.layout, ArrayLayout::Striped(_)) { 1 } else { 2 };
         let lost = if gone.count() >= least { self.lost_stripes() } else { 0 };
         self.lost.replace(lost.max(self.lost.get())) < lost
     }
@@ -277,7 +277,7 @@ impl Members<'_> {
                 slot.column.set(None);
             }
         }
-        let own = |(disk, slot): (usize, &Slot)| {
+        let own = |(disk, slot): (usize, &MemberSlot)| {
             slot.device.get() == disk && self.is_up(disk) && slot.missing.borrow().is_empty()
         };
         self.whole.set(self.slots.iter().enumerate().all(own));

@@ -29,13 +29,13 @@ use crate::core::context::{Edge, NodeContext};
 use crate::core::health::{Change, Event};
 use crate::core::meter::{Activity, Balance, Meter};
 use bay::{Bay, Job};
-use front::Front;
+use front::ArrayFront;
 use members::Members;
 use rebuild::Rebuild;
 
 pub use access::Access;
 pub use layout::{
-    Accesses, Declustered, Layout, Mirror, Pairing, Parity, Parts, Placement, Rotation, Stripes, Units, Whole,
+    Accesses, Declustered, ArrayLayout, Mirror, Pairing, Parity, DiskAccesses, UnitPlacement, Rotation, Stripes, Units, Whole,
 };
 pub use path::BackendPath;
 pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
@@ -45,7 +45,7 @@ pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
 #[derive(Clone, Debug)]
 pub struct ArrayPlan {
     level: Level,
-    layout: Layout,
+    layout: ArrayLayout,
     queueing: Queueing,
     read_from: ReadFrom,
     /// Bytes of each disk that are used.
@@ -79,7 +79,7 @@ pub struct Array<'m> {
     members: Box<Members<'m>>,
     bay: Rc<Bay<'m>>,
     /// What stands between hosts and the layout: controllers, a cache.
-    front: Option<Box<Front<'m>>>,
+    front: Option<Box<ArrayFront<'m>>>,
     /// Of each column of a mirror, the copy that the next read may begin its choice with.
     turns: Vec<Cell<u64>>,
     /// Has each device do its part.
@@ -89,12 +89,12 @@ pub struct Array<'m> {
     /// Requests in flight.
     hosts: Cell<u64>,
     rebuild: Box<Rebuild<'m>>,
-    counts: Counts,
+    counts: ArrayCounts,
 }
 
 /// Requests and accesses to disks, for the meters of redundant levels.
 #[derive(Default)]
-struct Counts {
+struct ArrayCounts {
     requests: Cell<u64>,
     accesses: Cell<u64>,
     writes: Cell<u64>,
@@ -109,7 +109,7 @@ impl Plan for ArrayPlan {
         let (devices, others) = uses.split_at(uses.len() - self.paths - self.controllers);
         let (paths, controllers) = others.split_at(self.paths);
         let columns = match &self.layout {
-            Layout::Mirrored(mirror) => mirror.columns.disks,
+            ArrayLayout::Mirrored(mirror) => mirror.columns.disks,
             _ => 0,
         };
         let active = self.access.active(controllers.len());
@@ -118,7 +118,7 @@ impl Plan for ArrayPlan {
             [] => vec![way(None)],
             paths => paths.iter().map(|path| way(Some(path))).collect(),
         };
-        let front = Front::new(self, context, ways[0], controllers);
+        let front = ArrayFront::new(self, context, ways[0], controllers);
         let bay = Rc::new(Bay::new(sim, devices, ways, columns > 0));
         let of_parts = Rc::clone(&bay);
         Array {
@@ -134,7 +134,7 @@ impl Plan for ArrayPlan {
             tickets: Cell::new(0),
             hosts: Cell::new(0),
             rebuild: Box::new(Rebuild::new(sim, self.rebuild)),
-            counts: Counts::default(),
+            counts: ArrayCounts::default(),
             context,
         }
     }
@@ -154,7 +154,7 @@ impl<'m> Array<'m> {
 
     /// Has each disk do its part without events; charges what the last to end took.
     fn pass_disks(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let Layout::Striped(stripes) = self.plan.layout else {
+        let ArrayLayout::Striped(stripes) = self.plan.layout else {
             unreachable!("only a striped array says that it is in order")
         };
         let now = breakdown.until();
@@ -168,7 +168,7 @@ impl<'m> Array<'m> {
     }
 }
 
-impl Counts {
+impl ArrayCounts {
     fn count_write(&self, full: bool) {
         self.writes.set(self.writes.get() + 1);
         self.full_stripes.set(self.full_stripes.get() + u64::from(full));
@@ -192,10 +192,10 @@ impl Probe for Array<'_> {
 
     fn meters(&self, now: Nanos, put: &mut dyn FnMut(&'static str, Meter)) {
         let counts = &self.counts;
-        if !matches!(self.plan.layout, Layout::Striped(_)) {
+        if !matches!(self.plan.layout, ArrayLayout::Striped(_)) {
             put("accesses_per_request", Meter::Share(counts.accesses.get(), counts.requests.get()));
         }
-        if matches!(self.plan.layout, Layout::Parity(_)) {
+        if matches!(self.plan.layout, ArrayLayout::Parity(_)) {
             put("full_stripe_writes", Meter::Share(counts.full_stripes.get(), counts.writes.get()));
         }
         if let Some(front) = &self.front {
@@ -224,7 +224,7 @@ impl Probe for Array<'_> {
 
 impl<'m> Array<'m> {
     /// What stands before it. Only that asks.
-    fn front(&'m self) -> &'m Front<'m> {
+    fn front(&'m self) -> &'m ArrayFront<'m> {
         self.front.as_ref().expect("a cache stands before its array")
     }
 
@@ -237,7 +237,7 @@ impl<'m> Array<'m> {
         breakdown.charge(self.context.id, TimeKind::Waiting, self.context.shared.sim.now());
         // Parts come after everything that is due, as requests do.
         self.context.shared.sim.settled().await;
-        let Layout::Striped(stripes) = self.plan.layout else {
+        let ArrayLayout::Striped(stripes) = self.plan.layout else {
             self.hosts.set(self.hosts.get() + 1);
             self.serve_parts(request, breakdown).await;
             self.hosts.set(self.hosts.get() - 1);
@@ -282,7 +282,7 @@ impl<'m> Component<'m> for Array<'m> {
             self.context.shared.note(self.context.id, Event::LosesData(self.members.lost()));
         }
         self.members.settle();
-        if !matches!(self.plan.layout, Layout::Striped(_)) {
+        if !matches!(self.plan.layout, ArrayLayout::Striped(_)) {
             self.start_rebuild();
         }
     }

@@ -3,7 +3,7 @@
 use headrace_analytic::Distribution;
 use headrace_work::Op;
 
-use super::{ArrayPlan, FirstUnit, Layout, Queueing, ReadFrom, Stripes};
+use super::{ArrayPlan, FirstUnit, ArrayLayout, Queueing, ReadFrom, Stripes};
 use crate::core::component::Theory;
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Load, Model};
@@ -31,7 +31,7 @@ impl ArrayPlan {
             return Err(format!("every request goes straight to the disks: `{name}` has {what}"));
         }
         match self.layout {
-            Layout::Striped(stripes) => Ok(Striped { plan: self, stripes }),
+            ArrayLayout::Striped(stripes) => Ok(Striped { plan: self, stripes }),
             _ => Err(format!(
                 "arrays are striped without redundancy: `{}` is {}",
                 view.path(),
@@ -204,7 +204,7 @@ impl Theory for ArrayPlan {
     fn scales(&self, view: View, load: &Load) -> bool {
         // Writes that change the same parity wait for each other, and no disk shows it.
         !self.has_front(view)
-            && !matches!(self.layout, Layout::Parity(_))
+            && !matches!(self.layout, ArrayLayout::Parity(_))
             && view.uses().all(|used| used.scales(load))
     }
 
@@ -214,9 +214,9 @@ impl Theory for ArrayPlan {
 
     fn stripe(&self, view: View) -> Option<(headrace_units::Bytes, u64)> {
         let data = match &self.layout {
-            Layout::Striped(stripes) => stripes.disks,
-            Layout::Mirrored(_) => return None,
-            Layout::Parity(parity) => parity.data(),
+            ArrayLayout::Striped(stripes) => stripes.disks,
+            ArrayLayout::Mirrored(_) => return None,
+            ArrayLayout::Parity(parity) => parity.data(),
         };
         (!self.has_front(view)).then(|| (headrace_units::Bytes(data * self.layout.unit()), data))
     }

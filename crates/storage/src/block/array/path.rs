@@ -5,14 +5,14 @@ use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::block::controller::Controller;
 use crate::core::context::Edge;
-use crate::core::path_transfer::{Part, PathTransfer, Phase};
+use crate::core::path_transfer::{TransferPart, PathTransfer, Phase};
 use crate::fabric::channel::Sender;
 
 /// What commands and data go by between an array and its disks: a controller, if there are any, and then a path, if there is
 /// one.
 #[derive(Clone, Copy)]
 pub struct BackendPath<'m> {
-    path: Option<Path<'m>>,
+    path: Option<ArrayRoute<'m>>,
     controllers: &'m [Edge<'m>],
     /// How many of the controllers requests come to while all work.
     active: usize,
@@ -20,7 +20,7 @@ pub struct BackendPath<'m> {
 
 /// What the array sends its requests and data by.
 #[derive(Clone, Copy)]
-struct Path<'m> {
+struct ArrayRoute<'m> {
     edge: &'m Edge<'m>,
     /// The port of the array's controller; those of its disks follow. None on a link, which carries data alone.
     controller: Option<u32>,
@@ -34,7 +34,7 @@ impl<'m> BackendPath<'m> {
         active: usize,
         disks: usize,
     ) -> Self {
-        let path = path.map(|edge| Path { edge, controller: edge.attach(1 + disks as u32) });
+        let path = path.map(|edge| ArrayRoute { edge, controller: edge.attach(1 + disks as u32) });
         Self { path, controllers, active }
     }
 
@@ -71,7 +71,7 @@ impl<'m> BackendPath<'m> {
         if phase == Phase::Request {
             self.command(request, breakdown).await;
         }
-        self.carry(phase, Part::All, disk, request, breakdown).await;
+        self.carry(phase, TransferPart::All, disk, request, breakdown).await;
     }
 
     /// A controller handles the command to a disk.
@@ -91,7 +91,7 @@ impl<'m> BackendPath<'m> {
         breakdown: &mut Breakdown,
     ) {
         if let Some(path) = self.path.filter(|path| path.controller.is_some()) {
-            path.cross(phase, Part::Messages(sender), disk, request, breakdown).await;
+            path.cross(phase, TransferPart::Messages(sender), disk, request, breakdown).await;
         }
     }
 
@@ -99,7 +99,7 @@ impl<'m> BackendPath<'m> {
     pub async fn carry(
         self,
         phase: Phase,
-        part: Part,
+        part: TransferPart,
         disk: usize,
         request: &Request<Block>,
         breakdown: &mut Breakdown,
@@ -122,11 +122,11 @@ impl<'m> BackendPath<'m> {
     }
 }
 
-impl Path<'_> {
+impl ArrayRoute<'_> {
     async fn cross(
         self,
         phase: Phase,
-        part: Part,
+        part: TransferPart,
         disk: usize,
         request: &Request<Block>,
         breakdown: &mut Breakdown,

@@ -7,7 +7,7 @@ use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
 use super::Array;
-use super::layout::{Parts, Units, add};
+use super::layout::{DiskAccesses, Units, add};
 use super::recovery::{Precedence, RebuildSpec};
 use crate::core::health::Event;
 
@@ -71,9 +71,9 @@ impl<'m> Rebuild<'m> {
 
 /// What is to be done of a chunk.
 #[derive(Default)]
-struct Work {
-    reads: Parts,
-    writes: Parts,
+struct ChunkWork {
+    reads: DiskAccesses,
+    writes: DiskAccesses,
     /// Bytes that lost units are computed from.
     computed: u64,
     /// The units: disk, stripe, and the device that gets it.
@@ -170,8 +170,8 @@ impl<'m> Array<'m> {
     }
 
     /// What is to be read and written for the stripes `from` to before `to`, as far as it can be now.
-    fn work(&self, from: u64, to: u64) -> Work {
-        let (mut work, unit, layout) = (Work::default(), self.plan.layout.unit(), &self.plan.layout);
+    fn work(&self, from: u64, to: u64) -> ChunkWork {
+        let (mut work, unit, layout) = (ChunkWork::default(), self.plan.layout.unit(), &self.plan.layout);
         for stripe in from..to {
             let mut known = false;
             for (disk, row, device) in self.members.units_to_rebuild(stripe) {
@@ -204,7 +204,7 @@ impl<'m> Array<'m> {
     }
 
     /// Has the devices do accesses for the rebuild; gives whether all were done.
-    async fn have_rebuilt(&'m self, parts: Parts, phase: u64) -> bool {
+    async fn have_rebuilt(&'m self, parts: DiskAccesses, phase: u64) -> bool {
         let chunk = self.rebuild.chunks.replace(self.rebuild.chunks.get() + 1);
         let mut breakdown = Breakdown::from(self.context.shared.sim.now());
         self.have_done(parts, &self.ask_of_rebuild(chunk), phase, &mut breakdown).await.is_empty()

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use headrace_work::{Block, Op};
 
-use super::demand::{Parts, Pattern, alike_together, distribution_of, last_of, part_demands};
-use super::{Accesses, ArrayPlan, Layout, Mirror, Queueing};
+use super::demand::{DiskShares, AccessPattern, alike_together, distribution_of, last_of, part_demands};
+use super::{Accesses, ArrayPlan, ArrayLayout, Mirror, Queueing};
 use crate::core::graph::View;
-use crate::core::theory::{Demand, Load, Server};
+use crate::core::theory::{Demand, Load, ServiceKind};
 use headrace_analytic::Distribution;
 
 /// Places at which requests begin, at most: beyond it, some evenly spread stand for all.
@@ -18,22 +18,22 @@ const MOST_PLACES: u64 = 4096;
 type Alike = (bool, u64);
 
 /// The accesses of one phase, alike ones together, and how many.
-type Phase = BTreeMap<Alike, u32>;
+type PhaseAccesses = BTreeMap<Alike, u32>;
 
 /// What is counted over all places.
 #[derive(Default)]
-struct Counted {
+struct AccessTally {
     /// The accesses that come to each disk.
-    disks: Vec<Parts>,
+    disks: Vec<DiskShares>,
     /// How probable each phase is that has several accesses, of a request.
-    joins: BTreeMap<Phase, f64>,
+    joins: BTreeMap<PhaseAccesses, f64>,
     accesses: f64,
     phases: f64,
 }
 
 impl ArrayPlan {
     /// What it asks of its disks, and which accesses these are.
-    pub(super) fn redundant(&self, view: View, load: &Load) -> Result<(Vec<Demand>, Vec<Pattern>), String> {
+    pub(super) fn redundant(&self, view: View, load: &Load) -> Result<(Vec<Demand>, Vec<AccessPattern>), String> {
         let name = view.path();
         if self.queueing == Queueing::SplitMerge {
             return Err(format!("requests to a redundant array overlap: those to `{name}` do not"));
@@ -42,11 +42,11 @@ impl ArrayPlan {
             return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
         }
         let disks: Vec<View> = view.uses().take(self.layout.disks() as usize).collect();
-        let mut all = Counted { disks: vec![Parts::new(); disks.len()], ..Counted::default() };
+        let mut all = AccessTally { disks: vec![DiskShares::new(); disks.len()], ..AccessTally::default() };
         let mut patterns = Vec::new();
         for &(p, op, bytes) in &load.kinds {
             let (accesses, computed) = self.count(p, (op, bytes), load, view.capacity().0, &mut all);
-            patterns.push(Pattern { p, accesses, computed });
+            patterns.push(AccessPattern { p, accesses, computed });
         }
         let beside = all.accesses / all.phases;
         let mut demands = Vec::new();
@@ -67,10 +67,10 @@ impl ArrayPlan {
     fn fails(&self, name: &str, load: &Load) -> Option<String> {
         let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
         match self.layout {
-            Layout::Parity(_) if load.writes() => Some(format!(
+            ArrayLayout::Parity(_) if load.writes() => Some(format!(
                 "no request waits for another's stripe: writes that change the same parity of `{name}` do"
             )),
-            Layout::Mirrored(_) if reads => Some(format!(
+            ArrayLayout::Mirrored(_) if reads => Some(format!(
                 "requests come to each copy at random: reads of `{name}` are shared out among copies, and wait less"
             )),
             _ => None,
@@ -85,22 +85,22 @@ impl ArrayPlan {
         (op, bytes): (Op, u64),
         load: &Load,
         capacity: u64,
-        all: &mut Counted,
-    ) -> (Parts, BTreeMap<u64, f64>) {
-        let (contexts, align) = (self.contexts(bytes, load, capacity), load.align.0.max(1));
-        let some = contexts.min(MOST_PLACES);
+        all: &mut AccessTally,
+    ) -> (DiskShares, BTreeMap<u64, f64>) {
+        let (places, align) = (self.places(bytes, load, capacity), load.align.0.max(1));
+        let some = places.min(MOST_PLACES);
         let turns = match (&self.layout, op) {
-            (Layout::Mirrored(mirror), Op::Read) => mirror.copies,
+            (ArrayLayout::Mirrored(mirror), Op::Read) => mirror.copies,
             _ => 1,
         };
         let share = 1.0 / (some * turns) as f64;
-        let (mut found, mut computing) = (Parts::new(), BTreeMap::new());
+        let (mut found, mut computing) = (DiskShares::new(), BTreeMap::new());
         for (nth, turn) in (0..some).flat_map(|nth| (0..turns).map(move |turn| (nth, turn))) {
-            let address = nth * contexts / some * align;
+            let address = nth * places / some * align;
             let Accesses { first, then, computed, .. } = self.accesses(Block { op, address, bytes }, turn);
             *computing.entry(computed).or_default() += share;
             for phase in [first, then].into_iter().filter(|phase| !phase.is_empty()) {
-                let mut alike = Phase::new();
+                let mut alike = PhaseAccesses::new();
                 for (disk, block) in &phase {
                     all.disks[*disk].push((p * share, block.op, block.bytes));
                     found.push((share, block.op, block.bytes));
@@ -117,7 +117,7 @@ impl ArrayPlan {
     }
 
     /// Number of places at which a request may begin that differ: addresses are multiples of `align`, and what lies where repeats.
-    fn contexts(&self, bytes: u64, load: &Load, capacity: u64) -> u64 {
+    fn places(&self, bytes: u64, load: &Load, capacity: u64) -> u64 {
         let align = load.align.0.max(1);
         let period = self.layout.stripe_bytes().saturating_mul(self.layout.disks());
         (capacity.saturating_sub(bytes) / align + 1).min(period / gcd(period, align))
@@ -134,11 +134,11 @@ impl ArrayPlan {
             })
         };
         let accesses = match (&self.layout, request.op) {
-            (Layout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
-            (Layout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, failed),
-            (Layout::Mirrored(mirror), Op::Read) => Some(at_once(of_mirror(mirror))),
-            (Layout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, failed),
-            (Layout::Parity(parity), Op::Read) => parity.read(request, failed),
+            (ArrayLayout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
+            (ArrayLayout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, failed),
+            (ArrayLayout::Mirrored(mirror), Op::Read) => Some(at_once(of_mirror(mirror))),
+            (ArrayLayout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, failed),
+            (ArrayLayout::Parity(parity), Op::Read) => parity.read(request, failed),
         };
         accesses.expect("an array that loses data is refused")
     }
@@ -149,7 +149,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// What waiting for the last access of a phase adds to the mean one.
-fn join(view: View, disk: View, load: &Load, phase: &Phase) -> Result<Demand, String> {
+fn join(view: View, disk: View, load: &Load, phase: &PhaseAccesses) -> Result<Demand, String> {
     let op = |writes: bool| if writes { Op::Write } else { Op::Read };
     let distribution = |(&(writes, bytes), &many): (&Alike, &u32)| {
         Ok((many, distribution_of(disk, load, op(writes), bytes)?))
@@ -165,5 +165,5 @@ fn join(view: View, disk: View, load: &Load, phase: &Phase) -> Result<Demand, St
         .max_by(|a, b| a.1.mean().total_cmp(&b.1.mean()))
         .expect("a phase has accesses")
         .1;
-    Ok(Demand::one(view.id(), Server::Join { branches, part }, Distribution::Fixed(more)))
+    Ok(Demand::one(view.id(), ServiceKind::Join { branches, part }, Distribution::Fixed(more)))
 }

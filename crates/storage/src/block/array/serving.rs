@@ -3,8 +3,8 @@
 use headrace_kernel::Lock;
 use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
 
-use super::bay::{Job, Lost};
-use super::layout::{Accesses, Layout, Mirror, Parts, Units, Whole};
+use super::bay::{Job, LostJob};
+use super::layout::{Accesses, ArrayLayout, Mirror, DiskAccesses, Units, Whole};
 use super::{Array, ReadFrom};
 
 impl<'m> Array<'m> {
@@ -21,18 +21,18 @@ impl<'m> Array<'m> {
     fn accesses_of(&self, request: Block, units: &impl Units) -> Option<Accesses> {
         let at_once = |then| Accesses { then, ..Accesses::default() };
         match (&self.plan.layout, request.op) {
-            (Layout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
-            (Layout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, units),
-            (Layout::Mirrored(mirror), Op::Read) if self.members.are_whole() => {
+            (ArrayLayout::Striped(stripes), _) => Some(at_once(stripes.parts(request).collect())),
+            (ArrayLayout::Mirrored(mirror), Op::Write | Op::Discard) => mirror.write(request, units),
+            (ArrayLayout::Mirrored(mirror), Op::Read) if self.members.are_whole() => {
                 let choose = |column, address| self.choose(mirror, column, 0, address, units);
                 Some(at_once(mirror.read(request, |column, at| choose(column, at).unwrap_or_default())))
             }
-            (Layout::Mirrored(mirror), Op::Read) => {
+            (ArrayLayout::Mirrored(mirror), Op::Read) => {
                 let choose = |column, stripe, address| self.choose(mirror, column, stripe, address, units);
                 mirror.read_units(request, units, choose).map(at_once)
             }
-            (Layout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, units),
-            (Layout::Parity(parity), Op::Read) => parity.read(request, units),
+            (ArrayLayout::Parity(parity), Op::Write | Op::Discard) => parity.write(request, units),
+            (ArrayLayout::Parity(parity), Op::Read) => parity.read(request, units),
         }
     }
 
@@ -63,11 +63,11 @@ impl<'m> Array<'m> {
     /// keys of both phases apart.
     pub(super) async fn have_done(
         &'m self,
-        parts: Parts,
+        parts: DiskAccesses,
         request: &Request<Block>,
         phase: u64,
         breakdown: &mut Breakdown,
-    ) -> Vec<Lost> {
+    ) -> Vec<LostJob> {
         if request.cause != Cause::Rebuild {
             self.counts.accesses.set(self.counts.accesses.get() + parts.len() as u64);
         }
@@ -88,7 +88,7 @@ impl<'m> Array<'m> {
     /// Waits until nobody else changes the parity that a write changes. Copies of a mirror are locked only while some are behind.
     async fn hold(&'m self, request: Block, breakdown: &mut Breakdown) -> Option<Lock<'m>> {
         let (from, to) = match (&self.plan.layout, request.op) {
-            (Layout::Parity(parity), Op::Write) => {
+            (ArrayLayout::Parity(parity), Op::Write) => {
                 self.counts.count_write(parity.is_whole(request));
                 parity.changed(request)
             }
@@ -145,7 +145,7 @@ impl<'m> Array<'m> {
     }
 
     /// Whether no path to the devices is left, so that a request fails. What a device lost that works is missing from now on.
-    fn is_unreachable(&self, lost: &[Lost], breakdown: &mut Breakdown) -> bool {
+    fn is_unreachable(&self, lost: &[LostJob], breakdown: &mut Breakdown) -> bool {
         if !self.bay.is_reachable() {
             breakdown.fail();
             return true;
@@ -155,7 +155,7 @@ impl<'m> Array<'m> {
     }
 
     /// What a device was asked is missing there from now on.
-    fn miss(&self, lost: &Lost) {
+    fn miss(&self, lost: &LostJob) {
         let unit = self.plan.layout.unit();
         let Some(disk) = self.members.disk_of(lost.device) else { return };
         for row in lost.block.address / unit..=(lost.block.end() - 1) / unit {
@@ -164,7 +164,7 @@ impl<'m> Array<'m> {
     }
 
     /// Whether a request that lost some of its parts was a write, which the others keep where they can.
-    fn is_written(&'m self, request: &Request<Block>, lost: &[Lost], breakdown: &mut Breakdown) -> bool {
+    fn is_written(&'m self, request: &Request<Block>, lost: &[LostJob], breakdown: &mut Breakdown) -> bool {
         if request.work.op == Op::Read {
             return false;
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cache::ArrayCacheSpec;
-use super::layout::{Declustered, Layout, Mirror, Pairing, Parity, Placement, Rotation, Stripes};
+use super::layout::{Declustered, ArrayLayout, Mirror, Pairing, Parity, UnitPlacement, Rotation, Stripes};
 use super::recovery::{DeclusteredSpec, RebuildSpec};
 use super::{Access, ArrayPlan};
 use crate::core::component::{Resolved, Spec};
@@ -297,20 +297,20 @@ impl ArraySpec {
         self.stripe_unit.unwrap_or(MIRROR_UNIT)
     }
 
-    fn layout(&self, disks: u64) -> Layout {
+    fn layout(&self, disks: u64) -> ArrayLayout {
         let unit = self.unit().0;
         let stripes = |disks| Stripes { disks, unit, first_unit: self.first_unit };
         let mirror =
-            |copies, pairing| Layout::Mirrored(Mirror { columns: stripes(disks / copies), copies, pairing });
+            |copies, pairing| ArrayLayout::Mirrored(Mirror { columns: stripes(disks / copies), copies, pairing });
         let width = self.declustered.map_or(disks, |declustered| u64::from(declustered.width));
         let parity = |rotation, redundant| {
-            let placement = self.declustered.map_or(Placement::Rotated(rotation), |declustered| {
-                Placement::Declustered(Declustered::new(disks, width, u64::from(declustered.spares)))
+            let placement = self.declustered.map_or(UnitPlacement::Rotated(rotation), |declustered| {
+                UnitPlacement::Declustered(Declustered::new(disks, width, u64::from(declustered.spares)))
             });
-            Layout::Parity(Parity { width, unit, redundant, placement })
+            ArrayLayout::Parity(Parity { width, unit, redundant, placement })
         };
         match self.level {
-            Level::Raid0 => Layout::Striped(stripes(disks)),
+            Level::Raid0 => ArrayLayout::Striped(stripes(disks)),
             Level::Raid1 => mirror(disks, Pairing::Neighbours),
             Level::Raid10 => mirror(2, Pairing::Neighbours),
             Level::Raid01 => mirror(2, Pairing::Sides),

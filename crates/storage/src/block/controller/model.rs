@@ -10,7 +10,7 @@ use super::ControllerSpec;
 use crate::core::component::Theory;
 use crate::core::graph::View;
 use crate::core::path_transfer::Phase;
-use crate::core::theory::{Demand, Load, Order, Server};
+use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind};
 
 fn time(rate: Option<BytesPerSecond>, bytes: u64) -> f64 {
     rate.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(bytes))).ms()
@@ -18,7 +18,7 @@ fn time(rate: Option<BytesPerSecond>, bytes: u64) -> f64 {
 
 impl ControllerSpec {
     fn processing(&self, view: View, distribution: Distribution) -> Demand {
-        let processors = Server::Queue { servers: self.processors, order: Order::FirstCome };
+        let processors = ServiceKind::Queue { servers: self.processors, order: QueueOrder::FirstCome };
         Demand::one(view.id(), processors, distribution)
     }
 
@@ -46,7 +46,7 @@ impl ControllerSpec {
         let bus = view.uses().next();
         demands.extend(
             bus.map(|bus| {
-                Demand::one(bus.id(), Server::SINGLE, distribution(&|bytes| time(self.bus, bytes)))
+                Demand::one(bus.id(), ServiceKind::SINGLE, distribution(&|bytes| time(self.bus, bytes)))
             }),
         );
         demands.retain(|demand| demand.work_ms() > 0.0);

@@ -3,8 +3,8 @@
 use headrace_kernel::RngStream;
 use headrace_work::Op;
 
-use super::layout::{Span, Track};
-use super::platter::{Access, Platter, Reading};
+use super::layout::{SectorSpan, Track};
+use super::platter::{PlatterAccess, Platter, ReadProgress};
 
 /// An arm over a platter.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ impl Actuator {
 
     /// Reads or writes `span`, from `now` on or as soon as the arm is free.
     #[inline]
-    pub fn access(&mut self, platter: &Platter, now: f64, span: Span, op: Op) -> Access {
+    pub fn access(&mut self, platter: &Platter, now: f64, span: SectorSpan, op: Op) -> PlatterAccess {
         let lost = if op == Op::Write { self.turn_lost_ns(platter) } else { 0.0 };
         let access = platter.access(now.max(self.free_at), self.track, span, op, lost);
         (self.free_at, self.last_access, self.track) = (access.end, access.end, access.track);
@@ -77,7 +77,7 @@ impl Actuator {
     /// Reads on from sector `next` until `until`, or up to `limit`. Returns the next sector to read.
     #[inline]
     pub fn read_on(&mut self, platter: &Platter, next: u64, limit: u64, until: f64) -> u64 {
-        let begin = Reading { next, time: self.free_at, track: self.track };
+        let begin = ReadProgress { next, time: self.free_at, track: self.track };
         let reading = platter.read_on(begin, limit, until);
         (self.free_at, self.last_access, self.track) = (reading.time, reading.time, reading.track);
         reading.next

@@ -11,12 +11,12 @@ pub struct Background {
 
 /// From `begin` to before `end`, in ns.
 #[derive(Clone, Copy, Debug, Default)]
-struct Interval {
+struct TimeRange {
     begin: u64,
     end: u64,
 }
 
-impl Interval {
+impl TimeRange {
     /// How much of it lies in `other`.
     fn within_ns(&self, other: &Self) -> u64 {
         self.end.min(other.end).saturating_sub(self.begin.max(other.begin))
@@ -29,12 +29,12 @@ pub struct Ledger {
     /// What was done before the last command began.
     settled: Background,
     /// The service of the last command, and how long those before it took.
-    service: Interval,
+    service: TimeRange,
     served_ns: u64,
     /// How much service there had been when the last destage began.
     seen_ns: u64,
     /// What the arm destaged since the last command began, in order. The first may have begun earlier.
-    recent: Vec<Interval>,
+    recent: Vec<TimeRange>,
     /// Destages that count in time that the drive is left alone later, how long they have counted, and how much such time there had
     /// been by then.
     owed_ns: u64,
@@ -53,7 +53,7 @@ impl Ledger {
     pub fn destage(&mut self, begin: f64, end: f64) {
         self.begun += 1;
         self.seen_ns = self.service_until(whole(begin));
-        self.recent.push(Interval { begin: whole(begin), end: whole(end) });
+        self.recent.push(TimeRange { begin: whole(begin), end: whole(end) });
     }
 
     /// The arm destages from `begin` on what goes on where the last destage ended, and passes under the head in `passed_ns`. It waits for
@@ -94,7 +94,7 @@ impl Ledger {
             self.settle(begin);
         }
         self.served_ns = self.service_until(begin);
-        self.service = Interval { begin, end: u64::MAX };
+        self.service = TimeRange { begin, end: u64::MAX };
     }
 
     /// The last command ended at `end`.
@@ -123,7 +123,7 @@ impl Ledger {
     fn done(&self, now: u64) -> Background {
         let mut sum = self.settled;
         for work in &self.recent {
-            let done = Interval { end: work.end.min(now), ..*work };
+            let done = TimeRange { end: work.end.min(now), ..*work };
             let within = done.within_ns(&self.service);
             sum.within_ns += within;
             sum.alone_ns += done.end.saturating_sub(done.begin) - within;

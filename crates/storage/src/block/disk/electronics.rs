@@ -5,7 +5,7 @@ use headrace_work::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Apart, SECTOR};
+use super::layout::{SectorDistance, SECTOR};
 
 /// The interface of a drive and its overheads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,7 +98,7 @@ pub struct Elsewhere {
 
 /// Whether a command goes to the platter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lookup {
+pub enum MediaUse {
     /// The cache answers the read, or the write follows the one before it.
     Hit,
     /// Any other command.
@@ -109,9 +109,9 @@ pub enum Lookup {
 #[derive(Clone, Debug)]
 pub struct Electronics {
     /// Of reads.
-    pub read: Timing,
+    pub read: CommandTiming,
     /// Of writes.
-    pub write: Timing,
+    pub write: CommandTiming,
     /// Before the data of a command.
     pub data_preparation: f64,
     /// How many sectors of a write must be here before it begins on the platter.
@@ -142,7 +142,7 @@ impl Late {
 
 /// What commands of one kind take.
 #[derive(Clone, Copy, Debug)]
-pub struct Timing {
+pub struct CommandTiming {
     /// A sector over the bus.
     pub sector: f64,
     /// How much of the data must be in the cache before it goes on, as a share.
@@ -190,14 +190,14 @@ impl Electronics {
     pub fn new(spec: &InterfaceSpec, overhead: Nanos) -> Self {
         let sector = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| SECTOR as f64 * 1e9 / rate.get());
         Self {
-            read: Timing {
+            read: CommandTiming {
                 sector: sector(spec.read_rate),
                 watermark: spec.read_watermark.unwrap_or(0.0),
                 completion: spec.read_completion.0 as f64,
                 hit: After::new(spec.read_hit, overhead),
                 miss: After::new(spec.read_miss, overhead),
             },
-            write: Timing {
+            write: CommandTiming {
                 sector: sector(spec.write_rate),
                 watermark: spec.write_watermark.unwrap_or(0.0),
                 completion: spec.write_completion.0 as f64,
@@ -214,20 +214,20 @@ impl Electronics {
 
     /// What a command takes before anything else, by the command before.
     #[inline]
-    pub fn overhead(&self, op: Op, lookup: Lookup, before: Op) -> f64 {
+    pub fn overhead(&self, op: Op, lookup: MediaUse, before: Op) -> f64 {
         let timing = match op {
             Op::Read => &self.read,
             Op::Write | Op::Discard => &self.write,
         };
         match lookup {
-            Lookup::Hit => timing.hit.of(before),
-            Lookup::Miss => timing.miss.of(before),
+            MediaUse::Hit => timing.hit.of(before),
+            MediaUse::Miss => timing.miss.of(before),
         }
     }
 
     /// What a new place takes to work out.
     #[inline]
-    pub fn new_place(&self, apart: impl FnOnce() -> Apart) -> f64 {
+    pub fn new_place(&self, apart: impl FnOnce() -> SectorDistance) -> f64 {
         self.elsewhere.map_or(0.0, |by| by[apart() as usize])
     }
 }

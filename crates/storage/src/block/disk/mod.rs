@@ -39,7 +39,7 @@ use crate::core::path_transfer::Phase;
 
 pub use background::Background;
 pub use cache::{AliceReading, CacheSpec, ReadAhead, Writes};
-pub use drive::{Counts, Drive, Handled, Served, Source};
+pub use drive::{CommandCounts, Drive, Handled, Served, DataSource};
 pub use electronics::{Command, Elsewhere, InterfaceSpec};
 pub use mechanism::Mechanism;
 pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
@@ -49,7 +49,7 @@ pub use spec::{DeviceRef, DiskSpec, Positioning, VariedDevice};
 
 pub(crate) use model::INDEPENDENT;
 use pieces::Pieces;
-use queue::Queue;
+use queue::CommandQueue;
 
 /// A disk whose numbers are known.
 #[derive(Clone, Debug)]
@@ -92,19 +92,19 @@ enum Arm<'m> {
 
 /// The commands that wait in a drive, and when it reports that they are done.
 struct Choosing<'m> {
-    arm: Resource<'m, Queue<'m>>,
-    batches: Batches<'m>,
+    arm: Resource<'m, CommandQueue<'m>>,
+    batches: Completions<'m>,
 }
 
 /// Commands whose completion the drive reports together.
-struct Batches<'m> {
+struct Completions<'m> {
     most: u32,
     /// Completed commands of this batch.
     done: Cell<u32>,
     reported: Round<'m>,
 }
 
-impl<'m> Batches<'m> {
+impl<'m> Completions<'m> {
     /// Another one is done, and `others` wait: returns when the drive reports it.
     async fn one_done(&'m self, others: bool) {
         self.done.set(self.done.get() + 1);
@@ -163,8 +163,8 @@ impl Plan for DiskPlan {
         let (sim, queue) = (context.shared.sim, self.queue());
         let arm = match &works {
             Works::Mechanical(drive) if !queue.keeps_order() => {
-                let commands = Queue::new(sim, Rc::clone(drive), &queue);
-                let batches = Batches { most: queue.batch, done: Cell::new(0), reported: Round::new(sim) };
+                let commands = CommandQueue::new(sim, Rc::clone(drive), &queue);
+                let batches = Completions { most: queue.batch, done: Cell::new(0), reported: Round::new(sim) };
                 Arm::Choosing(Box::new(Choosing { arm: Resource::new(sim, 1, commands), batches }))
             }
             _ => Arm::InOrder(Resource::fcfs(sim, 1)),

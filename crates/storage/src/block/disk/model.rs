@@ -8,7 +8,7 @@ use super::layout::SECTOR;
 use super::{DiskPlan, Mechanism, Positioning};
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::{Demand, Load, Model, Server};
+use crate::core::theory::{Demand, Load, Model, ServiceKind};
 
 pub(crate) const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
                                       (the mean is hardly touched: successive seek distances are weakly correlated)";
@@ -36,7 +36,7 @@ impl DiskPlan {
              and turns)",
             view.path()
         );
-        Ok(vec![Demand { fails: Some(fails), ..Demand::one(view.id(), Server::SINGLE, distribution) }])
+        Ok(vec![Demand { fails: Some(fails), ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
     }
 }
 
@@ -82,7 +82,7 @@ impl Theory for DiskPlan {
         match self.model(view, load)? {
             Model::Single { distribution, mild, .. } => {
                 let fails = mild.map(str::to_owned);
-                Ok(vec![Demand { fails, ..Demand::one(view.id(), Server::SINGLE, distribution) }])
+                Ok(vec![Demand { fails, ..Demand::one(view.id(), ServiceKind::SINGLE, distribution) }])
             }
             Model::Forked { .. } | Model::Busy { .. } => unreachable!("a disk is one server"),
         }

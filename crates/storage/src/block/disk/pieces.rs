@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
-use super::drive::{Drive, Load, Served};
+use super::drive::{Drive, WriteInTransit, Served};
 use super::{Arm, Disk};
 use crate::block::array::BackendPath;
-use crate::core::path_transfer::{Part, Phase};
+use crate::core::path_transfer::{TransferPart, Phase};
 use crate::fabric::channel::Sender;
 
 /// A disk that serves a command, and the way that its data goes.
@@ -51,7 +51,7 @@ impl<'m> Pieces<'_, 'm> {
 
     /// Carries a piece of the data of a command.
     async fn carry(&self, phase: Phase, piece: Block, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let part = Part::Piece { last: piece.end() == request.work.end() };
+        let part = TransferPart::Piece { last: piece.end() == request.work.end() };
         self.way.carry(phase, part, self.number, &request.with(piece), breakdown).await;
     }
 
@@ -87,7 +87,7 @@ impl<'m> Pieces<'_, 'm> {
         if first { drive.serve(now, piece) } else { drive.go_on(now, piece) }
     }
 
-    async fn write(&self, load: Load, request: &Request<Block>, breakdown: &mut Breakdown) {
+    async fn write(&self, load: WriteInTransit, request: &Request<Block>, breakdown: &mut Breakdown) {
         let (sim, mut at) = (self.disk.context.shared.sim, request.work.address);
         while at < request.work.end() {
             let (bytes, from) = self.drive.borrow_mut().next_load(sim.now(), &load, at);

@@ -10,7 +10,7 @@ use super::drive::Drive;
 use super::schedule::{Chooser, QueueSpec, Waiting};
 
 /// The requests that wait before a drive, of which it chooses.
-pub struct Queue<'m> {
+pub struct CommandQueue<'m> {
     sim: &'m Sim<'m>,
     drive: Rc<RefCell<Drive>>,
     chooser: Chooser,
@@ -20,7 +20,7 @@ pub struct Queue<'m> {
     depth: usize,
 }
 
-impl<'m> Queue<'m> {
+impl<'m> CommandQueue<'m> {
     /// An empty queue before `drive`.
     pub fn new(sim: &'m Sim<'m>, drive: Rc<RefCell<Drive>>, spec: &QueueSpec) -> Self {
         let (chooser, depth) = (Chooser::new(spec.scheduling, spec.longest_wait), spec.depth as usize);
@@ -28,7 +28,7 @@ impl<'m> Queue<'m> {
     }
 }
 
-impl Discipline for Queue<'_> {
+impl Discipline for CommandQueue<'_> {
     type Key = Block;
 
     fn push(&mut self, waiter: u32, block: Block) {

@@ -17,7 +17,7 @@ use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::{Balance, Meter, add};
 
-use pages::Pages;
+use pages::PageCache;
 pub use spec::{Allocation, FileSystemSpec};
 
 /// Number of ends of reads that are remembered, so that a read that follows one is known.
@@ -80,7 +80,7 @@ pub struct FileSystem<'m> {
     sim: &'m Sim<'m>,
     plan: &'m FileSystemPlan,
     volume: &'m Edge<'m>,
-    pages: RefCell<Pages>,
+    pages: RefCell<PageCache>,
     /// Ends of reads, oldest first: a read that begins at one of them follows it.
     ends: RefCell<(BTreeSet<u64>, VecDeque<u64>)>,
     /// Pages being written back, and workers that do it.
@@ -94,7 +94,7 @@ pub struct FileSystem<'m> {
     written_back: Round<'m>,
     is_watched: Cell<bool>,
     pools: OnceCell<Crews<'m>>,
-    counts: Counts,
+    counts: FileSystemCounts,
 }
 
 /// What works beside the callers: who writes back, and who looks from time to time whether somebody has to.
@@ -104,7 +104,7 @@ struct Crews<'m> {
 }
 
 #[derive(Default)]
-struct Counts {
+struct FileSystemCounts {
     calls: Cell<u64>,
     reads: Cell<u64>,
     hits: Cell<u64>,
@@ -123,7 +123,7 @@ impl Plan for FileSystemPlan {
             sim,
             plan: self,
             volume: &uses[0],
-            pages: RefCell::new(Pages::new(self.pages(1.0))),
+            pages: RefCell::new(PageCache::new(self.pages(1.0))),
             ends: RefCell::default(),
             in_flight: Cell::default(),
             workers: Cell::default(),
@@ -133,7 +133,7 @@ impl Plan for FileSystemPlan {
             written_back: Round::new(sim),
             is_watched: Cell::default(),
             pools: OnceCell::new(),
-            counts: Counts::default(),
+            counts: FileSystemCounts::default(),
         }
     }
 }

@@ -18,7 +18,7 @@ struct Page {
 
 /// The pages in memory. Clean ones give way, least recently used first; dirty ones stay until they are written back.
 #[derive(Debug, Default)]
-pub struct Pages {
+pub struct PageCache {
     most: usize,
     known: BTreeMap<u64, u32>,
     slots: Vec<Page>,
@@ -31,7 +31,7 @@ pub struct Pages {
     dirty: usize,
 }
 
-impl Pages {
+impl PageCache {
     /// Room for `most` pages.
     pub fn new(most: usize) -> Self {
         Self { most, ..Self::default() }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_clean_page_gives_way() {
-        let mut pages = Pages::new(3);
+        let mut pages = PageCache::new(3);
         (1..=3).for_each(|number| pages.read(number));
         assert!(pages.uses(1));
         pages.read(4);
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn dirty_pages_are_taken_oldest_first_in_runs() {
-        let mut pages = Pages::new(100);
+        let mut pages = PageCache::new(100);
         for (at, number) in [7, 8, 20, 9, 10].into_iter().enumerate() {
             pages.write(number, Nanos(at as u64));
         }
@@ -205,7 +205,7 @@ mod tests {
         /// Compared with a list of pages and a set of dirty ones.
         #[test]
         fn pages_are_those_of_a_plain_cache(asked in prop::collection::vec((0u64..20, 0u8..3), 0..200)) {
-            let (mut pages, mut plain, mut dirty) = (Pages::new(8), Vec::new(), std::collections::BTreeSet::new());
+            let (mut pages, mut plain, mut dirty) = (PageCache::new(8), Vec::new(), std::collections::BTreeSet::new());
             for (at, (number, what)) in asked.into_iter().enumerate() {
                 if what == 2 {
                     let taken = pages.take_run(4).map_or(Vec::new(), |(first, many)| (first..first + many).collect());

@@ -9,7 +9,7 @@ use super::geometry::PAGE;
 use crate::core::meter::{Balance, Meter};
 
 /// The buffer in a simulation. All numbers are of pages of 4 KiB.
-pub struct Buffer<'m> {
+pub struct PageBuffer<'m> {
     /// Room for pages.
     room: Pool<'m>,
     /// Programs that wait for a die.
@@ -26,7 +26,7 @@ pub struct Buffer<'m> {
     on_flash: Cell<u64>,
 }
 
-impl<'m> Buffer<'m> {
+impl<'m> PageBuffer<'m> {
     /// A buffer for `pages` pages, programmed `unit` at a time.
     pub fn new(sim: &'m Sim<'m>, pages: u64, unit: u32, halves: bool) -> Self {
         let ready = Pool::new(sim, pages + 1, 0);

@@ -4,7 +4,7 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::Cause;
 
 use super::die::Die;
-use super::ftl::Work;
+use super::ftl::DieWork;
 use super::geometry::PAGE;
 use super::numbers::{SsdNumbers, SuspendNumbers};
 use crate::core::bookings::Bookings;
@@ -108,7 +108,7 @@ impl Flash {
 
     /// For how long a die is busy with each step of moving pages and erasing blocks; others may have it in between. Data that moves
     /// goes to the electronics and back, since errors are corrected there; that other dies of the channel wait for it is left out.
-    pub fn steps(&self, work: Work, into: &mut Vec<Nanos>) {
+    pub fn steps(&self, work: DieWork, into: &mut Vec<Nanos>) {
         let (mut left, programs) = (work.moved, work.moved.div_ceil(self.unit));
         for _ in 0..programs {
             let pages = left.min(self.unit);

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use headrace_kernel::RngStream;
 
-use super::geometry::{Geometry, Spot};
-use super::mapping::{Mapping, NodeContext};
+use super::geometry::{Geometry, FlashAddress};
+use super::mapping::{Mapping, PageLocation};
 use super::victims::{Collection, Victims};
 
 /// What a die has to do before pages are where they go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct DieWork {
     /// Flash pages read, to move what is valid in them.
     pub reads: u32,
     /// Pages moved.
@@ -21,7 +21,7 @@ pub struct Work {
 
 /// What was written so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct PagesWritten {
     /// Pages that hosts wrote and that went to flash.
     pub host: u64,
     /// Pages that garbage collection moved.
@@ -32,7 +32,7 @@ pub struct Written {
 
 /// The blocks of one die.
 #[derive(Clone, Debug)]
-struct Die {
+struct DieBlocks {
     /// The block that is being written, and how many of its pages are.
     open: u32,
     used: u32,
@@ -50,8 +50,8 @@ struct Die {
 pub struct Ftl {
     geometry: Geometry,
     mapping: Mapping,
-    dies: Vec<Die>,
-    written: Written,
+    dies: Vec<DieBlocks>,
+    written: PagesWritten,
 }
 
 impl Ftl {
@@ -63,16 +63,16 @@ impl Ftl {
         collection: Collection,
         stream: RngStream,
     ) -> Self {
-        let die = |die| Die::new(&geometry, die, filled, collection, stream);
+        let die = |die| DieBlocks::new(&geometry, die, filled, collection, stream);
         let dies = (0..geometry.dies).map(die).collect();
         let mapping = Mapping::new(logical, geometry.pages() as u32, filled);
-        Self { geometry, mapping, dies, written: Written::default() }
+        Self { geometry, mapping, dies, written: PagesWritten::default() }
     }
 
     /// Where a logical page is.
     #[inline]
-    pub fn context(&self, logical: u32) -> NodeContext {
-        self.mapping.context(logical)
+    pub fn location(&self, logical: u32) -> PageLocation {
+        self.mapping.location(logical)
     }
 
     /// On which die a flash page lies, and in which row.
@@ -99,22 +99,22 @@ impl Ftl {
     /// What a page holds on flash is no longer valid; gives whether it was there.
     #[inline]
     fn invalidate(&mut self, logical: u32) -> bool {
-        let NodeContext::Flash(flash) = self.mapping.context(logical) else { return false };
-        let Spot { die, block, .. } = self.geometry.spot(flash);
+        let PageLocation::Flash(flash) = self.mapping.location(logical) else { return false };
+        let FlashAddress { die, block, .. } = self.geometry.spot(flash);
         self.dies[die as usize].invalidate(block);
         true
     }
 
     /// A page of a host goes to a die; gives what the die has to do first.
     #[inline]
-    pub fn write(&mut self, logical: u32, die: u32) -> Work {
+    pub fn write(&mut self, logical: u32, die: u32) -> DieWork {
         // It must not move as a valid page while room is made for it.
         self.take(logical);
         let die = self.with_room(die);
         let work = if self.dies[die as usize].used == self.geometry.block_pages() {
             self.open_block(die)
         } else {
-            Work::default()
+            DieWork::default()
         };
         self.append(logical, die);
         self.dies[die as usize].held += 1;
@@ -137,15 +137,15 @@ impl Ftl {
     #[inline]
     fn append(&mut self, logical: u32, die: u32) {
         let at = &mut self.dies[die as usize];
-        let spot = Spot { die, block: at.open, page: at.used };
+        let spot = FlashAddress { die, block: at.open, page: at.used };
         at.used += 1;
         at.valid[at.open as usize] += 1;
         self.mapping.put(logical, self.geometry.number(spot));
     }
 
     /// Closes the full block of a die and opens an empty one. Where that was the last, a victim's valid pages go there first.
-    fn open_block(&mut self, die: u32) -> Work {
-        let (pages, mut work) = (self.geometry.block_pages(), Work::default());
+    fn open_block(&mut self, die: u32) -> DieWork {
+        let (pages, mut work) = (self.geometry.block_pages(), DieWork::default());
         while self.dies[die as usize].used == pages {
             let at = &mut self.dies[die as usize];
             at.turn();
@@ -160,10 +160,10 @@ impl Ftl {
     }
 
     /// Moves what is valid in a block to the open one, and erases it.
-    fn empty(&mut self, die: u32, block: u32, work: &mut Work) {
+    fn empty(&mut self, die: u32, block: u32, work: &mut DieWork) {
         let mut last = None;
         for page in 0..self.geometry.block_pages() {
-            let flash = self.geometry.number(Spot { die, block, page });
+            let flash = self.geometry.number(FlashAddress { die, block, page });
             if let Some(logical) = self.mapping.owner(flash) {
                 let read = Some(page / self.geometry.read);
                 work.reads += u32::from(read != last);
@@ -179,13 +179,13 @@ impl Ftl {
     }
 
     /// What was written so far.
-    pub fn written(&self) -> Written {
+    pub fn written(&self) -> PagesWritten {
         self.written
     }
 
     /// Forgets what was written so far: it belongs to the time before the run.
     pub fn begin(&mut self) {
-        self.written = Written::default();
+        self.written = PagesWritten::default();
     }
 
     /// Number of pages that it maps.
@@ -201,9 +201,9 @@ impl Ftl {
     /// Every logical page with its flash page, for tests: data is nowhere twice, and counts agree.
     #[cfg(test)]
     pub fn audit(&self) -> Vec<(u32, u32)> {
-        let on_flash = |logical: u32| match self.mapping.context(logical) {
-            NodeContext::Flash(flash) => Some((logical, flash)),
-            NodeContext::Nowhere | NodeContext::Buffer => None,
+        let on_flash = |logical: u32| match self.mapping.location(logical) {
+            PageLocation::Flash(flash) => Some((logical, flash)),
+            PageLocation::Nowhere | PageLocation::Buffer => None,
         };
         let all: Vec<(u32, u32)> = (0..self.mapping.logical()).filter_map(on_flash).collect();
         let mut counts = vec![vec![0; self.geometry.blocks as usize]; self.geometry.dies as usize];
@@ -219,7 +219,7 @@ impl Ftl {
     }
 }
 
-impl Die {
+impl DieBlocks {
     fn new(geometry: &Geometry, die: u32, filled: u32, collection: Collection, stream: RngStream) -> Self {
         let pages = geometry.block_pages();
         let draws = stream.of(u64::from(die));

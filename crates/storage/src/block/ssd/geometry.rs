@@ -20,7 +20,7 @@ pub struct Geometry {
 
 /// A place on flash. Its number grows along a row, then across dies, then along a block, so that data written in sequence uses all dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct FlashAddress {
     /// On which die.
     pub die: u32,
     /// In which of its blocks.
@@ -42,15 +42,15 @@ impl Geometry {
 
     /// Where the page of this number lies.
     #[inline]
-    pub const fn spot(&self, number: u32) -> Spot {
+    pub const fn spot(&self, number: u32) -> FlashAddress {
         let (within, row) = (number % self.unit, number / self.unit);
         let (die, row) = (row % self.dies, row / self.dies);
-        Spot { die, block: row / self.rows, page: row % self.rows * self.unit + within }
+        FlashAddress { die, block: row / self.rows, page: row % self.rows * self.unit + within }
     }
 
     /// The number of the page at a place.
     #[inline]
-    pub const fn number(&self, Spot { die, block, page }: Spot) -> u32 {
+    pub const fn number(&self, FlashAddress { die, block, page }: FlashAddress) -> u32 {
         let row = block * self.rows + page / self.unit;
         (row * self.dies + die) * self.unit + page % self.unit
     }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fabric::link::Duplex;
-use crate::fabric::wire::{Frame, FrameSpec, Line};
+use crate::fabric::wire::{Frame, FrameSpec, WireFields};
 
 /// An interface by its name: its rate after line coding, its frames, and whether reads and writes share the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,8 +72,8 @@ impl Interface {
         self.rate().time_for(Bytes(bytes + frames * PACKET.overhead.0))
     }
 
-    pub(crate) fn line(self) -> Line {
+    pub(crate) fn line(self) -> WireFields {
         let frame = (!self.is_sata()).then_some(FrameSpec::Written(PACKET));
-        Line { rate: Some(self.rate()), frame, ..Line::default() }
+        WireFields { rate: Some(self.rate()), frame, ..WireFields::default() }
     }
 }

@@ -5,7 +5,7 @@
 
 /// Where a logical page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeContext {
+pub enum PageLocation {
     /// Nowhere: it was never written, or discarded since.
     Nowhere,
     /// In the buffer.
@@ -18,7 +18,7 @@ pub enum NodeContext {
 #[derive(Clone, Debug)]
 pub struct Mapping {
     /// Of each logical page: zero, or one more than its flash page, [`BUFFERED`], or [`DISCARDED`].
-    contexts: Sparse,
+    locations: Sparse,
     /// Of each flash page: zero, or one more than the logical page that was written there last.
     owners: Sparse,
     logical: u32,
@@ -68,18 +68,18 @@ impl Mapping {
 
     /// `logical` pages on `flash` pages, of which the first `filled` hold data.
     pub fn new(logical: u32, flash: u32, filled: u32) -> Self {
-        Self { contexts: Sparse::new(logical), owners: Sparse::new(flash), logical, filled }
+        Self { locations: Sparse::new(logical), owners: Sparse::new(flash), logical, filled }
     }
 
     /// Where a logical page is.
     #[inline]
-    pub fn context(&self, logical: u32) -> NodeContext {
-        match self.contexts.get(logical) {
-            0 if logical < self.filled => NodeContext::Flash(logical),
-            0 => NodeContext::Nowhere,
-            BUFFERED => NodeContext::Buffer,
-            DISCARDED => NodeContext::Nowhere,
-            entry => NodeContext::Flash(entry - 1),
+    pub fn location(&self, logical: u32) -> PageLocation {
+        match self.locations.get(logical) {
+            0 if logical < self.filled => PageLocation::Flash(logical),
+            0 => PageLocation::Nowhere,
+            BUFFERED => PageLocation::Buffer,
+            DISCARDED => PageLocation::Nowhere,
+            entry => PageLocation::Flash(entry - 1),
         }
     }
 
@@ -91,24 +91,24 @@ impl Mapping {
             0 => return None,
             entry => entry - 1,
         };
-        (self.context(logical) == NodeContext::Flash(flash)).then_some(logical)
+        (self.location(logical) == PageLocation::Flash(flash)).then_some(logical)
     }
 
     /// A logical page's data is in the buffer.
     #[inline]
     pub fn buffer(&mut self, logical: u32) {
-        self.contexts.set(logical, BUFFERED);
+        self.locations.set(logical, BUFFERED);
     }
 
     /// A logical page's data is nowhere.
     pub fn discard(&mut self, logical: u32) {
-        self.contexts.set(logical, DISCARDED);
+        self.locations.set(logical, DISCARDED);
     }
 
     /// A logical page's data is on a flash page.
     #[inline]
     pub fn put(&mut self, logical: u32, flash: u32) {
-        self.contexts.set(logical, flash + 1);
+        self.locations.set(logical, flash + 1);
         self.owners.set(flash, logical + 1);
     }
 

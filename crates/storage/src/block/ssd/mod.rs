@@ -1,7 +1,7 @@
 //! A solid-state drive: a port, electronics, and dies behind channels; a mapping, a buffer for writes, and garbage collection.
 //!
 //! A read waits for its die and its channel where its data is on flash, and then crosses the port. A write is done when it is in the
-//! buffer; each die takes programs from there, and moves data to erase blocks when it runs out of empty ones. Where the flash can
+//! buffer; each die takes programs from there, and moves data to erase blocks when it runs out of empty ones. PageLocation the flash can
 //! suspend programs and erasures, reads do not wait for them.
 
 mod buffer;
@@ -34,11 +34,11 @@ pub use numbers::{BufferNumbers, FlashNumbers, SsdNumbers, SuspendNumbers};
 pub use spec::{SsdRef, SsdSpec};
 pub use victims::Collection;
 
-use buffer::Buffer;
+use buffer::PageBuffer;
 use flash::{Flash, Row};
 use ftl::Ftl;
 use geometry::PAGE;
-use mapping::NodeContext as Where;
+use mapping::PageLocation;
 use steady::Past;
 
 /// A drive whose numbers are known.
@@ -89,7 +89,7 @@ pub struct Ssd<'m> {
     ports: &'m [Edge<'m>],
     tags: Pool<'m>,
     flash: RefCell<Flash>,
-    buffer: Box<Buffer<'m>>,
+    buffer: Box<PageBuffer<'m>>,
     ftl: RefCell<Option<Box<Ftl>>>,
     reads: Cell<u64>,
     flash_reads: Cell<u64>,
@@ -111,7 +111,7 @@ impl Plan for SsdPlan {
             ports: uses,
             tags: Pool::new(sim, tags, tags),
             flash: RefCell::new(Flash::new(numbers)),
-            buffer: Box::new(Buffer::new(sim, pages, geometry.unit, numbers.buffer.halves)),
+            buffer: Box::new(PageBuffer::new(sim, pages, geometry.unit, numbers.buffer.halves)),
             ftl: RefCell::default(),
             reads: Cell::default(),
             flash_reads: Cell::default(),
@@ -181,7 +181,7 @@ impl<'m> Ssd<'m> {
     /// Puts a page into the buffer, for which there is room. One that is there already is overwritten.
     fn take(&self, logical: u32) {
         let there = self.with_ftl(|ftl| {
-            let there = ftl.context(logical) == Where::Buffer;
+            let there = ftl.location(logical) == PageLocation::Buffer;
             ftl.take(logical);
             there
         });

@@ -8,7 +8,7 @@ use super::SsdPlan;
 use super::geometry::PAGE;
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::{Demand, Load, Model, Order, Server};
+use crate::core::theory::{Demand, Load, Model, QueueOrder, ServiceKind};
 
 impl SsdPlan {
     /// The work of a request on the dies, in ms of one die: of a write at least its share of a program, without garbage collection; of
@@ -71,7 +71,7 @@ impl Theory for SsdPlan {
             .kinds
             .iter()
             .map(|(p, op, bytes)| (*p, Distribution::Fixed(self.flash_ms(*op, *bytes, !load.uniform))));
-        let server = Server::Queue { servers: dies, order: Order::Apart };
+        let server = ServiceKind::Queue { servers: dies, order: QueueOrder::Apart };
         let mut held = Demand::one(view.id(), server, Distribution::mixed(kinds.collect()));
         if !load.uniform {
             held.fails = Some(format!(
@@ -95,7 +95,7 @@ impl Theory for SsdPlan {
             (*p, Distribution::Fixed(self.latency(*op).ms() + channel))
         };
         let delay = Distribution::mixed(load.kinds.iter().map(after).collect());
-        demands.push(Demand::one(view.id(), Server::Delay, delay));
+        demands.push(Demand::one(view.id(), ServiceKind::Delay, delay));
         if held.work_ms() > 0.0 {
             demands.push(held);
         }

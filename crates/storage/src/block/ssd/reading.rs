@@ -7,13 +7,13 @@ use super::Ssd;
 use super::flash::Row;
 use super::ftl::Ftl;
 use super::geometry::PAGE;
-use super::mapping::NodeContext as Where;
+use super::mapping::PageLocation;
 
 impl<'m> Ssd<'m> {
     /// The row that holds a page, where the page is on flash.
     #[inline]
     fn row_of(ftl: &Ftl, logical: u32) -> Option<Row> {
-        let Where::Flash(flash) = ftl.context(logical) else { return None };
+        let PageLocation::Flash(flash) = ftl.location(logical) else { return None };
         let (die, number) = ftl.row(flash);
         Some(Row { die, number, bytes: PAGE })
     }

@@ -91,7 +91,7 @@ pub fn overwrite(ftl: &mut Ftl, times: f64, stream: RngStream) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::ssd::ftl::Work;
+    use crate::block::ssd::ftl::DieWork;
 
     fn past() -> Past {
         let geometry = Geometry { dies: 4, unit: 2, read: 1, rows: 4, blocks: 20 };
@@ -107,7 +107,7 @@ mod tests {
         }
     }
 
-    fn works(mut ftl: Ftl) -> Vec<Work> {
+    fn works(mut ftl: Ftl) -> Vec<DieWork> {
         (0..2000).map(|n| ftl.write(n * 7 % 500, n % 4)).collect()
     }
 

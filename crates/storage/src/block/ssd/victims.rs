@@ -22,7 +22,7 @@ pub enum Collection {
 /// The full blocks of a die, by who is next. It learns of each block when it is full, and when one of its pages becomes invalid.
 #[derive(Clone, Debug)]
 pub enum Victims {
-    Greedy(Buckets),
+    Greedy(VictimLists),
     Fifo(VecDeque<u32>),
     Choices { full: Vec<u32>, many: u32, draws: Box<Draws> },
 }
@@ -31,7 +31,7 @@ impl Victims {
     /// For a die of `blocks` blocks of `pages` pages.
     pub fn new(collection: Collection, blocks: u32, pages: u32, draws: Draws) -> Self {
         match collection {
-            Collection::Greedy => Self::Greedy(Buckets::new(blocks, pages)),
+            Collection::Greedy => Self::Greedy(VictimLists::new(blocks, pages)),
             Collection::Fifo => Self::Fifo(VecDeque::new()),
             Collection::Choices(many) => Self::Choices { full: Vec::new(), many, draws: Box::new(draws) },
         }
@@ -73,7 +73,7 @@ const NONE: u32 = u32::MAX;
 
 /// Blocks in lists by their number of valid pages, so that the least is found at once; of several the one that came to that number first.
 #[derive(Clone, Debug)]
-pub struct Buckets {
+pub struct VictimLists {
     /// The first and the last block of each list.
     ends: Vec<[u32; 2]>,
     /// Of each block the one before it and the one behind it in its list.
@@ -82,7 +82,7 @@ pub struct Buckets {
     least: usize,
 }
 
-impl Buckets {
+impl VictimLists {
     fn new(blocks: u32, pages: u32) -> Self {
         let ends = vec![[NONE; 2]; pages as usize + 1];
         Self { least: ends.len(), ends, links: vec![[NONE; 2]; blocks as usize] }

@@ -21,7 +21,7 @@ pub enum Copies {
 
 /// A route that a stream wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedRoute {
     /// The stream, by its name in `workload`.
     pub stream: String,
     /// The server that its requests come from.
@@ -44,15 +44,15 @@ pub struct LoweringError {
 }
 
 /// The devices that documents can name.
-pub trait Catalogue {
+pub trait DeviceCatalogue {
     /// The disk of this name.
-    fn disk(&self, name: &str) -> Lookup<DiskNumbers>;
+    fn disk(&self, name: &str) -> DeviceLookup<DiskNumbers>;
     /// The solid-state drive of this name.
-    fn ssd(&self, name: &str) -> Lookup<SsdNumbers>;
+    fn ssd(&self, name: &str) -> DeviceLookup<SsdNumbers>;
 }
 
 /// What a catalogue knows of a name.
-pub enum Lookup<N> {
+pub enum DeviceLookup<N> {
     /// The drive.
     Found(Box<N>),
     /// Its file has errors: these.
@@ -65,13 +65,13 @@ pub enum Lookup<N> {
 
 /// A name on the way to a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum NameStep {
     System(String),
     Part(String),
     Written(&'static str),
 }
 
-impl std::fmt::Display for Step {
+impl std::fmt::Display for NameStep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::System(name) | Self::Part(name) => f.write_str(name),

@@ -13,7 +13,7 @@ use crate::AnyPlan;
 use crate::core::path_transfer::Phase;
 use crate::core::theory::{Demand, Load, Model};
 
-pub use document::{Catalogue, Copies, Lookup, LoweringError, Wanted};
+pub use document::{DeviceCatalogue, Copies, DeviceLookup, LoweringError, WantedRoute};
 pub use lower::{Lowering, MAX_BYTES, lower};
 
 /// A component: it exists once, whoever uses it.

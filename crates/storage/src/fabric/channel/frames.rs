@@ -1,18 +1,18 @@
 //! How long messages last in frames, and the messages of SCSI over serial wires.
 
 use super::Sender::{Controller, Disk};
-use super::{Protocol, Step};
+use super::{LaneProtocol, Tenancy};
 
 /// SCSI over Fibre Channel (FCP) and over SAS (SSP): a command with a 16-byte SCSI command in it, the disk's word that it is ready
 /// for the data of a write, and the status without sense data.
-pub(crate) const FCP: Protocol = Protocol {
-    read: [&[COMMAND], &[Step { has_data: true, ..STATUS }]],
+pub(crate) const FCP: LaneProtocol = LaneProtocol {
+    read: [&[COMMAND], &[Tenancy { has_data: true, ..STATUS }]],
     write: [&[COMMAND, READY, DATA], &[STATUS]],
 };
-const COMMAND: Step = Step { sender: Controller, has_data: false, message: 32, more: 0 };
-const READY: Step = Step { sender: Disk, has_data: false, message: 12, more: 0 };
-const DATA: Step = Step { sender: Controller, has_data: true, message: 0, more: 0 };
-const STATUS: Step = Step { sender: Disk, has_data: false, message: 24, more: 0 };
+const COMMAND: Tenancy = Tenancy { sender: Controller, has_data: false, message: 32, more: 0 };
+const READY: Tenancy = Tenancy { sender: Disk, has_data: false, message: 12, more: 0 };
+const DATA: Tenancy = Tenancy { sender: Controller, has_data: true, message: 0, more: 0 };
+const STATUS: Tenancy = Tenancy { sender: Disk, has_data: false, message: 24, more: 0 };
 
 /// Frames on a wire, and those at its ends.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! A channel between array controllers and their disks: a port that sends holds one of its lanes for a tenancy.
 //!
-//! Fibre Channel loops, SCSI buses and SAS ports are channels. They differ in who sends next ([`Access`]), in what the tenancies of
-//! a command carry ([`Protocol`]), and in how long a tenancy lasts ([`Channel::tenancy_ns`]).
+//! Fibre Channel loops, SCSI buses and SAS ports are channels. They differ in who sends next ([`Arbitration`]), in what the tenancies of
+//! a command carry ([`LaneProtocol`]), and in how long a tenancy lasts ([`Channel::tenancy_ns`]).
 
 mod frames;
 mod model;
@@ -17,7 +17,7 @@ use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::{Activity, Meter};
-use crate::core::path_transfer::{Part, PathTransfer, Phase};
+use crate::core::path_transfer::{TransferPart, PathTransfer, Phase};
 
 pub(crate) use frames::{FCP, Frames};
 
@@ -32,7 +32,7 @@ pub enum Sender {
 
 /// One tenancy of a command: a message, after the data if there is any.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct Tenancy {
     /// Who sends.
     pub sender: Sender,
     /// Whether the data of the request goes along.
@@ -45,16 +45,16 @@ pub struct Step {
 
 /// The tenancies of a read and of a write, each list before and after the disk works.
 #[derive(Clone, Copy, Debug)]
-pub struct Protocol {
+pub struct LaneProtocol {
     /// Of a read.
-    pub read: [&'static [Step]; 2],
+    pub read: [&'static [Tenancy]; 2],
     /// Of a write.
-    pub write: [&'static [Step]; 2],
+    pub write: [&'static [Tenancy]; 2],
 }
 
 /// What a port sends while it holds a lane.
 #[derive(Clone, Copy, Debug)]
-pub struct Turn {
+pub struct LaneTurn {
     /// Who sends.
     pub sender: Sender,
     /// Its port.
@@ -67,8 +67,8 @@ pub struct Turn {
     pub message: u64,
 }
 
-impl Protocol {
-    fn steps(&self, op: Op, phase: Phase) -> &'static [Step] {
+impl LaneProtocol {
+    fn steps(&self, op: Op, phase: Phase) -> &'static [Tenancy] {
         let of = match op {
             Op::Read => &self.read,
             Op::Write | Op::Discard => &self.write,
@@ -77,30 +77,30 @@ impl Protocol {
     }
 }
 
-impl Step {
+impl Tenancy {
     /// Whether it belongs to this part of its phase.
-    fn is_of(self, part: Part) -> bool {
+    fn is_of(self, part: TransferPart) -> bool {
         match part {
-            Part::All => true,
-            Part::Messages(sender) => !self.has_data && self.sender == sender,
-            Part::Piece { .. } => self.has_data,
+            TransferPart::All => true,
+            TransferPart::Messages(sender) => !self.has_data && self.sender == sender,
+            TransferPart::Piece { .. } => self.has_data,
         }
     }
 
     /// The turns it takes, each with at most `burst` bytes of the data, of which more follow unless these are the `last`.
-    fn turns(self, request: Block, port: u32, burst: u64, last: bool) -> impl Iterator<Item = Turn> {
+    fn turns(self, request: Block, port: u32, burst: u64, last: bool) -> impl Iterator<Item = LaneTurn> {
         let Self { sender, has_data, message, more } = self;
         let data = if has_data { request.bytes } else { 0 };
         let turns = data.div_ceil(burst).max(1);
         (0..turns).map(move |nth| {
             let message = if last && nth + 1 == turns { message } else { more };
-            Turn { sender, port, op: request.op, data: (data - nth * burst).min(burst), message }
+            LaneTurn { sender, port, op: request.op, data: (data - nth * burst).min(burst), message }
         })
     }
 }
 
 /// The rule by which ports take turns.
-pub trait Access {
+pub trait Arbitration {
     /// The queue of those that wait.
     type Queue: Discipline;
 
@@ -111,10 +111,10 @@ pub trait Access {
     fn attach(&self, first: u32, ports: u32);
 
     /// What the queue chooses by.
-    fn key(&self, turn: &Turn) -> <Self::Queue as Discipline>::Key;
+    fn key(&self, turn: &LaneTurn) -> <Self::Queue as Discipline>::Key;
 
     /// A port begins its turn. Returns how far round the channel arbitration went, from 0 to 2 rounds.
-    fn begin(&self, turn: &Turn) -> f64 {
+    fn begin(&self, turn: &LaneTurn) -> f64 {
         _ = turn;
         0.0
     }
@@ -128,10 +128,10 @@ pub trait Access {
 /// A kind of channel, as a user describes it.
 pub trait Channel: Debug + Send + Sync {
     /// Who sends next.
-    type Access: Access;
+    type Access: Arbitration;
 
     /// What the tenancies of a command carry.
-    const PROTOCOL: Protocol;
+    const PROTOCOL: LaneProtocol;
 
     /// The rule of a new channel.
     fn access(&self) -> Self::Access;
@@ -152,10 +152,10 @@ pub trait Channel: Debug + Send + Sync {
     }
 
     /// How long a turn lasts on a channel with this number of ports, in ns, after arbitration over `way` rounds.
-    fn tenancy_ns(&self, ports: u32, way: f64, turn: &Turn) -> f64;
+    fn tenancy_ns(&self, ports: u32, way: f64, turn: &LaneTurn) -> f64;
 
     /// Rank of a turn, for theory: of several that wait, the smallest is next.
-    fn rank(&self, turn: &Turn) -> u32 {
+    fn rank(&self, turn: &LaneTurn) -> u32 {
         _ = turn;
         0
     }
@@ -177,7 +177,7 @@ pub struct Tenancies<'m, C: Channel> {
     context: &'m NodeContext<'m>,
     channel: &'m C,
     access: C::Access,
-    lanes: Resource<'m, <C::Access as Access>::Queue>,
+    lanes: Resource<'m, <C::Access as Arbitration>::Queue>,
     /// The links of the disks, by port: each holds one tenancy, whatever the number of lanes.
     links: Locks<'m>,
     ports: Cell<u32>,
@@ -200,7 +200,7 @@ impl<C: Channel> Plan for C {
 
 impl<'m, C: Channel> Tenancies<'m, C> {
     /// Has a port send: it waits for the link of the disk and for a lane, and holds both.
-    async fn send(&'m self, turn: Turn, disk: u32, breakdown: &mut Breakdown) {
+    async fn send(&'m self, turn: LaneTurn, disk: u32, breakdown: &mut Breakdown) {
         let sim = self.context.shared.sim;
         let _link = match self.channel.lanes() {
             1 => None,
@@ -241,7 +241,7 @@ impl<'m, C: Channel> Component<'m> for Tenancies<'m, C> {
 
     async fn carry(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
         let PathTransfer { block, phase, part, initiator, target, .. } = request.work;
-        let last = part != Part::Piece { last: false };
+        let last = part != TransferPart::Piece { last: false };
         for step in C::PROTOCOL.steps(block.op, phase).iter().filter(|step| step.is_of(part)) {
             let port = if step.sender == Sender::Controller { initiator } else { target };
             for turn in step.turns(block, port, self.channel.burst(), last) {

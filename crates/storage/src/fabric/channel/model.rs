@@ -3,17 +3,17 @@
 use headrace_analytic::Distribution;
 use headrace_work::{Block, Op};
 
-use super::{Channel, Turn};
+use super::{Channel, LaneTurn};
 use crate::core::component::Theory;
 use crate::core::graph::View;
 use crate::core::path_transfer::Phase;
-use crate::core::theory::{Demand, Load, Order, Server};
+use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind};
 
 /// How far round a loop the word goes until a port that waits has it, on average. On an idle loop it goes all the way.
 const HALF_WAY: f64 = 0.5;
 
 /// The turns of one access to a disk, each with at most `burst` bytes of data.
-fn turns<C: Channel>(op: Op, bytes: u64, burst: u64) -> impl Iterator<Item = Turn> {
+fn turns<C: Channel>(op: Op, bytes: u64, burst: u64) -> impl Iterator<Item = LaneTurn> {
     let request = Block { op, address: 0, bytes };
     let steps =
         [Phase::Request, Phase::Answer].into_iter().flat_map(move |phase| C::PROTOCOL.steps(op, phase));
@@ -32,8 +32,8 @@ impl<C: Channel> Theory for C {
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let disks = |array: View| array.uses().filter(|used| used.capacity().0 > 0).count() as u32;
         let ports = view.users().map(|array| 1 + disks(array)).sum();
-        let demand = |p: f64, turn: &Turn| {
-            let lanes = Server::Queue { servers: self.lanes(), order: Order::Ranked(self.rank(turn)) };
+        let demand = |p: f64, turn: &LaneTurn| {
+            let lanes = ServiceKind::Queue { servers: self.lanes(), order: QueueOrder::Ranked(self.rank(turn)) };
             let held = Distribution::Fixed(self.tenancy_ns(ports, HALF_WAY, turn) * 1e-6);
             let demand = Demand { fails: self.fails(view), ..Demand::one(view.id(), lanes, held) };
             demand.times(p, 1.0)

@@ -14,7 +14,7 @@ use headrace_work::Op;
 
 use crate::core::graph::View;
 use crate::core::meter::Meter;
-use crate::fabric::channel::{Access, Channel, FCP, Frames, Protocol, Sender, Tenancies, Turn};
+use crate::fabric::channel::{Arbitration, Channel, FCP, Frames, LaneProtocol, Sender, Tenancies, LaneTurn};
 use crate::fabric::wire::NS_PER_METRE;
 use arbitration::{Arbiter, Claim, PORTS, Window};
 
@@ -37,12 +37,12 @@ pub struct Arbitrated {
 }
 
 impl Arbitrated {
-    fn claim(&self, turn: &Turn) -> Claim {
+    fn claim(&self, turn: &LaneTurn) -> Claim {
         Claim { port: turn.port, favoured: self.policy.favours(turn) }
     }
 }
 
-impl Access for Arbitrated {
+impl Arbitration for Arbitrated {
     type Queue = Arbiter;
 
     fn queue(&self) -> Arbiter {
@@ -53,11 +53,11 @@ impl Access for Arbitrated {
         self.window.attach(first, ports);
     }
 
-    fn key(&self, turn: &Turn) -> Claim {
+    fn key(&self, turn: &LaneTurn) -> Claim {
         self.claim(turn)
     }
 
-    fn begin(&self, turn: &Turn) -> f64 {
+    fn begin(&self, turn: &LaneTurn) -> f64 {
         self.window.passed(self.claim(turn))
     }
 
@@ -69,7 +69,7 @@ impl Access for Arbitrated {
 impl Channel for FcLoopSpec {
     type Access = Arbitrated;
 
-    const PROTOCOL: Protocol = FCP;
+    const PROTOCOL: LaneProtocol = FCP;
 
     fn access(&self) -> Arbitrated {
         Arbitrated { window: Rc::default(), policy: self.policy }
@@ -83,7 +83,7 @@ impl Channel for FcLoopSpec {
         false
     }
 
-    fn tenancy_ns(&self, ports: u32, way: f64, turn: &Turn) -> f64 {
+    fn tenancy_ns(&self, ports: u32, way: f64, turn: &LaneTurn) -> f64 {
         let (ns_per_byte, round_ns) = (self.ns_per_byte(), self.round_ns(ports));
         let payload = self.frame_payload.0;
         let frames = Frames { ns_per_byte, payload, overhead: OVERHEAD, credit: self.credit, round_ns };
@@ -92,7 +92,7 @@ impl Channel for FcLoopSpec {
 
     /// In a window the controller has one turn, and so has each disk. Where there are many disks, all that have something to send
     /// go before the controller's next turn.
-    fn rank(&self, turn: &Turn) -> u32 {
+    fn rank(&self, turn: &LaneTurn) -> u32 {
         match turn.sender {
             Sender::Controller if self.policy.favours(turn) => 0,
             Sender::Disk => 1,
@@ -123,7 +123,7 @@ impl FcLoopSpec {
 
 impl Policy {
     /// Whether a port with this to send ignores the access window.
-    fn favours(self, turn: &Turn) -> bool {
+    fn favours(self, turn: &LaneTurn) -> bool {
         let is_command = turn.message > 0;
         turn.sender == Sender::Controller
             && match self {

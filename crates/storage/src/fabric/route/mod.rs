@@ -15,14 +15,14 @@ use headrace_work::{Block, Breakdown, NodeId, Request, TimeKind};
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Meter};
-use crate::core::path_transfer::{Part, PathTransfer, Phase};
+use crate::core::path_transfer::{TransferPart, PathTransfer, Phase};
 use crate::fabric::server::Paths;
 
 /// A route whose ways are known.
 #[derive(Clone, Debug)]
 pub struct RoutePlan {
     /// Each way, by its hops from the server on.
-    pub(crate) ways: Vec<Vec<Hop>>,
+    pub(crate) ways: Vec<Vec<SwitchHop>>,
     /// The server that owns the target, where that is another, by its number among the nodes used.
     pub(crate) engine: Option<usize>,
     pub(crate) policy: Paths,
@@ -34,7 +34,7 @@ pub struct RoutePlan {
 
 /// A switch on a way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hop {
+pub struct SwitchHop {
     /// Its number among the nodes used.
     pub(crate) edge: usize,
     /// The port by which a request comes in.
@@ -81,12 +81,12 @@ pub struct Route<'m> {
 
 /// What a request goes through.
 #[derive(Clone, Copy)]
-struct Journey<'m> {
+struct RouteSteps<'m> {
     plan: &'m RoutePlan,
     nodes: &'m [Edge<'m>],
 }
 
-impl Hop {
+impl SwitchHop {
     /// Has the node carry a phase whose whole has come by `tail`; gives when the whole of it has come through.
     async fn carry(
         self,
@@ -99,7 +99,7 @@ impl Hop {
         let path_transfer = PathTransfer {
             block: request.work,
             phase,
-            part: Part::All,
+            part: TransferPart::All,
             initiator: self.enter,
             target: self.leave,
             tail,
@@ -117,7 +117,7 @@ impl Hop {
 /// Has the switches of a way carry a phase, each as soon as its head is there.
 pub(crate) async fn through(
     nodes: &[Edge<'_>],
-    hops: &[Hop],
+    hops: &[SwitchHop],
     phase: Phase,
     request: &Request<Block>,
     breakdown: &mut Breakdown,
@@ -132,7 +132,7 @@ pub(crate) async fn through(
     }
 }
 
-impl Journey<'_> {
+impl RouteSteps<'_> {
     async fn through(self, way: usize, phase: Phase, request: &Request<Block>, breakdown: &mut Breakdown) {
         through(self.nodes, &self.plan.ways[way], phase, request, breakdown).await;
     }
@@ -142,8 +142,8 @@ impl Journey<'_> {
     }
 
     /// A server at one of the ends, as a hop: it has one adapter for all.
-    const fn end(edge: usize) -> Hop {
-        Hop { edge, enter: 0, leave: 0 }
+    const fn end(edge: usize) -> SwitchHop {
+        SwitchHop { edge, enter: 0, leave: 0 }
     }
 
     /// Takes a request there and its answer back. One that a component on the way loses goes no further.
@@ -180,7 +180,7 @@ impl Plan for RoutePlan {
     type Component<'m> = Route<'m>;
 
     fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Route<'m> {
-        let (sim, journey) = (context.shared.sim, Journey { plan: self, nodes: uses });
+        let (sim, journey) = (context.shared.sim, RouteSteps { plan: self, nodes: uses });
         let in_flight: Rc<[Cell<u64>]> = self.ways.iter().map(|_| Cell::default()).collect();
         let arrived = Rc::clone(&in_flight);
         let journeys = WorkerPool::new(sim, move |(way, request): (usize, Request<Block>)| {
@@ -215,7 +215,7 @@ impl Route<'_> {
 
     /// How often switches of a way or their ports failed.
     fn failures(&self, way: usize) -> u32 {
-        let of = |hop: &Hop| {
+        let of = |hop: &SwitchHop| {
             let edge = &self.nodes[hop.edge];
             edge.failures() + edge.switch().map_or(0, |switch| switch.failures(hop.enter, hop.leave))
         };

@@ -1,12 +1,12 @@
 //! What theory may know of a route: the work of its hops, of the servers at its ends, and of what it leads to.
 
-use super::{Hop, Journey, RoutePlan, SERVER, TARGET};
+use super::{SwitchHop, RouteSteps, RoutePlan, SERVER, TARGET};
 use headrace_analytic::Distribution;
 
 use crate::core::component::Theory;
 use crate::core::graph::View;
 use crate::core::path_transfer::Phase;
-use crate::core::theory::{Demand, Load, Model, Server};
+use crate::core::theory::{Demand, Load, Model, ServiceKind};
 use crate::fabric::server::Paths;
 
 impl RoutePlan {
@@ -26,7 +26,7 @@ impl RoutePlan {
     }
 
     /// The ways that requests take, and the share of each.
-    fn shares(&self) -> Vec<(f64, &[Hop])> {
+    fn shares(&self) -> Vec<(f64, &[SwitchHop])> {
         match self.policy {
             Paths::First => vec![(1.0, &self.ways[0])],
             Paths::RoundRobin | Paths::ShortestQueue => {
@@ -37,14 +37,14 @@ impl RoutePlan {
     }
 
     /// What goes through one node in both phases.
-    fn both_phases(view: View, load: &Load, Hop { enter, leave, .. }: Hop) -> Result<Vec<Demand>, String> {
+    fn both_phases(view: View, load: &Load, SwitchHop { enter, leave, .. }: SwitchHop) -> Result<Vec<Demand>, String> {
         let there = view.carries(load, (Phase::Request, enter, leave))?;
         Ok([there, view.carries(load, (Phase::Answer, enter, leave))?].concat())
     }
 
     /// What message number `nth`, of one phase, asks of the switches of a way. It is in all ports at once, and waits out its time on the
     /// slowest wire alone.
-    fn through(view: View, load: &Load, way: &[Hop], phase: Phase, nth: u32) -> Result<Vec<Demand>, String> {
+    fn through(view: View, load: &Load, way: &[SwitchHop], phase: Phase, nth: u32) -> Result<Vec<Demand>, String> {
         let nodes: Vec<View> = view.uses().collect();
         let mut demands = Vec::new();
         for hop in way {
@@ -53,30 +53,30 @@ impl RoutePlan {
         let message = Some((view.id(), nth));
         demands.iter_mut().for_each(|demand| demand.message = message);
         let times: Vec<f64> =
-            demands.iter().filter(|demand| demand.server == Server::SINGLE).map(Demand::work_ms).collect();
+            demands.iter().filter(|demand| demand.server == ServiceKind::SINGLE).map(Demand::work_ms).collect();
         let beside = times.iter().sum::<f64>() - times.iter().copied().fold(0.0, f64::max);
-        demands.push(Demand::one(view.id(), Server::Delay, Distribution::Fixed(-beside)));
+        demands.push(Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(-beside)));
         Ok(demands)
     }
 
     /// The places of a queue depth, which a request holds for as long as all that it asks takes it.
-    fn contexts(&self, view: View, demands: &[Demand]) -> Option<Demand> {
-        let asked = demands.iter().filter(|demand| !matches!(demand.server, Server::Places(_)));
+    fn places(&self, view: View, demands: &[Demand]) -> Option<Demand> {
+        let asked = demands.iter().filter(|demand| !matches!(demand.server, ServiceKind::Places(_)));
         let alone: f64 = asked.map(|demand| demand.work_ms() / demand.beside).sum();
-        Some(Demand::one(view.id(), Server::Places(self.depth?), Distribution::Fixed(alone)))
+        Some(Demand::one(view.id(), ServiceKind::Places(self.depth?), Distribution::Fixed(alone)))
     }
 
     /// The mean work that a request brings the busiest node, over its number of servers.
     fn busiest_ms(demands: &[Demand]) -> f64 {
         let of = |demand: &Demand| match demand.server {
-            Server::Queue { servers, .. } => {
+            ServiceKind::Queue { servers, .. } => {
                 let same = |other: &&Demand| {
-                    other.node == demand.node && matches!(other.server, Server::Queue { .. })
+                    other.node == demand.node && matches!(other.server, ServiceKind::Queue { .. })
                 };
                 let here = demands.iter().filter(same);
                 here.map(Demand::work_ms).sum::<f64>() / f64::from(servers)
             }
-            Server::Delay | Server::Join { .. } | Server::Places(_) => 0.0,
+            ServiceKind::Delay | ServiceKind::Join { .. } | ServiceKind::Places(_) => 0.0,
         };
         demands.iter().map(of).fold(0.0, f64::max)
     }
@@ -94,7 +94,7 @@ impl Theory for RoutePlan {
 
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let nodes: Vec<View> = view.uses().collect();
-        let mut demands = Self::both_phases(nodes[SERVER], load, Journey::end(SERVER))?;
+        let mut demands = Self::both_phases(nodes[SERVER], load, RouteSteps::end(SERVER))?;
         let phases = [Phase::Request, Phase::Answer];
         let messages = self.shares().into_iter().flat_map(|way| phases.map(|phase| (way, phase)));
         for (nth, ((share, way), phase)) in (0..).zip(messages) {
@@ -102,13 +102,13 @@ impl Theory for RoutePlan {
             demands.extend(found.into_iter().map(|demand| demand.times(share, 1.0)));
         }
         if let Some(engine) = self.engine {
-            demands.extend(Self::both_phases(nodes[engine], load, Journey::end(engine))?);
+            demands.extend(Self::both_phases(nodes[engine], load, RouteSteps::end(engine))?);
         }
         if let (Some(fails), Some(first)) = (self.fails(view), demands.first_mut()) {
             first.fails.get_or_insert(fails);
         }
         demands.extend(nodes[TARGET].demands(load)?);
-        demands.extend(self.contexts(view, &demands));
+        demands.extend(self.places(view, &demands));
         Ok(demands)
     }
 

@@ -70,7 +70,7 @@ impl Theory for ServerPlan {
             (*p, Distribution::Fixed((self.time_for(phase, *op, *bytes) + interrupt).ms()))
         };
         let distribution = Distribution::mixed(load.kinds.iter().map(time).collect());
-        let server = theory::Server::Queue { servers: self.spec.cores, order: theory::Order::FirstCome };
+        let server = theory::ServiceKind::Queue { servers: self.spec.cores, order: theory::QueueOrder::FirstCome };
         let cores = Demand { fails: self.fails(view), ..Demand::one(view.id(), server, distribution) };
         let mut demands = Vec::new();
         if cores.work_ms() > 0.0 {

@@ -23,7 +23,7 @@ pub struct Thread<'m> {
     number: usize,
     /// Whose turn it is.
     turn: Resource<'m>,
-    state: Cell<State>,
+    state: Cell<ThreadState>,
     /// It has a core and is awake.
     awake: Round<'m>,
     /// Something is done, perhaps the last there was to do.
@@ -31,7 +31,7 @@ pub struct Thread<'m> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ThreadState {
     Asleep,
     Waking,
     Awake,
@@ -70,7 +70,7 @@ impl<'m> Threads<'m> {
 impl<'m> Thread<'m> {
     fn new(sim: &'m Sim<'m>, number: usize) -> Self {
         let (awake, done) = (Round::new(sim), Round::new(sim));
-        Self { number, turn: Resource::fcfs(sim, 1), state: Cell::new(State::Asleep), awake, done }
+        Self { number, turn: Resource::fcfs(sim, 1), state: Cell::new(ThreadState::Asleep), awake, done }
     }
 
     fn is_idle(&self) -> bool {
@@ -92,13 +92,13 @@ impl<'m> Server<'m> {
 
     /// Wakes a thread that sleeps.
     async fn rouse(&'m self, thread: &'m Thread<'m>) {
-        if thread.state.get() == State::Asleep {
-            thread.state.set(State::Waking);
+        if thread.state.get() == ThreadState::Asleep {
+            thread.state.set(ThreadState::Waking);
             if let Some(shifts) = self.threads.shifts.get() {
                 shifts.start(thread.number);
             }
         }
-        if thread.state.get() == State::Waking {
+        if thread.state.get() == ThreadState::Waking {
             thread.awake.wait().await;
         }
     }
@@ -110,7 +110,7 @@ impl<'m> Server<'m> {
         let spec = &self.plan.spec;
         let wake = Nanos(spec.wake.0 + spec.wake_per_thread.0 * self.threads.others());
         self.sim.delay(self.contended(wake)).await;
-        thread.state.set(State::Awake);
+        thread.state.set(ThreadState::Awake);
         thread.awake.end();
         loop {
             thread.done.wait().await;
@@ -120,7 +120,7 @@ impl<'m> Server<'m> {
                 break;
             }
         }
-        thread.state.set(State::Asleep);
+        thread.state.set(ThreadState::Asleep);
         drop(core);
     }
 }

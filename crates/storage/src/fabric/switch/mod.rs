@@ -14,7 +14,7 @@ use crate::core::component::{Component, Plan, Probe, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::path_transfer::{PathTransfer, Phase};
-use crate::core::theory::{Demand, Load, Server};
+use crate::core::theory::{Demand, Load, ServiceKind};
 use crate::fabric::port::PortPlan;
 use crate::fabric::wire::Wire;
 
@@ -78,7 +78,7 @@ impl Theory for SwitchPlan {
                 |(p, op, bytes): &(f64, Op, u64)| p * of(Block { op: *op, address: 0, bytes: *bytes }).ms();
             data.kinds.iter().map(each).sum::<f64>()
         };
-        let delay = |ms: f64| Demand::one(view.id(), Server::Delay, Distribution::Fixed(ms));
+        let delay = |ms: f64| Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(ms));
         let ports = match &self.inside {
             Inside::Direct(wire) => {
                 let ms = mean(&|block| Self::direct_time(wire, phase, block));

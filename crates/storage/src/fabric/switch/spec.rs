@@ -9,7 +9,7 @@ use crate::AnyPlan;
 use crate::core::component::{Resolved, Spec};
 use crate::core::graph::Lowering;
 use crate::fabric::port::{Passes, PortPlan};
-use crate::fabric::wire::{FrameSpec, Line, Preset, Wire};
+use crate::fabric::wire::{FrameSpec, WireFields, Preset, Wire};
 
 /// A non-blocking switch with a port per neighbour, each with a wire and a queue in both directions. Streams `from:` a server are
 /// routed through it.
@@ -126,16 +126,16 @@ impl Connection {
 
 impl SwitchSpec {
     /// What is written of the wires to a neighbour.
-    pub(crate) fn line(&self, to: &Connection) -> Line {
+    pub(crate) fn line(&self, to: &Connection) -> WireFields {
         let Self { preset, rate, frame, credit, .. } = *self;
-        let usual = Line { preset, rate, frame, metres: 0, credit };
+        let usual = WireFields { preset, rate, frame, metres: 0, credit };
         match to {
             Connection::Name(_) => usual,
             Connection::Written(Linked { preset: None, rate, metres, .. }) => {
-                Line { rate: rate.or(usual.rate), metres: *metres, ..usual }
+                WireFields { rate: rate.or(usual.rate), metres: *metres, ..usual }
             }
             Connection::Written(Linked { preset, rate, metres, .. }) => {
-                Line { preset: *preset, rate: *rate, frame: None, metres: *metres, ..usual }
+                WireFields { preset: *preset, rate: *rate, frame: None, metres: *metres, ..usual }
             }
         }
     }
@@ -154,7 +154,7 @@ impl SwitchSpec {
         let Self { preset, rate, frame, credit, .. } = *self;
         match (preset, rate) {
             (None, None) => Some(None),
-            _ => Line { preset, rate, frame, metres: 0, credit }.wire(at).map(Some),
+            _ => WireFields { preset, rate, frame, metres: 0, credit }.wire(at).map(Some),
         }
     }
 }

@@ -76,7 +76,7 @@ impl FrameSpec {
 
 /// What a user writes of a wire, in whichever component it is a part of.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct WireFields {
     pub preset: Option<Preset>,
     pub rate: Option<BytesPerSecond>,
     pub frame: Option<FrameSpec>,
@@ -84,7 +84,7 @@ pub(crate) struct Line {
     pub credit: Option<u32>,
 }
 
-impl Line {
+impl WireFields {
     /// The wire; refused without a rate, or with frames that carry nothing.
     pub fn wire(self, at: &mut Lowering) -> Option<Wire> {
         let Some(rate) = self.rate.or(self.preset.map(Preset::rate)) else {

@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::{AGE, Candidate, Purge, is_old_enough, variables};
-use crate::archive::archive::catalogue::{Catalogue, FileNumber, Neighbour, NodeContext};
+use crate::archive::archive::catalogue::{FileCatalogue, FileNumber, Neighbour, ListPosition};
 use crate::expression::{Expression, Split};
 
 pub(in crate::archive) struct Classes {
     weight: Split,
     by_parts: BTreeMap<Vec<u64>, u32>,
-    classes: Vec<Class>,
+    classes: Vec<AgeClass>,
 }
 
 #[derive(Default)]
-struct Class {
+struct AgeClass {
     /// What the weight is of, besides the time since the last access.
     parts: Vec<f64>,
     /// The file unused longest, and the one used last.
@@ -37,7 +37,7 @@ impl Classes {
     }
 
     /// Puts a file at the end of its class.
-    pub fn touch(&mut self, files: &mut Catalogue, file: FileNumber, is_new: bool) {
+    pub fn touch(&mut self, files: &mut FileCatalogue, file: FileNumber, is_new: bool) {
         let class = if is_new { self.class_of(files, file) } else { self.remove(files, file) };
         let of = &mut self.classes[class as usize];
         let before = of.tail.replace(neighbour(file));
@@ -45,12 +45,12 @@ impl Classes {
             Some(before) => files[number(before)].list.after = Some(neighbour(file)),
             None => of.head = Some(neighbour(file)),
         }
-        files[file].list = NodeContext { class, before, after: None };
+        files[file].list = ListPosition { class, before, after: None };
     }
 
     /// Takes a file out of its class. Gives that.
-    pub fn remove(&mut self, files: &mut Catalogue, file: FileNumber) -> u32 {
-        let NodeContext { class, before, after } = files[file].list;
+    pub fn remove(&mut self, files: &mut FileCatalogue, file: FileNumber) -> u32 {
+        let ListPosition { class, before, after } = files[file].list;
         let of = &mut self.classes[class as usize];
         match before {
             Some(before) => files[number(before)].list.after = after,
@@ -63,25 +63,25 @@ impl Classes {
         class
     }
 
-    fn class_of(&mut self, files: &Catalogue, file: FileNumber) -> u32 {
+    fn class_of(&mut self, files: &FileCatalogue, file: FileNumber) -> u32 {
         let entry = &files[file];
         let parts = self.weight.parts(&variables(entry, entry.used.max(entry.stored)));
         let key: Vec<u64> = parts.iter().map(|part| part.to_bits()).collect();
         let classes = &mut self.classes;
         *self.by_parts.entry(key).or_insert_with(|| {
-            classes.push(Class { parts, ..Class::default() });
+            classes.push(AgeClass { parts, ..AgeClass::default() });
             classes.len() as u32 - 1
         })
     }
 
-    pub fn purge(&self, files: &Catalogue, purge: Purge) {
+    pub fn purge(&self, files: &FileCatalogue, purge: Purge) {
         let mut scratch = Vec::new();
         let mut heads = BinaryHeap::new();
         for class in &self.classes {
             heads.extend(self.next(class, class.head, files, &purge, &mut scratch));
         }
         while let Some(Candidate { file, .. }) = heads.pop() {
-            let NodeContext { class, after, .. } = files[file.0].list;
+            let ListPosition { class, after, .. } = files[file.0].list;
             heads.extend(self.next(&self.classes[class as usize], after, files, &purge, &mut scratch));
             if !(purge.take)(file.0) {
                 return;
@@ -92,9 +92,9 @@ impl Classes {
     /// The first file of a class from `at` on that may go.
     fn next(
         &self,
-        class: &Class,
+        class: &AgeClass,
         at: Option<Neighbour>,
-        files: &Catalogue,
+        files: &FileCatalogue,
         purge: &Purge,
         scratch: &mut Vec<f64>,
     ) -> Option<Candidate> {

@@ -3,10 +3,10 @@
 use std::collections::BinaryHeap;
 
 use super::{Candidate, Purge, is_old_enough, variables};
-use crate::archive::archive::catalogue::Catalogue;
+use crate::archive::archive::catalogue::FileCatalogue;
 use crate::expression::Expression;
 
-pub(super) fn purge(weight: &Expression, files: &Catalogue, purge: Purge) {
+pub(super) fn purge(weight: &Expression, files: &FileCatalogue, purge: Purge) {
     let candidates = (0..files.len() as u32).filter_map(|file| {
         let entry = &files[file];
         let goes = entry.may_go() && is_old_enough(entry, &purge);

@@ -5,7 +5,7 @@ mod heap;
 
 use headrace_units::Nanos;
 
-use super::catalogue::{Catalogue, Entry, FileNumber};
+use super::catalogue::{FileCatalogue, Entry, FileNumber};
 use crate::expression::Expression;
 use classes::Classes;
 
@@ -21,7 +21,7 @@ const BESIDE: [usize; 2] = [2, 3];
 const NS_PER_HOUR: f64 = 3.6e12;
 
 /// The files of a pool as a purge sees them.
-pub(super) enum Order {
+pub(super) enum PurgeOrder {
     /// Lists in order of last access, for weights that can only rise with the time since then.
     Classes(Classes),
     /// All files are looked at, for any other weight.
@@ -36,21 +36,21 @@ pub(super) struct Purge<'p> {
     pub take: &'p mut dyn FnMut(FileNumber) -> bool,
 }
 
-impl Order {
+impl PurgeOrder {
     pub fn by(weight: &Expression) -> Self {
         let by_age = weight.rises_with(AGE) && !BESIDE.iter().any(|variable| weight.uses(*variable));
         if by_age { Self::Classes(Classes::new(weight)) } else { Self::Heap(weight.clone()) }
     }
 
     /// A file's data came to the pool, or it was used: it is the last used of all.
-    pub fn touch(&mut self, files: &mut Catalogue, file: FileNumber, is_new: bool) {
+    pub fn touch(&mut self, files: &mut FileCatalogue, file: FileNumber, is_new: bool) {
         if let Self::Classes(classes) = self {
             classes.touch(files, file, is_new);
         }
     }
 
     /// A file's data leaves the pool.
-    pub fn remove(&mut self, files: &mut Catalogue, file: FileNumber) {
+    pub fn remove(&mut self, files: &mut FileCatalogue, file: FileNumber) {
         if let Self::Classes(classes) = self {
             classes.remove(files, file);
         }
@@ -58,7 +58,7 @@ impl Order {
 
     /// Gives the files that may go to `purge`, in order, until it has had enough. What it takes is removed afterwards, by whoever
     /// asked.
-    pub fn purge(&self, files: &Catalogue, purge: Purge) {
+    pub fn purge(&self, files: &FileCatalogue, purge: Purge) {
         match self {
             Self::Classes(classes) => classes.purge(files, purge),
             Self::Heap(weight) => heap::purge(weight, files, purge),

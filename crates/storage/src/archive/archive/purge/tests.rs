@@ -1,5 +1,5 @@
 use super::*;
-use crate::archive::tape_library::Spot;
+use crate::archive::tape_library::TapePosition;
 use proptest::prelude::*;
 
 const HOUR: u64 = 3_600_000_000_000;
@@ -8,9 +8,9 @@ const HOUR: u64 = 3_600_000_000_000;
 type File = (u64, u64, bool, bool);
 
 /// The files of a pool, used in order of time.
-fn pool(weight: &str, files: &[File]) -> (Catalogue, Order) {
+fn pool(weight: &str, files: &[File]) -> (FileCatalogue, PurgeOrder) {
     let weight = Expression::parse(weight, &VARIABLES).unwrap();
-    let (mut catalogue, mut order) = (Catalogue::default(), Order::by(&weight));
+    let (mut catalogue, mut order) = (FileCatalogue::default(), PurgeOrder::by(&weight));
     for (name, (kb, ..)) in (0..).zip(files) {
         catalogue.create(name, kb * 1000, Nanos::ZERO);
         order.touch(&mut catalogue, name as u32, true);
@@ -22,14 +22,14 @@ fn pool(weight: &str, files: &[File]) -> (Catalogue, Order) {
         let (_, _, on_tape, is_read) = files[at];
         entry.used = Nanos(quarter * HOUR / 4);
         entry.on_disk = true;
-        entry.tape = on_tape.then_some(Spot { cartridge: 0, offset: 0 });
+        entry.tape = on_tape.then_some(TapePosition { cartridge: 0, offset: 0 });
         entry.pins = u32::from(is_read);
         order.touch(&mut catalogue, at as u32, false);
     }
     (catalogue, order)
 }
 
-fn purged(catalogue: &Catalogue, order: &Order, now: Nanos, most: usize) -> Vec<u32> {
+fn purged(catalogue: &FileCatalogue, order: &PurgeOrder, now: Nanos, most: usize) -> Vec<u32> {
     let mut taken = Vec::new();
     let mut take = |file| {
         taken.push(file);
@@ -67,7 +67,7 @@ proptest! {
     fn the_order_is_that_of_whole_numbers(files in files(), late in 0u64..50, most in 1usize..300) {
         let now = Nanos(100 * HOUR + late * HOUR / 7);
         let (catalogue, order) = pool(PAPER, &files);
-        prop_assert!(matches!(order, Order::Classes(_)));
+        prop_assert!(matches!(order, PurgeOrder::Classes(_)));
         let wanted = sorted_by_whole_numbers(&files, now);
         prop_assert_eq!(purged(&catalogue, &order, now, most), &wanted[..most.min(wanted.len())]);
     }
@@ -77,8 +77,8 @@ proptest! {
     fn lists_and_heap_agree(files in files(), at in 0usize..3) {
         let weight = ["hours_since_access", "size_mb * sqrt(hours_since_access)", "if(size_mb > 5, 2, 1) * hours_since_access"][at];
         let (catalogue, order) = pool(weight, &files);
-        prop_assert!(matches!(order, Order::Classes(_)));
-        let heap = Order::Heap(Expression::parse(weight, &VARIABLES).unwrap());
+        prop_assert!(matches!(order, PurgeOrder::Classes(_)));
+        let heap = PurgeOrder::Heap(Expression::parse(weight, &VARIABLES).unwrap());
         let now = Nanos(103 * HOUR);
         prop_assert_eq!(purged(&catalogue, &order, now, 300), purged(&catalogue, &heap, now, 300));
     }
@@ -88,7 +88,7 @@ proptest! {
 fn weights_that_lists_cannot_know_take_the_heap() {
     for weight in ["-hours_since_access", "size_mb / hours_on_disk", "hours_since_access / accesses"] {
         let (catalogue, order) = pool(weight, &[(5, 8, true, false), (9, 4, true, false)]);
-        assert!(matches!(order, Order::Heap(_)), "{weight}");
+        assert!(matches!(order, PurgeOrder::Heap(_)), "{weight}");
         assert_eq!(purged(&catalogue, &order, Nanos(10 * HOUR), 9).len(), 2);
     }
     let (catalogue, order) = pool("-hours_since_access", &[(5, 4, true, false), (9, 8, true, false)]);

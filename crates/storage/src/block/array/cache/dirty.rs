@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::span::Span;
+use super::span::ByteSpan;
 
 /// Written data that no destage has taken yet.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Dirty {
 /// What is dirty in a stripe: spans that do not touch each other, and when the first of them came, by number.
 #[derive(Clone, Debug)]
 struct Stripe {
-    spans: Vec<Span>,
+    spans: Vec<ByteSpan>,
     bytes: u64,
     age: u64,
 }
@@ -44,7 +44,7 @@ impl Dirty {
     }
 
     /// Makes a span of one stripe dirty. Returns how many bytes of it were not.
-    pub fn add(&mut self, span: Span) -> u64 {
+    pub fn add(&mut self, span: ByteSpan) -> u64 {
         let number = span.from / self.stripe;
         let mut stripe = self.lift(number).unwrap_or_else(|| {
             self.ages += 1;
@@ -58,18 +58,18 @@ impl Dirty {
     }
 
     /// Takes all that is dirty of a stripe.
-    pub fn take(&mut self, number: u64) -> Vec<Span> {
+    pub fn take(&mut self, number: u64) -> Vec<ByteSpan> {
         self.lift(number).map_or_else(Vec::new, |stripe| stripe.spans)
     }
 
     /// Whether all of a span of one stripe is dirty.
-    pub fn holds(&self, span: Span) -> bool {
+    pub fn holds(&self, span: ByteSpan) -> bool {
         let stripe = self.stripes.get(&(span.from / self.stripe));
         stripe.is_some_and(|stripe| stripe.spans.iter().any(|dirty| dirty.holds(span)))
     }
 
     /// Whether any of a span of one stripe is dirty.
-    pub fn touches(&self, span: Span) -> bool {
+    pub fn touches(&self, span: ByteSpan) -> bool {
         let stripe = self.stripes.get(&(span.from / self.stripe));
         stripe.is_some_and(|stripe| stripe.spans.iter().any(|dirty| dirty.overlaps(span)))
     }
@@ -114,12 +114,12 @@ impl Dirty {
 
 impl Stripe {
     /// Adds a span; together with those that it touches.
-    fn add(&mut self, span: Span) {
+    fn add(&mut self, span: ByteSpan) {
         let mut whole = span;
         self.spans.retain(|old| {
             let apart = old.to < whole.from || whole.to < old.from;
             if !apart {
-                whole = Span { from: whole.from.min(old.from), to: whole.to.max(old.to) };
+                whole = ByteSpan { from: whole.from.min(old.from), to: whole.to.max(old.to) };
             }
             apart
         });

@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::span::Span;
+use super::span::ByteSpan;
 
 /// Lines kept for reads.
 #[derive(Clone, Debug, Default)]
-pub struct Lines {
+pub struct CacheLines {
     /// Bytes in a line.
     line: u64,
     /// When each was used last, by number, and the lines by that.
@@ -18,7 +18,7 @@ pub struct Lines {
     uses: Rc<Cell<u64>>,
 }
 
-impl Lines {
+impl CacheLines {
     /// No lines yet; each will have this size in bytes. Their uses count together with those of others.
     pub fn of(line: u64, uses: Rc<Cell<u64>>) -> Self {
         Self { line, uses, ..Self::default() }
@@ -35,23 +35,23 @@ impl Lines {
     }
 
     /// The numbers of the lines that a span touches.
-    fn numbers(&self, span: Span) -> std::ops::Range<u64> {
+    fn numbers(&self, span: ByteSpan) -> std::ops::Range<u64> {
         span.from / self.line..span.to.div_ceil(self.line)
     }
 
     /// The lines that lie wholly within a span.
-    pub fn within(&self, span: Span) -> impl Iterator<Item = Span> + use<> {
+    pub fn within(&self, span: ByteSpan) -> impl Iterator<Item = ByteSpan> + use<> {
         let line = self.line;
-        (span.from.div_ceil(line)..span.to / line).map(move |n| Span { from: n * line, to: (n + 1) * line })
+        (span.from.div_ceil(line)..span.to / line).map(move |n| ByteSpan { from: n * line, to: (n + 1) * line })
     }
 
     /// Whether all of a span is here.
-    pub fn hold(&self, span: Span) -> bool {
+    pub fn hold(&self, span: ByteSpan) -> bool {
         self.numbers(span).all(|number| self.used.contains_key(&number))
     }
 
     /// Notes that a span was used.
-    pub fn touch(&mut self, span: Span) {
+    pub fn touch(&mut self, span: ByteSpan) {
         for number in self.numbers(span) {
             if self.used.contains_key(&number) {
                 self.keep(number);
@@ -76,7 +76,7 @@ impl Lines {
     }
 
     /// Drops the lines that a span touches. Returns their bytes.
-    pub fn invalidate(&mut self, span: Span) -> u64 {
+    pub fn invalidate(&mut self, span: ByteSpan) -> u64 {
         if self.used.is_empty() {
             return 0;
         }

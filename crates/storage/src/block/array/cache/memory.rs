@@ -6,7 +6,7 @@ use std::rc::Rc;
 use headrace_kernel::{Pool, Sim};
 use headrace_units::Nanos;
 
-use super::Cache;
+use super::ArrayCache;
 use crate::block::array::Array;
 
 /// Memory that caches take their room from.
@@ -20,7 +20,7 @@ pub struct Memory<'m> {
     /// Uses of lines so far: of all caches the line used least recently gives way.
     uses: Rc<Cell<u64>>,
     /// The caches that hold something, each with its array.
-    caches: RefCell<Vec<(&'m Cache<'m>, &'m Array<'m>)>>,
+    caches: RefCell<Vec<(&'m ArrayCache<'m>, &'m Array<'m>)>>,
 }
 
 impl<'m> Memory<'m> {
@@ -41,7 +41,7 @@ impl<'m> Memory<'m> {
     }
 
     /// A cache begins to use it.
-    pub(super) fn enter(&self, cache: &'m Cache<'m>, array: &'m Array<'m>) {
+    pub(super) fn enter(&self, cache: &'m ArrayCache<'m>, array: &'m Array<'m>) {
         self.caches.borrow_mut().push((cache, array));
     }
 
@@ -122,7 +122,7 @@ impl<'m> Memory<'m> {
     }
 
     /// The same where what one of them did may matter to others.
-    pub(super) fn move_others(&self, cache: &Cache<'m>) {
+    pub(super) fn move_others(&self, cache: &ArrayCache<'m>) {
         if self.is_wanted() || self.draining.get() {
             let others = self.caches.borrow().clone();
             let others = others.into_iter().filter(|(other, _)| !std::ptr::eq(*other, cache));
@@ -131,7 +131,7 @@ impl<'m> Memory<'m> {
     }
 
     /// What all its caches but one take up.
-    pub(super) fn used_by_others(&self, cache: &Cache<'m>) -> u64 {
+    pub(super) fn used_by_others(&self, cache: &ArrayCache<'m>) -> u64 {
         let others = self.caches.borrow();
         others.iter().filter(|(other, _)| !std::ptr::eq(*other, cache)).map(|(other, _)| other.used()).sum()
     }

@@ -18,22 +18,22 @@ mod tests;
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{RngStream, Round};
-use headrace_stats::Level;
+use headrace_stats::Gauge;
 use headrace_units::Nanos;
 
 use super::Array;
 use crate::core::context::NodeContext;
 use crate::core::meter::{Balance, Meter, add};
 use dirty::Dirty;
-use lines::Lines;
-use span::Span;
-use streams::{Rules, Streams};
+use lines::CacheLines;
+use span::ByteSpan;
+use streams::{Rules, ReadStreams};
 
 pub use memory::Memory;
 pub use spec::{ArrayCacheSpec, CachePlan, DestageSpec, WritePolicy};
 
 /// The cache of an array in a simulation.
-pub(super) struct Cache<'m> {
+pub(super) struct ArrayCache<'m> {
     context: &'m NodeContext<'m>,
     plan: &'m CachePlan,
     memory: Holds<'m>,
@@ -54,7 +54,7 @@ pub(super) struct Cache<'m> {
     last: Cell<(u64, u64)>,
     keys: RngStream,
     jobs: Cell<u64>,
-    counts: Counts,
+    counts: CacheCounts,
 }
 
 /// Whose memory a cache has.
@@ -67,16 +67,16 @@ enum Holds<'m> {
 /// What a cache holds.
 struct Contents {
     dirty: Dirty,
-    lines: Lines,
+    lines: CacheLines,
     /// On the way to the disks, and on the way from them.
-    leaving: Vec<Span>,
-    coming: Vec<Span>,
-    streams: Streams,
+    leaving: Vec<ByteSpan>,
+    coming: Vec<ByteSpan>,
+    streams: ReadStreams,
 }
 
 /// What the meters show, in bytes but for the destages.
 #[derive(Default)]
-struct Counts {
+struct CacheCounts {
     read: Cell<u64>,
     found: Cell<u64>,
     /// Written, without what was written over while it was dirty.
@@ -86,12 +86,12 @@ struct Counts {
     whole: Cell<u64>,
     /// Taken from what is free for something that is not here yet.
     reserved: Cell<u64>,
-    dirty: RefCell<Level>,
+    dirty: RefCell<Gauge>,
     /// What was to be destaged and found no disk.
     lost: Cell<u64>,
 }
 
-impl<'m> Cache<'m> {
+impl<'m> ArrayCache<'m> {
     /// An empty cache, in memory that others have too or in its own.
     pub fn new(plan: &'m CachePlan, context: &'m NodeContext<'m>, shared: Option<&'m Memory<'m>>) -> Self {
         let sim = context.shared.sim;
@@ -105,10 +105,10 @@ impl<'m> Cache<'m> {
         };
         let contents = Contents {
             dirty: Dirty::of_stripes(plan.stripe),
-            lines: Lines::of(plan.line, memory.get().uses()),
+            lines: CacheLines::of(plan.line, memory.get().uses()),
             leaving: Vec::new(),
             coming: Vec::new(),
-            streams: Streams::new(rules),
+            streams: ReadStreams::new(rules),
         };
         Self {
             context,
@@ -125,7 +125,7 @@ impl<'m> Cache<'m> {
             last: Cell::new((u64::MAX, 0)),
             keys: context.stream("cache"),
             jobs: Cell::new(0),
-            counts: Counts::default(),
+            counts: CacheCounts::default(),
         }
     }
 
@@ -195,7 +195,7 @@ impl<'m> Cache<'m> {
     }
 
     /// Keeps what was read or written of a span, for which as many bytes were taken as its whole lines have.
-    fn keep(&self, span: Span) {
+    fn keep(&self, span: ByteSpan) {
         let mut again = 0;
         let mut contents = self.contents.borrow_mut();
         for line in contents.lines.within(span).collect::<Vec<_>>() {
@@ -211,7 +211,7 @@ impl<'m> Cache<'m> {
     }
 
     /// The bytes of the whole lines of a span.
-    fn lines_of(&self, span: Span) -> u64 {
+    fn lines_of(&self, span: ByteSpan) -> u64 {
         let line = self.plan.line;
         (span.to / line * line).saturating_sub(span.from.div_ceil(line) * line)
     }
@@ -274,17 +274,17 @@ impl Contents {
     }
 
     /// Whether all of a span of one stripe is here.
-    fn hold(&self, span: Span) -> bool {
+    fn hold(&self, span: ByteSpan) -> bool {
         self.lines.hold(span) || self.dirty.holds(span) || self.leaving.iter().any(|going| going.holds(span))
     }
 
     /// Whether some of a span is newer here than on the disks.
-    fn is_written(&self, span: Span) -> bool {
+    fn is_written(&self, span: ByteSpan) -> bool {
         self.dirty.touches(span) || self.leaving.iter().any(|going| going.overlaps(span))
     }
 
     /// Whether some of a span comes from the disks, or will without being asked for.
-    fn awaits(&self, span: Span) -> bool {
+    fn awaits(&self, span: ByteSpan) -> bool {
         self.coming.iter().any(|coming| coming.overlaps(span)) || self.streams.will_fetch(span)
     }
 }

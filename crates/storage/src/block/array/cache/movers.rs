@@ -2,17 +2,17 @@
 
 use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
-use super::{Cache, Span};
+use super::{ArrayCache, ByteSpan};
 use crate::block::array::Array;
 use crate::core::meter::add;
 
 /// All that is dirty of one stripe, on its way.
 struct Destage {
-    spans: Vec<Span>,
+    spans: Vec<ByteSpan>,
     whole: bool,
 }
 
-impl<'m> Cache<'m> {
+impl<'m> ArrayCache<'m> {
     /// Starts as many movers as there is work for.
     pub(super) fn move_on(&'m self, array: &'m Array<'m>) {
         let sim = self.context.shared.sim;
@@ -65,7 +65,7 @@ impl<'m> Cache<'m> {
     }
 
     /// A span has arrived on the disks: its lines are kept, unless room is wanted or they were written again.
-    fn is_on_disks(&self, span: Span) {
+    fn is_on_disks(&self, span: ByteSpan) {
         let mut contents = self.contents.borrow_mut();
         let at = contents.leaving.iter().position(|going| *going == span);
         contents.leaving.swap_remove(at.expect("what is destaged is on its way until it is there"));
@@ -131,7 +131,7 @@ impl<'m> Cache<'m> {
     }
 
     /// Reads ahead for as long as there is something to read.
-    async fn fetch_from(&'m self, array: &'m Array<'m>, first: Span) {
+    async fn fetch_from(&'m self, array: &'m Array<'m>, first: ByteSpan) {
         let mut next = Some(first);
         while let Some(span) = next {
             self.read_ahead(array, span).await;
@@ -140,7 +140,7 @@ impl<'m> Cache<'m> {
         self.fetching.set(self.fetching.get() - 1);
     }
 
-    async fn read_ahead(&'m self, array: &'m Array<'m>, span: Span) {
+    async fn read_ahead(&'m self, array: &'m Array<'m>, span: ByteSpan) {
         while self.plan.before_read_ahead && self.destaging.get() > 0 {
             self.progress.wait().await;
         }
@@ -161,7 +161,7 @@ impl<'m> Cache<'m> {
     }
 
     /// What is to be read ahead next, from now on on its way.
-    fn next_fetch(&self) -> Option<Span> {
+    fn next_fetch(&self) -> Option<ByteSpan> {
         let mut contents = self.contents.borrow_mut();
         let span = contents.streams.pick()?;
         contents.coming.push(span);

@@ -2,25 +2,25 @@
 
 use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
-use super::{Cache, Span};
+use super::{ArrayCache, ByteSpan};
 use crate::block::array::Array;
-use crate::block::array::front::Front;
+use crate::block::array::front::ArrayFront;
 use crate::core::meter::add;
 
 /// Where the data of a read is.
-enum Found {
+enum DataPlace {
     Here,
     /// It comes without being asked for.
     Coming,
     Nowhere,
 }
 
-impl<'m> Cache<'m> {
+impl<'m> ArrayCache<'m> {
     /// Answers a write.
     pub async fn write(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
         self.enter(array);
         self.note_use();
-        let written = Span { from: request.work.address, to: request.work.end() };
+        let written = ByteSpan { from: request.work.address, to: request.work.end() };
         if self.plan.back {
             self.write_back(array, request, written, breakdown).await;
         } else {
@@ -34,7 +34,7 @@ impl<'m> Cache<'m> {
         &'m self,
         array: &'m Array<'m>,
         request: &Request<Block>,
-        written: Span,
+        written: ByteSpan,
         breakdown: &mut Breakdown,
     ) {
         let front = array.front();
@@ -53,7 +53,7 @@ impl<'m> Cache<'m> {
     }
 
     /// A piece of one stripe, for which component was taken, is dirty from now on.
-    fn hold(&self, piece: Span) {
+    fn hold(&self, piece: ByteSpan) {
         let mut contents = self.contents.borrow_mut();
         let dropped = contents.lines.invalidate(piece);
         let new = contents.dirty.add(piece);
@@ -69,7 +69,7 @@ impl<'m> Cache<'m> {
         &'m self,
         array: &'m Array<'m>,
         request: &Request<Block>,
-        written: Span,
+        written: ByteSpan,
         breakdown: &mut Breakdown,
     ) {
         let front = array.front();
@@ -86,7 +86,7 @@ impl<'m> Cache<'m> {
     pub async fn read(&'m self, array: &'m Array<'m>, request: &Request<Block>, breakdown: &mut Breakdown) {
         self.enter(array);
         self.note_use();
-        let mut left = Span { from: request.work.address, to: request.work.end() };
+        let mut left = ByteSpan { from: request.work.address, to: request.work.end() };
         self.contents.borrow_mut().streams.note(left);
         self.move_on(array);
         let (mut fetched, mut fetches) = (left.from, 0);
@@ -109,25 +109,25 @@ impl<'m> Cache<'m> {
     }
 
     /// Whether a piece is here, or comes without being asked for; waits until it has come.
-    async fn finds(&'m self, piece: Span, breakdown: &mut Breakdown) -> bool {
+    async fn finds(&'m self, piece: ByteSpan, breakdown: &mut Breakdown) -> bool {
         loop {
             match self.place_of(piece) {
-                Found::Here => return true,
-                Found::Nowhere => return false,
-                Found::Coming => self.progress.wait().await,
+                DataPlace::Here => return true,
+                DataPlace::Nowhere => return false,
+                DataPlace::Coming => self.progress.wait().await,
             }
             breakdown.charge(self.context.id, TimeKind::Waiting, self.now());
         }
     }
 
     /// Where a piece is; one that is here is used now.
-    fn place_of(&self, piece: Span) -> Found {
+    fn place_of(&self, piece: ByteSpan) -> DataPlace {
         let mut contents = self.contents.borrow_mut();
         if contents.hold(piece) {
             contents.lines.touch(piece);
-            return Found::Here;
+            return DataPlace::Here;
         }
-        if contents.awaits(piece) { Found::Coming } else { Found::Nowhere }
+        if contents.awaits(piece) { DataPlace::Coming } else { DataPlace::Nowhere }
     }
 
     /// Fetches what is missing from the beginning of `left` on, in whole lines, and keeps it if there is room. Returns where that
@@ -136,11 +136,11 @@ impl<'m> Cache<'m> {
         &'m self,
         array: &'m Array<'m>,
         request: &Request<Block>,
-        left: Span,
+        left: ByteSpan,
         fetches: u64,
         breakdown: &mut Breakdown,
     ) -> u64 {
-        let missing = self.in_lines(Span { to: self.end_of_missing(array.front(), left), ..left });
+        let missing = self.in_lines(ByteSpan { to: self.end_of_missing(array.front(), left), ..left });
         let room = self.try_take(missing.bytes());
         let block = Block { op: Op::Read, address: missing.from, bytes: missing.bytes() };
         array.serve_by_disks(&request.child(fetches, block), breakdown).await;
@@ -153,10 +153,10 @@ impl<'m> Cache<'m> {
     }
 
     /// How far what is neither here nor on its way reaches from the beginning of `left` on.
-    fn end_of_missing(&self, front: &Front, left: Span) -> u64 {
+    fn end_of_missing(&self, front: &ArrayFront, left: ByteSpan) -> u64 {
         let (contents, mut end) = (self.contents.borrow(), left.from);
         while end < left.to {
-            let piece = Span { from: end, ..left }.first(self.piece(front), self.plan.stripe);
+            let piece = ByteSpan { from: end, ..left }.first(self.piece(front), self.plan.stripe);
             if contents.hold(piece) || contents.awaits(piece) {
                 break;
             }
@@ -166,13 +166,13 @@ impl<'m> Cache<'m> {
     }
 
     /// A span with the rest of its first and last line. Lines divide stripes, and arrays hold whole stripes.
-    fn in_lines(&self, span: Span) -> Span {
+    fn in_lines(&self, span: ByteSpan) -> ByteSpan {
         let line = self.plan.line;
-        Span { from: span.from / line * line, to: span.to.next_multiple_of(line) }
+        ByteSpan { from: span.from / line * line, to: span.to.next_multiple_of(line) }
     }
 
     /// The most of a request that is moved at once.
-    fn piece(&self, front: &Front) -> u64 {
+    fn piece(&self, front: &ArrayFront) -> u64 {
         front.piece().unwrap_or(u64::MAX).min(self.plan.at_most())
     }
 

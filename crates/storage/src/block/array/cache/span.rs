@@ -2,12 +2,12 @@
 
 /// Bytes from `from` to before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct ByteSpan {
     pub from: u64,
     pub to: u64,
 }
 
-impl Span {
+impl ByteSpan {
     pub fn bytes(self) -> u64 {
         self.to - self.from
     }

@@ -1,15 +1,15 @@
 //! Streams of sequential reads, and how far ahead of each the cache fetches.
 
-use super::span::Span;
+use super::span::ByteSpan;
 
 /// Streams that are remembered; of more the one used least recently is forgotten.
 const MOST: usize = 64;
 
 /// Streams of sequential reads.
 #[derive(Clone, Debug)]
-pub struct Streams {
+pub struct ReadStreams {
     /// The one used last comes last.
-    streams: Vec<Stream>,
+    streams: Vec<ReadStream>,
     numbers: u64,
     /// The stream that data is fetched for, and how much was.
     turn: u64,
@@ -32,7 +32,7 @@ pub struct Rules {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Stream {
+struct ReadStream {
     number: u64,
     /// Where its next read begins.
     next: u64,
@@ -41,14 +41,14 @@ struct Stream {
     target: u64,
 }
 
-impl Streams {
+impl ReadStreams {
     /// No streams yet.
     pub fn new(rules: Rules) -> Self {
         Self { streams: Vec::new(), numbers: 0, turn: 0, run: 0, rules }
     }
 
     /// Notes a read. One that begins where another ended continues its stream, and sets the target of what is fetched for it.
-    pub fn note(&mut self, read: Span) {
+    pub fn note(&mut self, read: ByteSpan) {
         if self.rules.window == 0 {
             return;
         }
@@ -65,25 +65,25 @@ impl Streams {
         self.streams.push(stream);
     }
 
-    fn begin(&mut self, at: u64) -> Stream {
+    fn begin(&mut self, at: u64) -> ReadStream {
         if self.streams.len() == MOST {
             self.streams.remove(0);
         }
         self.numbers += 1;
-        Stream { number: self.numbers, next: at, picked: at, target: at }
+        ReadStream { number: self.numbers, next: at, picked: at, target: at }
     }
 
     /// Whether some of a span is yet to be fetched ahead.
-    pub fn will_fetch(&self, span: Span) -> bool {
+    pub fn will_fetch(&self, span: ByteSpan) -> bool {
         self.streams.iter().any(|stream| stream.picked <= span.from && span.from < stream.target)
     }
 
     /// What to fetch next: the rest of a stripe. The stream that has its turn keeps it for a run.
-    pub fn pick(&mut self) -> Option<Span> {
-        let wants = |stream: &&mut Stream| stream.picked < stream.target;
+    pub fn pick(&mut self) -> Option<ByteSpan> {
+        let wants = |stream: &&mut ReadStream| stream.picked < stream.target;
         let turn = self.turn;
         let going_on = self.run < self.rules.run;
-        let mut wanting: Vec<&mut Stream> = self.streams.iter_mut().filter(wants).collect();
+        let mut wanting: Vec<&mut ReadStream> = self.streams.iter_mut().filter(wants).collect();
         wanting.sort_unstable_by_key(|stream| stream.number);
         // The one whose turn it is, or the next by number, round the end.
         let at = wanting.partition_point(|stream| stream.number < turn + u64::from(!going_on));
@@ -93,7 +93,7 @@ impl Streams {
             (self.turn, self.run) = (stream.number, 0);
         }
         let Rules { stripe, most, capacity, .. } = self.rules;
-        let rest = Span { from: stream.picked, to: capacity }.first(most, stripe);
+        let rest = ByteSpan { from: stream.picked, to: capacity }.first(most, stripe);
         stream.picked = rest.to;
         self.run += rest.bytes();
         Some(rest)

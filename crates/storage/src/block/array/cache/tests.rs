@@ -6,17 +6,17 @@ use std::rc::Rc;
 use proptest::prelude::*;
 
 use super::dirty::Dirty;
-use super::lines::Lines;
-use super::span::Span;
-use super::streams::{Rules, Streams};
+use super::lines::CacheLines;
+use super::span::ByteSpan;
+use super::streams::{Rules, ReadStreams};
 
 const STRIPE: u64 = 16;
 
 /// A span of one stripe of sixteen bytes.
-fn span() -> impl Strategy<Value = Span> {
+fn span() -> impl Strategy<Value = ByteSpan> {
     (0u64..5, 0u64..STRIPE, 1u64..=STRIPE).prop_map(|(stripe, from, bytes)| {
         let from = stripe * STRIPE + from;
-        Span { from, to: (from + bytes).min((stripe + 1) * STRIPE) }
+        ByteSpan { from, to: (from + bytes).min((stripe + 1) * STRIPE) }
     })
 }
 
@@ -56,10 +56,10 @@ proptest! {
     /// Lines are a list, the one used last at its end.
     #[test]
     fn lines_leave_in_the_order_of_their_use(steps in prop::collection::vec((0u32..4, 0u64..12), 1..80)) {
-        let mut lines = Lines::of(4, Rc::default());
+        let mut lines = CacheLines::of(4, Rc::default());
         let mut list: Vec<u64> = Vec::new();
         for (what, number) in steps {
-            let line = Span { from: number * 4, to: number * 4 + 4 };
+            let line = ByteSpan { from: number * 4, to: number * 4 + 4 };
             let known = list.iter().position(|other| *other == number);
             match what {
                 0 => {
@@ -86,26 +86,26 @@ proptest! {
     }
 }
 
-fn streams(run: u64) -> Streams {
-    Streams::new(Rules { window: 32, run, stripe: STRIPE, most: 1 << 20, capacity: 1000 })
+fn streams(run: u64) -> ReadStreams {
+    ReadStreams::new(Rules { window: 32, run, stripe: STRIPE, most: 1 << 20, capacity: 1000 })
 }
 
-fn picks(streams: &mut Streams) -> Vec<(u64, u64)> {
+fn picks(streams: &mut ReadStreams) -> Vec<(u64, u64)> {
     std::iter::from_fn(|| streams.pick()).map(|span| (span.from, span.to)).collect()
 }
 
 #[test]
 fn the_second_read_of_a_stream_sets_reading_ahead_going() {
     let mut streams = streams(64);
-    streams.note(Span { from: 100, to: 108 });
+    streams.note(ByteSpan { from: 100, to: 108 });
     assert_eq!(picks(&mut streams), [], "one read is no stream");
-    streams.note(Span { from: 108, to: 116 });
+    streams.note(ByteSpan { from: 108, to: 116 });
     // Up to 116 + 32, in stripes of 16.
     assert_eq!(picks(&mut streams), [(108, 112), (112, 128), (128, 144), (144, 160)]);
-    streams.note(Span { from: 116, to: 124 });
+    streams.note(ByteSpan { from: 116, to: 124 });
     assert_eq!(picks(&mut streams), [], "it has got there");
-    assert!(!streams.will_fetch(Span { from: 150, to: 152 }), "that was picked");
-    streams.note(Span { from: 500, to: 600 });
+    assert!(!streams.will_fetch(ByteSpan { from: 150, to: 152 }), "that was picked");
+    streams.note(ByteSpan { from: 500, to: 600 });
     assert_eq!(picks(&mut streams), [], "a read elsewhere");
 }
 
@@ -113,8 +113,8 @@ fn the_second_read_of_a_stream_sets_reading_ahead_going() {
 fn streams_take_turns_of_a_run_each() {
     let mut streams = streams(32);
     for from in [0, 400] {
-        streams.note(Span { from, to: from + 16 });
-        streams.note(Span { from: from + 16, to: from + 32 });
+        streams.note(ByteSpan { from, to: from + 16 });
+        streams.note(ByteSpan { from: from + 16, to: from + 32 });
     }
     let begins: Vec<u64> = picks(&mut streams).iter().map(|span| span.0).collect();
     assert_eq!(begins, [16, 32, 416, 432, 48, 448], "two stripes each, and then the rest");

@@ -2,7 +2,7 @@
 
 use headrace_work::{Block, Op};
 
-use super::{Accesses, Parts, Stripes, Units, add};
+use super::{Accesses, DiskAccesses, Stripes, Units, add};
 
 /// Columns of data striped as in RAID 0, each on several disks. RAID 1 has one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Mirror {
     }
 
     /// A read of a whole array: each part of it from the disk that `choose` takes for its column and its address there.
-    pub fn read(&self, request: Block, choose: impl Fn(u64, u64) -> usize) -> Parts {
+    pub fn read(&self, request: Block, choose: impl Fn(u64, u64) -> usize) -> DiskAccesses {
         let chosen = |(column, part): (usize, Block)| (choose(column as u64, part.address), part);
         self.columns.parts(request).map(chosen).collect()
     }
@@ -111,8 +111,8 @@ impl Mirror {
         request: Block,
         units: &(impl Units + ?Sized),
         choose: impl Fn(u64, u64, u64) -> Option<usize>,
-    ) -> Option<Parts> {
-        let (mut parts, mut last) = (Parts::new(), vec![None; self.columns.disks as usize]);
+    ) -> Option<DiskAccesses> {
+        let (mut parts, mut last) = (DiskAccesses::new(), vec![None; self.columns.disks as usize]);
         for (column, stripe, part) in self.columns.units(request) {
             let has = |device: &usize| self.holders(column, stripe, units).any(|(_, it)| it == *device);
             let last = &mut last[column as usize];

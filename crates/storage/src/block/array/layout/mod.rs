@@ -14,20 +14,20 @@ use headrace_work::{Block, Op};
 
 pub use declustered::Declustered;
 pub use mirror::{Mirror, Pairing};
-pub use parity::{Parity, Placement, Rotation};
+pub use parity::{Parity, UnitPlacement, Rotation};
 pub use stripe::Stripes;
 pub use units::{Units, Whole};
 
 /// Accesses to disks: which disk, and what.
-pub type Parts = Vec<(usize, Block)>;
+pub type DiskAccesses = Vec<(usize, Block)>;
 
 /// What a request asks of the disks: first some accesses, and when all of those are done, the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
     /// What must be read before anything can be written.
-    pub first: Parts,
+    pub first: DiskAccesses,
     /// The accesses that answer the request.
-    pub then: Parts,
+    pub then: DiskAccesses,
     /// Disks that miss what is written to a stripe.
     pub missed: Vec<(usize, u64)>,
     /// Bytes that parity, or data that is lost, is computed from.
@@ -36,7 +36,7 @@ pub struct Accesses {
 
 /// How data lies on the disks of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum ArrayLayout {
     /// Without redundancy.
     Striped(Stripes),
     /// Several copies of each unit.
@@ -45,7 +45,7 @@ pub enum Layout {
     Parity(Parity),
 }
 
-impl Layout {
+impl ArrayLayout {
     /// How many disks it is laid out over.
     pub fn disks(&self) -> u64 {
         match self {
@@ -97,7 +97,7 @@ impl Layout {
     /// The stripe whose unit lies in a row of a disk; none where it is free.
     pub fn stripe_of(&self, row: u64, disk: usize) -> impl Iterator<Item = u64> + use<> {
         let declustered = match self {
-            Self::Parity(Parity { placement: Placement::Declustered(placement), .. }) => {
+            Self::Parity(Parity { placement: UnitPlacement::Declustered(placement), .. }) => {
                 Some(placement.stripe_of(row, disk))
             }
             _ => None,
@@ -124,7 +124,7 @@ impl Layout {
     /// The disk with the `n`-th free unit of a row, where the layout has a distributed spare.
     pub fn spare(&self, row: u64, n: u64) -> Option<usize> {
         match self {
-            Self::Parity(Parity { placement: Placement::Declustered(placement), .. }) => {
+            Self::Parity(Parity { placement: UnitPlacement::Declustered(placement), .. }) => {
                 Some(placement.spare(row, n))
             }
             _ => None,
@@ -134,7 +134,7 @@ impl Layout {
     /// How many units of each row are free.
     pub fn spares(&self) -> u64 {
         match self {
-            Self::Parity(Parity { placement: Placement::Declustered(placement), .. }) => placement.spares(),
+            Self::Parity(Parity { placement: UnitPlacement::Declustered(placement), .. }) => placement.spares(),
             _ => 0,
         }
     }
@@ -194,7 +194,7 @@ impl Layout {
 }
 
 /// Adds an access; one that goes on where the last one to its disk ends makes that one longer.
-pub(super) fn add(parts: &mut Parts, disk: usize, op: Op, address: u64, bytes: u64) {
+pub(super) fn add(parts: &mut DiskAccesses, disk: usize, op: Op, address: u64, bytes: u64) {
     if bytes == 0 {
         return;
     }

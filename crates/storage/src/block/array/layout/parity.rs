@@ -6,7 +6,7 @@ use headrace_work::{Block, Op};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Accesses, Declustered, Parts, Units, add};
+use super::{Accesses, Declustered, DiskAccesses, Units, add};
 
 /// Stripes with units of parity: RAID 4, 5, 6, and erasure codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +18,12 @@ pub struct Parity {
     /// Units of parity in a stripe.
     pub redundant: u64,
     /// Which disks have them.
-    pub placement: Placement,
+    pub placement: UnitPlacement,
 }
 
 /// On which disks the units of a stripe lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Placement {
+pub enum UnitPlacement {
     /// Each stripe on all disks; parity moves from disk to disk.
     Rotated(Rotation),
     /// Each stripe on some of the disks.
@@ -47,13 +47,13 @@ pub enum Rotation {
     Fixed,
 }
 
-fn bytes_of(parts: &Parts) -> u64 {
+fn bytes_of(parts: &DiskAccesses) -> u64 {
     parts.iter().map(|(_, block)| block.bytes).sum()
 }
 
 /// Data bytes of one stripe, from its beginning: which are asked for.
 #[derive(Clone, Copy)]
-struct Span {
+struct StripeSpan {
     stripe: u64,
     from: u64,
     to: u64,
@@ -94,16 +94,16 @@ impl Parity {
     /// How many disks.
     pub fn disks(&self) -> u64 {
         match &self.placement {
-            Placement::Rotated(_) => self.width,
-            Placement::Declustered(placement) => placement.disks(),
+            UnitPlacement::Rotated(_) => self.width,
+            UnitPlacement::Declustered(placement) => placement.disks(),
         }
     }
 
     /// How many stripes lie on disks that hold `each`.
     pub fn stripes_on(&self, each: u64) -> u64 {
         match &self.placement {
-            Placement::Rotated(_) => each / self.unit,
-            Placement::Declustered(placement) => placement.stripes(each / self.unit),
+            UnitPlacement::Rotated(_) => each / self.unit,
+            UnitPlacement::Declustered(placement) => placement.stripes(each / self.unit),
         }
     }
 
@@ -111,10 +111,10 @@ impl Parity {
     #[inline]
     pub fn at(&self, stripe: u64, n: u64) -> (usize, u64) {
         match &self.placement {
-            Placement::Rotated(rotation) => {
+            UnitPlacement::Rotated(rotation) => {
                 (rotation.disk(stripe, n, self.width, self.redundant) as usize, stripe)
             }
-            Placement::Declustered(placement) => placement.at(stripe, n),
+            UnitPlacement::Declustered(placement) => placement.at(stripe, n),
         }
     }
 
@@ -151,9 +151,9 @@ impl Parity {
         let (size, end) = (self.unit * self.data(), request.address + request.bytes);
         let (first, last) = self.stripes(request);
         let head =
-            Span { stripe: first, from: request.address - first * size, to: size.min(end - first * size) };
+            StripeSpan { stripe: first, from: request.address - first * size, to: size.min(end - first * size) };
         let tail =
-            Span { stripe: last, from: request.address.saturating_sub(last * size), to: end - last * size };
+            StripeSpan { stripe: last, from: request.address.saturating_sub(last * size), to: end - last * size };
         (first * self.unit + self.offsets(head).0, last * self.unit + self.offsets(tail).1)
     }
 
@@ -163,10 +163,10 @@ impl Parity {
         request.address.is_multiple_of(size) && request.bytes.is_multiple_of(size)
     }
 
-    fn spans(&self, request: Block) -> impl Iterator<Item = Span> + use<> {
+    fn spans(&self, request: Block) -> impl Iterator<Item = StripeSpan> + use<> {
         let (size, end) = (self.unit * self.data(), request.address + request.bytes);
         let (first, last) = self.stripes(request);
-        (first..=last).map(move |stripe| Span {
+        (first..=last).map(move |stripe| StripeSpan {
             stripe,
             from: request.address.saturating_sub(stripe * size),
             to: size.min(end - stripe * size),
@@ -211,7 +211,7 @@ impl Parity {
 
     /// What must be read before a span is written: nothing for a whole stripe; else the old data and parity
     /// (read-modify-write), or the data that stays (reconstruct-write), whichever are fewer accesses.
-    fn read_before(&self, span: Span, units: &(impl Units + ?Sized), parts: &mut Parts) -> Option<()> {
+    fn read_before(&self, span: StripeSpan, units: &(impl Units + ?Sized), parts: &mut DiskAccesses) -> Option<()> {
         let lost = |n: u64| self.now(span.stripe, n, units).is_none();
         let parity = self.parities().filter(|n| !lost(*n)).count() as u64;
         let data = (0..self.data()).filter(|n| !lost(*n)).count() as u64;
@@ -241,20 +241,20 @@ impl Parity {
     }
 
     /// The old data and parity.
-    fn read_old(&self, span: Span, units: &(impl Units + ?Sized), parts: &mut Parts) {
+    fn read_old(&self, span: StripeSpan, units: &(impl Units + ?Sized), parts: &mut DiskAccesses) {
         self.read_touched(span, units, parts);
         let (low, high) = self.offsets(span);
         self.parities().for_each(|n| self.put(parts, Op::Read, self.now(span.stripe, n, units), low, high));
     }
 
-    fn read_touched(&self, span: Span, units: &(impl Units + ?Sized), parts: &mut Parts) {
+    fn read_touched(&self, span: StripeSpan, units: &(impl Units + ?Sized), parts: &mut DiskAccesses) {
         self.each_unit(span, |n, from, to| {
             self.put(parts, Op::Read, self.now(span.stripe, n, units), from, to);
         });
     }
 
     /// The data whose parity is written and which stays: unit, from, to.
-    fn kept(&self, span: Span) -> Vec<(u64, u64, u64)> {
+    fn kept(&self, span: StripeSpan) -> Vec<(u64, u64, u64)> {
         let (low, high) = self.offsets(span);
         let mut kept = Vec::new();
         for unit in 0..self.data() {
@@ -270,7 +270,7 @@ impl Parity {
     }
 
     /// As many units of a stripe as it takes to compute all others, at the offsets of the span.
-    fn read_to_compute(&self, span: Span, units: &(impl Units + ?Sized), parts: &mut Parts) -> Option<()> {
+    fn read_to_compute(&self, span: StripeSpan, units: &(impl Units + ?Sized), parts: &mut DiskAccesses) -> Option<()> {
         let (low, high) = self.offsets(span);
         let usable =
             (0..self.width).filter_map(|n| self.now(span.stripe, n, units)).take(self.data() as usize);
@@ -279,12 +279,12 @@ impl Parity {
     }
 
     /// The units of data of a stripe that a span touches.
-    fn touched(&self, span: Span) -> RangeInclusive<u64> {
+    fn touched(&self, span: StripeSpan) -> RangeInclusive<u64> {
         span.from / self.unit..=(span.to - 1) / self.unit
     }
 
     /// Each unit that a span touches, with the offsets in it.
-    fn each_unit(&self, span: Span, mut act: impl FnMut(u64, u64, u64)) {
+    fn each_unit(&self, span: StripeSpan, mut act: impl FnMut(u64, u64, u64)) {
         for n in self.touched(span) {
             let begin = n * self.unit;
             act(n, span.from.max(begin) - begin, span.to.min(begin + self.unit) - begin);
@@ -292,13 +292,13 @@ impl Parity {
     }
 
     /// The offsets within a unit at which parity changes: those of the span, or the whole unit where it touches two.
-    fn offsets(&self, span: Span) -> (u64, u64) {
+    fn offsets(&self, span: StripeSpan) -> (u64, u64) {
         let touched = self.touched(span);
         let begin = touched.start() * self.unit;
         if touched.start() == touched.end() { (span.from - begin, span.to - begin) } else { (0, self.unit) }
     }
 
-    fn put(&self, parts: &mut Parts, op: Op, unit: Option<(usize, u64)>, from: u64, to: u64) {
+    fn put(&self, parts: &mut DiskAccesses, op: Op, unit: Option<(usize, u64)>, from: u64, to: u64) {
         if let Some((device, row)) = unit {
             add(parts, device, op, row * self.unit + from, to - from);
         }

@@ -14,7 +14,7 @@ const ROTATIONS: [Rotation; 5] = [
 ];
 
 fn parity(disks: u64, redundant: u64, rotation: Rotation) -> Parity {
-    Parity { width: disks, unit: 16, redundant, placement: Placement::Rotated(rotation) }
+    Parity { width: disks, unit: 16, redundant, placement: UnitPlacement::Rotated(rotation) }
 }
 
 fn mirror(columns: u64, copies: u64, pairing: Pairing) -> Mirror {
@@ -22,19 +22,19 @@ fn mirror(columns: u64, copies: u64, pairing: Pairing) -> Mirror {
     Mirror { columns, copies, pairing }
 }
 
-fn bytes(parts: &Parts) -> BTreeSet<(usize, u64)> {
+fn bytes(parts: &DiskAccesses) -> BTreeSet<(usize, u64)> {
     parts
         .iter()
         .flat_map(|(disk, part)| (part.address..part.address + part.bytes).map(|at| (*disk, at)))
         .collect()
 }
 
-fn total(parts: &Parts) -> u64 {
+fn total(parts: &DiskAccesses) -> u64 {
     parts.iter().map(|(_, part)| part.bytes).sum()
 }
 
 /// Where the layout's rules put a byte of data.
-fn context(layout: &Parity, byte: u64) -> (usize, u64) {
+fn place(layout: &Parity, byte: u64) -> (usize, u64) {
     let (unit, offset) = (byte / layout.unit, byte % layout.unit);
     let (stripe, unit) = (unit / layout.data(), unit % layout.data());
     let (disk, row) = layout.at(stripe, unit);
@@ -124,7 +124,7 @@ proptest! {
     fn a_read_takes_each_byte_from_its_place(layout in any_parity(), address in 0u64..500, size in 1u64..400) {
         let request = Block { op: Op::Read, address, bytes: size };
         let parts = layout.read(request, &Whole).unwrap();
-        let expected: BTreeSet<(usize, u64)> = (address..address + size).map(|byte| context(&layout, byte)).collect();
+        let expected: BTreeSet<(usize, u64)> = (address..address + size).map(|byte| place(&layout, byte)).collect();
         prop_assert_eq!(total(&parts.then), size, "nothing is read twice");
         prop_assert_eq!(bytes(&parts.then), expected);
     }
@@ -142,15 +142,15 @@ proptest! {
         let accesses = layout.write(Block { op: Op::Write, address, bytes: size }, failed.as_slice()).unwrap();
         let (read, written) = (bytes(&accesses.first), bytes(&accesses.then));
         prop_assert!(accesses.first.iter().chain(&accesses.then).all(|(disk, _)| !failed[*disk]));
-        let contexts: BTreeSet<(usize, u64)> = (address..address + size).map(|byte| context(&layout, byte)).collect();
-        prop_assert!(contexts.iter().filter(|(disk, _)| !failed[*disk]).all(|at| written.contains(at)));
-        for &(_, at) in &contexts {
+        let places: BTreeSet<(usize, u64)> = (address..address + size).map(|byte| place(&layout, byte)).collect();
+        prop_assert!(places.iter().filter(|(disk, _)| !failed[*disk]).all(|at| written.contains(at)));
+        for &(_, at) in &places {
             let stripe = at / layout.unit;
             let data: Vec<usize> = (0..layout.data()).map(|n| layout.at(stripe, n).0).collect();
             let parity = (layout.data()..layout.width).map(|n| layout.at(stripe, n).0);
             let usable: Vec<usize> = parity.filter(|disk| !failed[*disk]).collect();
             prop_assert!(usable.iter().all(|disk| written.contains(&(*disk, at))));
-            let new = |disk: &usize| contexts.contains(&(*disk, at));
+            let new = |disk: &usize| places.contains(&(*disk, at));
             let old = |disk: &usize| read.contains(&(*disk, at));
             let reconstructed = data.iter().all(|disk| new(disk) || old(disk));
             let modified = data.iter().filter(|disk| new(disk)).chain(&usable).all(old);
@@ -167,7 +167,7 @@ proptest! {
         let mut failed = vec![false; layout.disks() as usize];
         failed[lost % layout.disks() as usize] = true;
         let read = bytes(&layout.read(Block { op: Op::Read, address, bytes: size }, failed.as_slice()).unwrap().then);
-        for (disk, at) in (address..address + size).map(|byte| context(&layout, byte)) {
+        for (disk, at) in (address..address + size).map(|byte| place(&layout, byte)) {
             let known = (0..layout.disks() as usize).filter(|other| read.contains(&(*other, at))).count() as u64;
             prop_assert!(read.contains(&(disk, at)) || known >= layout.data());
         }
@@ -198,7 +198,7 @@ proptest! {
         let survives = failed.iter().filter(|lost| **lost).count() as u64 <= layout.redundant;
         let [read, write] = [Op::Read, Op::Write].map(|op| Block { op, address, bytes: size });
         prop_assert_eq!(layout.write(write, failed).is_some(), survives);
-        let touches_failed = (address..address + size).any(|byte| failed[context(&layout, byte).0]);
+        let touches_failed = (address..address + size).any(|byte| failed[place(&layout, byte).0]);
         prop_assert_eq!(layout.read(read, failed).is_some(), survives || !touches_failed);
     }
 
@@ -254,7 +254,7 @@ fn every_disk_has_its_share_of_a_declustered_rebuild() {
     for (disks, width, redundant, spares) in [(12, 5, 1, 1), (20, 10, 2, 2), (9, 4, 1, 1)] {
         let placement = Declustered::new(disks, width, spares);
         let layout =
-            Parity { width, unit: 16, redundant, placement: Placement::Declustered(placement.clone()) };
+            Parity { width, unit: 16, redundant, placement: UnitPlacement::Declustered(placement.clone()) };
         let mut failed = vec![false; disks as usize];
         failed[1] = true;
         let (mut read, mut written) = (vec![0u64; disks as usize], vec![0u64; disks as usize]);

@@ -7,7 +7,7 @@ use super::spec::{AliceReading, CacheSpec, Writes};
 use super::writers::Writers;
 use crate::block::disk::actuator::Actuator;
 use crate::block::disk::background::{Background, Ledger};
-use crate::block::disk::layout::{SECTOR, Span};
+use crate::block::disk::layout::{SECTOR, SectorSpan};
 use crate::block::disk::platter::Platter;
 use crate::block::disk::schedule::{Chooser, Waiting};
 
@@ -69,7 +69,7 @@ impl WriteBuffer {
     }
 
     /// How to take in a write over a controller's bus, of which at most `piece` sectors come at once.
-    pub fn intake(&mut self, write: Span, piece: u64) -> Intake {
+    pub fn intake(&mut self, write: SectorSpan, piece: u64) -> Intake {
         let AliceReading { reserves_commands, starts_with_all, reports_large_late, keeps_stream_segments } =
             self.reading;
         let streams = if keeps_stream_segments { self.writers.note(write) } else { 1 };
@@ -97,7 +97,7 @@ impl WriteBuffer {
     }
 
     /// Takes in sectors that came at `time`; together with those that they follow, if these are still here.
-    pub fn hold(&mut self, platter: &Platter, span: Span, time: f64) {
+    pub fn hold(&mut self, platter: &Platter, span: SectorSpan, time: f64) {
         let (address, bytes) = (span.first * SECTOR, span.sectors() * SECTOR);
         if let Some(before) = self.followed(address) {
             self.dirty[before].block.bytes += bytes;
@@ -121,7 +121,7 @@ impl WriteBuffer {
         let mut drain = self.drain;
         let Some(chosen) = self.choose(&mut drain, actuator, platter, at) else { return false };
         self.drain = drain;
-        let span = Span::of(&self.dirty.remove(chosen).block);
+        let span = SectorSpan::of(&self.dirty.remove(chosen).block);
         let follows = self.leaving.sectors > 0
             && self.leaving.end == span.first
             && self.leaving.until == actuator.last_access();
@@ -150,8 +150,8 @@ impl WriteBuffer {
 
     /// How long from `now` until there is room for a write, by an estimate: where there is none, until the next write is under
     /// the head.
-    pub fn until_room_ns(&self, actuator: &Actuator, platter: &Platter, now: f64, span: Span) -> f64 {
-        let begin = Span { end: span.end.min(span.first + self.room), ..span };
+    pub fn until_room_ns(&self, actuator: &Actuator, platter: &Platter, now: f64, span: SectorSpan) -> f64 {
+        let begin = SectorSpan { end: span.end.min(span.first + self.room), ..span };
         if self.has_room(now, begin) {
             return 0.0;
         }
@@ -162,7 +162,7 @@ impl WriteBuffer {
     }
 
     /// When there is room for `span`, from `time` on: it waits for older writes to reach the platter.
-    pub fn room_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64, span: Span) -> f64 {
+    pub fn room_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64, span: SectorSpan) -> f64 {
         self.room_within(self.room, actuator, platter, time, span)
     }
 
@@ -173,7 +173,7 @@ impl WriteBuffer {
         actuator: &mut Actuator,
         platter: &Platter,
         time: f64,
-        span: Span,
+        span: SectorSpan,
     ) -> f64 {
         let mut time = time;
         while !self.fits(room, time, span) {
@@ -186,11 +186,11 @@ impl WriteBuffer {
     }
 
     /// Whether there is room for `span` at `time`.
-    pub fn has_room(&self, time: f64, span: Span) -> bool {
+    pub fn has_room(&self, time: f64, span: SectorSpan) -> bool {
         self.fits(self.room, time, span)
     }
 
-    fn fits(&self, room: u64, time: f64, span: Span) -> bool {
+    fn fits(&self, room: u64, time: f64, span: SectorSpan) -> bool {
         let (writes, leaving) = if self.leaving.until > time { (1, self.leaving.sectors) } else { (0, 0) };
         let held: u64 = leaving + self.dirty.iter().map(|write| write.block.bytes / SECTOR).sum::<u64>();
         let one_more = self.dirty.len() + writes < self.most || self.continues(time, span.first);

@@ -4,15 +4,15 @@ mod buffer;
 mod spec;
 mod writers;
 
-use super::layout::{SECTOR, Span};
-use super::platter::{Access, Platter};
+use super::layout::{SECTOR, SectorSpan};
+use super::platter::{PlatterAccess, Platter};
 
 pub use buffer::{Intake, WriteBuffer};
 pub use spec::{AliceReading, CacheSpec, ReadAhead, Writes};
 
 /// A cache.
 #[derive(Clone, Debug)]
-pub struct Cache {
+pub struct DiskCache {
     /// How many segments there may be; none without a cache.
     most: usize,
     /// How many sectors each holds.
@@ -31,7 +31,7 @@ pub struct Cache {
 /// Sectors that the cache holds, and the stream that reads them.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
-    held: Span,
+    held: SectorSpan,
     /// Where the last read ended, and how many sectors were read one after another up to there.
     read_to: u64,
     run: u64,
@@ -59,7 +59,7 @@ impl Ahead {
 
 /// What a cache has of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum CacheLookup {
     /// All sectors.
     All,
     /// The drive is reading ahead the last of them.
@@ -68,7 +68,7 @@ pub enum Found {
     Before(u64),
 }
 
-impl Cache {
+impl DiskCache {
     /// An empty cache; without a specification it stays empty.
     pub fn new(spec: Option<&CacheSpec>) -> Self {
         let segment_sectors = spec.map_or(0, |cache| cache.segment_size.0 / SECTOR);
@@ -91,21 +91,21 @@ impl Cache {
     }
 
     /// What it has of a read.
-    pub fn find(&self, span: Span) -> Found {
+    pub fn find(&self, span: SectorSpan) -> CacheLookup {
         self.find_in(span).1
     }
 
     /// The segment where a read begins, and what the cache has of it.
     #[inline]
-    fn find_in(&self, span: Span) -> (Option<usize>, Found) {
+    fn find_in(&self, span: SectorSpan) -> (Option<usize>, CacheLookup) {
         let at = self.segments.iter().rposition(|segment| segment.held.holds(span.first));
         if let Some(filling) = self.filling().filter(|filling| self.is_coming(span, at, *filling)) {
-            return (Some(filling), Found::Coming);
+            return (Some(filling), CacheLookup::Coming);
         }
         let found = match at.map(|at| self.segments[at].held.end) {
-            Some(end) if end >= span.end => Found::All,
-            Some(end) => Found::Before(end),
-            None => Found::Before(span.first),
+            Some(end) if end >= span.end => CacheLookup::All,
+            Some(end) => CacheLookup::Before(end),
+            None => CacheLookup::Before(span.first),
         };
         (at, found)
     }
@@ -113,7 +113,7 @@ impl Cache {
     /// What it has of a read that is served now. The segment where the read begins becomes the newest; into another the drive
     /// reads no further ahead than it must.
     #[inline]
-    pub fn lookup(&mut self, span: Span) -> Found {
+    pub fn lookup(&mut self, span: SectorSpan) -> CacheLookup {
         let (at, found) = self.find_in(span);
         if let Some(at) = at {
             if self.filling() != Some(at) {
@@ -128,7 +128,7 @@ impl Cache {
     /// Whether the drive is about to read the end of it. A read may begin further on, as where an array passes over its parity:
     /// what lies between passes under the head on the way there.
     #[inline]
-    fn is_coming(&self, span: Span, held_in: Option<usize>, filling: usize) -> bool {
+    fn is_coming(&self, span: SectorSpan, held_in: Option<usize>, filling: usize) -> bool {
         let Some(ahead) = self.ahead else { return false };
         match held_in {
             Some(at) if at == filling => span.end > ahead.next,
@@ -160,13 +160,13 @@ impl Cache {
     /// How many sectors up to the end of a read, which the newest segment answers, were read ahead and not asked for before. What the
     /// read passes over, as where an array leaves out its parity, was read ahead too.
     #[inline]
-    pub fn first_asked(&self, span: Span) -> u64 {
+    pub fn first_asked(&self, span: SectorSpan) -> u64 {
         self.segments.last().map_or(0, |newest| span.end.saturating_sub(newest.asked))
     }
 
     /// Moves the limits of what the drive reads ahead, as the host has read `span` of the newest segment.
     #[inline]
-    pub fn extend_reading_ahead(&mut self, platter: &Platter, span: Span, sequential: bool) {
+    pub fn extend_reading_ahead(&mut self, platter: &Platter, span: SectorSpan, sequential: bool) {
         let run = self.run_to(span.first);
         self.note_read(span, run);
         if self.filling() != self.segments.len().checked_sub(1) {
@@ -182,11 +182,11 @@ impl Cache {
     /// The host asks for `span`, the end of which the drive is reading ahead: returns what of it is still to come, which counts as
     /// read.
     #[inline]
-    pub fn take_ahead(&mut self, platter: &Platter, span: Span, sequential: bool) -> Span {
+    pub fn take_ahead(&mut self, platter: &Platter, span: SectorSpan, sequential: bool) -> SectorSpan {
         self.extend_reading_ahead(platter, span, sequential);
         let next = self.ahead.map_or(span.end, |ahead| ahead.next);
         self.has_read_ahead(span.end);
-        Span { first: next, end: span.end }
+        SectorSpan { first: next, end: span.end }
     }
 
     /// The drive has read ahead to before `next`.
@@ -217,7 +217,7 @@ impl Cache {
 
     /// Notes in the newest segment that the host has read `span`, and `run` sectors one after another before.
     #[inline]
-    fn note_read(&mut self, span: Span, run: u64) {
+    fn note_read(&mut self, span: SectorSpan, run: u64) {
         if let Some(segment) = self.segments.last_mut() {
             (segment.read_to, segment.run) = (span.end, run + span.sectors());
             segment.asked = segment.asked.max(span.end);
@@ -275,29 +275,29 @@ impl Cache {
     pub fn keep_read(
         &mut self,
         platter: &Platter,
-        span: Span,
+        span: SectorSpan,
         missing: u64,
-        access: &Access,
+        access: &PlatterAccess,
         sequential: bool,
     ) {
         let run = self.run_to(span.first);
         let joined = self.segments.last().map(|segment| segment.held).filter(|held| held.end == missing);
         let first = joined.map_or(span.first, |held| held.first.min(span.first));
         let passed = self.passed(platter, missing, access);
-        self.keep(Span { first: first.saturating_sub(passed), ..span });
+        self.keep(SectorSpan { first: first.saturating_sub(passed), ..span });
         self.note_read(span, run);
         self.ahead = self.behind(platter, span.end, sequential, run);
     }
 
     /// How many sectors before `first` passed under the head while the drive waited for it, if the cache keeps them.
-    fn passed(&self, platter: &Platter, first: u64, access: &Access) -> u64 {
+    fn passed(&self, platter: &Platter, first: u64, access: &PlatterAccess) -> u64 {
         let Some(sweep) = access.sweeps.first().filter(|_| self.keeps_passing) else { return 0 };
         let passed = (access.waited_ns / sweep.each) as u64;
         passed.min(platter.on_track_before(first))
     }
 
     /// Replaces the segment used least recently, and of those that it overlaps.
-    pub fn keep(&mut self, held: Span) {
+    pub fn keep(&mut self, held: SectorSpan) {
         if self.most == 0 {
             return;
         }
@@ -311,12 +311,12 @@ impl Cache {
     }
 
     /// A write changes `span`.
-    pub fn write(&mut self, span: Span) {
+    pub fn write(&mut self, span: SectorSpan) {
         if self.keeps_written { self.keep(span) } else { self.invalidate(span) }
     }
 
     /// Drops every segment that overlaps `span`.
-    pub fn invalidate(&mut self, span: Span) {
+    pub fn invalidate(&mut self, span: SectorSpan) {
         self.segments.retain(|segment| !segment.held.overlaps(span));
         self.stop_without_segment();
     }
@@ -333,6 +333,6 @@ impl Cache {
     #[inline]
     fn grow(&mut self, at: usize, end: u64) {
         let held = &mut self.segments[at].held;
-        *held = Span { first: held.first.max(end.saturating_sub(self.segment_sectors)), end };
+        *held = SectorSpan { first: held.first.max(end.saturating_sub(self.segment_sectors)), end };
     }
 }

@@ -1,6 +1,6 @@
 //! Streams of writes to a drive, for the reading of the ALICE paper in which each keeps a segment.
 
-use crate::block::disk::layout::Span;
+use crate::block::disk::layout::SectorSpan;
 
 /// A stream is open until others have written this number of sectors (64 MiB): twice what an array of 32 MiB runs brings a disk between
 /// two runs of one stream, for four streams over four disks of data. An estimate.
@@ -23,7 +23,7 @@ struct Writer {
 impl Writers {
     /// Notes a write that may skip as much as it is long: the parity of an array lies between its data. Returns how many streams
     /// are open.
-    pub fn note(&mut self, write: Span) -> u64 {
+    pub fn note(&mut self, write: SectorSpan) -> u64 {
         let near = |writer: &Writer| (writer.next..=writer.next + write.sectors()).contains(&write.first);
         if let Some(at) = self.open.iter().rposition(near) {
             self.open.remove(at);

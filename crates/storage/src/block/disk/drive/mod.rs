@@ -17,23 +17,23 @@ use headrace_work::{Block, Op};
 use super::actuator::Actuator;
 use super::background::{Background, UsefulAhead, whole};
 use super::bus::Bus;
-use super::cache::{Ahead, Cache, Found, WriteBuffer};
-use super::electronics::{Electronics, Lookup};
+use super::cache::{Ahead, DiskCache, CacheLookup, WriteBuffer};
+use super::electronics::{Electronics, MediaUse};
 use super::history::History;
-use super::layout::{Apart, SECTOR, Span, Track};
-use super::platter::{Access, Platter};
+use super::layout::{SectorDistance, SECTOR, SectorSpan, Track};
+use super::platter::{PlatterAccess, Platter};
 use super::{DiskNumbers, Mechanism, Positioning};
 
 use outcome::Times;
-pub use outcome::{Counts, Handled, Served, Source};
-pub(super) use pieces::Load;
+pub use outcome::{CommandCounts, Handled, Served, DataSource};
+pub(super) use pieces::WriteInTransit;
 
 /// A drive in a simulation.
 #[derive(Clone, Debug)]
 pub struct Drive {
     platter: Platter,
     actuator: Actuator,
-    cache: Cache,
+    cache: DiskCache,
     /// Where writes are done once they are in the cache.
     buffer: Option<WriteBuffer>,
     electronics: Electronics,
@@ -47,7 +47,7 @@ pub struct Drive {
     /// Whether the data of its command comes or goes in pieces.
     in_pieces: bool,
     handled: Handled,
-    counts: Counts,
+    counts: CommandCounts,
 }
 
 impl Drive {
@@ -62,7 +62,7 @@ impl Drive {
         Self {
             actuator: Actuator::new(&platter, margin, luck),
             platter,
-            cache: Cache::new(numbers.cache.as_ref()),
+            cache: DiskCache::new(numbers.cache.as_ref()),
             buffer: WriteBuffer::new(numbers.cache.as_ref()),
             electronics: Electronics::new(&interface, numbers.overhead.get()),
             bus: Bus::default(),
@@ -72,7 +72,7 @@ impl Drive {
             goes_on: false,
             in_pieces: false,
             handled: Handled::default(),
-            counts: Counts::default(),
+            counts: CommandCounts::default(),
         }
     }
 
@@ -89,8 +89,8 @@ impl Drive {
     }
 
     /// How many commands it has served, and how many write-backs it had begun when the last of them came.
-    pub fn counts(&self) -> Counts {
-        Counts { destaged: self.buffer.as_ref().map_or(0, WriteBuffer::destaged), ..self.counts }
+    pub fn counts(&self) -> CommandCounts {
+        CommandCounts { destaged: self.buffer.as_ref().map_or(0, WriteBuffer::destaged), ..self.counts }
     }
 
     /// How long the arm has destaged up to `now`, which is no earlier than when the last command came. A drive left alone since
@@ -147,19 +147,19 @@ impl Drive {
     }
 
     /// How far the data of a command is apart from that of the command before.
-    pub fn apart_from_last(&self, block: &Block) -> Apart {
+    pub fn apart_from_last(&self, block: &Block) -> SectorDistance {
         self.platter.apart(self.history.last_sector(), block.address / SECTOR)
     }
 
     /// How long from `now` until the data of a command is under the head, by the drive's own estimate; zero where the cache
     /// answers or the drive reads it ahead next.
     pub fn positioning_ns(&self, now: Nanos, block: &Block) -> f64 {
-        let (now, span) = (now.0 as f64, Span::of(block));
+        let (now, span) = (now.0 as f64, SectorSpan::of(block));
         match (block.op, &self.buffer) {
             (Op::Read, _) => match self.cache.find(span) {
-                Found::All => 0.0,
-                Found::Coming => self.until_coming_ns(span),
-                Found::Before(missing) => self.to_platter_ns(now, span, missing, Op::Read),
+                CacheLookup::All => 0.0,
+                CacheLookup::Coming => self.until_coming_ns(span),
+                CacheLookup::Before(missing) => self.to_platter_ns(now, span, missing, Op::Read),
             },
             (Op::Write | Op::Discard, Some(buffer)) => {
                 buffer.until_room_ns(&self.actuator, &self.platter, now, span)
@@ -169,13 +169,13 @@ impl Drive {
     }
 
     /// How long the sectors take to pass that the drive reads ahead before the first of a read.
-    fn until_coming_ns(&self, span: Span) -> f64 {
+    fn until_coming_ns(&self, span: SectorSpan) -> f64 {
         let next = self.cache.ahead().map_or(span.first, |ahead| ahead.next);
         span.first.saturating_sub(next) as f64 * self.platter.sector_ns(span.first)
     }
 
     /// The same for a command of which the platter is needed from sector `missing` on, behind what the drive must read ahead.
-    fn to_platter_ns(&self, now: f64, span: Span, missing: u64, op: Op) -> f64 {
+    fn to_platter_ns(&self, now: f64, span: SectorSpan, missing: u64, op: Op) -> f64 {
         let (arm, _) = self.arm_behind_owed(f64::INFINITY);
         let begin = (now + self.overhead_of_miss(op, span.first)).max(arm.free_at());
         begin - now + arm.positioning_ns(&self.platter, begin, missing, op)
@@ -183,7 +183,7 @@ impl Drive {
 
     /// Serves a command that comes at `now`, when the drive has nothing else to do but to send data.
     pub fn serve(&mut self, now: Nanos, block: &Block) -> Served {
-        let (at, span) = (now.0 as f64, Span::of(block));
+        let (at, span) = (now.0 as f64, SectorSpan::of(block));
         self.work_until(at);
         if !self.in_pieces {
             self.begin(now);
@@ -241,7 +241,7 @@ impl Drive {
         self.read_ahead_until(f64::INFINITY, |ahead| ahead.least);
     }
 
-    fn access(&mut self, now: f64, span: Span, op: Op) -> Access {
+    fn access(&mut self, now: f64, span: SectorSpan, op: Op) -> PlatterAccess {
         self.actuator.access(&self.platter, now, span, op)
     }
 
@@ -251,10 +251,10 @@ impl Drive {
             return 0.0;
         }
         let apart = || self.platter.apart(self.history.last_sector(), first);
-        self.overhead(op, Lookup::Miss) + self.electronics.new_place(apart)
+        self.overhead(op, MediaUse::Miss) + self.electronics.new_place(apart)
     }
 
-    fn overhead(&self, op: Op, lookup: Lookup) -> f64 {
+    fn overhead(&self, op: Op, lookup: MediaUse) -> f64 {
         if self.goes_on { 0.0 } else { self.electronics.overhead(op, lookup, self.history.before()) }
     }
 }

@@ -3,7 +3,7 @@
 use headrace_units::Nanos;
 use headrace_work::Op;
 
-use crate::block::disk::platter::Access;
+use crate::block::disk::platter::PlatterAccess;
 
 /// When a drive can turn to the next command, and when it has done what this one asks: the last of its data may be on its way
 /// to the host while the arm moves on.
@@ -19,7 +19,7 @@ pub struct Served {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Handled {
     /// Where it found the data, or put it.
-    pub from: Source,
+    pub from: DataSource,
     /// The seek to the first sector, in ns; zero where the arm had nothing to do.
     pub moved_ns: f64,
     /// The wait for the platter after that, in ns.
@@ -28,14 +28,14 @@ pub struct Handled {
 
 impl Handled {
     /// A command whose data was at `from`, by an access.
-    pub(super) fn by(from: Source, access: &Access) -> Self {
+    pub(super) fn by(from: DataSource, access: &PlatterAccess) -> Self {
         Self { from, moved_ns: access.moved_ns, waited_ns: access.waited_ns }
     }
 }
 
 /// Where a drive found the data of a command, or put it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum DataSource {
     /// In the cache.
     #[default]
     Cache,
@@ -47,7 +47,7 @@ pub enum Source {
 
 /// How many commands a drive has served, by where their data was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct CommandCounts {
     /// Reads from the cache.
     pub read_hits: u64,
     /// Reads of what the drive was reading ahead.
@@ -62,15 +62,15 @@ pub struct Counts {
     pub destaged: u64,
 }
 
-impl Counts {
+impl CommandCounts {
     /// Counts a command.
     #[inline]
-    pub(super) fn add(&mut self, op: Op, from: Source) {
+    pub(super) fn add(&mut self, op: Op, from: DataSource) {
         let count = match (op, from) {
-            (Op::Read, Source::Cache) => &mut self.read_hits,
-            (Op::Read, Source::ReadAhead) => &mut self.read_ahead_hits,
-            (Op::Read, Source::Platter) => &mut self.read_misses,
-            (Op::Write | Op::Discard, Source::Platter) => &mut self.platter_writes,
+            (Op::Read, DataSource::Cache) => &mut self.read_hits,
+            (Op::Read, DataSource::ReadAhead) => &mut self.read_ahead_hits,
+            (Op::Read, DataSource::Platter) => &mut self.read_misses,
+            (Op::Write | Op::Discard, DataSource::Platter) => &mut self.platter_writes,
             (Op::Write | Op::Discard, _) => &mut self.cached_writes,
         };
         *count += 1;

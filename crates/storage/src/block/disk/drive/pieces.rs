@@ -3,16 +3,16 @@
 use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 
-use super::outcome::{Handled, Source};
-use super::{Drive, Served, Span, whole};
+use super::outcome::{Handled, DataSource};
+use super::{Drive, Served, SectorSpan, whole};
 use crate::block::disk::cache::{Intake, WriteBuffer};
 use crate::block::disk::layout::SECTOR;
 
 /// A write on its way into the cache of a drive.
 #[derive(Clone, Copy, Debug)]
-pub struct Load {
+pub struct WriteInTransit {
     intake: Intake,
-    write: Span,
+    write: SectorSpan,
 }
 
 impl Drive {
@@ -43,21 +43,21 @@ impl Drive {
 
     /// Begins a write that comes in pieces of at most `piece` bytes, if the drive takes it into its cache: how, and when its data may
     /// come.
-    pub fn begin_write(&mut self, now: Nanos, write: &Block, piece: u64) -> Option<(Load, Nanos)> {
+    pub fn begin_write(&mut self, now: Nanos, write: &Block, piece: u64) -> Option<(WriteInTransit, Nanos)> {
         self.buffer.as_ref()?;
-        let (at, span) = (now.0 as f64, Span::of(write));
+        let (at, span) = (now.0 as f64, SectorSpan::of(write));
         self.work_until(at);
-        self.handled = Handled { from: Source::Cache, ..Handled::default() };
+        self.handled = Handled { from: DataSource::Cache, ..Handled::default() };
         let begin = at + self.overhead_of_write(span) + self.electronics.data_preparation;
         self.disturb_reading_ahead(at, span);
         let intake = self.buffer.as_mut()?.intake(span, (piece / SECTOR).max(1));
-        Some((Load { intake, write: span }, Nanos(whole(begin))))
+        Some((WriteInTransit { intake, write: span }, Nanos(whole(begin))))
     }
 
     /// The next bytes of a write that move together, from `address` on, and when there is room for them.
-    pub fn next_load(&mut self, now: Nanos, load: &Load, address: u64) -> (u64, Nanos) {
+    pub fn next_load(&mut self, now: Nanos, load: &WriteInTransit, address: u64) -> (u64, Nanos) {
         let first = address / SECTOR;
-        let span = Span { first, end: load.write.end.min(first + load.intake.load) };
+        let span = SectorSpan { first, end: load.write.end.min(first + load.intake.load) };
         self.work_until(now.0 as f64);
         self.finish_owed();
         let time = self.buffer.as_mut().map_or(0.0, |buffer| {
@@ -69,8 +69,8 @@ impl Drive {
 
     /// When a piece that has crossed the bus by `now` is in the cache. Unless all of a load comes first, it can go to the platter
     /// from then on.
-    pub fn take_in(&mut self, now: Nanos, load: &Load, piece: &Block) -> Nanos {
-        let (span, each) = (Span::of(piece), self.electronics.write.sector);
+    pub fn take_in(&mut self, now: Nanos, load: &WriteInTransit, piece: &Block) -> Nanos {
+        let (span, each) = (SectorSpan::of(piece), self.electronics.write.sector);
         let time = now.0 as f64 + span.sectors() as f64 * each;
         if !load.intake.whole {
             self.hold(span, time);
@@ -79,25 +79,25 @@ impl Drive {
     }
 
     /// All of a load is in the cache.
-    pub fn end_load(&mut self, now: Nanos, load: &Load, came: &Block) {
+    pub fn end_load(&mut self, now: Nanos, load: &WriteInTransit, came: &Block) {
         if load.intake.whole {
-            self.hold(Span::of(came), now.0 as f64);
+            self.hold(SectorSpan::of(came), now.0 as f64);
         }
     }
 
     /// When a write, all of which is in the cache, is reported.
-    pub fn end_write(&mut self, now: Nanos, load: &Load) -> Nanos {
+    pub fn end_write(&mut self, now: Nanos, load: &WriteInTransit) -> Nanos {
         let mut time = now.0 as f64;
         if let Some(buffer) = self.buffer.as_mut().filter(|_| load.intake.late) {
             time = buffer.drained_at(&mut self.actuator, &self.platter, time);
         }
         let done = Nanos(whole(time + self.electronics.write.completion));
         self.history.remember(Op::Write, load.write.end);
-        self.counts.add(Op::Write, Source::Cache);
+        self.counts.add(Op::Write, DataSource::Cache);
         done
     }
 
-    fn hold(&mut self, span: Span, time: f64) {
+    fn hold(&mut self, span: SectorSpan, time: f64) {
         self.work_until(time);
         if let Some(buffer) = &mut self.buffer {
             WriteBuffer::hold(buffer, &self.platter, span, time);

@@ -90,7 +90,7 @@ fn a_drive_left_alone_destages_what_it_holds() {
     let (mut time, mut arm) = (begin.0 as f64, drive.actuator.track());
     let mut busy = 0;
     for address in PLACES {
-        let span = Span::of(&block(Op::Write, address, 4 * KIB));
+        let span = SectorSpan::of(&block(Op::Write, address, 4 * KIB));
         let access = drive.platter.access(time, arm, span, Op::Write, 0.0);
         busy += whole(access.end) - whole(time);
         (time, arm) = (access.end, access.track);
@@ -163,7 +163,7 @@ fn counts_say_where_data_was() {
     let served = drive.serve(served.ready, &block(Op::Read, (1 << 20) + 4 * KIB, 60 * KIB));
     drive.serve(served.done, &block(Op::Write, 1 << 20, 4 * KIB));
     drive.arm_at(LATER);
-    let expected = Counts {
+    let expected = CommandCounts {
         read_hits: 1,
         read_ahead_hits: 1,
         read_misses: 1,
@@ -204,7 +204,7 @@ fn a_partly_cached_read_is_priced_from_its_first_missing_sector() {
 }
 
 /// Reads two sequential streams half a disk apart by turns, 4 KiB at a time. Returns what that takes, in s, and what it counts.
-fn two_streams(read_ahead_least: Option<Bytes>) -> (f64, Counts) {
+fn two_streams(read_ahead_least: Option<Bytes>) -> (f64, CommandCounts) {
     let segment_size = Bytes(1024 * KIB);
     let cache =
         CacheSpec { segment_size, read_ahead_least, ..write_back(ReadAhead::Always, Scheduling::Fcfs) };

@@ -2,10 +2,10 @@
 
 use headrace_work::Op;
 
-use super::outcome::{Handled, Source, Times};
-use super::{Drive, Lookup};
+use super::outcome::{Handled, DataSource, Times};
+use super::{Drive, MediaUse};
 use crate::block::disk::cache::WriteBuffer;
-use crate::block::disk::layout::Span;
+use crate::block::disk::layout::SectorSpan;
 
 /// When the parts of a write to the platter set out, and what the drive then takes to tell the host that it is there.
 struct Connected {
@@ -16,7 +16,7 @@ struct Connected {
 
 impl Drive {
     /// Answers a write.
-    pub(super) fn write(&mut self, now: f64, span: Span) -> Times {
+    pub(super) fn write(&mut self, now: f64, span: SectorSpan) -> Times {
         let begin = (now + self.overhead_of_write(span)).max(self.bus.free_at());
         if self.buffer.is_none() {
             self.finish_owed();
@@ -31,7 +31,7 @@ impl Drive {
 
     /// A write comes at `now`, up to which the arm may have read ahead. It reads no further than it must, and not at all where the data
     /// is that the write changes.
-    pub(super) fn disturb_reading_ahead(&mut self, now: f64, write: Span) {
+    pub(super) fn disturb_reading_ahead(&mut self, now: f64, write: SectorSpan) {
         if self.cache.ahead().is_some() {
             self.actuator.rest_until(now);
         }
@@ -39,16 +39,16 @@ impl Drive {
         self.cache.write(write);
     }
 
-    pub(super) fn overhead_of_write(&self, span: Span) -> f64 {
+    pub(super) fn overhead_of_write(&self, span: SectorSpan) -> f64 {
         if self.history.continues(Op::Write, span.first) {
-            self.overhead(Op::Write, Lookup::Hit)
+            self.overhead(Op::Write, MediaUse::Hit)
         } else {
             self.overhead_of_miss(Op::Write, span.first)
         }
     }
 
     /// When the arm and the data of a write to the platter set out, which came at `now` and would do so at `begin`.
-    fn connected(&self, now: f64, begin: f64, span: Span) -> Connected {
+    fn connected(&self, now: f64, begin: f64, span: SectorSpan) -> Connected {
         let electronics = &self.electronics;
         let again = self.history.before() == Op::Write && !self.history.continues(Op::Write, span.first);
         match electronics.reconnected_write.as_ref().filter(|_| again) {
@@ -64,13 +64,13 @@ impl Drive {
         }
     }
 
-    fn write_to_platter(&mut self, from: Connected, span: Span) -> Times {
+    fn write_to_platter(&mut self, from: Connected, span: SectorSpan) -> Times {
         let data_at = self.data_at(from.data, span);
         // The arm seeks while data comes.
         let free = from.arm.max(self.actuator.free_at());
         let moved_ns = self.actuator.seek(&self.platter, self.platter.track_of(span.first), Op::Write);
         let access = self.access((free + moved_ns).max(data_at), span, Op::Write);
-        self.handled = Handled { moved_ns, ..Handled::by(Source::Platter, &access) };
+        self.handled = Handled { moved_ns, ..Handled::by(DataSource::Platter, &access) };
         let (sectors, each, end) = (span.sectors(), self.electronics.write.sector, access.end);
         let sent = self.bus.carry(from.data + sectors as f64 * each, sectors, each);
         let done = end.max(sent) + from.reselect + self.electronics.write.completion;
@@ -78,7 +78,7 @@ impl Drive {
     }
 
     /// When enough of a write's data is here, which comes from `begin` on: from then on the rest keeps up with the platter.
-    fn data_at(&self, begin: f64, span: Span) -> f64 {
+    fn data_at(&self, begin: f64, span: SectorSpan) -> f64 {
         let (sectors, timing) = (span.sectors() as f64, &self.electronics.write);
         let slower = (timing.sector - self.platter.sector_ns(span.first)).max(0.0);
         let keeps_up = timing.sector + slower * (sectors - 1.0);
@@ -88,12 +88,12 @@ impl Drive {
 
     /// Takes the data of a write into the cache, a segment or less at a time: what has come goes to the platter while the rest
     /// comes. Returns when all of it is there.
-    fn write_to_cache(&mut self, begin: f64, span: Span) -> f64 {
+    fn write_to_cache(&mut self, begin: f64, span: SectorSpan) -> f64 {
         let piece = self.buffer.as_ref().map_or(u64::MAX, WriteBuffer::piece);
         let (each, mut time, mut left) = (self.electronics.write.sector, begin, span);
         while left.first < left.end {
             let sectors = left.sectors().min(piece);
-            let comes = Span { first: left.first, end: left.first + sectors };
+            let comes = SectorSpan { first: left.first, end: left.first + sectors };
             time = self.room_at(time, comes);
             time = self.bus.carry(time + sectors as f64 * each, sectors, each);
             self.work_until(time);
@@ -106,7 +106,7 @@ impl Drive {
     }
 
     /// When there is room in the cache for a write of `span`, from `time` on.
-    fn room_at(&mut self, time: f64, span: Span) -> f64 {
+    fn room_at(&mut self, time: f64, span: SectorSpan) -> f64 {
         if self.buffer.as_ref().is_some_and(|buffer| !buffer.has_room(time, span)) {
             self.finish_owed();
         }

@@ -19,14 +19,14 @@ pub const SECTOR: u64 = 512;
 
 /// Sectors from `first` to before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct SectorSpan {
     /// The first of them.
     pub first: u64,
     /// One more than the last.
     pub end: u64,
 }
 
-impl Span {
+impl SectorSpan {
     /// The sectors of a command.
     #[inline]
     pub fn of(block: &Block) -> Self {
@@ -77,7 +77,7 @@ pub struct Track {
 
 /// How far two sectors are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Apart {
+pub enum SectorDistance {
     /// They lie on one track,
     Track,
     /// in one cylinder,
@@ -90,13 +90,13 @@ pub enum Apart {
 
 /// Finds where sectors lie.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct SectorLayout {
     surfaces: u64,
     order: TrackOrder,
     zones: Vec<Zone>,
 }
 
-impl Layout {
+impl SectorLayout {
     /// The layout of a specification without [problems](LayoutSpec::problem).
     pub fn new(spec: &LayoutSpec) -> Self {
         let mut next = 0;
@@ -127,16 +127,16 @@ impl Layout {
     }
 
     /// How far two sectors are apart.
-    pub fn apart(&self, one: u64, other: u64) -> Apart {
+    pub fn apart(&self, one: u64, other: u64) -> SectorDistance {
         let (a, b) = (self.run(one).track, self.run(other).track);
         if self.zone_of(one) != self.zone_of(other) {
-            Apart::Zones
+            SectorDistance::Zones
         } else if a.cylinder != b.cylinder {
-            Apart::Zone
+            SectorDistance::Zone
         } else if a != b {
-            Apart::Cylinder
+            SectorDistance::Cylinder
         } else {
-            Apart::Track
+            SectorDistance::Track
         }
     }
 

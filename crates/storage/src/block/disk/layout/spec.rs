@@ -113,14 +113,14 @@ pub struct ZoneSpec {
 
 /// Sectors that repeat in a zone with the same share of spares.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Region {
+pub(super) struct SpareRegion {
     /// How many sectors it has.
     pub sectors: u64,
     /// How many of them hold data.
     pub usable: u64,
 }
 
-impl Region {
+impl SpareRegion {
     fn with_spares(sectors: u64, spares: u64) -> Self {
         Self { sectors, usable: sectors.saturating_sub(spares) }
     }
@@ -162,17 +162,17 @@ impl LayoutSpec {
     }
 
     /// The regions of a zone.
-    pub(super) fn region(&self, zone: &ZoneSpec) -> Region {
+    pub(super) fn region(&self, zone: &ZoneSpec) -> SpareRegion {
         let track = u64::from(zone.sectors);
         let cylinder = u64::from(self.surfaces) * track;
         let whole = self.zone_sectors(zone);
         match self.spares {
-            Spares::None => Region::with_spares(whole, 0),
-            Spares::ZoneTracks => Region::with_spares(whole, zone.spares * track),
-            Spares::ZoneEnd => Region::with_spares(whole, zone.spares),
-            Spares::TrackEnd => Region::with_spares(track, zone.spares),
-            Spares::CylinderEnd | Spares::CylinderFront => Region::with_spares(cylinder, zone.spares),
-            Spares::Cylinders(many) => Region::with_spares(u64::from(many) * cylinder, zone.spares),
+            Spares::None => SpareRegion::with_spares(whole, 0),
+            Spares::ZoneTracks => SpareRegion::with_spares(whole, zone.spares * track),
+            Spares::ZoneEnd => SpareRegion::with_spares(whole, zone.spares),
+            Spares::TrackEnd => SpareRegion::with_spares(track, zone.spares),
+            Spares::CylinderEnd | Spares::CylinderFront => SpareRegion::with_spares(cylinder, zone.spares),
+            Spares::Cylinders(many) => SpareRegion::with_spares(u64::from(many) * cylinder, zone.spares),
         }
     }
 
@@ -184,7 +184,7 @@ impl LayoutSpec {
 
     /// How many sectors of a zone hold data.
     pub(super) fn zone_capacity(&self, zone: &ZoneSpec) -> u64 {
-        let Region { sectors, usable } = self.region(zone);
+        let SpareRegion { sectors, usable } = self.region(zone);
         let whole = self.zone_sectors(zone);
         // A last region that is cut short has no spares.
         (whole / sectors * usable + whole % sectors).saturating_sub(zone.reserved + self.lost_to_slips(zone))

@@ -29,7 +29,7 @@ fn layout(spares: Spares, zones: Vec<ZoneSpec>) -> LayoutSpec {
 
 #[test]
 fn sectors_follow_each_other_over_tracks_and_cylinders() {
-    let layout = Layout::new(&layout(Spares::None, vec![zone(0, 9, 10, 0, &[])]));
+    let layout = SectorLayout::new(&layout(Spares::None, vec![zone(0, 9, 10, 0, &[])]));
     let track = |cylinder, surface| Track { cylinder, surface };
     let at = |sector| layout.run(sector);
     assert_eq!((at(0).track, at(0).angle, at(0).sectors), (track(0, 0), 0.0, 10));
@@ -42,7 +42,7 @@ fn sectors_follow_each_other_over_tracks_and_cylinders() {
 #[test]
 fn spares_and_slips_move_what_follows_them() {
     // Regions of one cylinder of 30 sectors, two of them spares; sector 5 of the zone is slipped.
-    let layout = Layout::new(&layout(Spares::CylinderEnd, vec![zone(0, 9, 10, 2, &[5])]));
+    let layout = SectorLayout::new(&layout(Spares::CylinderEnd, vec![zone(0, 9, 10, 2, &[5])]));
     assert_eq!(layout.run(0).sectors, 5, "up to the slipped one");
     assert!((layout.run(5).angle - 0.6).abs() < 1e-12);
     assert_eq!(layout.run(28).track, Track { cylinder: 1, surface: 0 });
@@ -53,7 +53,7 @@ fn spares_and_slips_move_what_follows_them() {
 fn slips_move_the_beginnings_of_later_tracks_on_where_they_do() {
     let begins = |skew, sector: u64| {
         let plain = layout(Spares::CylinderEnd, vec![zone(0, 9, 10, 2, &[5, 33])]);
-        Layout::new(&LayoutSpec { slips_skew: skew, ..plain }).run(sector).angle
+        SectorLayout::new(&LayoutSpec { slips_skew: skew, ..plain }).run(sector).angle
     };
     let moved = |skew, sector| ((begins(Some(skew), sector) - begins(None, sector)) * 10.0).round();
     // Sector 9 is the first of its cylinder's second track, 28 of the second cylinder, 56 of the third.
@@ -64,23 +64,23 @@ fn slips_move_the_beginnings_of_later_tracks_on_where_they_do() {
 #[test]
 fn slips_are_counted_over_spares_too() {
     // The second cylinder begins with sector 30 of the zone, its data with sector 28: the third of them is slipped.
-    let layout = Layout::new(&layout(Spares::CylinderEnd, vec![zone(0, 9, 10, 2, &[32])]));
+    let layout = SectorLayout::new(&layout(Spares::CylinderEnd, vec![zone(0, 9, 10, 2, &[32])]));
     assert_eq!(layout.run(28).sectors, 2);
 }
 
 #[test]
 fn sectors_are_apart_by_track_cylinder_and_zone() {
-    let layout = Layout::new(&layout(Spares::None, vec![zone(0, 4, 10, 0, &[]), zone(5, 9, 7, 0, &[])]));
+    let layout = SectorLayout::new(&layout(Spares::None, vec![zone(0, 4, 10, 0, &[]), zone(5, 9, 7, 0, &[])]));
     let from_the_first = [9, 10, 30, 150].map(|sector| layout.apart(0, sector));
-    assert_eq!(from_the_first, [Apart::Track, Apart::Cylinder, Apart::Zone, Apart::Zones]);
-    assert_eq!(layout.apart(150, 0), Apart::Zones);
+    assert_eq!(from_the_first, [SectorDistance::Track, SectorDistance::Cylinder, SectorDistance::Zone, SectorDistance::Zones]);
+    assert_eq!(layout.apart(150, 0), SectorDistance::Zones);
 }
 
 #[test]
 fn odd_cylinders_are_read_backwards() {
     let spec =
         LayoutSpec { order: TrackOrder::Serpentine, ..layout(Spares::None, vec![zone(0, 9, 10, 0, &[])]) };
-    let layout = Layout::new(&spec);
+    let layout = SectorLayout::new(&spec);
     let surfaces: Vec<u32> = (0..6).map(|track| layout.run(track * 10).track.surface).collect();
     assert_eq!(surfaces, [0, 1, 2, 2, 1, 0]);
 }
@@ -106,7 +106,7 @@ proptest! {
         ];
         let spec = LayoutSpec { order: orders[order], slips_use_spares: uses, ..layout(kinds[which], zones) };
         prop_assume!(spec.problem().is_none());
-        let layout = Layout::new(&spec);
+        let layout = SectorLayout::new(&spec);
         let mut taken = std::collections::BTreeSet::new();
         for sector in 0..spec.sectors() {
             let run = layout.run(sector);

@@ -1,6 +1,6 @@
 //! A zone: where its sectors lie, past reserved, spare, slipped and remapped ones.
 
-use super::spec::{LayoutSpec, Region, SlipsSkew, Spares, ZoneSpec};
+use super::spec::{LayoutSpec, SpareRegion, SlipsSkew, Spares, ZoneSpec};
 
 /// A zone, ready for arithmetic.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Zone {
     track_skew: f64,
     cylinder_skew: f64,
     reserved: u64,
-    region: Region,
+    region: SpareRegion,
     /// How many spares lie in front of a region's data.
     front: u64,
     slips: Slips,
@@ -36,7 +36,7 @@ enum Slips {
 impl Slips {
     /// Slips that are counted over all sectors of the zone; those that move all behind them on are identified by how much data lies
     /// before them.
-    fn new(spec: &LayoutSpec, region: Region, front: u64, slips: Vec<u64>) -> Self {
+    fn new(spec: &LayoutSpec, region: SpareRegion, front: u64, slips: Vec<u64>) -> Self {
         match spec.spares {
             Spares::ZoneTracks => Self::Tracks(slips),
             _ if spec.slips_use_spares => Self::InRegion(slips),
@@ -78,7 +78,7 @@ impl Zone {
             Slips::InZone(slips) => follow(slips, 0, at + self.reserved),
             _ => (at + self.reserved, u64::MAX),
         };
-        let Region { sectors, usable } = self.region;
+        let SpareRegion { sectors, usable } = self.region;
         let (region, within) = (at / usable, at % usable);
         let (moved, gap) = match &self.slips {
             Slips::InRegion(slips) if !slips.is_empty() => {

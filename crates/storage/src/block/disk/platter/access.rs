@@ -6,7 +6,7 @@ use headrace_work::Op;
 use smallvec::SmallVec;
 
 use super::Platter;
-use crate::block::disk::layout::{Span, Track};
+use crate::block::disk::layout::{SectorSpan, Track};
 
 /// Sectors of one track, read or written without a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl Sweep {
 
 /// An access: what was swept, and where that leaves the arm.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Access {
+pub struct PlatterAccess {
     /// In the order of sectors.
     pub sweeps: SmallVec<[Sweep; 2]>,
     /// The last track.
@@ -44,7 +44,7 @@ pub struct Access {
     pub end: f64,
 }
 
-impl Access {
+impl PlatterAccess {
     /// How many sectors.
     pub fn sectors(&self) -> u64 {
         self.sweeps.iter().map(|sweep| sweep.sectors).sum()
@@ -65,7 +65,7 @@ impl Access {
 
 /// How far reading ahead has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct ReadProgress {
     /// The next sector.
     pub next: u64,
     /// When the last one had passed.
@@ -78,9 +78,9 @@ impl Platter {
     /// Reads or writes `span`, with the arm free at `now` and on `from`. The first sector waits `lost` longer than until it comes
     /// by.
     #[inline]
-    pub fn access(&self, now: f64, from: Track, span: Span, op: Op, lost: f64) -> Access {
+    pub fn access(&self, now: f64, from: Track, span: SectorSpan, op: Op, lost: f64) -> PlatterAccess {
         let mut access =
-            Access { sweeps: SmallVec::new(), track: from, moved_ns: 0.0, waited_ns: 0.0, end: now };
+            PlatterAccess { sweeps: SmallVec::new(), track: from, moved_ns: 0.0, waited_ns: 0.0, end: now };
         let (mut next, mut lost) = (span.first, lost);
         while next < span.end {
             let run = self.layout.run(next);
@@ -115,7 +115,7 @@ impl Platter {
 
     /// Reads on until `until`, or up to sector `limit`.
     #[inline]
-    pub fn read_on(&self, from: Reading, limit: u64, until: f64) -> Reading {
+    pub fn read_on(&self, from: ReadProgress, limit: u64, until: f64) -> ReadProgress {
         let mut reading = from;
         while reading.next < limit && reading.time < until {
             if !self.read_track(&mut reading, limit, until) {
@@ -127,7 +127,7 @@ impl Platter {
 
     /// Reads to the end of a track, or up to `limit`. Returns whether it came so far before `until`.
     #[inline]
-    fn read_track(&self, reading: &mut Reading, limit: u64, until: f64) -> bool {
+    fn read_track(&self, reading: &mut ReadProgress, limit: u64, until: f64) -> bool {
         let run = self.layout.run(reading.next);
         let ready = reading.time + self.move_ns(reading.track, run.track, Op::Read);
         let begin = ready + self.turn_ns(ready, run.angle);

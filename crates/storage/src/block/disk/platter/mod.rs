@@ -11,15 +11,15 @@ mod tests;
 
 use headrace_work::Op;
 
-use super::layout::{Apart, Layout, Track};
+use super::layout::{SectorDistance, SectorLayout, Track};
 
-pub use access::{Access, Reading};
+pub use access::{PlatterAccess, ReadProgress};
 pub use spec::{Mechanics, MechanicsSpec};
 
 /// Platters, arm and heads.
 #[derive(Clone, Debug)]
 pub struct Platter {
-    layout: Layout,
+    layout: SectorLayout,
     revolution_ns: f64,
     /// Where the platter stands at time zero, as a share of a turn.
     phase: f64,
@@ -45,7 +45,7 @@ impl Platter {
     pub fn new(spec: &Mechanics, revolution_ns: f64, phase: f64, seek: Vec<(f64, f64)>) -> Self {
         let own = spec.seek.iter().map(|(distance, time)| (f64::from(*distance), time.0 as f64));
         Self {
-            layout: Layout::new(&spec.layout),
+            layout: SectorLayout::new(&spec.layout),
             revolution_ns,
             phase,
             head_switch_ns: spec.head_switch.0 as f64,
@@ -82,7 +82,7 @@ impl Platter {
     }
 
     /// How far two sectors are apart.
-    pub fn apart(&self, one: u64, other: u64) -> Apart {
+    pub fn apart(&self, one: u64, other: u64) -> SectorDistance {
         self.layout.apart(one, other)
     }
 

@@ -1,7 +1,7 @@
 use headrace_units::{Nanos, Shift};
 
 use super::*;
-use crate::block::disk::layout::{LayoutSpec, Span, Spares, TrackOrder, ZoneSpec};
+use crate::block::disk::layout::{LayoutSpec, SectorSpan, Spares, TrackOrder, ZoneSpec};
 
 /// Ten sectors a track, two surfaces, one turn of 10 ms; a head switch takes 1 ms, the skew is two sectors.
 fn platter() -> Platter {
@@ -39,8 +39,8 @@ fn platter() -> Platter {
 }
 
 /// `sectors` sectors from `first` on.
-fn span(first: u64, sectors: u64) -> Span {
-    Span { first, end: first + sectors }
+fn span(first: u64, sectors: u64) -> SectorSpan {
+    SectorSpan { first, end: first + sectors }
 }
 
 const HOME: Track = Track { cylinder: 0, surface: 0 };
@@ -114,10 +114,10 @@ fn seek_times_go_on_beyond_the_last_as_they_came() {
 #[test]
 fn reading_on_stops_when_it_is_due() {
     let platter = platter();
-    let begin = Reading { next: 0, time: 0.0, track: HOME };
+    let begin = ReadProgress { next: 0, time: 0.0, track: HOME };
     assert_eq!(platter.read_on(begin, 100, 4.5e6).next, 4);
     assert_eq!(platter.read_on(begin, 100, 14e6).next, 12, "a track, the skew, two more");
-    let stopped = Reading { next: 5, time: 5e6, track: HOME };
+    let stopped = ReadProgress { next: 5, time: 5e6, track: HOME };
     assert_eq!(platter.read_on(begin, 5, 14e6), stopped, "up to its limit");
 }
 
@@ -125,7 +125,7 @@ fn reading_on_stops_when_it_is_due() {
 #[test]
 fn reading_on_by_steps_is_no_faster() {
     let platter = platter();
-    let begin = Reading { next: 1900, time: 0.3e6, track: HOME };
+    let begin = ReadProgress { next: 1900, time: 0.3e6, track: HOME };
     let whole = platter.read_on(begin, 1960, 80e6);
     let by_steps = (1..=80).fold(begin, |reading, ms| platter.read_on(reading, 1960, f64::from(ms) * 1e6));
     assert!(whole.next > 1900);

@@ -173,11 +173,11 @@ proptest! {
         let filled = (filled * f64::from(logical)) as u32;
         let mut ftl = Ftl::new(geometry, logical, filled, choice, stream());
         let mut there: Vec<bool> = (0..logical).map(|page| page < filled).collect();
-        for (context, die, buffered) in writes {
-            let page = (context * f64::from(logical)) as u32;
+        for (place, die, buffered) in writes {
+            let page = (place * f64::from(logical)) as u32;
             if buffered {
                 ftl.take(page);
-                prop_assert_eq!(ftl.context(page), NodeContext::Buffer);
+                prop_assert_eq!(ftl.location(page), PageLocation::Buffer);
             }
             ftl.write(page, die % dies);
             there[page as usize] = true;

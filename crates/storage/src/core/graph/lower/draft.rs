@@ -7,7 +7,7 @@ use crate::core::component::Resolved;
 
 /// Where a component is being lowered.
 #[derive(Clone, Default)]
-pub(super) struct Spot {
+pub(super) struct LoweringSite {
     /// The number of its draft.
     pub(super) id: usize,
     /// Its place in the document.
@@ -19,7 +19,7 @@ pub(super) struct Spot {
     pub(super) root: usize,
 }
 
-impl Spot {
+impl LoweringSite {
     /// The spot of a part within this one; `named` is its name in the path, with a number where there are several.
     pub(super) fn part(&self, field: Vec<String>, name: impl Display, named: impl Display) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Spot {
 /// A node that may not be finished.
 #[derive(Clone)]
 pub(super) struct Draft {
-    pub(super) spot: Spot,
+    pub(super) spot: LoweringSite,
     pub(super) lowered: Option<Resolved<AnyPlan>>,
     /// Components on the longest way through it.
     pub(super) depth: usize,

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::{ComponentSpec, Lowering};
 use crate::fabric::switch::{Connection, SwitchSpec};
-use crate::fabric::wire::Line;
+use crate::fabric::wire::WireFields;
 
 /// Maximum number of ways between two ends.
 const MOST_WAYS: usize = 64;
@@ -21,7 +21,7 @@ pub(crate) struct Socket {
     /// Its neighbour, with a number where several wires lead there.
     pub name: String,
     pub to_switch: bool,
-    pub line: Line,
+    pub line: WireFields,
     pub neighbour: String,
     /// The other end of a wire between switches: the switch, and its port.
     peer: Option<(usize, usize)>,
@@ -36,7 +36,7 @@ pub(super) struct Crossed {
 }
 
 /// The switches on a way, in order.
-pub(super) type BackendPath = Vec<Crossed>;
+pub(super) type SwitchPath = Vec<Crossed>;
 
 fn switches(system: &IndexMap<String, ComponentSpec>) -> Vec<(&str, &SwitchSpec)> {
     let named = system.iter().filter_map(|(name, spec)| match spec {
@@ -65,7 +65,7 @@ impl Fabric {
         fabric
     }
 
-    fn link(&mut self, at: usize, other: Option<usize>, to: &Connection, line: Line) {
+    fn link(&mut self, at: usize, other: Option<usize>, to: &Connection, line: WireFields) {
         for _ in 0..to.links() {
             let ends = other.map(|other| (self.switches[at].1.len(), self.switches[other].1.len(), other));
             let socket = |neighbour: &str, peer| Socket {
@@ -140,7 +140,7 @@ impl Fabric {
 
     /// The ways from one component to another: from each port of the first over the fewest switches to the nearest ports of the
     /// second. `None` where there are more than can be kept apart.
-    pub fn ways(&self, from: &str, to: &str) -> Option<Vec<BackendPath>> {
+    pub fn ways(&self, from: &str, to: &str) -> Option<Vec<SwitchPath>> {
         let ends = self.ports_of(to);
         let mut ways = Vec::new();
         for (first, enter) in self.ports_of(from) {
@@ -159,10 +159,10 @@ impl Fabric {
 
     /// Of each wire of one component, the shortest ways to each wire of another. `None` where a wire does not reach one, or by more
     /// ways than can be kept apart.
-    pub fn mesh(&self, from: &str, to: &str) -> Option<Vec<Vec<Vec<BackendPath>>>> {
+    pub fn mesh(&self, from: &str, to: &str) -> Option<Vec<Vec<Vec<SwitchPath>>>> {
         let end = |(last, leave): (usize, usize)| (self.distances(last), leave);
         let ends: Vec<_> = self.ports_of(to).into_iter().map(end).collect();
-        let each = |(switch, enter): (usize, usize)| -> Option<Vec<Vec<BackendPath>>> {
+        let each = |(switch, enter): (usize, usize)| -> Option<Vec<Vec<SwitchPath>>> {
             let to_end = |(to_last, leave): &(Vec<Option<usize>>, usize)| {
                 let mut ways = Vec::new();
                 to_last[switch]?;
@@ -183,9 +183,9 @@ impl Fabric {
     fn extend(
         &self,
         to_last: &[Option<usize>],
-        way: &mut BackendPath,
+        way: &mut SwitchPath,
         here: Crossed,
-        ways: &mut Vec<BackendPath>,
+        ways: &mut Vec<SwitchPath>,
     ) {
         if to_last[here.switch] == Some(0) {
             ways.push(way.iter().copied().chain([here]).collect());

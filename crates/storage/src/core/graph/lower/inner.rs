@@ -7,7 +7,7 @@ use headrace_work::NodeId;
 
 use super::Lowering;
 use crate::block::array::cache::ArrayCacheSpec;
-use crate::core::graph::document::Step;
+use crate::core::graph::document::NameStep;
 use crate::{AnyPlan, ComponentSpec};
 
 impl Lowering<'_> {
@@ -17,7 +17,7 @@ impl Lowering<'_> {
         let mut field = outer.field.clone();
         field.push(name.to_owned());
         let spot = outer.part(field, name, name);
-        let node = self.at(Step::Written(name), spot, spec);
+        let node = self.at(NameStep::Written(name), spot, spec);
         self.context = outer;
         node
     }

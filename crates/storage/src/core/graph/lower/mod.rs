@@ -14,13 +14,13 @@ use headrace_units::Bytes;
 use headrace_work::NodeId;
 use indexmap::IndexMap;
 
-use super::document::{Catalogue, Copies, Lookup, LoweringError, Step, Wanted};
+use super::document::{DeviceCatalogue, Copies, DeviceLookup, LoweringError, NameStep, WantedRoute};
 use super::{Graph, Node};
 use crate::ComponentSpec;
 use crate::block::disk::{DeviceRef, DiskNumbers};
 use crate::block::ssd::{SsdNumbers, SsdRef};
 use crate::core::component::Resolved;
-use draft::{Draft, Spot};
+use draft::{Draft, LoweringSite};
 use fabric::Fabric;
 
 /// A larger system is refused: each component takes some hundred bytes.
@@ -39,8 +39,8 @@ pub const MAX_BYTES: u64 = 1 << 60;
 pub fn lower(
     parts: &IndexMap<String, ComponentSpec>,
     system: &IndexMap<String, ComponentSpec>,
-    streams: &[Wanted],
-    catalogue: &dyn Catalogue,
+    streams: &[WantedRoute],
+    catalogue: &dyn DeviceCatalogue,
 ) -> Result<Graph, Vec<LoweringError>> {
     let mut lowering = Lowering {
         parts,
@@ -49,7 +49,7 @@ pub fn lower(
         drafts: Vec::new(),
         order: Vec::new(),
         named: BTreeMap::new(),
-        context: Spot::default(),
+        context: LoweringSite::default(),
         chain: Vec::new(),
         errors: Vec::new(),
         fabric: Fabric::of(system),
@@ -72,15 +72,15 @@ pub fn lower(
 pub struct Lowering<'d> {
     parts: &'d IndexMap<String, ComponentSpec>,
     system: &'d IndexMap<String, ComponentSpec>,
-    catalogue: &'d dyn Catalogue,
+    catalogue: &'d dyn DeviceCatalogue,
     drafts: Vec<Draft>,
     /// Finished drafts, each after all that it uses.
     order: Vec<usize>,
     /// The components of `system` that were met; none while they are being lowered, or where they have errors.
     named: BTreeMap<&'d str, Option<NodeId>>,
-    context: Spot,
+    context: LoweringSite,
     /// The names on the way here, outermost first.
-    chain: Vec<Step>,
+    chain: Vec<NameStep>,
     errors: Vec<LoweringError>,
     fabric: Fabric,
     /// The route from each server to each component that it asks, by their names.
@@ -123,16 +123,16 @@ impl<'d> Lowering<'d> {
         self.refuse_numbers(field, "drive", problems).then_some(numbers)
     }
 
-    fn looked_up<N>(&mut self, field: &str, name: &str, found: Lookup<N>) -> Option<N> {
+    fn looked_up<N>(&mut self, field: &str, name: &str, found: DeviceLookup<N>) -> Option<N> {
         match found {
-            Lookup::Found(numbers) => Some(*numbers),
-            Lookup::Broken(why) => self.refuse(field, format!("the file of `{name}` has errors"), Some(&why)),
-            Lookup::Other(kind) => {
+            DeviceLookup::Found(numbers) => Some(*numbers),
+            DeviceLookup::Broken(why) => self.refuse(field, format!("the file of `{name}` has errors"), Some(&why)),
+            DeviceLookup::Other(kind) => {
                 let message =
                     format!("`{name}` is {}", if kind == "ssd" { "a solid-state drive" } else { "a disk" });
                 self.refuse(field, message, Some(&format!("write `type: {kind}`, or name another device")))
             }
-            Lookup::Unknown(known) => {
+            DeviceLookup::Unknown(known) => {
                 self.unknown(field, format!("there is no device `{name}`"), name, known)
             }
         }
@@ -158,11 +158,11 @@ impl<'d> Lowering<'d> {
             let known = self
                 .system
                 .keys()
-                .filter(|other| self.chain.first() != Some(&Step::System((*other).clone())));
+                .filter(|other| self.chain.first() != Some(&NameStep::System((*other).clone())));
             let known = known.cloned().collect();
             return self.unknown(field, help, name, known);
         }
-        if self.chain.contains(&Step::System(name.to_owned())) {
+        if self.chain.contains(&NameStep::System(name.to_owned())) {
             let circle = format!("circular reference: {} → {name}", self.way());
             return self.refuse(
                 field,
@@ -180,15 +180,15 @@ impl<'d> Lowering<'d> {
             Copies::Written(spec) => {
                 let mut inner = self.context.field.clone();
                 inner.push(field.to_owned());
-                self.parts_of(Step::Written(spec.kind()), inner, spec, count)
+                self.parts_of(NameStep::Written(spec.kind()), inner, spec, count)
             }
             Copies::Part(name) => {
                 let Some(spec) = self.parts.get(name) else { return self.no_such_part(field, name) };
-                if self.chain.contains(&Step::Part(name.clone())) {
+                if self.chain.contains(&NameStep::Part(name.clone())) {
                     let circle = format!("`{name}` would contain itself: {} → {name}", self.way());
                     return self.refuse(field, circle, None);
                 }
-                self.parts_of(Step::Part(name.clone()), vec!["parts".to_owned(), name.clone()], spec, count)
+                self.parts_of(NameStep::Part(name.clone()), vec!["parts".to_owned(), name.clone()], spec, count)
             }
         }
     }
@@ -209,7 +209,7 @@ impl<'d> Lowering<'d> {
     /// Copies of a part: the first is lowered, the others are copied from it.
     fn parts_of(
         &mut self,
-        name: Step,
+        name: NameStep,
         field: Vec<String>,
         spec: &ComponentSpec,
         count: Option<u32>,
@@ -267,8 +267,8 @@ impl<'d> Lowering<'d> {
         self.named.insert(name, None);
         let outer = self.context.clone();
         let field = vec!["system".to_owned(), name.clone()];
-        let spot = Spot { field, path: name.clone(), group: name.clone(), root, ..Spot::default() };
-        let id = self.at(Step::System(name.clone()), spot, spec);
+        let spot = LoweringSite { field, path: name.clone(), group: name.clone(), root, ..LoweringSite::default() };
+        let id = self.at(NameStep::System(name.clone()), spot, spec);
         self.context = outer;
         self.named.insert(name, id);
         id
@@ -279,14 +279,14 @@ impl<'d> Lowering<'d> {
         let (drafts, order, named) = (self.drafts.len(), self.order.len(), self.named.clone());
         let routes = self.routes.clone();
         let field = vec!["parts".to_owned(), name.to_owned()];
-        let spot = Spot {
+        let spot = LoweringSite {
             field,
             path: name.to_owned(),
             group: name.to_owned(),
             root: usize::MAX,
-            ..Spot::default()
+            ..LoweringSite::default()
         };
-        self.at(Step::Part(name.to_owned()), spot, &self.parts[name]);
+        self.at(NameStep::Part(name.to_owned()), spot, &self.parts[name]);
         self.drafts.truncate(drafts);
         self.order.truncate(order);
         self.named = named;
@@ -294,9 +294,9 @@ impl<'d> Lowering<'d> {
     }
 
     /// Lowers `spec` at `spot`, as a draft of its own that stands before those of its parts.
-    fn at(&mut self, name: Step, spot: Spot, spec: &ComponentSpec) -> Option<NodeId> {
+    fn at(&mut self, name: NameStep, spot: LoweringSite, spec: &ComponentSpec) -> Option<NodeId> {
         let id = self.drafts.len();
-        let spot = Spot { id, ..spot };
+        let spot = LoweringSite { id, ..spot };
         self.drafts.push(Draft { spot: spot.clone(), lowered: None, depth: 0 });
         self.context = spot;
         self.chain.push(name);

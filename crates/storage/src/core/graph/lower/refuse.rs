@@ -1,7 +1,7 @@
 //! What is noted of a component that cannot be lowered.
 
 use super::{Lowering, MAX_DEPTH};
-use crate::core::graph::document::{LoweringError, Step};
+use crate::core::graph::document::{LoweringError, NameStep};
 
 impl Lowering<'_> {
     /// Notes a error in `field` of the component that is being lowered; always `None`.
@@ -52,6 +52,6 @@ impl Lowering<'_> {
     }
 
     pub(super) fn way(&self) -> String {
-        self.chain.iter().map(Step::to_string).collect::<Vec<_>>().join(" → ")
+        self.chain.iter().map(NameStep::to_string).collect::<Vec<_>>().join(" → ")
     }
 }

@@ -2,13 +2,13 @@
 
 use headrace_work::NodeId;
 
-use super::fabric::{BackendPath, Crossed};
-use super::{ComponentSpec, Draft, Lowering, Spot};
+use super::fabric::{SwitchPath, Crossed};
+use super::{ComponentSpec, Draft, Lowering, LoweringSite};
 use crate::AnyPlan;
 use crate::acquisition::readout::Mesh;
 use crate::core::component::Resolved;
-use crate::core::graph::document::{Step, Wanted};
-use crate::fabric::route::{Hop, RoutePlan};
+use crate::core::graph::document::{NameStep, WantedRoute};
+use crate::fabric::route::{SwitchHop, RoutePlan};
 
 impl Lowering<'_> {
     /// Adds a node that nobody wrote, as a part of the component that is being lowered.
@@ -23,10 +23,10 @@ impl Lowering<'_> {
         self.made(spot, Resolved { plan, uses: Vec::new(), capacity: headrace_units::Bytes(0) })
     }
 
-    fn made(&mut self, spot: Spot, lowered: Resolved<AnyPlan>) -> NodeId {
+    fn made(&mut self, spot: LoweringSite, lowered: Resolved<AnyPlan>) -> NodeId {
         let id = self.drafts.len();
         let depth = 1 + lowered.uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0);
-        self.drafts.push(Draft { spot: Spot { id, ..spot }, lowered: Some(lowered), depth });
+        self.drafts.push(Draft { spot: LoweringSite { id, ..spot }, lowered: Some(lowered), depth });
         self.order.push(id);
         NodeId(id as u32)
     }
@@ -48,7 +48,7 @@ impl Lowering<'_> {
         }
         let stands_at = self.stands_at(to).to_owned();
         let ways = if stands_at == from || self.is_attached(from, to) {
-            vec![BackendPath::new()]
+            vec![SwitchPath::new()]
         } else {
             self.ways(from_field, from, &stands_at)?
         };
@@ -95,7 +95,7 @@ impl Lowering<'_> {
     }
 
     /// The ways through the fabric; refused where there are none, with those that were looked for.
-    fn ways(&mut self, field: &str, from: &str, to: &str) -> Option<Vec<BackendPath>> {
+    fn ways(&mut self, field: &str, from: &str, to: &str) -> Option<Vec<SwitchPath>> {
         let Some(ways) = self.fabric.ways(from, to) else {
             let message = format!("there are more than 64 shortest paths from `{from}` to `{to}`");
             return self.refuse(field, message, Some("use fewer wires between them"));
@@ -118,7 +118,7 @@ impl Lowering<'_> {
     }
 
     /// The hops of a way, by the numbers of its switches among the nodes used, to which those not there are added.
-    fn hops(&mut self, way: &BackendPath, uses: &mut Vec<NodeId>) -> Option<Vec<Hop>> {
+    fn hops(&mut self, way: &SwitchPath, uses: &mut Vec<NodeId>) -> Option<Vec<SwitchHop>> {
         let mut hop = |crossed: &Crossed| {
             let name = self.fabric.name(crossed.switch).to_owned();
             let switch = self.component(&name)?;
@@ -126,7 +126,7 @@ impl Lowering<'_> {
                 uses.push(switch);
                 uses.len() - 1
             });
-            Some(Hop { edge, enter: crossed.enter as u32, leave: crossed.leave as u32 })
+            Some(SwitchHop { edge, enter: crossed.enter as u32, leave: crossed.leave as u32 })
         };
         way.iter().map(&mut hop).collect()
     }
@@ -157,8 +157,8 @@ impl Lowering<'_> {
             let message = format!("some wires of `{from}` do not reach all wires of `{to}`");
             return self.refuse(field, message, Some("connect the switches, with at most 64 shortest paths"));
         };
-        let mut hops_of = |ways: &Vec<BackendPath>| ways.iter().map(|way| self.hops(way, uses)).collect();
-        let mut row = |ends: &Vec<Vec<BackendPath>>| ends.iter().map(&mut hops_of).collect();
+        let mut hops_of = |ways: &Vec<SwitchPath>| ways.iter().map(|way| self.hops(way, uses)).collect();
+        let mut row = |ends: &Vec<Vec<SwitchPath>>| ends.iter().map(&mut hops_of).collect();
         Some(Mesh { froms, tos, ways: found.iter().map(&mut row).collect::<Option<_>>()? })
     }
 
@@ -166,7 +166,7 @@ impl Lowering<'_> {
         &mut self,
         (server, from): (NodeId, &str),
         (target, to): (NodeId, &str),
-        ways: &[BackendPath],
+        ways: &[SwitchPath],
         engine: Option<NodeId>,
     ) -> Option<NodeId> {
         let mut uses = vec![server, target];
@@ -183,20 +183,20 @@ impl Lowering<'_> {
         };
         let path = format!("{from}→{to}");
         let field = vec!["system".to_owned(), from.to_owned()];
-        let spot = Spot { field, group: path.clone(), path, root: self.system.len(), ..Spot::default() };
+        let spot = LoweringSite { field, group: path.clone(), path, root: self.system.len(), ..LoweringSite::default() };
         let capacity = self.capacity(target);
         Some(self.made(spot, Resolved { plan: AnyPlan::Route(plan.into()), uses, capacity }))
     }
 
     /// Makes the routes of streams. What is wrong with one is noted at its stream.
-    pub(super) fn stream_routes(&mut self, streams: &[Wanted]) {
-        for Wanted { stream, from, to } in streams {
+    pub(super) fn stream_routes(&mut self, streams: &[WantedRoute]) {
+        for WantedRoute { stream, from, to } in streams {
             if !self.system.contains_key(to) {
                 continue; // That is noted with the stream itself.
             }
             let field = vec!["workload".to_owned(), stream.clone()];
-            self.context = Spot { field, path: stream.clone(), root: self.system.len(), ..Spot::default() };
-            self.chain = vec![Step::Written("stream")];
+            self.context = LoweringSite { field, path: stream.clone(), root: self.system.len(), ..LoweringSite::default() };
+            self.chain = vec![NameStep::Written("stream")];
             self.route(("from", from), ("to", to));
             self.chain.clear();
         }
