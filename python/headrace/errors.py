@@ -1,4 +1,4 @@
-"""What is wrong with a file, as a user reads it."""
+"""Errors in files, as users read them."""
 
 import json
 import re
@@ -15,7 +15,7 @@ def printable(text: str) -> str:
 
 
 def is_path(device: str) -> bool:
-    """Whether a device is named by the path of its file: what ends in `.yaml`, or has a `/`."""
+    """Return true if a device is named by the path of its file: it ends in `.yaml` or has a `/`."""
     return device.endswith(".yaml") or "/" in device
 
 
@@ -89,5 +89,5 @@ def refusal(file: str | Path, message: str, help_: str) -> ScenarioError:
 
 
 def is_overload(error: ScenarioError) -> bool:
-    """Whether the only problem of a scenario is overload."""
+    """Return true if overload is the only problem of a scenario."""
     return all(problem["overload"] for problem in json.loads(error.problems))

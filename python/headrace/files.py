@@ -91,7 +91,7 @@ def tidy(folder: Path, name: str = "*") -> None:
 
 
 def is_free(file: Path) -> bool:
-    """Whether the process that wrote a file has ended: it held a lock on it."""
+    """Return true if the process that wrote a file has ended: it held a lock on the file."""
     try:
         with open(file, "rb") as opened:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -119,7 +119,7 @@ def keep_apart(outputs: Mapping[str, str | Path | None], inputs: Iterable[str | 
 
 
 def _are_one(a: Path, b: Path) -> bool:
-    """Whether two names are of one file; anything but a plain file (a pipe, `/dev/null`) may be read and written."""
+    """Return true if two names are of one file; pipes and devices (`/dev/null`) may be read and written at once."""
     if any("\0" in str(name) for name in (a, b)):  # No system has such a file; whoever reads it says so.
         return False
     if a.exists() and not (a.is_file() or a.is_dir()):

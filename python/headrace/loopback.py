@@ -1,4 +1,4 @@
-"""Who may ask a server of this machine: it listens on the loopback alone, and a token begins every path of its own."""
+"""Access to a server of this machine: it listens on the loopback alone, and a token begins every path."""
 
 import hmac
 import secrets
@@ -25,7 +25,7 @@ class Guard:
 
     @property
     def path(self) -> str:
-        """What the path of every request begins with."""
+        """Prefix of the path of every request."""
         return f"/{self.token}/"
 
     def refusal(self, path: str, headers: Mapping[str, str]) -> str | None:

@@ -11,11 +11,11 @@ class Unit:
 
     name: str
     ms: float
-    """How many milliseconds it has."""
+    """Milliseconds in one of this unit."""
     alone: float
-    """The shortest time, in ms, that is written in it."""
+    """Shortest time, in ms, that is written in this unit."""
     longest: float
-    """The same of the longest time of a column, whose others are shorter."""
+    """Shortest longest time, in ms, of a column that is written in this unit."""
 
     def of(self, ms: float) -> float:
         """Return milliseconds in this unit."""

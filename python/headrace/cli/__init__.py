@@ -80,7 +80,7 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
 
 
 def _print_anywhere() -> None:
-    """Have all that is printed reach any terminal: no sign that it lacks ends the command."""
+    """Replace characters that a terminal lacks, so that none of them ends the command."""
     codecs.register_error("headrace", _in_ascii)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -1,4 +1,4 @@
-"""What commands have in common: options, exit codes, and error messages."""
+"""Common parts of all commands: options, exit codes, and error messages."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What commands that ask more than one run have in common: options, progress, and printing the answer."""
+"""Common parts of commands that need several runs: options, progress, and printing the answer."""
 
 import json
 import sys

@@ -156,7 +156,7 @@ DEVICE = {"rotation", "cylinders", "media_rate_outer", "flash", "read_latency", 
 
 
 def _kind(file: Path) -> Document:
-    """Tell the kind of a document by its fields at the left margin; what has none of them is read as a scenario."""
+    """Return the kind of a document by its top-level fields; by default a scenario."""
     fields = set(re.findall(r"^(\w+):", read_text(file), re.MULTILINE))
     if fields & {"system", "parts", "workload"}:
         return Document.scenario

@@ -48,7 +48,7 @@ commands = Commands()
 
 
 class EngineName(StrEnum):
-    """Who does the runs."""
+    """Engine that does the runs."""
 
     local = "local"
     dask = "dask"
@@ -90,7 +90,7 @@ def _shard(text: str | None) -> tuple[int, int]:
 
 
 def _is_experiment(file: Path) -> bool:
-    """Whether a file is the document of an experiment, not of a scenario."""
+    """Return true if a file is the document of an experiment, not of a scenario."""
     try:
         lines = read_text(file).splitlines()
     except ScenarioError:

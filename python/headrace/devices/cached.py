@@ -1,4 +1,4 @@
-"""What requests answered by a drive's cache reveal: how it reads ahead, its rates, the overheads of hits."""
+"""Parameters found from requests answered by a drive's cache: read-ahead, rates, overheads of hits."""
 
 import copy
 from collections.abc import Iterator

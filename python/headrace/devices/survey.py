@@ -1,4 +1,4 @@
-"""What a trace that keeps the platter's phase reveals: the spindle's speed, and where tracks really begin.
+"""Survey of a disk by a trace that keeps the platter's phase: the spindle's speed, and where tracks begin.
 
 Requests end where their last sector has passed. So each that goes to the platter tells at which angle its track begins,
 once the spindle's speed is known; from many of them follow the skews and the offset of each zone, and which tracks are
@@ -215,12 +215,12 @@ def _wrapped(turns: Any) -> Any:
 
 @dataclass(frozen=True)
 class Zone:
-    """What was found of a zone."""
+    """Skews and offset found for a zone."""
 
     track_skew: float
     cylinder_skew: float
     offset: float
-    """How much later it begins than the file has it, in turns."""
+    """Delay of its first sector against the device file, in revolutions."""
     slips: list[int]
 
 

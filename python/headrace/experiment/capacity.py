@@ -1,4 +1,4 @@
-"""Where a design stops, or begins, to meet objectives: how much load it sustains, how few disks it needs."""
+"""Capacity: the largest or smallest value of a parameter that meets objectives, such as a load or a number of disks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -51,7 +51,7 @@ class Probe:
     value: Value
     number: float
     meets: bool | None
-    """Whether it meets all goals; none if undecided."""
+    """True if the value meets all goals; `None` if undecided."""
     found: dict[str, tuple[float, float]]
     """The numbers asked for, with the half-widths by which they were judged."""
     why: str | None = None
@@ -73,14 +73,14 @@ class Capacity(reports.InNotebook):
     meets: Probe | None
     fails: Probe | None
     upper: tuple[Probe, Probe] | None = None
-    """Where goals are met only in the middle: the largest value that meets them, and the next that does not."""
+    """Upper bracket, if only values in the middle meet the goals: the largest that does, and the next that does not."""
     probes: list[Probe] = field(default_factory=list)
     interrupted: bool = False
-    """Whether the search was stopped before its end."""
+    """True if the search was stopped before its end."""
 
     @property
     def until(self) -> tuple[str, ...]:
-        """What was asked, as it was written."""
+        """Objectives as they were written."""
         return tuple(one.text for one in self.goals)
 
     @property
@@ -170,7 +170,7 @@ class Capacity(reports.InNotebook):
         return f" ({', '.join(known)})"
 
     def _is_wide(self) -> bool:
-        """Whether a value lies in the bracket of which nothing is known."""
+        """Return true if the bracket contains a value that has not been tried."""
         assert self.meets
         assert self.fails
         low, high = sorted((self.meets.number, self.fails.number))
@@ -340,7 +340,7 @@ class _Search:
         return 2.0 if rising == (not any(probe.meets for probe in self.probes)) else 0.5
 
     def climb(self, within: float) -> None:
-        """Where no value meets the goals, look beside the one that comes nearest: they may be met between two."""
+        """Search beside the value that comes nearest, if none meets the goals: they may be met between two."""
         while self.probes and not any(probe.meets is not False for probe in self.probes):
             tried = sorted(self.probes, key=attrgetter("number"))
             best = max(tried, key=attrgetter("margin"))

@@ -32,7 +32,7 @@ class Difference:
     difference: float
     half_width: float
     shown: bool
-    """Whether the interval excludes no difference: as surely as all that a verdict could say together."""
+    """True if the interval excludes zero, at the joint level of all statements that a verdict could make."""
 
     @property
     def percent(self) -> tuple[float, float] | None:

@@ -1,4 +1,4 @@
-"""What an experiment is: a scenario, what is varied in it, and the points that follow."""
+"""Design of an experiment: a scenario, the parameters that vary, and the resulting points."""
 
 import hashlib
 import itertools

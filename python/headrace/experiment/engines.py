@@ -1,4 +1,4 @@
-"""Who does the tasks: threads here, or a cluster. Records come in any order; what they say depends on none of it."""
+"""Engines that run tasks: local threads, or a cluster. Records arrive in any order and do not depend on the engine."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +14,7 @@ class Engine(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many it does at once."""
+        """Number of tasks that run at once."""
         ...
 
     def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
@@ -34,7 +34,7 @@ class Local:
 
     @property
     def workers(self) -> int:
-        """How many threads there are."""
+        """Number of threads."""
         return self._workers
 
     def do(self, tasks: Iterable[Task]) -> Iterator[Record]:
@@ -95,7 +95,7 @@ class Dask:
 
     @property
     def workers(self) -> int:
-        """How many threads there are now: jobs come and go."""
+        """Current number of threads: jobs come and go."""
         threads = self.client.nthreads().values()
         return sum(int(many) for many in threads)
 

@@ -36,7 +36,7 @@ class Trial:
 
     point: Point
     values: dict[str, tuple[float, float | None]]
-    """What is minimised, maximised or bounded, with half-widths."""
+    """Values of objectives and constraints, with half-widths of their intervals."""
     passed: tuple[str, ...]
     """The constraints that it breaks; `failed` among them where it could not be run."""
     unsure: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Optimum(reports.InNotebook):
     constraints: tuple[Objective, ...]
     trials: tuple[Trial, ...]
     designs: int
-    """How many designs there are, tried or not."""
+    """Number of designs, tried or not."""
 
     @cached_property
     def front(self) -> list[Trial]:
@@ -227,7 +227,7 @@ class _Bench:
     goals: tuple[tuple[Objective, bool], ...]
     constraints: tuple[Objective, ...]
     designs: int
-    """How many there are."""
+    """Number of designs, tried or not."""
     replications: int
     budget: int
     engine: Engine | None
@@ -304,7 +304,7 @@ class _Bench:
 
 
 def _is_of(error: ScenarioError, goals: Sequence[tuple[Objective, bool]], constraints: Sequence[Objective]) -> bool:
-    """Whether a mistake lies in what is asked, not in a design."""
+    """Return true if an error is in the objectives, not in a design."""
     return json.loads(error.problems)[0]["file"] in {one.text for one in (*(goal for goal, _ in goals), *constraints)}
 
 

@@ -16,7 +16,7 @@ ASKED_PER_DESIGN = 10
 
 @dataclass(frozen=True)
 class Answer:
-    """What Optuna learns of a design."""
+    """Values of a design that are passed to Optuna."""
 
     goals: list[float] | None
     """None for a design that could not be run."""

@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Effect:
-    """How much a place matters, with the half-width of its 95 % interval."""
+    """Sensitivity index of a parameter, with the half-width of its 95 % interval."""
 
     place: str
     effect: tuple[float, float]
@@ -47,7 +47,7 @@ class Sensitivity(reports.InNotebook):
 
     @property
     def answer(self) -> str:
-        """What matters most, and what cannot be told from nothing."""
+        """Parameters that matter most, and those whose effect is within noise."""
         by_size = sorted(self.effects, key=lambda effect: -effect.effect[0])
         first, metric = by_size[0], asked_for(self.metric)
         nothing = [effect.place for effect in by_size if effect.effect[0] <= effect.effect[1]]

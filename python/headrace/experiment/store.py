@@ -1,4 +1,4 @@
-"""Where the records of an experiment are kept.
+"""Store of the records of an experiment.
 
 A folder with `manifest.json` (the scenario, the version), `records.parquet` (all records when a sweep ended), and in
 `journal/` one file a process, to which it appends a line as soon as a task is done. So a process may be killed at any

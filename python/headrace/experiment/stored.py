@@ -1,4 +1,4 @@
-"""What stands in the folder of a store: its manifest, and its records as frames."""
+"""Files of a store: its manifest, and its records as frames."""
 
 import hashlib
 import json

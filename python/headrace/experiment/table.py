@@ -1,4 +1,4 @@
-"""What an experiment found: a row for each point, each metric with its interval."""
+"""Results of an experiment: a row for each point, each metric with its interval."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -147,14 +147,14 @@ class Table(reports.InNotebook):
         return worst.removesuffix(".undestaged") if worst and is_filling(shares[worst]) else None
 
     def is_trusted(self, point: Point) -> bool:
-        """Whether the intervals of a point can be trusted."""
+        """Return true if the intervals of a point can be trusted."""
         records = [record for record in self.of(point) if record["ok"]]
         if not records or any(record["saturated"] for record in records):
             return False
         return self._have_settled(records) if len(records) > 1 else records[0]["trusted"]
 
     def _have_settled(self, records: list[Record]) -> bool:
-        """Whether the replications of a point are long enough for the intervals of the streams' means."""
+        """Return true if the replications of a point are long enough for the intervals of the streams' means."""
         names = {
             name.removesuffix(".settling") for one in records for name in one["metrics"] if name.endswith(".settling")
         }
@@ -175,7 +175,7 @@ class Table(reports.InNotebook):
 
     @property
     def complete(self) -> bool:
-        """Whether every point was run as often as was asked, and none failed."""
+        """True if every point has all its replications, and none failed."""
         return not self.failed and not self._missing() and not self._short()
 
     def _missing(self) -> int:
@@ -197,7 +197,7 @@ class Table(reports.InNotebook):
 
     @property
     def answer(self) -> str:
-        """What the experiment found, in a sentence or two."""
+        """Answer in a sentence or two."""
         about = self._by_load if self._loads and len(self._loads) < len(self.experiment.places) else self._span
         said = [about(metric) for metric in self.metrics_of_interest[:2]]
         failed, asked = self.failed, len(self.experiment.points)
@@ -278,7 +278,7 @@ class Table(reports.InNotebook):
         return any(len(self.of(point)) > 1 for point in self.experiment.points)
 
     def _differ(self, a: Point, b: Point, metric: str, among: int | None = None) -> bool | None:
-        """Whether the two extremes of all points, or of `among` points, differ: paired, judged as one of all pairs.
+        """Return true if the extremes of all points, or of `among` points, differ: paired, judged as one of all pairs.
 
         None where they have fewer than two runs in common, by which nothing can be judged.
         """

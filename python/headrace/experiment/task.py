@@ -20,22 +20,22 @@ Json = dict[str, Any]
 
 
 class Record(TypedDict):
-    """What became of a task."""
+    """Outcome of a task."""
 
     point: str
     replication: int
     values: dict[str, Value]
     ok: bool
     reason: str | None
-    """Why it failed."""
+    """Reason of the failure; `None` if the task succeeded."""
     overloaded: bool
-    """Whether that is because the system is overloaded."""
+    """True if the task failed because the system is overloaded."""
     saturated: bool
-    """Whether a component was never idle, so that response times grow with run length."""
+    """True if a component was never idle, so that response times grow with run length."""
     final: bool
-    """Whether the same would come again on any machine."""
+    """True if the outcome is the same on any machine."""
     trusted: bool
-    """Whether the run's own interval can be trusted, of every stream."""
+    """True if the run's own interval can be trusted for every stream."""
     seconds: float
     host: str
     metrics: dict[str, float | None]

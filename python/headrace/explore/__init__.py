@@ -1,1 +1,1 @@
-"""What the explorer does, without its page: what can be changed, undo, and the runs behind each answer."""
+"""The explorer without its page: fields to change, undo, and the runs behind each answer."""

@@ -33,12 +33,12 @@ class History:
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a design before this one."""
+        """True if there is a design before this one."""
         return self._at > 0
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is a design after this one."""
+        """True if there is a design after this one."""
         return self._at + 1 < len(self._designs)
 
     def change(self, place: str, value: Value) -> None:

@@ -1,4 +1,4 @@
-"""What a scenario lets one change: each number as a slider, each name of few as a list.
+"""Fields of a scenario that can be changed: each number as a slider, each choice as a list.
 
 A field is its stops: the values that its slider goes through, written as a scenario has them. So a position is always a
 value, and nothing is rounded.
@@ -45,18 +45,18 @@ class Field:
     stops: tuple[Value, ...]
     """The values that can be chosen; in order, unless it is a `choice`."""
     at: int
-    """Which of them it is."""
+    """Index of the present value among the stops."""
     about: str
-    """What it means, from the schema."""
+    """Description, from the schema."""
 
     @property
     def value(self) -> Value:
-        """What it is."""
+        """Present value."""
         return self.stops[self.at]
 
     @property
     def group(self) -> str:
-        """What it belongs to: `system.volume`, `workload.readers`, `run`."""
+        """Path of its parent: `system.volume`, `workload.readers`, `run`."""
         steps = self.place.split(".")
         return steps[0] if steps[0] == "run" else ".".join(steps[:2])
 
@@ -119,7 +119,7 @@ class _Walk:
 
 
 def _follows(value: Json, schema: Json) -> bool:
-    """Whether a mapping has the fields of a schema, and the `type` where the schema names one."""
+    """Return true if a mapping has the fields of a schema, and the `type` where the schema names one."""
     properties = schema.get("properties", {})
     if "const" in properties.get("type", {}):
         return bool(value.get("type") == properties["type"]["const"])

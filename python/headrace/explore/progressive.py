@@ -39,12 +39,12 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """What is known of a design by now."""
+    """Current results of a design."""
 
     doing: str
-    """What is going on, in words."""
+    """Current activity, in words."""
     done: bool = False
-    """Whether nothing more will come."""
+    """True if no further results follow."""
     results: Results | None = None
     error: ScenarioError | None = None
     comparison: Comparison | None = None
@@ -192,7 +192,7 @@ def _answered(results: Results) -> int:
 
 
 def _is_narrow(results: Results) -> bool:
-    """Whether the interval of each stream's mean can be trusted, and is narrow."""
+    """Return true if the interval of each stream's mean can be trusted and is narrow."""
     responses = [stream["response"] for stream in results.data["streams"] if stream["response"]["count"]]
     return all(
         one["half_width_ms"] and one["interval"]["trusted"] and one["half_width_ms"] <= NARROW * one["mean_ms"]

@@ -1,4 +1,4 @@
-"""What a log to be made is like: a YAML document, checked field by field."""
+"""Description of a synthetic log: a YAML document, checked field by field."""
 
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import date
@@ -56,7 +56,7 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Transfers:
-    """How long transfers take: a latency, then a share of a chain of disks."""
+    """Durations of transfers: a latency, then a share of a chain of disks."""
 
     put_latency: Time
     get_latency: Time
@@ -80,7 +80,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Description:
-    """What a log to be made is like."""
+    """Description of a synthetic log."""
 
     name: str
     start: date

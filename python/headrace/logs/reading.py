@@ -20,7 +20,7 @@ LOOKED_AT = 200  # Number of lines from which the format is detected.
 
 @dataclass(frozen=True)
 class Odd:
-    """What is strange about lines that can be read: they stay in the table."""
+    """Anomaly of lines that are readable and stay in the table."""
 
     what: str
     count: int

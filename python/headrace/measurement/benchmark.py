@@ -41,7 +41,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured: every combination of these, `repeat` times each with new files."""
+    """Parameters of a benchmark: every combination is measured `repeat` times, each with new files."""
 
     records: tuple[int, ...] = (4 << 10, 64 << 10, 1 << 20)
     """Bytes of a transfer."""
@@ -53,9 +53,9 @@ class Plan:
     """`write`, `read`, `mixed`: half of each, to the same file."""
     repeat: int = 3
     random: bool = False
-    """Whether records are read and written in random order; else one after another."""
+    """True for records in random order, false for sequential ones."""
     buffered: bool = False
-    """Whether through the page cache, as `lmdd` does; else past it (O_DIRECT)."""
+    """True for I/O through the page cache, as `lmdd` does; false for O_DIRECT."""
 
     def steps(self) -> Iterator[tuple[int, int, int, int]]:
         """Give file size, streams, record size and number of the repetition."""
@@ -177,13 +177,13 @@ def _handling(handler: Callable[[int, FrameType | None], object]) -> Iterator[No
 
 
 def _heard() -> AbstractContextManager[None]:
-    """Have the signals that end a program raise `KeyboardInterrupt`."""
+    """Raise `KeyboardInterrupt` on signals that end a program."""
     return _handling(_interrupt)
 
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Have signals wait for so long; those that came then interrupt."""
+    """Defer signals until the block ends; those that came then interrupt."""
     came = list[int]()
     with _handling(lambda number, _: came.append(number)):
         yield

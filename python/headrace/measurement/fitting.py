@@ -56,7 +56,7 @@ class Parameter:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether the search goes by ratios."""
+        """True if the search steps by ratios."""
         return self.low > 0
 
     def value(self, at: float) -> float:

@@ -1,4 +1,4 @@
-"""What a machine and a directory on it are: processor, memory, kernel, file system, block device."""
+"""Facts about a machine and a directory on it: processor, memory, kernel, file system, block device."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""What a parameter file says of a disk's cache, interface and electronics."""
+"""Cache, interface and electronics of a disk, from a DiskSim parameter file."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a log says of its archive: days, filters, concurrency, latency and rate, delays, the tape's times."""
+"""Analysis of an archive's log: days, filters, concurrency, latency and rate, delays, tape times."""
 
 from headrace.logs.analysis.analysis import analyse
 

@@ -1,4 +1,4 @@
-"""How much went on at once."""
+"""Concurrency: number of operations in progress over time."""
 
 from typing import Any
 

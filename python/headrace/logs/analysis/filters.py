@@ -1,4 +1,4 @@
-"""What is left out before a fit, one rule after the other, each with the count of what it removed."""
+"""Filters applied before a fit, one after another, each with the number of rows removed."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ FTP_LOWEST_S, FTP_BELOW_S = 0.499, 10.0
 
 @dataclass(frozen=True)
 class Removed:
-    """What one filter removed, and what it left."""
+    """Rows and bytes that one filter removed and left."""
 
     rule: str
     removed: int

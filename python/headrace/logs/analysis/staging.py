@@ -1,4 +1,4 @@
-"""How long the tape takes: two branches, or a mixture of exponential times, and whether they fit."""
+"""Staging times: two branches, or a mixture of exponential times, with tests of fit."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a format of logs is: how a line is split, what its parts mean, what may be wrong with them."""
+"""Formats of logs: the pattern of a line, the columns made of its parts, and the possible errors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -53,7 +53,7 @@ def _delimiter(header: str) -> str:
 
 
 def is_ours(header: str) -> bool:
-    """Whether a header is that of headrace's own file of operations."""
+    """Return true for the header of headrace's own file of operations."""
     return {"time_s", "op", "bytes"} <= {name.strip() for name in header.split(",")}
 
 

@@ -12,7 +12,7 @@ LINE = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+\w+")
 
 
 def is_one(first: str) -> bool:
-    """Whether a file that begins with this line may be text of `blkparse`."""
+    """Return true for a line that can begin text of `blkparse`."""
     return LINE.match(first) is not None
 
 

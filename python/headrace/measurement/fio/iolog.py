@@ -22,7 +22,7 @@ LARGEST_BYTES = 1 << 40
 
 
 def is_one(first: str) -> bool:
-    """Whether a file that begins with this line is such a log."""
+    """Return true for the first line of an iolog."""
     return FIRST.fullmatch(first) is not None
 
 

@@ -29,7 +29,7 @@ class Traced:
     bytes: "np.ndarray[Any, Any]"
     address: "np.ndarray[Any, Any] | None"
     closed: bool
-    """Whether never more than one request was in flight."""
+    """True if at most one request was in flight at any time."""
     think: "np.ndarray[Any, Any] | None" = None
     """From each completion to the next request, ns; None: from the times of issue."""
     device: list[str] | None = None
