@@ -4,18 +4,18 @@ use headrace_kernel::RngStream;
 use headrace_work::Op;
 
 use super::layout::{SectorSpan, Track};
-use super::platter::{PlatterAccess, Platter, ReadProgress};
+use super::platter::{Platter, PlatterAccess, ReadProgress};
 
 /// An arm over a platter.
 #[derive(Clone, Copy, Debug)]
 pub struct Actuator {
     track: Track,
     free_at: f64,
-    /// When its last access ended.
+    /// End of its last access, in ns.
     last_access: f64,
-    /// What a choice by positioning time adds to a seek, as a share of it.
+    /// Margin added to an estimated seek when commands are chosen by positioning time, as a share of the seek.
     margin: f64,
-    /// Which writes lose a turn, by their number.
+    /// Random stream that decides which writes lose a revolution, by their number.
     luck: RngStream,
     writes: u64,
 }
@@ -37,17 +37,17 @@ impl Actuator {
         self.free_at
     }
 
-    /// When its last access ended.
+    /// Returns the end of the last access, in ns.
     pub fn last_access(&self) -> f64 {
         self.last_access
     }
 
-    /// It does nothing before `time`.
+    /// Keeps the arm idle before `time`.
     pub fn rest_until(&mut self, time: f64) {
         self.free_at = self.free_at.max(time);
     }
 
-    /// How long from `at` until `sector` is under the head, by the estimate that choices go by.
+    /// Returns the estimated time from `at` until `sector` is under the head, as used for scheduling, in ns.
     pub fn positioning_ns(&self, platter: &Platter, at: f64, sector: u64, op: Op) -> f64 {
         platter.positioning_ns(at, self.track, sector, op, self.margin)
     }
@@ -68,7 +68,7 @@ impl Actuator {
         access
     }
 
-    /// How long the next write waits beyond the first time its sector comes by.
+    /// Returns the additional wait of the next write after the first pass of its sector, in ns.
     fn turn_lost_ns(&mut self, platter: &Platter) -> f64 {
         self.writes += 1;
         platter.turn_lost_ns(|share| self.luck.of(self.writes).chance(share))

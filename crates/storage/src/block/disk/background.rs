@@ -1,4 +1,4 @@
-//! What a drive does by itself: how long its arm destages, beside commands and within their service.
+//! Background work of a drive: the time its arm destages, beside commands and within their service.
 
 /// Time that the arm has spent on destaging since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ struct TimeRange {
 }
 
 impl TimeRange {
-    /// How much of it lies in `other`.
+    /// Returns the length of its overlap with `other`, in ns.
     fn within_ns(&self, other: &Self) -> u64 {
         self.end.min(other.end).saturating_sub(self.begin.max(other.begin))
     }
@@ -26,14 +26,14 @@ impl TimeRange {
 /// Adds up background work. It counts in whole nanoseconds, so that nothing is lost or counted twice.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// What was done before the last command began.
+    /// Background work before the last command began.
     settled: Background,
     /// The service of the last command, and how long those before it took.
     service: TimeRange,
     served_ns: u64,
-    /// How much service there had been when the last destage began.
+    /// Service time, in ns, before the last destage began.
     seen_ns: u64,
-    /// What the arm destaged since the last command began, in order. The first may have begun earlier.
+    /// Destages since the last command began, in order. The first can have begun earlier.
     recent: Vec<TimeRange>,
     /// Destages that count in time that the drive is left alone later, how long they have counted, and how much such time there had
     /// been by then.
@@ -44,7 +44,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// How many write-backs have begun.
+    /// Returns the number of write-backs begun.
     pub fn begun(&self) -> u64 {
         self.begun
     }
@@ -77,12 +77,12 @@ impl Ledger {
         self.left_ns = self.left_ns.max(left);
     }
 
-    /// How long neither commands nor destages took up to `now`, but for those that are owed.
+    /// Returns the time up to `now` that neither commands nor destages took, except destages still owed, in ns.
     fn left_until(&self, now: u64) -> u64 {
         now.saturating_sub(self.service_until(now)).saturating_sub(self.done(now).alone_ns)
     }
 
-    /// How long commands were served before `now`.
+    /// Returns the service time of commands before `now`, in ns.
     fn service_until(&self, now: u64) -> u64 {
         self.served_ns + self.service.end.min(now).saturating_sub(self.service.begin)
     }
@@ -112,14 +112,14 @@ impl Ledger {
         });
     }
 
-    /// What was done before `now`, where the last command began no later than that.
+    /// Returns the background work before `now`; the last command must have begun by then.
     pub fn until(&self, now: u64) -> Background {
         let Background { alone_ns, within_ns } = self.done(now);
         let owed = self.owed_ns.min(self.left_until(now).saturating_sub(self.left_ns));
         Background { alone_ns: alone_ns + self.counted_ns + owed, within_ns }
     }
 
-    /// The same without what is owed.
+    /// Returns the background work before `now`, without what is owed.
     fn done(&self, now: u64) -> Background {
         let mut sum = self.settled;
         for work in &self.recent {
@@ -132,30 +132,30 @@ impl Ledger {
     }
 }
 
-/// What a drive read ahead and was then asked for. What nobody asks for gives way to commands and costs them nothing. It counts when
-/// it is asked for, in the time that the drive is left alone after that: so no time counts twice, and none that is past.
+/// Read-ahead that commands asked for later. Read-ahead that nobody asks for gives way to commands and costs them nothing. It counts when
+/// it is asked for, in the time that the drive is idle after that, so no time counts twice, and no past time changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UsefulAhead {
-    /// How long the data that was read ahead for the command takes to pass under the head.
+    /// Time for the data that was read ahead for the command to pass under the head, in ns.
     passed_ns: f64,
-    /// What was asked for and has not counted yet.
+    /// Read-ahead that was asked for and is not counted yet, in ns.
     owed_ns: u64,
-    /// What has counted.
+    /// Read-ahead counted so far, in ns.
     counted_ns: u64,
-    /// When the drive was last done with a command.
+    /// End of the last command, in ns.
     ready: u64,
-    /// How long it had destaged alone by then.
+    /// Time spent destaging alone before `ready`, in ns.
     destaged_ns: u64,
 }
 
 impl UsefulAhead {
-    /// Whether something was asked for that has not counted yet.
+    /// Returns true if some read-ahead was asked for and is not counted yet.
     #[inline]
     pub fn owes(&self) -> bool {
         self.owed_ns > 0
     }
 
-    /// How long the drive read ahead up to `now`, beside commands. It has destaged alone for `destaged` ns by then.
+    /// Returns the time spent reading ahead up to `now`, beside commands, in ns. The drive has destaged alone for `destaged` ns by then.
     pub fn until(&self, now: u64, destaged: u64) -> u64 {
         let alone = now.saturating_sub(self.ready).saturating_sub(destaged - self.destaged_ns);
         self.counted_ns + self.owed_ns.min(alone)

@@ -1,11 +1,11 @@
-//! What theory says of a disk's service time.
+//! Distribution of a disk's service time, for theory.
 
 use headrace_analytic::{Distribution, Grid};
 use headrace_work::Op;
 
 use super::{Mechanism, Positioning};
 
-/// How many equally likely target places stand for all.
+/// Number of equally likely target positions that represent all.
 const PLACES: usize = 100;
 
 impl Mechanism {

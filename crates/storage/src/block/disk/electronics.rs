@@ -5,7 +5,7 @@ use headrace_work::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layout::{SectorDistance, SECTOR};
+use super::layout::{SECTOR, SectorDistance};
 
 /// The interface of a drive and its overheads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -96,7 +96,7 @@ pub struct Elsewhere {
     pub other_zone: Nanos,
 }
 
-/// Whether a command goes to the platter.
+/// Use of the platter by a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaUse {
     /// The cache answers the read, or the write follows the one before it.
@@ -114,9 +114,9 @@ pub struct Electronics {
     pub write: CommandTiming,
     /// Before the data of a command.
     pub data_preparation: f64,
-    /// How many sectors of a write must be here before it begins on the platter.
+    /// Number of sectors of a write that must have arrived before it begins on the platter.
     pub write_start: f64,
-    /// What writes take that let go of the bus before their data.
+    /// Overhead of writes that release the bus before their data.
     pub reconnected_write: Option<Late>,
     /// To take up a command again that waited for the platter.
     pub reselect: f64,
@@ -140,12 +140,12 @@ impl Late {
     }
 }
 
-/// What commands of one kind take.
+/// Overheads of one kind of command.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandTiming {
     /// A sector over the bus.
     pub sector: f64,
-    /// How much of the data must be in the cache before it goes on, as a share.
+    /// Share of the data that must be in the cache before the transfer continues.
     pub watermark: f64,
     /// After the data.
     pub completion: f64,
@@ -177,7 +177,7 @@ impl After {
 }
 
 impl Elsewhere {
-    /// What applies, added up: on the same track, in the same cylinder, in the same zone, in another zone.
+    /// Returns the sums of all overheads that apply: on the same track, in the same cylinder, in the same zone, in another zone.
     fn sums(&self) -> [f64; 4] {
         let in_cylinder = self.other_track.0 as f64;
         let in_zone = in_cylinder + self.other_cylinder.0 as f64;
@@ -212,7 +212,7 @@ impl Electronics {
         }
     }
 
-    /// What a command takes before anything else, by the command before.
+    /// Returns the overhead of a command before anything else, by the previous command, in ns.
     #[inline]
     pub fn overhead(&self, op: Op, lookup: MediaUse, before: Op) -> f64 {
         let timing = match op {
@@ -225,7 +225,7 @@ impl Electronics {
         }
     }
 
-    /// What a new place takes to work out.
+    /// Returns the overhead of a new position, in ns.
     #[inline]
     pub fn new_place(&self, apart: impl FnOnce() -> SectorDistance) -> f64 {
         self.elsewhere.map_or(0.0, |by| by[apart() as usize])

@@ -1,4 +1,4 @@
-//! What a drive remembers of the commands before.
+//! History of a drive: the commands before the current one.
 
 use headrace_work::Op;
 
@@ -20,13 +20,13 @@ impl History {
         Self { before: Op::Read, read_end: NEVER, write_end: NEVER }
     }
 
-    /// What the command before was.
+    /// Returns the operation of the previous command.
     #[inline]
     pub fn before(&self) -> Op {
         self.before
     }
 
-    /// Whether a command at `first` begins where the last one of its kind ended.
+    /// Returns true if a command at `first` begins at the end of the last command of its kind.
     #[inline]
     pub fn continues(&self, op: Op, first: u64) -> bool {
         first == self.end_of(op)

@@ -40,7 +40,7 @@ impl Mechanism {
         1e9 / self.zones.transfer_ns(u, 1)
     }
 
-    /// How long the arm takes over `distance`, a share of the full stroke, in ms.
+    /// Returns the seek time over `distance`, a share of the full stroke, in ms.
     pub fn seek_ms(&self, op: Op, distance: f64) -> f64 {
         self.seek_curve(op).time_ns(distance) * 1e-6
     }
@@ -52,7 +52,7 @@ impl Mechanism {
         }
     }
 
-    /// How long a request takes with the arm at `from`, and where it leaves the arm. Places are shares of the data:
+    /// Returns the service time of a request with the arm at `from`, and the final position of the arm. Positions are shares of the data:
     /// 0 is the outermost byte, 1 the innermost.
     #[inline]
     pub(super) fn service(&self, from: f64, request: &Request<Block>, draws: RngStream) -> (Nanos, f64) {

@@ -39,7 +39,7 @@ use crate::core::path_transfer::Phase;
 
 pub use background::Background;
 pub use cache::{AliceReading, CacheSpec, ReadAhead, Writes};
-pub use drive::{CommandCounts, Drive, Handled, Served, DataSource};
+pub use drive::{CommandCounts, DataSource, Drive, Handled, Served};
 pub use electronics::{Command, Elsewhere, InterfaceSpec};
 pub use mechanism::Mechanism;
 pub use numbers::{DiskNumbers, MOST_BYTES, SeekTimes, Sourced};
@@ -77,14 +77,14 @@ pub struct Disk<'m> {
     arm: Arm<'m>,
     works: Works,
     by_cause: ByCause,
-    /// Whether there is a cache, whose use it meters.
+    /// True if it has a cache, whose use it meters.
     caches: bool,
 }
 
-/// Who is served next.
+/// Order in which the arm serves commands.
 #[expect(clippy::large_enum_variant, reason = "most arms are of the large kind, and asked millions of times")]
 enum Arm<'m> {
-    /// Who came first.
+    /// First come, first served.
     InOrder(Resource<'m>),
     /// Whom the drive chooses.
     Choosing(Box<Choosing<'m>>),
@@ -122,7 +122,7 @@ enum Works {
     Sampled {
         mechanism: Box<Mechanism>,
         draws: RngStream,
-        /// Where the arm rests, as a share of the data from the outside.
+        /// Position of the idle arm, as a share of the data from the outside.
         rests_at: Cell<f64>,
     },
     /// Exactly.
@@ -147,8 +147,8 @@ impl DiskPlan {
         self.spec.queue(&self.numbers)
     }
 
-    /// Whether a command may come while data of the one before is still on its way to the host. A drive without a `queue`
-    /// takes one command after another.
+    /// Returns true if it accepts a command while data of the previous one is on its way to the host. A drive without a `queue` takes one
+    /// command after another.
     fn overlaps(&self) -> bool {
         let queues = self.numbers.queue.is_some() || self.spec.queue_depth.is_some();
         queues && self.queue().depth > 1
@@ -164,7 +164,8 @@ impl Plan for DiskPlan {
         let arm = match &works {
             Works::Mechanical(drive) if !queue.keeps_order() => {
                 let commands = CommandQueue::new(sim, Rc::clone(drive), &queue);
-                let batches = Completions { most: queue.batch, done: Cell::new(0), reported: Round::new(sim) };
+                let batches =
+                    Completions { most: queue.batch, done: Cell::new(0), reported: Round::new(sim) };
                 Arm::Choosing(Box::new(Choosing { arm: Resource::new(sim, 1, commands), batches }))
             }
             _ => Arm::InOrder(Resource::fcfs(sim, 1)),
@@ -174,7 +175,7 @@ impl Plan for DiskPlan {
 }
 
 impl<'m> Disk<'m> {
-    /// When the disk, which is free at `now`, takes the next command, and when it has done what is asked.
+    /// Returns the times at which the disk, free at `now`, takes the next command and completes this one.
     #[inline]
     fn work(&self, now: Nanos, request: &Request<Block>) -> Served {
         match &self.works {
@@ -210,7 +211,8 @@ impl<'m> Disk<'m> {
         done
     }
 
-    /// The same where the drive chooses whom to serve, and reports several together: what is done is blocked until then.
+    /// Serves a command of a drive that chooses among those waiting and reports several together; a completed command is blocked until it
+    /// is reported.
     async fn chosen(
         &'m self,
         commands: &'m Choosing<'m>,

@@ -1,4 +1,4 @@
-//! What theory may know of a disk.
+//! Theory of a disk.
 
 use headrace_analytic::Distribution;
 use headrace_units::Bytes;
@@ -14,15 +14,15 @@ pub(crate) const INDEPENDENT: &str = "service times are independent: here one se
                                       (the mean is hardly touched: successive seek distances are weakly correlated)";
 
 impl DiskPlan {
-    /// Whether requests may be answered without going to the platter.
+    /// Returns true if requests can be answered without the platter.
     fn caches(&self) -> bool {
         self.spec.positioning == Positioning::Mechanical && self.numbers.cache.is_some()
     }
 }
 
 impl DiskPlan {
-    /// What a random request asks of a turning platter where nothing before it matters: a seek between random places, half a turn, and
-    /// the transfer.
+    /// Returns the mean demand of a random request on a rotating platter if nothing before it matters: a seek between random positions,
+    /// half a revolution, and the transfer.
     fn by_mean_service(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         if !load.uniform {
             return Err(format!("every address is equally likely: those of `{}` are not", load.stream));

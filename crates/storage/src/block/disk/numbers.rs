@@ -27,7 +27,7 @@ pub enum Sourced<T> {
 pub struct Told<T> {
     /// The value.
     pub value: T,
-    /// Where the value was published.
+    /// Publication of the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// How the value was estimated, if no source gives it.
@@ -44,7 +44,7 @@ impl<T: Copy> Sourced<T> {
         }
     }
 
-    /// Where it comes from: its source, or `estimate: …`.
+    /// Returns its source, or `estimate: …`.
     pub fn origin(&self) -> Option<String> {
         match self {
             Self::Plain(_) => None,
@@ -122,7 +122,7 @@ pub struct SeekTimes {
     pub full_stroke: Sourced<Nanos>,
 }
 
-/// How many zones the layout of a data sheet has.
+/// Number of zones in the layout of a data sheet.
 const SHEET_ZONES: u32 = 16;
 
 /// No device holds more: addresses then have room to be added.
@@ -137,7 +137,7 @@ const fn no_overhead() -> Sourced<Nanos> {
 }
 
 impl SeekTimes {
-    /// What is wrong with seek times over this many cylinders.
+    /// Returns the error in seek times over this number of cylinders; `None` if they are valid.
     fn problem(&self, cylinders: u32) -> Option<String> {
         let (track, full) = (self.track_to_track.get(), self.full_stroke.get());
         if track > full {
@@ -152,7 +152,7 @@ impl SeekTimes {
     }
 }
 
-/// What is wrong with the mechanics of a disk of this capacity: (field, problem).
+/// Returns the field and the error in the mechanics of a disk of this capacity; `None` if they are valid.
 fn mechanics_problem(mechanics: &MechanicsSpec, capacity: Bytes) -> Option<(&'static str, String)> {
     mechanics.problem().or_else(|| {
         let (holds, needs) = (mechanics.layout.as_ref()?.sectors(), capacity.0 / SECTOR);

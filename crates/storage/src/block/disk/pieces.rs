@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
-use super::drive::{Drive, WriteInTransit, Served};
+use super::drive::{Drive, Served, WriteInTransit};
 use super::{Arm, Disk};
 use crate::block::array::BackendPath;
-use crate::core::path_transfer::{TransferPart, Phase};
+use crate::core::path_transfer::{Phase, TransferPart};
 use crate::fabric::channel::Sender;
 
 /// A disk that serves a command, and the way that its data goes.

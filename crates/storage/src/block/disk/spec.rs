@@ -1,4 +1,4 @@
-//! What a user may write of a disk.
+//! Specification of a disk.
 
 use headrace_units::Fraction;
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ pub struct DiskSpec {
 }
 
 impl DiskSpec {
-    /// What a drive of these numbers makes of the commands that wait in it here.
+    /// Returns the command queue of a drive with these numbers in this component.
     pub fn queue(&self, numbers: &DiskNumbers) -> QueueSpec {
         if self.positioning != Positioning::Mechanical {
             return QueueSpec::default();
@@ -46,7 +46,7 @@ impl DiskSpec {
         }
     }
 
-    /// What does not go together: (field, what is wrong, the fix).
+    /// Returns the field, the error and the fix of a contradiction; `None` if there is none.
     pub fn problem(&self) -> Option<(&'static str, &'static str, &'static str)> {
         let mechanical = self.positioning == Positioning::Mechanical;
         let only = "it applies only to `positioning: mechanical`";

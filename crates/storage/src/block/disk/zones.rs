@@ -34,7 +34,7 @@ impl Zones {
         (self.outer_squared - u * self.fall_squared).sqrt()
     }
 
-    /// How far in that place lies: 0 outside, 1 inside.
+    /// Returns the radius at that position: 0 outside, 1 inside.
     #[inline]
     pub fn radius(&self, u: f64) -> f64 {
         if self.per_fall == 0.0 { u } else { (self.outer - self.rate(u)) * self.per_fall }
@@ -57,7 +57,7 @@ impl Zones {
         2.0 * (self.outer - x / self.per_fall) / (self.per_fall * self.fall_squared)
     }
 
-    /// How long `bytes` take to pass under the head there.
+    /// Returns the time for `bytes` to pass under the head at that position, in ns.
     #[inline]
     pub fn transfer_ns(&self, u: f64, bytes: u64) -> f64 {
         bytes as f64 / self.rate(u)

@@ -14,7 +14,7 @@ use crate::block::disk::schedule::{Chooser, Waiting};
 /// A write-back buffer.
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
-    /// How many sectors may be here, how many of them come at once, and how many writes there may be.
+    /// Capacity in sectors, the number of sectors that arrive at once, and the maximum number of writes.
     room: u64,
     piece: u64,
     most: usize,
@@ -30,13 +30,13 @@ pub struct WriteBuffer {
 /// How a write that comes over a controller's bus is taken in.
 #[derive(Clone, Copy, Debug)]
 pub struct Intake {
-    /// How many sectors move once there is room for them.
+    /// Sectors that move at once when there is space for them.
     pub load: u64,
-    /// How many there may be in the cache with them.
+    /// Maximum number of sectors in the cache, including these.
     pub room: u64,
-    /// Whether sectors go to the platter only when the load has come.
+    /// True if sectors go to the platter only after the whole load has arrived.
     pub whole: bool,
-    /// Whether the write is reported when it is on the platter.
+    /// True if the write is reported only when it is on the platter.
     pub late: bool,
 }
 
@@ -85,13 +85,13 @@ impl WriteBuffer {
         }
     }
 
-    /// When all that is here is on the platter, from `time` on.
+    /// Returns the time from `time` on when all buffered sectors are on the platter.
     pub fn drained_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64) -> f64 {
         while !self.dirty.is_empty() && self.destage(actuator, platter, f64::INFINITY) {}
         time.max(self.leaving.until)
     }
 
-    /// How many sectors it takes at once.
+    /// Returns the number of sectors accepted at once.
     pub fn piece(&self) -> u64 {
         self.piece
     }
@@ -135,21 +135,21 @@ impl WriteBuffer {
         true
     }
 
-    /// When the arm turns to the next write, if no command comes before.
+    /// Returns the time at which the arm turns to the next write if no command comes before.
     #[inline]
     fn next_destage(&self, actuator: &Actuator) -> Option<f64> {
         self.dirty.first().map(|oldest| actuator.free_at().max(oldest.since.0 as f64))
     }
 
-    /// Which of the writes that are here at `at` goes to the platter next.
+    /// Returns the index of the buffered write that goes to the platter next at time `at`.
     fn choose(&self, drain: &mut Chooser, actuator: &Actuator, platter: &Platter, at: f64) -> Option<usize> {
         let held = &self.dirty[..self.dirty.partition_point(|write| write.since.0 as f64 <= at)];
         let positioning = |write: &Waiting| positioning_ns(write, actuator, platter, at);
         (!held.is_empty()).then(|| drain.next(held, actuator.track(), Nanos(at as u64), positioning))
     }
 
-    /// How long from `now` until there is room for a write, by an estimate: where there is none, until the next write is under
-    /// the head.
+    /// Returns the estimated time from `now` until there is space for a write, in ns: if there is none, until the next write is under the
+    /// head.
     pub fn until_room_ns(&self, actuator: &Actuator, platter: &Platter, now: f64, span: SectorSpan) -> f64 {
         let begin = SectorSpan { end: span.end.min(span.first + self.room), ..span };
         if self.has_room(now, begin) {
@@ -161,12 +161,18 @@ impl WriteBuffer {
         begin - now + next.map_or(0.0, positioning)
     }
 
-    /// When there is room for `span`, from `time` on: it waits for older writes to reach the platter.
-    pub fn room_at(&mut self, actuator: &mut Actuator, platter: &Platter, time: f64, span: SectorSpan) -> f64 {
+    /// Returns the time from `time` on when there is space for `span`: it waits for older writes to reach the platter.
+    pub fn room_at(
+        &mut self,
+        actuator: &mut Actuator,
+        platter: &Platter,
+        time: f64,
+        span: SectorSpan,
+    ) -> f64 {
         self.room_within(self.room, actuator, platter, time, span)
     }
 
-    /// The same where no more than `component` sectors may be here.
+    /// Like `room_at`, with at most `room` sectors in the buffer.
     pub fn room_within(
         &mut self,
         room: u64,
@@ -185,7 +191,7 @@ impl WriteBuffer {
         time
     }
 
-    /// Whether there is room for `span` at `time`.
+    /// Returns true if there is space for `span` at `time`.
     pub fn has_room(&self, time: f64, span: SectorSpan) -> bool {
         self.fits(self.room, time, span)
     }
@@ -197,7 +203,7 @@ impl WriteBuffer {
         one_more && held + span.sectors() <= room
     }
 
-    /// Whether a write to `first` joins one that is here, or the one that is on its way to the platter.
+    /// Returns true if a write to `first` joins a buffered one, or the one on its way to the platter.
     fn continues(&self, time: f64, first: u64) -> bool {
         let leaving = self.leaving.until > time && self.leaving.end == first;
         leaving || self.followed(first * SECTOR).is_some()
@@ -215,13 +221,13 @@ impl WriteBuffer {
         self.ledger.serve(now.0);
     }
 
-    /// It is ready for the next.
+    /// Ends the service of the current write; the buffer is ready for the next.
     #[inline]
     pub fn end_service(&mut self, now: Nanos) {
         self.ledger.end_service(now.0);
     }
 
-    /// How many write-backs have begun.
+    /// Returns the number of write-backs begun.
     pub fn destaged(&self) -> u64 {
         self.ledger.begun()
     }
@@ -242,7 +248,7 @@ impl WriteBuffer {
     }
 }
 
-/// How long from `at` until the place of a write is under the head, by the estimate that choices go by.
+/// Returns the estimated time from `at` until the place of a write is under the head, as used for scheduling, in ns.
 fn positioning_ns(write: &Waiting, actuator: &Actuator, platter: &Platter, at: f64) -> f64 {
     actuator.positioning_ns(platter, at, write.block.address / SECTOR, Op::Write)
 }

@@ -5,7 +5,7 @@ mod spec;
 mod writers;
 
 use super::layout::{SECTOR, SectorSpan};
-use super::platter::{PlatterAccess, Platter};
+use super::platter::{Platter, PlatterAccess};
 
 pub use buffer::{Intake, WriteBuffer};
 pub use spec::{AliceReading, CacheSpec, ReadAhead, Writes};
@@ -13,9 +13,9 @@ pub use spec::{AliceReading, CacheSpec, ReadAhead, Writes};
 /// A cache.
 #[derive(Clone, Debug)]
 pub struct DiskCache {
-    /// How many segments there may be; none without a cache.
+    /// Maximum number of segments; zero without a cache.
     most: usize,
-    /// How many sectors each holds.
+    /// Sectors per segment.
     segment_sectors: u64,
     read_ahead: ReadAhead,
     read_ahead_sectors: u64,
@@ -32,32 +32,32 @@ pub struct DiskCache {
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     held: SectorSpan,
-    /// Where the last read ended, and how many sectors were read one after another up to there.
+    /// End of the last read, and the number of sectors read sequentially up to there.
     read_to: u64,
     run: u64,
     /// Before which sector the host has asked for all that it holds.
     asked: u64,
 }
 
-/// What the drive reads ahead, into the segment that ends there.
+/// Read-ahead of the drive, into the segment that ends there.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     /// The next sector.
     pub next: u64,
-    /// It stops before this one.
+    /// First sector that is not read ahead.
     pub limit: u64,
-    /// It reads up to here whatever waits.
+    /// Sector up to which the drive reads even if commands wait.
     pub least: u64,
 }
 
 impl Ahead {
-    /// Whether the drive must read on before its arm does anything else.
+    /// Returns true if the drive must read on before its arm does anything else.
     pub fn is_owed(&self) -> bool {
         self.next < self.least
     }
 }
 
-/// What a cache has of a read.
+/// State of a read's sectors in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheLookup {
     /// All sectors.
@@ -90,7 +90,7 @@ impl DiskCache {
         }
     }
 
-    /// What it has of a read.
+    /// Returns the state of a read's sectors in the cache.
     pub fn find(&self, span: SectorSpan) -> CacheLookup {
         self.find_in(span).1
     }
@@ -110,8 +110,8 @@ impl DiskCache {
         (at, found)
     }
 
-    /// What it has of a read that is served now. The segment where the read begins becomes the newest; into another the drive
-    /// reads no further ahead than it must.
+    /// Looks up a read that is served now. The segment where the read begins becomes the newest; into any other segment the drive reads
+    /// no further ahead than it must.
     #[inline]
     pub fn lookup(&mut self, span: SectorSpan) -> CacheLookup {
         let (at, found) = self.find_in(span);
@@ -125,8 +125,8 @@ impl DiskCache {
         found
     }
 
-    /// Whether the drive is about to read the end of it. A read may begin further on, as where an array passes over its parity:
-    /// what lies between passes under the head on the way there.
+    /// Returns true if the drive is about to read the end of the span. A read can begin further on, for example where an array skips its
+    /// parity: the sectors between pass under the head on the way.
     #[inline]
     fn is_coming(&self, span: SectorSpan, held_in: Option<usize>, filling: usize) -> bool {
         let Some(ahead) = self.ahead else { return false };
@@ -144,7 +144,7 @@ impl DiskCache {
         self.segments.iter().rposition(|segment| segment.held.end == next)
     }
 
-    /// What the drive reads ahead now.
+    /// Returns the current read-ahead.
     #[inline]
     pub fn ahead(&self) -> Option<Ahead> {
         self.ahead
@@ -157,8 +157,8 @@ impl DiskCache {
         self.ahead = owed.map(|ahead| Ahead { limit: ahead.least, ..ahead });
     }
 
-    /// How many sectors up to the end of a read, which the newest segment answers, were read ahead and not asked for before. What the
-    /// read passes over, as where an array leaves out its parity, was read ahead too.
+    /// Returns the number of sectors up to the end of a read, answered by the newest segment, that were read ahead and not asked for
+    /// before. Sectors that the read skips, such as an array's parity, count as read ahead.
     #[inline]
     pub fn first_asked(&self, span: SectorSpan) -> u64 {
         self.segments.last().map_or(0, |newest| span.end.saturating_sub(newest.asked))
@@ -202,8 +202,8 @@ impl DiskCache {
         }
     }
 
-    /// How many sectors were read one after another up to `first`, as far as the cache remembers. What a stream passes over goes
-    /// for read where it is in the segment, or is coming there.
+    /// Returns the number of sectors read sequentially up to `first`, as far as the cache remembers. Skipped sectors count as read if
+    /// they are in the segment or about to enter it.
     #[inline]
     fn run_to(&self, first: u64) -> u64 {
         if self.read_ahead_least == 0 {
@@ -224,8 +224,8 @@ impl DiskCache {
         }
     }
 
-    /// What the drive reads ahead behind a read to `end`, before which `run` sectors were read one after another: no further
-    /// than those whatever waits.
+    /// Returns the read-ahead behind a read to `end`, preceded by `run` sequential sectors: at least those are read even if commands
+    /// wait.
     #[inline]
     fn behind(&self, platter: &Platter, end: u64, sequential: bool, run: u64) -> Option<Ahead> {
         let limit = self.limit_behind(platter, end, sequential)?;
@@ -247,7 +247,7 @@ impl DiskCache {
         self.ahead.is_some()
     }
 
-    /// Where the drive stops that reads ahead behind a read to `end`, if it does.
+    /// Returns the sector at which read-ahead behind a read to `end` stops; `None` without read-ahead.
     #[inline]
     fn limit_behind(&self, platter: &Platter, end: u64, sequential: bool) -> Option<u64> {
         let left = platter.sectors().saturating_sub(end);
@@ -262,7 +262,7 @@ impl DiskCache {
         (most > 0).then(|| end + most)
     }
 
-    /// How many sectors from `end` on lie on its track, with a track more where the newest segment begins before that track.
+    /// Returns the number of sectors from `end` to the end of its track, plus one track if the newest segment begins before that track.
     fn to_next_track(&self, platter: &Platter, end: u64) -> u64 {
         let on_track = platter.on_track_after(end) + 1;
         let track_begins = end - platter.on_track_before(end);
@@ -289,7 +289,7 @@ impl DiskCache {
         self.ahead = self.behind(platter, span.end, sequential, run);
     }
 
-    /// How many sectors before `first` passed under the head while the drive waited for it, if the cache keeps them.
+    /// Returns the number of sectors before `first` that passed under the head while the drive waited for it, if the cache keeps them.
     fn passed(&self, platter: &Platter, first: u64, access: &PlatterAccess) -> u64 {
         let Some(sweep) = access.sweeps.first().filter(|_| self.keeps_passing) else { return 0 };
         let passed = (access.waited_ns / sweep.each) as u64;

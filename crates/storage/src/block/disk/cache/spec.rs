@@ -1,4 +1,4 @@
-//! What a drive's cache is: segments, reading ahead, when a write counts as done and when it goes to the platter.
+//! Specification of a drive's cache: segments, read-ahead, completion of writes and destaging.
 
 use headrace_units::Bytes;
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ pub struct CacheSpec {
     pub segments: u32,
     /// Size of a segment.
     pub segment_size: Bytes,
-    /// When it reads ahead.
+    /// Condition for reading ahead.
     #[serde(default)]
     pub read_ahead: ReadAhead,
     /// Maximum read-ahead. Default: one segment.
@@ -29,17 +29,16 @@ pub struct CacheSpec {
     /// read-ahead stops as soon as another command needs the arm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_least: Option<Bytes>,
-    /// Whether a cache hit restarts read-ahead behind that segment if the drive is not reading ahead.
+    /// If true, a cache hit restarts read-ahead behind that segment when the drive is not reading ahead.
     #[serde(default)]
     pub read_ahead_on_hit: bool,
-    /// Whether it keeps sectors that pass under the head while the drive waits for the first sector of a
-    /// read.
+    /// If true, the cache keeps sectors that pass under the head while the drive waits for the first sector of a read.
     #[serde(default)]
     pub keeps_passing: bool,
-    /// When a write completes.
+    /// Time at which a write completes.
     #[serde(default)]
     pub writes: Writes,
-    /// Whether reads hit written data in the cache. Default: yes with `writes: back`.
+    /// If true, reads hit written data in the cache. Default: true with `writes: back`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keeps_written: Option<bool>,
     /// With `writes: back`: maximum amount of dirty data. Write data arrives one segment at a time; each
@@ -82,13 +81,13 @@ pub struct AliceReading {
 }
 
 impl AliceReading {
-    /// Whether no rule applies.
+    /// Returns true if no rule applies.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// When a drive reads ahead.
+/// Condition under which a drive reads ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadAhead {
@@ -106,13 +105,13 @@ pub enum ReadAhead {
     NextTrack,
 }
 
-/// When a write completes.
+/// Time at which a write completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Writes {
-    /// When it is on the platter.
+    /// When the data is on the platter.
     #[default]
     Through,
-    /// When it is in the cache; the drive writes it to the platter when idle.
+    /// When the data is in the cache; the drive writes it to the platter when idle.
     Back,
 }

@@ -1,7 +1,7 @@
 //! A drive: its electronics and its cache in front of its mechanics.
 //!
-//! What a drive does by itself (reading ahead, destaging) needs no events: nothing else disturbs it between two commands, so the
-//! drive catches up when the next one comes. A command costs a few hundred nanoseconds, however long the drive was left alone.
+//! Background work (reading ahead, destaging) needs no events: nothing interrupts it between two commands, so the drive catches up when
+//! the next one comes. A command costs a few hundred nanoseconds, however long the drive was idle.
 
 mod outcome;
 mod pieces;
@@ -17,15 +17,15 @@ use headrace_work::{Block, Op};
 use super::actuator::Actuator;
 use super::background::{Background, UsefulAhead, whole};
 use super::bus::Bus;
-use super::cache::{Ahead, DiskCache, CacheLookup, WriteBuffer};
+use super::cache::{Ahead, CacheLookup, DiskCache, WriteBuffer};
 use super::electronics::{Electronics, MediaUse};
 use super::history::History;
-use super::layout::{SectorDistance, SECTOR, SectorSpan, Track};
-use super::platter::{PlatterAccess, Platter};
+use super::layout::{SECTOR, SectorDistance, SectorSpan, Track};
+use super::platter::{Platter, PlatterAccess};
 use super::{DiskNumbers, Mechanism, Positioning};
 
 use outcome::Times;
-pub use outcome::{CommandCounts, Handled, Served, DataSource};
+pub use outcome::{CommandCounts, DataSource, Handled, Served};
 pub(super) use pieces::WriteInTransit;
 
 /// A drive in a simulation.
@@ -34,17 +34,17 @@ pub struct Drive {
     platter: Platter,
     actuator: Actuator,
     cache: DiskCache,
-    /// Where writes are done once they are in the cache.
+    /// Buffer of writes that are in the cache and not on the platter; `None` without write-back.
     buffer: Option<WriteBuffer>,
     electronics: Electronics,
     bus: Bus,
     history: History,
     ahead: UsefulAhead,
-    /// Whether it takes a command while data of the one before still goes to the host.
+    /// True if it accepts a command while data of the previous one still goes to the host.
     overlapping: bool,
-    /// Whether this is a further piece of the command before: it costs no overhead, and is no command of its own.
+    /// True for a further piece of the previous command: it costs no overhead and counts as no command.
     goes_on: bool,
-    /// Whether the data of its command comes or goes in pieces.
+    /// True if the data of its command moves in pieces.
     in_pieces: bool,
     handled: Handled,
     counts: CommandCounts,
@@ -76,36 +76,36 @@ impl Drive {
         }
     }
 
-    /// Whether the drive takes the next command while data of the one before still goes to the host; by default it does. If not,
-    /// it is [ready](Served::ready) for the next when it is done with this one.
+    /// Sets whether the drive accepts the next command while data of the previous one still goes to the host; default: true. If not, it
+    /// is [ready](Served::ready) for the next when it is done with this one.
     #[must_use]
     pub fn overlapping(self, yes: bool) -> Self {
         Self { overlapping: yes, ..self }
     }
 
-    /// What it did for the last command.
+    /// Returns the drive's handling of the last command.
     pub fn handled(&self) -> Handled {
         self.handled
     }
 
-    /// How many commands it has served, and how many write-backs it had begun when the last of them came.
+    /// Returns the number of commands served, and of write-backs begun when the last command came.
     pub fn counts(&self) -> CommandCounts {
         CommandCounts { destaged: self.buffer.as_ref().map_or(0, WriteBuffer::destaged), ..self.counts }
     }
 
-    /// How long the arm has destaged up to `now`, which is no earlier than when the last command came. A drive left alone since
-    /// then goes on destaging. Reading ahead does not count: see [`read_ahead_ns`](Self::read_ahead_ns).
+    /// Returns the time for which the arm destaged up to `now`, which must be no earlier than the last command. An idle drive goes on
+    /// destaging. Read-ahead does not count: see [`read_ahead_ns`](Self::read_ahead_ns).
     pub fn background(&self, now: Nanos) -> Background {
         let of = |buffer: &WriteBuffer| buffer.background(self.free_arm(now.0 as f64), &self.platter, now);
         self.buffer.as_ref().map_or_else(Background::default, of)
     }
 
-    /// How long up to `now` it read ahead, beside commands, what commands then asked for.
+    /// Returns the time up to `now` for which it read ahead, beside commands, data that commands then asked for, in ns.
     pub fn read_ahead_ns(&self, now: Nanos) -> u64 {
         self.ahead.until(now.0, self.background(now).alone_ns)
     }
 
-    /// How long the arm has destaged alone up to `now`, when a command comes.
+    /// Returns the time for which the arm destaged alone up to `now`, when a command comes, in ns.
     fn destaged_alone(&self, now: u64) -> u64 {
         self.buffer.as_ref().map_or(0, |buffer| buffer.destaged_until(now).alone_ns)
     }
@@ -140,18 +140,18 @@ impl Drive {
         self.platter.track_of(block.address / SECTOR)
     }
 
-    /// Where the arm is at `now`.
+    /// Returns the position of the arm at `now`.
     pub fn arm_at(&mut self, now: Nanos) -> Track {
         self.work_until(now.0 as f64);
         self.actuator.track()
     }
 
-    /// How far the data of a command is apart from that of the command before.
+    /// Returns the distance of a command's data from that of the previous command.
     pub fn apart_from_last(&self, block: &Block) -> SectorDistance {
         self.platter.apart(self.history.last_sector(), block.address / SECTOR)
     }
 
-    /// How long from `now` until the data of a command is under the head, by the drive's own estimate; zero where the cache
+    /// Returns the drive's estimate of the time from `now` until the data of a command is under the head, in ns; zero if the cache
     /// answers or the drive reads it ahead next.
     pub fn positioning_ns(&self, now: Nanos, block: &Block) -> f64 {
         let (now, span) = (now.0 as f64, SectorSpan::of(block));
@@ -168,13 +168,14 @@ impl Drive {
         }
     }
 
-    /// How long the sectors take to pass that the drive reads ahead before the first of a read.
+    /// Returns the time for the sectors that the drive reads ahead before the first of a read to pass under the head, in ns.
     fn until_coming_ns(&self, span: SectorSpan) -> f64 {
         let next = self.cache.ahead().map_or(span.first, |ahead| ahead.next);
         span.first.saturating_sub(next) as f64 * self.platter.sector_ns(span.first)
     }
 
-    /// The same for a command of which the platter is needed from sector `missing` on, behind what the drive must read ahead.
+    /// Returns the estimate for a command that needs the platter from sector `missing` on, after the read-ahead that the drive must
+    /// finish, in ns.
     fn to_platter_ns(&self, now: f64, span: SectorSpan, missing: u64, op: Op) -> f64 {
         let (arm, _) = self.arm_behind_owed(f64::INFINITY);
         let begin = (now + self.overhead_of_miss(op, span.first)).max(arm.free_at());

@@ -1,24 +1,24 @@
-//! What comes of a command: when the drive is done with it, and where its data was.
+//! Outcome of a command: its completion, and the source of its data.
 
 use headrace_units::Nanos;
 use headrace_work::Op;
 
 use crate::block::disk::platter::PlatterAccess;
 
-/// When a drive can turn to the next command, and when it has done what this one asks: the last of its data may be on its way
-/// to the host while the arm moves on.
+/// Times at which a drive can turn to the next command and at which it completes this one: the last of its data can be on its way to the
+/// host while the arm moves on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// It takes the next command.
+    /// Time at which the drive accepts the next command.
     pub ready: Nanos,
-    /// It completes this one.
+    /// Time at which this command completes.
     pub done: Nanos,
 }
 
-/// What a drive did for a command.
+/// Handling of a command by a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Handled {
-    /// Where it found the data, or put it.
+    /// Source or destination of the data.
     pub from: DataSource,
     /// The seek to the first sector, in ns; zero where the arm had nothing to do.
     pub moved_ns: f64,
@@ -33,7 +33,7 @@ impl Handled {
     }
 }
 
-/// Where a drive found the data of a command, or put it.
+/// Source of a read's data, or destination of a write's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DataSource {
     /// In the cache.
@@ -45,7 +45,7 @@ pub enum DataSource {
     Platter,
 }
 
-/// How many commands a drive has served, by where their data was.
+/// Number of commands served, by source of their data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommandCounts {
     /// Reads from the cache.
@@ -77,7 +77,7 @@ impl CommandCounts {
     }
 }
 
-/// The same as [`Served`], in ns.
+/// Times of [`Served`], in ns.
 pub(super) struct Times {
     pub ready: f64,
     pub done: f64,

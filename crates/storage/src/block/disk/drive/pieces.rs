@@ -3,8 +3,8 @@
 use headrace_units::Nanos;
 use headrace_work::{Block, Op};
 
-use super::outcome::{Handled, DataSource};
-use super::{Drive, Served, SectorSpan, whole};
+use super::outcome::{DataSource, Handled};
+use super::{Drive, SectorSpan, Served, whole};
 use crate::block::disk::cache::{Intake, WriteBuffer};
 use crate::block::disk::layout::SECTOR;
 
@@ -24,7 +24,7 @@ impl Drive {
         self.in_pieces = true;
     }
 
-    /// It is done.
+    /// Ends a command whose data moves in pieces.
     pub fn end_pieces(&mut self, now: Nanos) {
         self.in_pieces = false;
         self.ahead.release(now.0);
@@ -67,8 +67,8 @@ impl Drive {
         (span.sectors() * SECTOR, Nanos(whole(time)).max(now))
     }
 
-    /// When a piece that has crossed the bus by `now` is in the cache. Unless all of a load comes first, it can go to the platter
-    /// from then on.
+    /// Returns the time at which a piece that crossed the bus by `now` is in the cache. Unless the whole load must arrive first, it can
+    /// go to the platter from then on.
     pub fn take_in(&mut self, now: Nanos, load: &WriteInTransit, piece: &Block) -> Nanos {
         let (span, each) = (SectorSpan::of(piece), self.electronics.write.sector);
         let time = now.0 as f64 + span.sectors() as f64 * each;
@@ -85,7 +85,7 @@ impl Drive {
         }
     }
 
-    /// When a write, all of which is in the cache, is reported.
+    /// Returns the time at which a write whose data is all in the cache is reported.
     pub fn end_write(&mut self, now: Nanos, load: &WriteInTransit) -> Nanos {
         let mut time = now.0 as f64;
         if let Some(buffer) = self.buffer.as_mut().filter(|_| load.intake.late) {

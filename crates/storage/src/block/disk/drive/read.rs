@@ -2,7 +2,7 @@
 
 use headrace_work::Op;
 
-use super::outcome::{Handled, DataSource, Times};
+use super::outcome::{DataSource, Handled, Times};
 use super::{Drive, MediaUse, whole};
 use crate::block::disk::cache::CacheLookup;
 use crate::block::disk::layout::SectorSpan;
@@ -72,12 +72,12 @@ impl Drive {
         Times { ready: access.end, done }
     }
 
-    /// When the data of a read can go to the host that the cache has, or begins to have.
+    /// Returns the time at which data that the cache holds, or begins to hold, can go to the host.
     fn hit(&self, now: f64) -> f64 {
         now + self.overhead(Op::Read, MediaUse::Hit) + self.electronics.data_preparation
     }
 
-    /// When the data of a read can go to the host that waited for the platter: so much is there that it pays.
+    /// Returns the time at which data of a read from the platter can go to the host: when enough of it is in the cache to reconnect.
     fn reconnected(&self, span: SectorSpan, access: &PlatterAccess) -> f64 {
         let watermark = ((span.sectors() as f64 * self.electronics.read.watermark) as u64).max(1);
         access.time_of(watermark) + self.electronics.reselect + self.electronics.data_preparation

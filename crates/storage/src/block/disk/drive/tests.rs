@@ -116,7 +116,7 @@ fn asking_changes_nothing() {
     assert_eq!(left.serve(now, &next), unasked.serve(now, &next));
 }
 
-/// Where a read waits until the arm has destaged, the wait is within its service.
+/// The wait of a read for the end of a destage is within its service.
 #[test]
 fn a_destage_that_a_read_waits_for_is_within_its_service() {
     let mut drive = caching();
@@ -192,7 +192,7 @@ fn what_comes_by_itself_is_priced_at_nothing() {
     assert!(drive.positioning_ns(now, &block(Op::Read, 500 << 20, 4 * KIB)) > 0.0);
 }
 
-/// What the cache holds of a read needs no platter, so only the rest is priced.
+/// A read partly in the cache is priced from its first missing sector.
 #[test]
 fn a_partly_cached_read_is_priced_from_its_first_missing_sector() {
     let mut drive = drive(Some(write_back(ReadAhead::Never, Scheduling::Fcfs)));

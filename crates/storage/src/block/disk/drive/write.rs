@@ -2,12 +2,12 @@
 
 use headrace_work::Op;
 
-use super::outcome::{Handled, DataSource, Times};
+use super::outcome::{DataSource, Handled, Times};
 use super::{Drive, MediaUse};
 use crate::block::disk::cache::WriteBuffer;
 use crate::block::disk::layout::SectorSpan;
 
-/// When the parts of a write to the platter set out, and what the drive then takes to tell the host that it is there.
+/// Times at which the parts of a write to the platter begin, and the time to report its completion to the host.
 struct Connected {
     arm: f64,
     data: f64,
@@ -47,7 +47,7 @@ impl Drive {
         }
     }
 
-    /// When the arm and the data of a write to the platter set out, which came at `now` and would do so at `begin`.
+    /// Returns the times at which the arm and the data of a write begin; the write came at `now` and would begin at `begin`.
     fn connected(&self, now: f64, begin: f64, span: SectorSpan) -> Connected {
         let electronics = &self.electronics;
         let again = self.history.before() == Op::Write && !self.history.continues(Op::Write, span.first);
@@ -77,7 +77,7 @@ impl Drive {
         Times { ready: end, done }
     }
 
-    /// When enough of a write's data is here, which comes from `begin` on: from then on the rest keeps up with the platter.
+    /// Returns the time at which enough of a write's data has arrived, from `begin` on, for the rest to keep up with the platter.
     fn data_at(&self, begin: f64, span: SectorSpan) -> f64 {
         let (sectors, timing) = (span.sectors() as f64, &self.electronics.write);
         let slower = (timing.sector - self.platter.sector_ns(span.first)).max(0.0);
@@ -105,7 +105,7 @@ impl Drive {
         time
     }
 
-    /// When there is room in the cache for a write of `span`, from `time` on.
+    /// Returns the time from `time` on when the cache has space for a write of `span`.
     fn room_at(&mut self, time: f64, span: SectorSpan) -> f64 {
         if self.buffer.as_ref().is_some_and(|buffer| !buffer.has_room(time, span)) {
             self.finish_owed();

@@ -33,20 +33,20 @@ impl SectorSpan {
         Self { first: block.address / SECTOR, end: (block.address + block.bytes).div_ceil(SECTOR) }
     }
 
-    /// How many there are.
+    /// Returns the number of sectors.
     #[inline]
     pub fn sectors(&self) -> u64 {
         self.end - self.first
     }
 
-    /// Whether `sector` is one of them. One comparison, since a cache asks this of all its segments for each command, and
+    /// Returns true if the span contains `sector`. One comparison, since a cache asks this of all its segments for each command, and
     /// whether a segment begins before a random sector is a branch that no processor predicts.
     #[inline]
     pub fn holds(&self, sector: u64) -> bool {
         sector.wrapping_sub(self.first) < self.sectors()
     }
 
-    /// Whether any of `other` is among them.
+    /// Returns true if the spans share a sector.
     #[inline]
     pub fn overlaps(&self, other: Self) -> bool {
         self.first < other.end && other.first < self.end
@@ -58,11 +58,11 @@ impl SectorSpan {
 pub struct Run {
     /// The track.
     pub track: Track,
-    /// Where the first of them begins, as a share of a turn.
+    /// Angle at which the first sector begins, as a share of a revolution.
     pub angle: f64,
-    /// What one of them takes, as a share of a turn.
+    /// Width of a sector, as a share of a revolution.
     pub width: f64,
-    /// How many there are.
+    /// Number of sectors.
     pub sectors: u64,
 }
 
@@ -75,7 +75,7 @@ pub struct Track {
     pub surface: u32,
 }
 
-/// How far two sectors are apart.
+/// Distance between two sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectorDistance {
     /// They lie on one track,
@@ -126,7 +126,7 @@ impl SectorLayout {
         }
     }
 
-    /// How far two sectors are apart.
+    /// Returns the distance between two sectors.
     pub fn apart(&self, one: u64, other: u64) -> SectorDistance {
         let (a, b) = (self.run(one).track, self.run(other).track);
         if self.zone_of(one) != self.zone_of(other) {
@@ -140,7 +140,7 @@ impl SectorLayout {
         }
     }
 
-    /// How many sectors hold data.
+    /// Returns the number of sectors that hold data.
     pub fn sectors(&self) -> u64 {
         self.zones.last().map_or(0, |zone| zone.first_sector + zone.capacity)
     }

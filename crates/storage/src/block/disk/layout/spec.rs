@@ -1,4 +1,4 @@
-//! What a layout is: surfaces, zones, spares, slipped and remapped sectors.
+//! Specification of a layout: surfaces, zones, spares, slipped and remapped sectors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ pub struct LayoutSpec {
     /// Location of spare sectors.
     #[serde(default)]
     pub spares: Spares,
-    /// Whether slipped sectors use up spares; otherwise everything behind them in the zone shifts.
+    /// If true, slipped sectors use up spares; otherwise all later sectors of the zone shift.
     #[serde(default = "yes")]
     pub slips_use_spares: bool,
-    /// Whether slipped sectors also shift the start of later tracks.
+    /// Slipped sectors that also shift the start of later tracks. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slips_skew: Option<SlipsSkew>,
     /// The zones, from the outermost.
@@ -31,7 +31,7 @@ const fn yes() -> bool {
     true
 }
 
-/// Which slipped sectors of a zone shift the start of a track by one sector each.
+/// Slipped sectors of a zone that shift the start of a track by one sector each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SlipsSkew {
@@ -50,7 +50,7 @@ pub enum TrackOrder {
     Conventional,
     /// Back from the last to the first in every odd cylinder.
     Serpentine,
-    /// The same, with cylinders counted from the start of each zone.
+    /// As `serpentine`, with cylinders counted from the start of each zone.
     ZoneSerpentine,
 }
 
@@ -58,7 +58,7 @@ pub enum TrackOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spares {
-    /// None, or at the end of the disk, where nothing addresses them.
+    /// No spares, or spares at the end of the disk that cannot be addressed.
     #[default]
     None,
     /// `spares` whole tracks at the end of the zone; `slips` then names tracks, counted in the zone.
@@ -114,9 +114,9 @@ pub struct ZoneSpec {
 /// Sectors that repeat in a zone with the same share of spares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpareRegion {
-    /// How many sectors it has.
+    /// Number of sectors.
     pub sectors: u64,
-    /// How many of them hold data.
+    /// Number of sectors that hold data.
     pub usable: u64,
 }
 
@@ -125,19 +125,19 @@ impl SpareRegion {
         Self { sectors, usable: sectors.saturating_sub(spares) }
     }
 
-    /// How many sectors for data lie before sector `at` of such regions, one after another, with `front` spares before each.
+    /// Returns the number of data sectors before sector `at` of consecutive regions with `front` spares before each.
     pub fn data_before(self, at: u64, front: u64) -> u64 {
         at / self.sectors * self.usable + (at % self.sectors).saturating_sub(front).min(self.usable)
     }
 }
 
 impl LayoutSpec {
-    /// How many cylinders there are.
+    /// Returns the number of cylinders.
     pub fn cylinders(&self) -> u32 {
         self.zones.last().map_or(0, |zone| zone.last_cylinder + 1)
     }
 
-    /// How many sectors hold data.
+    /// Returns the number of sectors that hold data.
     pub fn sectors(&self) -> u64 {
         self.zones.iter().map(|zone| self.zone_capacity(zone)).sum()
     }
@@ -182,7 +182,7 @@ impl LayoutSpec {
         cylinders * u64::from(self.surfaces) * u64::from(zone.sectors)
     }
 
-    /// How many sectors of a zone hold data.
+    /// Returns the number of sectors of a zone that hold data.
     pub(super) fn zone_capacity(&self, zone: &ZoneSpec) -> u64 {
         let SpareRegion { sectors, usable } = self.region(zone);
         let whole = self.zone_sectors(zone);
@@ -190,7 +190,7 @@ impl LayoutSpec {
         (whole / sectors * usable + whole % sectors).saturating_sub(zone.reserved + self.lost_to_slips(zone))
     }
 
-    /// How many sectors of a zone slips take from its data.
+    /// Returns the number of data sectors that slips remove from a zone.
     fn lost_to_slips(&self, zone: &ZoneSpec) -> u64 {
         match self.spares {
             Spares::ZoneTracks => 0,
@@ -200,7 +200,7 @@ impl LayoutSpec {
     }
 }
 
-/// What is wrong with the order of cylinders and slips in a zone that may begin at cylinder `next`.
+/// Returns the error in the order of cylinders and slips of a zone that can begin at cylinder `next`; `None` if it is valid.
 fn order_problem(zone: &ZoneSpec, next: u64) -> Option<String> {
     let (first, last) = (zone.first_cylinder, zone.last_cylinder);
     if last < first {

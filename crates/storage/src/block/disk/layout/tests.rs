@@ -70,9 +70,13 @@ fn slips_are_counted_over_spares_too() {
 
 #[test]
 fn sectors_are_apart_by_track_cylinder_and_zone() {
-    let layout = SectorLayout::new(&layout(Spares::None, vec![zone(0, 4, 10, 0, &[]), zone(5, 9, 7, 0, &[])]));
+    let layout =
+        SectorLayout::new(&layout(Spares::None, vec![zone(0, 4, 10, 0, &[]), zone(5, 9, 7, 0, &[])]));
     let from_the_first = [9, 10, 30, 150].map(|sector| layout.apart(0, sector));
-    assert_eq!(from_the_first, [SectorDistance::Track, SectorDistance::Cylinder, SectorDistance::Zone, SectorDistance::Zones]);
+    assert_eq!(
+        from_the_first,
+        [SectorDistance::Track, SectorDistance::Cylinder, SectorDistance::Zone, SectorDistance::Zones]
+    );
     assert_eq!(layout.apart(150, 0), SectorDistance::Zones);
 }
 

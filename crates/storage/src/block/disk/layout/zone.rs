@@ -1,12 +1,12 @@
 //! A zone: where its sectors lie, past reserved, spare, slipped and remapped ones.
 
-use super::spec::{LayoutSpec, SpareRegion, SlipsSkew, Spares, ZoneSpec};
+use super::spec::{LayoutSpec, SlipsSkew, SpareRegion, Spares, ZoneSpec};
 
 /// A zone, ready for arithmetic.
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
     pub first_sector: u64,
-    /// How many sectors hold data.
+    /// Number of sectors that hold data.
     pub capacity: u64,
     pub first_cylinder: u32,
     /// Sectors of a track.
@@ -16,7 +16,7 @@ pub(super) struct Zone {
     cylinder_skew: f64,
     reserved: u64,
     region: SpareRegion,
-    /// How many spares lie in front of a region's data.
+    /// Number of spares before a region's data.
     front: u64,
     slips: Slips,
     remaps: Vec<(u64, u64)>,
@@ -106,7 +106,7 @@ impl Zone {
         self.offset + cylinder as f64 * each_cylinder + context as f64 * self.track_skew + slipped
     }
 
-    /// How many slipped sectors before a track move its beginning on.
+    /// Returns the number of slipped sectors before a track that shift its start.
     #[inline]
     fn slipped_before(&self, cylinder: u64, context: u64, surfaces: u64) -> usize {
         let tracks = match self.slips_skew {
@@ -139,7 +139,7 @@ fn passed_over(slips: &[u64], begins: u64, at: u64) -> u64 {
     moved
 }
 
-/// The same, and how many positions follow before the next slip.
+/// Returns the position, and the number of positions before the next slip.
 #[inline]
 fn follow(slips: &[u64], begins: u64, at: u64) -> (u64, u64) {
     let moved = passed_over(slips, begins, at);

@@ -1,4 +1,4 @@
-//! What passes under the head in an access, and when.
+//! Sectors that pass under the head in an access, and their times.
 
 use std::mem::take;
 
@@ -11,18 +11,18 @@ use crate::block::disk::layout::{SectorSpan, Track};
 /// Sectors of one track, read or written without a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sweep {
-    /// How many.
+    /// Number of sectors.
     pub sectors: u64,
-    /// How many of them pass from `begin` on; the rest, which lie behind these, had passed before.
+    /// Number of sectors that pass from `begin` on; the rest, which lie behind these, passed before.
     pub to_pass: u64,
-    /// When the first of them began to pass.
+    /// Time at which the first sector began to pass, in ns.
     pub begin: f64,
-    /// What each takes.
+    /// Time for each sector, in ns.
     pub each: f64,
 }
 
 impl Sweep {
-    /// When the last of them has passed.
+    /// Returns the time at which the last sector has passed, in ns.
     #[inline]
     pub fn end(&self) -> f64 {
         self.begin + self.to_pass as f64 * self.each
@@ -36,21 +36,21 @@ pub struct PlatterAccess {
     pub sweeps: SmallVec<[Sweep; 2]>,
     /// The last track.
     pub track: Track,
-    /// What the arm took to the first of them, in ns.
+    /// Time for the arm to reach the first sector, in ns.
     pub moved_ns: f64,
-    /// How long it then waited for the platter, in ns.
+    /// Rotational delay after that, in ns.
     pub waited_ns: f64,
-    /// When it is over.
+    /// End of the access, in ns.
     pub end: f64,
 }
 
 impl PlatterAccess {
-    /// How many sectors.
+    /// Returns the number of sectors.
     pub fn sectors(&self) -> u64 {
         self.sweeps.iter().map(|sweep| sweep.sectors).sum()
     }
 
-    /// When the first `many` sectors have passed.
+    /// Returns the time at which the first `many` sectors have passed, in ns.
     pub fn time_of(&self, many: u64) -> f64 {
         let mut left = many;
         for sweep in &self.sweeps {
@@ -63,14 +63,14 @@ impl PlatterAccess {
     }
 }
 
-/// How far reading ahead has come.
+/// Progress of reading ahead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadProgress {
     /// The next sector.
     pub next: u64,
-    /// When the last one had passed.
+    /// Time at which the last sector passed, in ns.
     pub time: f64,
-    /// Where the arm is.
+    /// Position of the arm.
     pub track: Track,
 }
 
@@ -100,8 +100,8 @@ impl Platter {
         access
     }
 
-    /// How many of `sectors`, whose first comes by `wait` after the head is on their track, pass from then on. With zero-latency
-    /// access a head that comes down amid them has passed the others by then.
+    /// Returns the number of `sectors` that still pass if the first comes `wait` after the head is on their track. With zero-latency
+    /// access, a head that settles among them has passed the others by then.
     #[inline]
     fn still_to_pass(&self, wait: f64, sectors: u64, each: f64, op: Op) -> u64 {
         let anywhere = if op == Op::Read { self.zero_latency_reads } else { self.zero_latency_writes };

@@ -21,7 +21,7 @@ pub use spec::{Mechanics, MechanicsSpec};
 pub struct Platter {
     layout: SectorLayout,
     revolution_ns: f64,
-    /// Where the platter stands at time zero, as a share of a turn.
+    /// Angle of the platter at time zero, as a share of a revolution.
     phase: f64,
     head_switch_ns: f64,
     write_settle_ns: f64,
@@ -59,7 +59,7 @@ impl Platter {
         }
     }
 
-    /// How many sectors there are.
+    /// Returns the number of sectors.
     pub fn sectors(&self) -> u64 {
         self.layout.sectors()
     }
@@ -69,34 +69,35 @@ impl Platter {
         self.layout.run(sector).track
     }
 
-    /// How many sectors lie before this one on its track.
+    /// Returns the number of sectors before this one on its track.
     pub fn on_track_before(&self, sector: u64) -> u64 {
         let track = self.layout.run(sector).track;
         furthest(sector, |back| self.layout.run(sector - back).track == track)
     }
 
-    /// How many sectors lie behind this one on its track.
+    /// Returns the number of sectors behind this one on its track.
     pub fn on_track_after(&self, sector: u64) -> u64 {
         let track = self.layout.run(sector).track;
         furthest(self.sectors() - 1 - sector, |on| self.layout.run(sector + on).track == track)
     }
 
-    /// How far two sectors are apart.
+    /// Returns the distance between two sectors.
     pub fn apart(&self, one: u64, other: u64) -> SectorDistance {
         self.layout.apart(one, other)
     }
 
-    /// How many sectors the track of this one has.
+    /// Returns the number of sectors on the track of this one.
     pub fn track_sectors(&self, sector: u64) -> u64 {
         (1.0 / self.layout.run(sector).width).round() as u64
     }
 
-    /// How long a sector takes to pass under the head, in ns.
+    /// Returns the time for a sector to pass under the head, in ns.
     pub fn sector_ns(&self, sector: u64) -> f64 {
         self.layout.run(sector).width * self.revolution_ns
     }
 
-    /// How long `sectors` sectors from `first` on take to pass under the head, with their share of the skew to the next track, in ns.
+    /// Returns the time for `sectors` sectors from `first` on to pass under the head, with their share of the skew to the next track, in
+    /// ns.
     pub fn pass_ns(&self, first: u64, sectors: u64) -> f64 {
         let here = self.layout.run(first);
         let next = self.layout.run((first + here.sectors).min(self.sectors() - 1));
@@ -117,7 +118,7 @@ impl Platter {
         }
     }
 
-    /// How long from one track to another before `op` can begin.
+    /// Returns the time to move from one track to another before `op` can begin, in ns.
     #[inline]
     pub fn move_ns(&self, from: Track, to: Track, op: Op) -> f64 {
         if from == to {
@@ -132,14 +133,14 @@ impl Platter {
         if op == Op::Read || moved == 0.0 { moved } else { (moved + self.write_settle_ns).max(0.0) }
     }
 
-    /// How long the arm takes from one cylinder to another.
+    /// Returns the time to move the arm from one cylinder to another, in ns.
     #[inline]
     fn stroke_ns(&self, from: u32, to: u32) -> f64 {
         let more = if to > from { self.inward_more_ns } else { self.outward_more_ns };
         self.seek_ns(from.abs_diff(to)) + more
     }
 
-    /// How long from `now` until the place at `angle` is under the head.
+    /// Returns the rotational delay from `now` until `angle` is under the head, in ns.
     #[inline]
     fn turn_ns(&self, now: f64, angle: f64) -> f64 {
         let ahead = angle - (now / self.revolution_ns + self.phase);
@@ -147,8 +148,8 @@ impl Platter {
         if wait > self.revolution_ns - JUST_REACHED_NS { 0.0 } else { wait }
     }
 
-    /// How long from `now`, the arm on `from`, until `sector` is under the head, by an estimate that lengthens the seek by the
-    /// share `margin`.
+    /// Returns the estimated time from `now`, with the arm on `from`, until `sector` is under the head, in ns; the seek is lengthened by
+    /// the share `margin`.
     pub fn positioning_ns(&self, now: f64, from: Track, sector: u64, op: Op, margin: f64) -> f64 {
         let run = self.layout.run(sector);
         let moved = self.move_ns(from, run.track, op) * (1.0 + margin);

@@ -1,4 +1,4 @@
-//! What is known of a drive's mechanics.
+//! Mechanics of a drive.
 
 use headrace_units::{Fraction, Nanos, Shift};
 use schemars::JsonSchema;
@@ -24,10 +24,10 @@ pub struct MechanicsSpec {
     /// Share of writes that lose a revolution because the head has not settled when their sector arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_retries: Option<Fraction>,
-    /// Whether access to a track starts at whichever of its sectors comes first (zero-latency access).
+    /// If true, access to a track starts at whichever of its sectors comes first (zero-latency access).
     #[serde(default)]
     pub zero_latency: bool,
-    /// The same for writes. Default: as `zero_latency`.
+    /// Zero-latency access for writes. Default: as `zero_latency`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_latency_writes: Option<bool>,
     /// Additional time of inward seeks over `seek`: the force of air and cable on the arm helps one direction
@@ -48,7 +48,7 @@ pub struct MechanicsSpec {
 }
 
 impl MechanicsSpec {
-    /// What cannot be: (field, what is wrong).
+    /// Returns the field and the error of invalid mechanics; `None` if they are valid.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         if self.seek.windows(2).any(|pair| pair[0].0 >= pair[1].0)
             || self.seek.first().is_some_and(|(d, _)| *d == 0)
@@ -68,13 +68,13 @@ impl MechanicsSpec {
 pub struct Mechanics {
     /// From one surface to another of the same cylinder.
     pub head_switch: Nanos,
-    /// How much longer a move takes before a write.
+    /// Additional time of a move before a write.
     pub write_settle: Shift,
-    /// What share of writes lose a turn.
+    /// Share of writes that lose a revolution.
     pub write_retries: f64,
-    /// Whether a track is read from whichever sector comes first.
+    /// True if a track is read from whichever sector comes first.
     pub zero_latency_reads: bool,
-    /// Whether it is written so.
+    /// True if a track is written from whichever sector comes first.
     pub zero_latency_writes: bool,
     /// By how much longer a seek inwards takes.
     pub inward_more: Nanos,
@@ -82,6 +82,6 @@ pub struct Mechanics {
     pub outward_more: Nanos,
     /// Seek times as points; none where those of the data sheet hold.
     pub seek: Vec<(u32, Nanos)>,
-    /// Where sectors lie.
+    /// Layout of sectors.
     pub layout: LayoutSpec,
 }

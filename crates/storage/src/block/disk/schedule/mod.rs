@@ -1,4 +1,4 @@
-//! Which of those that wait for the platter a drive serves next: one policy, one file.
+//! Schedulers: which of the commands that wait for the platter a drive serves next. One policy, one file.
 
 mod clook;
 mod fcfs;
@@ -28,7 +28,7 @@ pub enum Scheduling {
     CLook,
     /// The one whose data reaches the head soonest (shortest positioning time first).
     Sptf,
-    /// The same, with preference for requests that have waited long.
+    /// Shortest positioning time first, with preference for requests that have waited long.
     AgedSptf {
         /// Reduction of the estimated positioning time per unit of waiting time.
         #[schemars(range(min = 0.0, max = 1000.0))]
@@ -73,7 +73,7 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
-    /// Whether commands are done in the order in which they come.
+    /// Returns true if commands are served in order of arrival.
     pub fn keeps_order(&self) -> bool {
         self.scheduling == Scheduling::Fcfs && self.batch == 1
     }
@@ -90,11 +90,11 @@ const fn each_alone() -> u32 {
 /// Something that waits for the platter: a command, or what was written to the cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
-    /// What is to be read or written.
+    /// Data to read or write.
     pub block: Block,
     /// Since when.
     pub since: Nanos,
-    /// Where its data begins.
+    /// Track where its data begins.
     pub track: Track,
 }
 
@@ -103,7 +103,7 @@ pub struct Waiting {
 pub struct Chooser {
     scheduling: Scheduling,
     longest_wait: Nanos,
-    /// Whether the arm moves inwards.
+    /// True if the arm moves inwards.
     inwards: bool,
 }
 
@@ -113,8 +113,8 @@ impl Chooser {
         Self { scheduling, longest_wait: longest_wait.unwrap_or(Nanos(u64::MAX)), inwards: true }
     }
 
-    /// Which of `held`, in the order in which they came, is next at `now`, with the arm at `arm`; `positioning` gives how long each takes until its data is
-    /// under the head, in ns.
+    /// Returns the index of the next of `held` commands, which are in order of arrival, at `now` with the arm at `arm`; `positioning`
+    /// returns the time until each one's data is under the head, in ns.
     pub fn next(
         &mut self,
         held: &[Waiting],
