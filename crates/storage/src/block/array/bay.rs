@@ -27,7 +27,7 @@ pub(super) struct Bay<'m> {
     ways: Box<[BackendPath<'m>]>,
     /// The way whose turn it is.
     turn: Cell<usize>,
-    /// What a mirror knows of its devices; none where nothing is chosen.
+    /// State that a mirror keeps of its devices; empty where nothing is chosen.
     pub heads: Box<[Head]>,
     /// Jobs that were not done, each with its group.
     lost: RefCell<Vec<(u64, LostJob)>>,
@@ -38,13 +38,13 @@ pub(super) struct Bay<'m> {
 pub(super) struct LostJob {
     /// The device.
     pub device: usize,
-    /// What it was asked.
+    /// The requested block.
     pub block: Block,
-    /// Whether the device works all the same: it has lost what lies there, as an array can that is a device of another.
+    /// True if the device works but has lost the data there, as an array can that is a device of another.
     pub works: bool,
 }
 
-/// What an array knows of a device, from the accesses that it sent there.
+/// State that an array keeps of a device, from the accesses that it sent there.
 #[derive(Default)]
 pub(super) struct Head {
     pub in_flight: Cell<u64>,
@@ -58,7 +58,7 @@ impl<'m> Bay<'m> {
         Self { sim, devices, ways: ways.into(), turn: Cell::new(0), heads, lost: RefCell::default() }
     }
 
-    /// Whether there is a way to the devices.
+    /// Returns true if there is a path to the devices.
     pub fn is_reachable(&self) -> bool {
         self.ways.iter().any(|way| way.is_up())
     }
@@ -110,7 +110,9 @@ pub(super) async fn do_job<'m>(bay: Rc<Bay<'m>>, job: Job) -> Breakdown {
     if breakdown.has_failed() {
         let device = &bay.devices[job.device];
         let works = device.is_up() && device.failures() == failures;
-        bay.lost.borrow_mut().push((job.ticket, LostJob { device: job.device, block: job.request.work, works }));
+        bay.lost
+            .borrow_mut()
+            .push((job.ticket, LostJob { device: job.device, block: job.request.work, works }));
     }
     breakdown
 }

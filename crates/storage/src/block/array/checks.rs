@@ -1,4 +1,4 @@
-//! What is refused of an array.
+//! Validation of an array.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ impl ArraySpec {
         at.refuse("stripe_unit", message, Some(&help))
     }
 
-    /// Whether there are enough disks for the level, and no option of another.
+    /// Refuses too few disks for the level, and options of other levels.
     pub(super) fn check_level(&self, at: &mut Lowering, disks: u64) -> Option<()> {
         let (least, multiple) = self.level.needs();
         let name = self.level.name();
@@ -92,7 +92,7 @@ impl ArraySpec {
         Some(())
     }
 
-    /// Which disks have failed; refused where data is lost with them.
+    /// Returns the failed disks; refuses failures that lose data.
     pub(super) fn check_failed(&self, at: &mut Lowering, layout: &ArrayLayout) -> Option<Vec<bool>> {
         let mut failed = vec![false; layout.disks() as usize];
         for &disk in &self.failed {
@@ -113,7 +113,7 @@ impl ArraySpec {
         Some(failed)
     }
 
-    /// How many disks there are without the spares.
+    /// Returns the number of disks without the spares.
     pub(super) fn check_spares(&self, at: &mut Lowering, devices: u64) -> Option<u64> {
         let spares = u64::from(self.spares);
         if spares >= devices {
@@ -148,7 +148,7 @@ impl ArraySpec {
         Some(())
     }
 
-    /// Whether rebuilds go to the distributed spare.
+    /// Returns true if rebuilds go to the distributed spare.
     pub(super) fn check_rebuild(&self, at: &mut Lowering, layout: &ArrayLayout) -> Option<bool> {
         let spec = self.rebuild.unwrap_or_default();
         if self.rebuild.is_some() && self.level == Level::Raid0 {

@@ -1,4 +1,4 @@
-//! What a request to a striped array asks of its disks and of the link to them: each disk its share.
+//! Demand of a request to a striped array on its disks and on the link to them: each disk its share.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use headrace_analytic::Distribution;
 use headrace_work::{NodeId, Op};
 
 use super::model::Striped;
-use super::{ArrayPlan, FirstUnit, ArrayLayout, Queueing};
+use super::{ArrayLayout, ArrayPlan, FirstUnit, Queueing};
 use crate::core::graph::View;
 use crate::core::path_transfer::Phase;
 use crate::core::theory::{Demand, Load, Model, QueueOrder, ServiceKind};
@@ -17,7 +17,7 @@ pub(super) type DiskShares = Vec<(f64, Op, u64)>;
 const SPREAD: &str =
     "parts of one request cross the link together: they may come apart, each when its disk is done";
 
-/// What the accesses of one kind of request are, on average: (mean number, operation, bytes).
+/// Average accesses of one kind of request: (mean number, operation, bytes).
 pub(super) struct AccessPattern {
     /// How probable the kind is.
     pub p: f64,
@@ -27,7 +27,7 @@ pub(super) struct AccessPattern {
 }
 
 impl ArrayPlan {
-    /// What a request asks of the disks, of the way to them, and of controllers.
+    /// Returns the demand of a request on the disks, on the path to them, and on controllers.
     pub(super) fn asked(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         if self.cache.is_some() {
             return Err(format!("every request goes straight to the disks: `{}` has a cache", view.path()));
@@ -56,7 +56,7 @@ impl ArrayPlan {
     }
 }
 
-/// What a controller does for a request and for its accesses to disks.
+/// Returns the demand of a request and of its disk accesses on a controller.
 fn controlling(controller: View, load: &Load, patterns: &[AccessPattern]) -> Result<Vec<Demand>, String> {
     let mut demands = controller.demands(load)?;
     for AccessPattern { p, accesses, .. } in patterns {
@@ -69,11 +69,11 @@ fn controlling(controller: View, load: &Load, patterns: &[AccessPattern]) -> Res
     Ok(demands)
 }
 
-/// What a request asks of a node on the way: its visits with their probabilities and distributions, as `Demand` has the rest.
+/// Demand of a request on a node along the path: the visits with their probabilities and distributions, and the rest as in `Demand`.
 type Held = (Demand, Vec<(f64, Distribution)>);
 
-/// Which visits to a node count as one: all those of a request, or, where the node ranks them, each by itself, by the operation of its
-/// access and its number there.
+/// Visits to a node that count as one: all those of a request or, if the node ranks them, each separately, by the operation of its access
+/// and its number there.
 type VisitKey = Option<(bool, usize)>;
 
 /// The accesses of a request cross the way to the disks as if all of them came at once.
@@ -116,7 +116,7 @@ fn path_transfer(path: View, load: &Load, patterns: &[AccessPattern]) -> Result<
 }
 
 impl Striped<'_> {
-    /// What an array without redundancy asks of its disks, and which accesses these are.
+    /// Returns the demand of an array without redundancy on its disks, and the accesses.
     fn demands(&self, view: View, load: &Load) -> Result<(Vec<Demand>, Vec<AccessPattern>), String> {
         if self.plan.queueing == Queueing::SplitMerge {
             return Ok((self.lockstep(view, load)?, self.patterns(load)));
@@ -174,7 +174,7 @@ impl Striped<'_> {
         alike_together(parts)
     }
 
-    /// What waiting for the last part adds, for each kind of request that has several.
+    /// Returns the wait for the last part, for each kind of request that has several.
     fn joins(&self, view: View, disk: View, load: &Load) -> Result<Vec<Demand>, String> {
         let split = load.kinds.iter().filter(|(_, _, bytes)| self.stripes.parts_of(*bytes) > 1);
         let join = |(p, op, bytes): &(f64, Op, u64)| {
@@ -219,8 +219,13 @@ fn sum(alike: &[(f64, Op, u64)]) -> (f64, Op, u64) {
     (alike.iter().map(|part| part.0).sum(), alike[0].1, alike[0].2)
 }
 
-/// What these parts ask of the node that they come to.
-pub(super) fn part_demands(to: View, load: &Load, parts: &DiskShares, beside: f64) -> Result<Vec<Demand>, String> {
+/// Returns the demand of these parts on the node that receives them.
+pub(super) fn part_demands(
+    to: View,
+    load: &Load,
+    parts: &DiskShares,
+    beside: f64,
+) -> Result<Vec<Demand>, String> {
     let visits: f64 = parts.iter().map(|(many, ..)| many).sum();
     if visits == 0.0 {
         return Ok(Vec::new());
@@ -230,7 +235,7 @@ pub(super) fn part_demands(to: View, load: &Load, parts: &DiskShares, beside: f6
     Ok(demands.into_iter().map(|demand| demand.times(visits, beside)).collect())
 }
 
-/// How long one part holds the disk that it comes to.
+/// Returns the distribution of the time for which one part holds its disk, in ms.
 pub(super) fn distribution_of(disk: View, load: &Load, op: Op, bytes: u64) -> Result<Distribution, String> {
     let demands = disk.demands(&Load { kinds: vec![(1.0, op, bytes)], ..load.clone() })?;
     match &demands[..] {

@@ -1,4 +1,4 @@
-//! What stands between hosts and the layout of an array: its controllers, and its cache.
+//! Front of an array, between hosts and layout: its controllers, and its cache.
 
 use std::pin::Pin;
 
@@ -23,7 +23,7 @@ fn memory_of<'m>(controllers: &'m [Edge<'m>]) -> Option<&'m Memory<'m>> {
 }
 
 impl<'m> ArrayFront<'m> {
-    /// What stands before an array; none where nothing does.
+    /// Builds the front of an array; `None` without controllers or cache.
     pub fn new(
         plan: &'m ArrayPlan,
         context: &'m NodeContext<'m>,

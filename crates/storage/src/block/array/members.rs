@@ -12,16 +12,16 @@ use crate::core::health::Change;
 /// The members of an array: devices, and the disks of the layout that they stand for.
 pub(super) struct Members<'m> {
     layout: &'m ArrayLayout,
-    /// How many stripes there are.
+    /// Number of stripes.
     stripes: u64,
     /// The disks of the layout, and hot spares behind them.
     devices: &'m [Edge<'m>],
     slots: Box<[MemberSlot]>,
     /// Spares that stand for no disk.
     free: RefCell<Vec<usize>>,
-    /// Whether rebuilds go to free units of the layout.
+    /// True if rebuilds go to free units of the layout.
     distributed: bool,
-    /// Whether every disk is its own, works, and has missed nothing.
+    /// True if every disk is its own, works, and has missed nothing.
     whole: Cell<bool>,
     /// Stripes that are lost for good.
     lost: Cell<u64>,
@@ -33,7 +33,7 @@ struct MemberSlot {
     device: Cell<usize>,
     /// Stripes whose unit the device does not have: it missed a write, or has not been rebuilt so far.
     missing: RefCell<Ranges>,
-    /// Which of the free units of a row stand in for its units.
+    /// Free unit of each row that stands in for one of its units.
     column: Cell<Option<u64>>,
     /// Missing stripes whose unit is on the distributed spare.
     spared: RefCell<Ranges>,
@@ -84,7 +84,7 @@ impl<'m> Members<'m> {
         }
     }
 
-    /// Whether every disk is its own, works, and has missed nothing.
+    /// Returns true if every disk is its own, works, and has missed nothing.
     #[inline]
     pub fn are_whole(&self) -> bool {
         self.whole.get()
@@ -95,12 +95,12 @@ impl<'m> Members<'m> {
         self.lost.get()
     }
 
-    /// Whether the first and the last stripe can be read: what is rebuilt is so from the first on.
+    /// Returns true if the first and the last stripe can be read: rebuilds begin with the first.
     pub fn have_all(&self) -> bool {
         [0, self.stripes.saturating_sub(1)].iter().all(|stripe| self.layout.has(*stripe, self))
     }
 
-    /// How many disks' data is neither on a device that works nor on a spare, in whole or in part.
+    /// Returns the number of disks whose data is, in whole or in part, neither on a working device nor on a spare.
     pub fn degraded(&self) -> usize {
         (0..self.slots.len()).filter(|disk| self.is_behind(*disk)).count()
     }
@@ -208,7 +208,7 @@ impl<'m> Members<'m> {
     }
 }
 
-/// What a rebuild asks of them.
+/// Operations of a rebuild on members.
 impl Members<'_> {
     /// The first stripe from `from` on with a unit that can be rebuilt now, as far as is known without looking at the others.
     pub fn next_to_rebuild(&self, from: u64) -> Option<u64> {
@@ -233,7 +233,7 @@ impl Members<'_> {
         (0..self.slots.len()).map(of).sum()
     }
 
-    /// How many stripes there are.
+    /// Returns the number of stripes.
     pub fn stripes(&self) -> u64 {
         self.stripes
     }
@@ -270,7 +270,7 @@ impl Members<'_> {
         }
     }
 
-    /// Where nothing is missing any more, free units of the layout are free again, and all is as it was.
+    /// Frees the free units of the layout again once nothing is missing.
     pub fn settle(&self) {
         for (disk, slot) in self.slots.iter().enumerate() {
             if self.is_up(disk) && slot.missing.borrow().is_empty() {

@@ -35,7 +35,8 @@ use rebuild::Rebuild;
 
 pub use access::Access;
 pub use layout::{
-    Accesses, Declustered, ArrayLayout, Mirror, Pairing, Parity, DiskAccesses, UnitPlacement, Rotation, Stripes, Units, Whole,
+    Accesses, ArrayLayout, Declustered, DiskAccesses, Mirror, Pairing, Parity, Rotation, Stripes,
+    UnitPlacement, Units, Whole,
 };
 pub use path::BackendPath;
 pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
@@ -55,11 +56,11 @@ pub struct ArrayPlan {
     /// Number of hot spares, behind the disks.
     spares: usize,
     rebuild: RebuildSpec,
-    /// Whether rebuilds go to the distributed spare.
+    /// True if rebuilds go to the distributed spare.
     distributed: bool,
-    /// Whether the disks are copies of one part, which nothing else uses.
+    /// True if the disks are copies of one part, which nothing else uses.
     copies: bool,
-    /// How many of the nodes that it uses after its devices are paths to them, and then controllers.
+    /// Number of paths, and then of controllers, among the nodes that it uses after its devices.
     paths: usize,
     controllers: usize,
     access: Access,
@@ -78,11 +79,11 @@ pub struct Array<'m> {
     devices: &'m [Edge<'m>],
     members: Box<Members<'m>>,
     bay: Rc<Bay<'m>>,
-    /// What stands between hosts and the layout: controllers, a cache.
+    /// Controllers and cache between hosts and the layout; `None` without both.
     front: Option<Box<ArrayFront<'m>>>,
     /// Of each column of a mirror, the copy that the next read may begin its choice with.
     turns: Vec<Cell<u64>>,
-    /// Has each device do its part.
+    /// Workers that send each device its part.
     parts: WorkerPool<'m, Job, Breakdown>,
     /// Groups of jobs so far.
     tickets: Cell<u64>,
@@ -152,7 +153,7 @@ impl<'m> Array<'m> {
         stripes.parts(request.work).map(move |(disk, part)| (disk, request.with(part)))
     }
 
-    /// Has each disk do its part without events; charges what the last to end took.
+    /// Passes each disk its part without events; charges the part that ends last.
     fn pass_disks(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let ArrayLayout::Striped(stripes) = self.plan.layout else {
             unreachable!("only a striped array says that it is in order")
@@ -223,12 +224,12 @@ impl Probe for Array<'_> {
 }
 
 impl<'m> Array<'m> {
-    /// What stands before it. Only that asks.
+    /// Returns its front. Called only by the front itself.
     fn front(&'m self) -> &'m ArrayFront<'m> {
         self.front.as_ref().expect("a cache stands before its array")
     }
 
-    /// Has the disks do what is asked, past controllers and cache.
+    /// Sends a request to the disks, past controllers and cache.
     async fn serve_by_disks(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let _turn = match &self.lockstep {
             Some(lockstep) => Some(lockstep.acquire(()).await),

@@ -1,9 +1,9 @@
-//! What theory may know of an array.
+//! Theory of an array.
 
 use headrace_analytic::Distribution;
 use headrace_work::Op;
 
-use super::{ArrayPlan, FirstUnit, ArrayLayout, Queueing, ReadFrom, Stripes};
+use super::{ArrayLayout, ArrayPlan, FirstUnit, Queueing, ReadFrom, Stripes};
 use crate::core::component::Theory;
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Load, Model};
@@ -42,7 +42,7 @@ impl ArrayPlan {
 }
 
 impl ArrayPlan {
-    /// Whether something stands between its hosts and its disks: a cache, or controllers, which come last of what it uses.
+    /// Returns true if there is a cache, or controllers, which are last among the nodes that it uses, between its hosts and its disks.
     fn has_front(&self, view: View) -> bool {
         self.cache.is_some() || view.uses().last().is_some_and(|last| last.kind() == "controller")
     }
@@ -69,7 +69,7 @@ impl Striped<'_> {
         self.plan.queueing == Queueing::ForkJoin && self.stripes.first_unit == FirstUnit::Addressed
     }
 
-    /// Whether requests fall on the disks as the formulas assume.
+    /// Checks that requests reach the disks as the formulas assume.
     pub(super) fn check_load(&self, disk: View, load: &Load) -> Result<(), String> {
         if !self.is_aligned(load) {
             let unit = headrace_units::Bytes(self.stripes.unit);
@@ -90,14 +90,14 @@ impl Striped<'_> {
         Ok(())
     }
 
-    /// Whether requests begin at a stripe unit's beginning, or never touch two units.
+    /// Returns true if requests start at stripe unit boundaries, or never span two units.
     fn is_aligned(&self, load: &Load) -> bool {
         let (align, largest, unit) = (load.align.0, load.sizes.1.0, self.stripes.unit);
         let begins = self.stripes.first_unit == FirstUnit::FirstDisk || align.is_multiple_of(unit);
         begins || (largest <= align && unit.is_multiple_of(align))
     }
 
-    /// Whether the units at which requests may begin lie on every disk, or each request covers them all.
+    /// Returns true if the units at which requests can start lie on every disk, or each request covers all disks.
     fn reaches_every_disk(&self, load: &Load) -> bool {
         let (units, stripe) =
             ((load.align.0 / self.stripes.unit).max(1), self.stripes.unit * self.stripes.disks);
@@ -105,7 +105,7 @@ impl Striped<'_> {
         whole_stripes || common_divisor(units, self.stripes.disks) == 1
     }
 
-    /// How long all parts of a request take, the slowest deciding.
+    /// Returns the distribution of the time for all parts of a request, the maximum of the parts, in ms.
     fn slowest(&self, disk: View, op: Op, bytes: u64) -> Result<Distribution, String> {
         let parts = self.stripes.part_kinds(bytes).into_iter();
         let distributions: Result<Vec<(u32, Distribution)>, String> =

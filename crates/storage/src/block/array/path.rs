@@ -5,20 +5,19 @@ use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::block::controller::Controller;
 use crate::core::context::Edge;
-use crate::core::path_transfer::{TransferPart, PathTransfer, Phase};
+use crate::core::path_transfer::{PathTransfer, Phase, TransferPart};
 use crate::fabric::channel::Sender;
 
-/// What commands and data go by between an array and its disks: a controller, if there are any, and then a path, if there is
-/// one.
+/// Path of commands and data between an array and its disks: a controller, if there are any, and then a path, if there is one.
 #[derive(Clone, Copy)]
 pub struct BackendPath<'m> {
     path: Option<ArrayRoute<'m>>,
     controllers: &'m [Edge<'m>],
-    /// How many of the controllers requests come to while all work.
+    /// Number of controllers that serve requests while all work.
     active: usize,
 }
 
-/// What the array sends its requests and data by.
+/// Controller and path of an array's requests and data.
 #[derive(Clone, Copy)]
 struct ArrayRoute<'m> {
     edge: &'m Edge<'m>,
@@ -38,7 +37,7 @@ impl<'m> BackendPath<'m> {
         Self { path, controllers, active }
     }
 
-    /// Whether commands and data take no time on it.
+    /// Returns true if commands and data take no time on it.
     pub(super) fn is_free(self) -> bool {
         self.path.is_none() && self.controllers.is_empty()
     }
@@ -48,12 +47,12 @@ impl<'m> BackendPath<'m> {
         self.controllers.first()?.controller().map(Controller::piece)
     }
 
-    /// Whether its path works, where it has one.
+    /// Returns true if its path works, or it has none.
     pub(super) fn is_up(self) -> bool {
         self.path.is_none_or(|path| path.edge.is_up())
     }
 
-    /// How often its path failed.
+    /// Returns the number of failures of its path.
     pub(super) fn failures(self) -> u32 {
         self.path.map_or(0, |path| path.edge.failures())
     }

@@ -11,18 +11,18 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Whether there is no number in it.
+    /// Returns true if the range is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How many numbers there are.
+    /// Returns the number of integers in the range.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether a number is in it.
+    /// Returns true if the range contains `number`.
     #[inline]
     pub fn contains(&self, number: u64) -> bool {
         self.ends.range(..=number).next_back().is_some_and(|(_, end)| number < *end)
@@ -108,7 +108,7 @@ mod tests {
     use super::Ranges;
 
     proptest! {
-        /// It holds what a set of numbers holds, in ranges that do not touch.
+        /// Ranges behave as a set of numbers, and do not touch each other.
         #[test]
         fn ranges_are_a_set(steps in prop::collection::vec((any::<bool>(), 0u64..60, 0u64..9), 0..40), from in 0u64..70) {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());

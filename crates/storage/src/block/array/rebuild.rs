@@ -20,9 +20,9 @@ pub(super) struct Rebuild<'m> {
     workers: Cell<u32>,
     /// The stripe to go on with.
     cursor: Cell<u64>,
-    /// Whether something was rebuilt, or could be, since the cursor last stood at the first stripe.
+    /// True if something was rebuilt, or could be, since the cursor was last at the first stripe.
     progressed: Cell<bool>,
-    /// When it began; none while it does not run.
+    /// Start of the current rebuild; `None` if none is running.
     began: Cell<Option<Nanos>>,
     /// Before this instant the next chunk would exceed the rate.
     not_before: Cell<Nanos>,
@@ -58,18 +58,18 @@ impl<'m> Rebuild<'m> {
         }
     }
 
-    /// How long rebuilds took so far.
+    /// Returns the total time of rebuilds up to `now`.
     pub fn took(&self, now: Nanos) -> Nanos {
         self.took.get() + self.began.get().map_or(Nanos::ZERO, |began| now - began)
     }
 
-    /// Whether one is in progress.
+    /// Returns true if a rebuild is running.
     pub fn is_running(&self) -> bool {
         self.began.get().is_some()
     }
 }
 
-/// What is to be done of a chunk.
+/// Accesses that rebuild a chunk.
 #[derive(Default)]
 struct ChunkWork {
     reads: DiskAccesses,
@@ -81,7 +81,7 @@ struct ChunkWork {
 }
 
 impl<'m> Array<'m> {
-    /// Has what can be rebuilt now be rebuilt.
+    /// Starts to rebuild what can be rebuilt now.
     pub(super) fn start_rebuild(&'m self) {
         self.rebuild.progressed.set(true);
         if self.rebuild.workers.get() > 0 || self.members.next_to_rebuild(0).is_none() {
@@ -169,7 +169,7 @@ impl<'m> Array<'m> {
         }
     }
 
-    /// What is to be read and written for the stripes `from` to before `to`, as far as it can be now.
+    /// Returns the accesses for the stripes `from` to before `to`, as far as they can be rebuilt now.
     fn work(&self, from: u64, to: u64) -> ChunkWork {
         let (mut work, unit, layout) = (ChunkWork::default(), self.plan.layout.unit(), &self.plan.layout);
         for stripe in from..to {
@@ -196,14 +196,14 @@ impl<'m> Array<'m> {
         work
     }
 
-    /// Has a controller compute lost units from this number of bytes; gives whether it did.
+    /// Computes lost units from this number of bytes on a controller; returns true if it did.
     async fn computed(&'m self, bytes: u64) -> bool {
         let mut breakdown = Breakdown::from(self.context.shared.sim.now());
         self.compute(bytes, &self.ask_of_rebuild(self.rebuild.chunks.get()), &mut breakdown).await;
         !breakdown.has_failed()
     }
 
-    /// Has the devices do accesses for the rebuild; gives whether all were done.
+    /// Performs accesses for the rebuild; returns true if all were done.
     async fn have_rebuilt(&'m self, parts: DiskAccesses, phase: u64) -> bool {
         let chunk = self.rebuild.chunks.replace(self.rebuild.chunks.get() + 1);
         let mut breakdown = Breakdown::from(self.context.shared.sim.now());

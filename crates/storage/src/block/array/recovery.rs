@@ -1,4 +1,4 @@
-//! What a user may write of spares and rebuilds.
+//! Specification of spares and rebuilds.
 
 use headrace_units::{Bytes, BytesPerSecond};
 use schemars::JsonSchema;

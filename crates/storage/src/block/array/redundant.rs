@@ -1,12 +1,12 @@
-//! What a request to a mirrored array, or one with parity, asks of its disks: the accesses of its layout, counted over all places at
-//! which a request may begin.
+//! Demand of a request to a mirrored array, or one with parity, on its disks: the accesses of its layout, averaged over all positions at
+//! which a request can start.
 
 use std::collections::BTreeMap;
 
 use headrace_work::{Block, Op};
 
-use super::demand::{DiskShares, AccessPattern, alike_together, distribution_of, last_of, part_demands};
-use super::{Accesses, ArrayPlan, ArrayLayout, Mirror, Queueing};
+use super::demand::{AccessPattern, DiskShares, alike_together, distribution_of, last_of, part_demands};
+use super::{Accesses, ArrayLayout, ArrayPlan, Mirror, Queueing};
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Load, ServiceKind};
 use headrace_analytic::Distribution;
@@ -20,7 +20,7 @@ type Alike = (bool, u64);
 /// The accesses of one phase, alike ones together, and how many.
 type PhaseAccesses = BTreeMap<Alike, u32>;
 
-/// What is counted over all places.
+/// Accesses summed over all positions.
 #[derive(Default)]
 struct AccessTally {
     /// The accesses that come to each disk.
@@ -32,8 +32,12 @@ struct AccessTally {
 }
 
 impl ArrayPlan {
-    /// What it asks of its disks, and which accesses these are.
-    pub(super) fn redundant(&self, view: View, load: &Load) -> Result<(Vec<Demand>, Vec<AccessPattern>), String> {
+    /// Returns the demand on its disks, and the accesses.
+    pub(super) fn redundant(
+        &self,
+        view: View,
+        load: &Load,
+    ) -> Result<(Vec<Demand>, Vec<AccessPattern>), String> {
         let name = view.path();
         if self.queueing == Queueing::SplitMerge {
             return Err(format!("requests to a redundant array overlap: those to `{name}` do not"));
@@ -62,8 +66,8 @@ impl ArrayPlan {
         Ok((demands, patterns))
     }
 
-    /// Which assumption fails: writes wait for each other's parity, and reads that are shared out among copies come to each more regularly
-    /// than at random.
+    /// Returns the assumption that fails, if any: writes wait for each other's parity, and reads that are shared out among copies reach
+    /// each more regularly than at random.
     fn fails(&self, name: &str, load: &Load) -> Option<String> {
         let reads = load.kinds.iter().any(|(_, op, _)| *op == Op::Read);
         match self.layout {
@@ -148,7 +152,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What waiting for the last access of a phase adds to the mean one.
+/// Returns the wait for the last access of a phase, beyond the mean one.
 fn join(view: View, disk: View, load: &Load, phase: &PhaseAccesses) -> Result<Demand, String> {
     let op = |writes: bool| if writes { Op::Write } else { Op::Read };
     let distribution = |(&(writes, bytes), &many): (&Alike, &u32)| {

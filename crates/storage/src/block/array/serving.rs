@@ -4,11 +4,11 @@ use headrace_kernel::Lock;
 use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
 
 use super::bay::{Job, LostJob};
-use super::layout::{Accesses, ArrayLayout, Mirror, DiskAccesses, Units, Whole};
+use super::layout::{Accesses, ArrayLayout, DiskAccesses, Mirror, Units, Whole};
 use super::{Array, ReadFrom};
 
 impl<'m> Array<'m> {
-    /// What a request asks of the devices; `None` where there is no way to do it.
+    /// Returns the device accesses of a request; `None` if it cannot be served.
     fn accesses(&self, request: Block) -> Option<Accesses> {
         if self.members.are_whole() {
             return self.accesses_of(request, &Whole);
@@ -59,8 +59,8 @@ impl<'m> Array<'m> {
         Some(device)
     }
 
-    /// Has the devices do `parts` of `request`; charges what the last to end took, and gives those that did not do theirs. `phase` keeps the
-    /// keys of both phases apart.
+    /// Sends `parts` of `request` to the devices; charges the part that ends last, and returns the parts that failed. `phase` separates
+    /// the keys of the two phases.
     pub(super) async fn have_done(
         &'m self,
         parts: DiskAccesses,
@@ -137,14 +137,14 @@ impl<'m> Array<'m> {
         lost.is_empty() || self.is_unreachable(&lost, breakdown) || self.is_written(request, &lost, breakdown)
     }
 
-    /// Has a controller compute parity, or lost data, from this number of bytes.
+    /// Computes parity, or lost data, from this number of bytes on a controller.
     pub(super) async fn compute(&'m self, bytes: u64, request: &Request<Block>, breakdown: &mut Breakdown) {
         if let Some(front) = self.front.as_ref().filter(|_| bytes > 0) {
             front.compute(bytes, request, breakdown).await;
         }
     }
 
-    /// Whether no path to the devices is left, so that a request fails. What a device lost that works is missing from now on.
+    /// Returns true if no path to the devices is left, so that a request fails. Data that working devices lost is missing from now on.
     fn is_unreachable(&self, lost: &[LostJob], breakdown: &mut Breakdown) -> bool {
         if !self.bay.is_reachable() {
             breakdown.fail();
@@ -154,7 +154,7 @@ impl<'m> Array<'m> {
         false
     }
 
-    /// What a device was asked is missing there from now on.
+    /// Marks the data of a lost job as missing on its device.
     fn miss(&self, lost: &LostJob) {
         let unit = self.plan.layout.unit();
         let Some(disk) = self.members.disk_of(lost.device) else { return };
@@ -163,7 +163,7 @@ impl<'m> Array<'m> {
         }
     }
 
-    /// Whether a request that lost some of its parts was a write, which the others keep where they can.
+    /// Returns true if a request that lost some parts was a write that the other devices keep where they can.
     fn is_written(&'m self, request: &Request<Block>, lost: &[LostJob], breakdown: &mut Breakdown) -> bool {
         if request.work.op == Op::Read {
             return false;

@@ -1,4 +1,4 @@
-//! What a user may write of an array.
+//! Specification of an array.
 
 use headrace_units::Bytes;
 use headrace_work::NodeId;
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cache::ArrayCacheSpec;
-use super::layout::{Declustered, ArrayLayout, Mirror, Pairing, Parity, UnitPlacement, Rotation, Stripes};
+use super::layout::{ArrayLayout, Declustered, Mirror, Pairing, Parity, Rotation, Stripes, UnitPlacement};
 use super::recovery::{DeclusteredSpec, RebuildSpec};
 use super::{Access, ArrayPlan};
 use crate::core::component::{Resolved, Spec};
@@ -31,7 +31,7 @@ pub struct ArraySpec {
     /// there it is the granularity in which copies are tracked and rebuilt, 64 KiB by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Bytes>,
-    /// Whether consecutive requests overlap.
+    /// Overlap of consecutive requests.
     #[serde(default)]
     pub queueing: Queueing,
     /// Disk on which a request starts. RAID 0 only.
@@ -128,7 +128,7 @@ pub enum Level {
     },
 }
 
-/// Whether consecutive requests overlap.
+/// Overlap of consecutive requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Queueing {
@@ -178,7 +178,7 @@ impl Level {
         }
     }
 
-    /// How many disks it takes at least, and of how many its number must be a multiple.
+    /// Returns the minimum number of disks, and the number of which it must be a multiple.
     pub(super) fn needs(self) -> (u64, u64) {
         match self {
             Self::Raid0 => (1, 1),
@@ -280,7 +280,7 @@ impl ArraySpec {
         }
     }
 
-    /// What it is made of, or the routes there.
+    /// Returns the nodes of its members, or of the routes to them.
     fn members(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
         let Some(from) = &self.from else {
             return at.copies("of", &self.of, self.disks.map(|disks| disks + self.spares));
@@ -300,8 +300,9 @@ impl ArraySpec {
     fn layout(&self, disks: u64) -> ArrayLayout {
         let unit = self.unit().0;
         let stripes = |disks| Stripes { disks, unit, first_unit: self.first_unit };
-        let mirror =
-            |copies, pairing| ArrayLayout::Mirrored(Mirror { columns: stripes(disks / copies), copies, pairing });
+        let mirror = |copies, pairing| {
+            ArrayLayout::Mirrored(Mirror { columns: stripes(disks / copies), copies, pairing })
+        };
         let width = self.declustered.map_or(disks, |declustered| u64::from(declustered.width));
         let parity = |rotation, redundant| {
             let placement = self.declustered.map_or(UnitPlacement::Rotated(rotation), |declustered| {

@@ -19,7 +19,7 @@ pub struct Dirty {
     ages: u64,
 }
 
-/// What is dirty in a stripe: spans that do not touch each other, and when the first of them came, by number.
+/// Dirty data of a stripe: disjoint spans, and the number of the first write.
 #[derive(Clone, Debug)]
 struct Stripe {
     spans: Vec<ByteSpan>,
@@ -62,19 +62,19 @@ impl Dirty {
         self.lift(number).map_or_else(Vec::new, |stripe| stripe.spans)
     }
 
-    /// Whether all of a span of one stripe is dirty.
+    /// Returns true if a span of one stripe is wholly dirty.
     pub fn holds(&self, span: ByteSpan) -> bool {
         let stripe = self.stripes.get(&(span.from / self.stripe));
         stripe.is_some_and(|stripe| stripe.spans.iter().any(|dirty| dirty.holds(span)))
     }
 
-    /// Whether any of a span of one stripe is dirty.
+    /// Returns true if some of a span of one stripe is dirty.
     pub fn touches(&self, span: ByteSpan) -> bool {
         let stripe = self.stripes.get(&(span.from / self.stripe));
         stripe.is_some_and(|stripe| stripe.spans.iter().any(|dirty| dirty.overlaps(span)))
     }
 
-    /// Whether a stripe is dirty, and whether wholly.
+    /// Returns `None` for a clean stripe, otherwise true if all of it is dirty.
     pub fn state(&self, number: u64) -> Option<bool> {
         self.stripes.get(&number).map(|stripe| stripe.bytes == self.stripe)
     }

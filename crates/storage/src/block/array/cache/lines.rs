@@ -11,7 +11,7 @@ use super::span::ByteSpan;
 pub struct CacheLines {
     /// Bytes in a line.
     line: u64,
-    /// When each was used last, by number, and the lines by that.
+    /// Last use of each line by line number, and the lines in order of last use.
     used: BTreeMap<u64, u64>,
     by_use: BTreeMap<u64, u64>,
     /// Uses of lines so far, of all caches in the same memory.
@@ -24,7 +24,7 @@ impl CacheLines {
         Self { line, uses, ..Self::default() }
     }
 
-    /// When the line used least recently was used; none where there is no line.
+    /// Returns the last use of the least recently used line; `None` without lines.
     pub fn last_use(&self) -> Option<u64> {
         self.by_use.keys().next().copied()
     }
@@ -42,10 +42,11 @@ impl CacheLines {
     /// The lines that lie wholly within a span.
     pub fn within(&self, span: ByteSpan) -> impl Iterator<Item = ByteSpan> + use<> {
         let line = self.line;
-        (span.from.div_ceil(line)..span.to / line).map(move |n| ByteSpan { from: n * line, to: (n + 1) * line })
+        (span.from.div_ceil(line)..span.to / line)
+            .map(move |n| ByteSpan { from: n * line, to: (n + 1) * line })
     }
 
-    /// Whether all of a span is here.
+    /// Returns true if all of a span is in the cache.
     pub fn hold(&self, span: ByteSpan) -> bool {
         self.numbers(span).all(|number| self.used.contains_key(&number))
     }

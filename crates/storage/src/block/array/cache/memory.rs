@@ -15,7 +15,7 @@ pub struct Memory<'m> {
     free: Pool<'m>,
     /// Bytes that are waited for.
     wanted: Cell<u64>,
-    /// Whether parts of stripes go to the disks until little is left of them.
+    /// True while partial stripes are destaged, until little is left of them.
     draining: Cell<bool>,
     /// Uses of lines so far: of all caches the line used least recently gives way.
     uses: Rc<Cell<u64>>,
@@ -45,7 +45,7 @@ impl<'m> Memory<'m> {
         self.caches.borrow_mut().push((cache, array));
     }
 
-    /// Whether somebody waits for room.
+    /// Returns true if someone waits for space.
     pub(super) fn is_wanted(&self) -> bool {
         self.wanted.get() > 0
     }
@@ -70,7 +70,7 @@ impl<'m> Memory<'m> {
         self.free.try_take(bytes)
     }
 
-    /// Gives back component that was taken.
+    /// Releases space that was taken.
     pub(super) fn put(&self, bytes: u64) {
         self.free.put(bytes);
     }
@@ -102,7 +102,7 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// Whether parts of stripes go to the disks, which they do between these two amounts of them.
+    /// Returns true if partial stripes are destaged: from above `high` until below `low`, in bytes.
     pub(super) fn drains(&self, high: u64, low: u64) -> bool {
         let parts: u64 = self.caches.borrow().iter().map(|(cache, _)| cache.in_parts()).sum();
         let draining = parts >= if self.draining.get() { low } else { high };
@@ -110,18 +110,18 @@ impl<'m> Memory<'m> {
         self.draining.get() || self.is_stuck()
     }
 
-    /// Whether somebody waits for room, and nothing else would make any.
+    /// Returns true if someone waits for space and nothing else would free any.
     fn is_stuck(&self) -> bool {
         self.is_wanted() && !self.caches.borrow().iter().any(|(cache, _)| cache.is_making_room())
     }
 
-    /// Has all its caches move what they can.
+    /// Makes all its caches move what they can.
     fn move_on(&self) {
         let caches = self.caches.borrow().clone();
         caches.into_iter().for_each(|(cache, array)| cache.move_on(array));
     }
 
-    /// The same where what one of them did may matter to others.
+    /// Makes all caches but one move what they can, because that one freed or needs space.
     pub(super) fn move_others(&self, cache: &ArrayCache<'m>) {
         if self.is_wanted() || self.draining.get() {
             let others = self.caches.borrow().clone();
@@ -130,7 +130,7 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// What all its caches but one take up.
+    /// Returns the space that all its caches but one use, in bytes.
     pub(super) fn used_by_others(&self, cache: &ArrayCache<'m>) -> u64 {
         let others = self.caches.borrow();
         others.iter().filter(|(other, _)| !std::ptr::eq(*other, cache)).map(|(other, _)| other.used()).sum()

@@ -27,7 +27,7 @@ use crate::core::meter::{Balance, Meter, add};
 use dirty::Dirty;
 use lines::CacheLines;
 use span::ByteSpan;
-use streams::{Rules, ReadStreams};
+use streams::{ReadStreams, Rules};
 
 pub use memory::Memory;
 pub use spec::{ArrayCacheSpec, CachePlan, DestageSpec, WritePolicy};
@@ -37,7 +37,7 @@ pub(super) struct ArrayCache<'m> {
     context: &'m NodeContext<'m>,
     plan: &'m CachePlan,
     memory: Holds<'m>,
-    /// Whether the memory knows of it.
+    /// True once the memory has listed it.
     entered: Cell<bool>,
     contents: RefCell<Contents>,
     /// Ends each time something came from the disks or went to them.
@@ -45,10 +45,10 @@ pub(super) struct ArrayCache<'m> {
     /// Movers at work: those that destage, and those that read ahead.
     destaging: Cell<u32>,
     fetching: Cell<u32>,
-    /// Whether all parts of stripes go.
+    /// True while all partial stripes are destaged.
     flushing: Cell<bool>,
     flusher: Cell<bool>,
-    /// When a host was last served.
+    /// Time of the last service of a host.
     used: Cell<Nanos>,
     /// The stripe that was destaged last, and how much of a run it ended.
     last: Cell<(u64, u64)>,
@@ -64,7 +64,7 @@ enum Holds<'m> {
     Shared(&'m Memory<'m>),
 }
 
-/// What a cache holds.
+/// Contents of a cache.
 struct Contents {
     dirty: Dirty,
     lines: CacheLines,
@@ -74,7 +74,7 @@ struct Contents {
     streams: ReadStreams,
 }
 
-/// What the meters show, in bytes but for the destages.
+/// Counters behind the meters, in bytes except for the destages.
 #[derive(Default)]
 struct CacheCounts {
     read: Cell<u64>,
@@ -87,7 +87,7 @@ struct CacheCounts {
     /// Taken from what is free for something that is not here yet.
     reserved: Cell<u64>,
     dirty: RefCell<Gauge>,
-    /// What was to be destaged and found no disk.
+    /// Data that could not be destaged for lack of a disk.
     lost: Cell<u64>,
 }
 
@@ -157,7 +157,7 @@ impl<'m> ArrayCache<'m> {
         taken
     }
 
-    /// When its line used least recently was used, if it has lines.
+    /// Returns the last use of its least recently used line; `None` without lines.
     fn last_use(&self) -> Option<u64> {
         self.contents.borrow().lines.last_use()
     }
@@ -172,7 +172,7 @@ impl<'m> ArrayCache<'m> {
         self.contents.borrow().dirty.in_parts()
     }
 
-    /// Whether something goes to its disks, or is about to.
+    /// Returns true if data is going to its disks, or is about to.
     fn is_making_room(&self) -> bool {
         let contents = self.contents.borrow();
         !contents.leaving.is_empty() || contents.dirty.oldest_full().is_some()
@@ -188,7 +188,7 @@ impl<'m> ArrayCache<'m> {
         self.counts.dirty.borrow().area(now)
     }
 
-    /// Gives back what was taken for something that is here already.
+    /// Releases space that was taken for data that is in the cache already.
     fn give_back(&self, bytes: u64) {
         self.counts.reserved.set(self.counts.reserved.get() - bytes);
         self.memory().put(bytes);
@@ -216,7 +216,7 @@ impl<'m> ArrayCache<'m> {
         (span.to / line * line).saturating_sub(span.from.div_ceil(line) * line)
     }
 
-    /// Has the level of dirty data follow.
+    /// Updates the level of dirty data.
     fn note_dirty(&self) {
         let held = self.contents.borrow().dirty_bytes();
         let mut level = self.counts.dirty.borrow_mut();
@@ -273,17 +273,17 @@ impl Contents {
         self.dirty.bytes() + self.leaving.iter().map(|span| span.bytes()).sum::<u64>()
     }
 
-    /// Whether all of a span of one stripe is here.
+    /// Returns true if all of a span of one stripe is in the cache.
     fn hold(&self, span: ByteSpan) -> bool {
         self.lines.hold(span) || self.dirty.holds(span) || self.leaving.iter().any(|going| going.holds(span))
     }
 
-    /// Whether some of a span is newer here than on the disks.
+    /// Returns true if some of a span is newer in the cache than on the disks.
     fn is_written(&self, span: ByteSpan) -> bool {
         self.dirty.touches(span) || self.leaving.iter().any(|going| going.overlaps(span))
     }
 
-    /// Whether some of a span comes from the disks, or will without being asked for.
+    /// Returns true if some of a span is being fetched, or will be by read-ahead.
     fn awaits(&self, span: ByteSpan) -> bool {
         self.coming.iter().any(|coming| coming.overlaps(span)) || self.streams.will_fetch(span)
     }

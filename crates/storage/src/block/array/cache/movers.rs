@@ -1,4 +1,4 @@
-//! What moves data between a cache and its disks, beside what hosts wait for: destaging, and reading ahead.
+//! Background transfers between a cache and its disks: destaging and reading ahead.
 
 use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
@@ -109,7 +109,7 @@ impl<'m> ArrayCache<'m> {
         contents.dirty.oldest_full().or(partial)
     }
 
-    /// Whether parts of stripes go to the disks: they take up too much, all is to go, or nothing else would make room.
+    /// Returns true if partial stripes are destaged: they take too much space, all data is to go, or nothing else would free space.
     fn drains_parts(&self) -> bool {
         let drains = self.memory().drains(self.plan.high, self.plan.low);
         drains || self.flushing.get()
@@ -160,7 +160,7 @@ impl<'m> ArrayCache<'m> {
         self.progress.end();
     }
 
-    /// What is to be read ahead next, from now on on its way.
+    /// Returns the next span to read ahead, and marks it as on its way.
     fn next_fetch(&self) -> Option<ByteSpan> {
         let mut contents = self.contents.borrow_mut();
         let span = contents.streams.pick()?;

@@ -1,4 +1,4 @@
-//! What a cache does for a host's request.
+//! Service of a host's request by a cache.
 
 use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
@@ -7,10 +7,10 @@ use crate::block::array::Array;
 use crate::block::array::front::ArrayFront;
 use crate::core::meter::add;
 
-/// Where the data of a read is.
+/// Location of a read's data.
 enum DataPlace {
     Here,
-    /// It comes without being asked for.
+    /// On its way by read-ahead.
     Coming,
     Nowhere,
 }
@@ -108,7 +108,7 @@ impl<'m> ArrayCache<'m> {
         self.note_use();
     }
 
-    /// Whether a piece is here, or comes without being asked for; waits until it has come.
+    /// Returns true if a piece is in the cache or arrives by read-ahead; waits until it has arrived.
     async fn finds(&'m self, piece: ByteSpan, breakdown: &mut Breakdown) -> bool {
         loop {
             match self.place_of(piece) {
@@ -120,7 +120,7 @@ impl<'m> ArrayCache<'m> {
         }
     }
 
-    /// Where a piece is; one that is here is used now.
+    /// Returns the location of a piece, and counts as its use if it is in the cache.
     fn place_of(&self, piece: ByteSpan) -> DataPlace {
         let mut contents = self.contents.borrow_mut();
         if contents.hold(piece) {
@@ -152,7 +152,7 @@ impl<'m> ArrayCache<'m> {
         missing.to.min(left.to)
     }
 
-    /// How far what is neither here nor on its way reaches from the beginning of `left` on.
+    /// Returns the end of the span, from the beginning of `left`, that is neither in the cache nor on its way.
     fn end_of_missing(&self, front: &ArrayFront, left: ByteSpan) -> u64 {
         let (contents, mut end) = (self.contents.borrow(), left.from);
         while end < left.to {

@@ -12,12 +12,12 @@ impl ByteSpan {
         self.to - self.from
     }
 
-    /// Whether it has bytes of another.
+    /// Returns true if the spans share a byte.
     pub fn overlaps(self, other: Self) -> bool {
         self.from < other.to && other.from < self.to
     }
 
-    /// Whether it has all bytes of another.
+    /// Returns true if the other span lies within this one.
     pub fn holds(self, other: Self) -> bool {
         self.from <= other.from && other.to <= self.to
     }

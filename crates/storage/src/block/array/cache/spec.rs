@@ -1,4 +1,4 @@
-//! What a user may write of an array's cache.
+//! Specification of an array's cache.
 
 use headrace_units::{Bytes, Fraction, Nanos};
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use crate::core::graph::Lowering;
 pub struct ArrayCacheSpec {
     /// Capacity: dirty data and lines for reads.
     pub size: Bytes,
-    /// When a write completes.
+    /// Time at which a write completes.
     #[serde(default)]
     pub writes: WritePolicy,
     /// Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB,
@@ -30,23 +30,23 @@ pub struct ArrayCacheSpec {
     /// seeks. Default: 8 MiB, an estimate.
     #[serde(default = "mib_8")]
     pub run: Bytes,
-    /// When dirty data is destaged. Full stripes are always destaged at once.
+    /// Rules of destaging partial stripes. Full stripes are destaged at once.
     #[serde(default)]
     pub destage: DestageSpec,
 }
 
-/// When a write to an array with a cache completes.
+/// Time at which a write to an array with a cache completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WritePolicy {
-    /// When it is on the disks.
+    /// When the data is on the disks.
     #[default]
     Through,
-    /// When it is in the cache (in both, with two controllers).
+    /// When the data is in the cache (in both, with two controllers).
     Back,
 }
 
-/// When partial stripes are destaged.
+/// Rules of destaging partial stripes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DestageSpec {
@@ -81,7 +81,7 @@ const fn mib_8() -> Bytes {
 pub struct CachePlan {
     /// Bytes that it holds at most.
     pub size: u64,
-    /// Whether it lies in the memory of the array's controllers, which their other arrays share.
+    /// True if it lies in the memory of the array's controllers, which their other arrays share.
     pub shared: bool,
     pub(super) back: bool,
     pub(super) line: u64,

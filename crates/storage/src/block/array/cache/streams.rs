@@ -17,24 +17,24 @@ pub struct ReadStreams {
     rules: Rules,
 }
 
-/// What read-ahead goes by, in bytes.
+/// Parameters of read-ahead, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// How far ahead of a stream it goes.
+    /// Distance read ahead of a stream.
     pub window: u64,
-    /// How much it fetches for one stream before it turns to the next.
+    /// Bytes fetched for one stream before turning to the next.
     pub run: u64,
     /// Data of a stripe, and the most that it fetches at once.
     pub stripe: u64,
     pub most: u64,
-    /// Where the array ends.
+    /// End of the array.
     pub capacity: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct ReadStream {
     number: u64,
-    /// Where its next read begins.
+    /// Start of its expected next read.
     next: u64,
     /// Up to where data was, or is being, fetched for it, and up to where it is to be.
     picked: u64,
@@ -73,12 +73,12 @@ impl ReadStreams {
         ReadStream { number: self.numbers, next: at, picked: at, target: at }
     }
 
-    /// Whether some of a span is yet to be fetched ahead.
+    /// Returns true if some of a span is yet to be fetched ahead.
     pub fn will_fetch(&self, span: ByteSpan) -> bool {
         self.streams.iter().any(|stream| stream.picked <= span.from && span.from < stream.target)
     }
 
-    /// What to fetch next: the rest of a stripe. The stream that has its turn keeps it for a run.
+    /// Returns the next span to fetch: the rest of a stripe. The stream whose turn it is keeps it for a run.
     pub fn pick(&mut self) -> Option<ByteSpan> {
         let wants = |stream: &&mut ReadStream| stream.picked < stream.target;
         let turn = self.turn;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::dirty::Dirty;
 use super::lines::CacheLines;
 use super::span::ByteSpan;
-use super::streams::{Rules, ReadStreams};
+use super::streams::{ReadStreams, Rules};
 
 const STRIPE: u64 = 16;
 

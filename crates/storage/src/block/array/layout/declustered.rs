@@ -19,7 +19,7 @@ pub struct Declustered {
     bases: Arc<[u16]>,
 }
 
-/// How many permutations are drawn; then they repeat.
+/// Number of random permutations; then they repeat.
 const BASES: u64 = 64;
 
 /// The greatest common divisor (Euclid).
@@ -52,12 +52,12 @@ impl Declustered {
         Self { disks, width, spares, bases }
     }
 
-    /// How many disks.
+    /// Returns the number of disks.
     pub fn disks(&self) -> u64 {
         self.disks
     }
 
-    /// How many units of each row are free.
+    /// Returns the number of free units in each row.
     pub fn spares(&self) -> u64 {
         self.spares
     }

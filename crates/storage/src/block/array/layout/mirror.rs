@@ -9,13 +9,13 @@ use super::{Accesses, DiskAccesses, Stripes, Units, add};
 pub struct Mirror {
     /// How the columns are striped.
     pub columns: Stripes,
-    /// How many disks hold each column.
+    /// Number of disks that hold each column.
     pub copies: u64,
-    /// Which disks hold the same column.
+    /// Rule that pairs disks with the same column.
     pub pairing: Pairing,
 }
 
-/// Which disks hold the same column.
+/// Rule that pairs disks with the same column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// Neighbours, so that each pair fails by itself: stripes over mirrors (RAID 10).
@@ -33,7 +33,7 @@ impl Mirror {
         }) as usize
     }
 
-    /// Whether a copy of a column can be used in a stripe.
+    /// Returns true if a copy of a column can be used in a stripe.
     fn is_usable(&self, column: u64, copy: u64, stripe: u64, units: &(impl Units + ?Sized)) -> bool {
         let can = |column: u64| units.device(stripe, self.disk(column, copy), stripe).is_some();
         match self.pairing {
@@ -53,17 +53,17 @@ impl Mirror {
         usable.filter_map(move |copy| Some((copy, units.device(stripe, self.disk(column, copy), stripe)?)))
     }
 
-    /// Whether every column is on a usable disk.
+    /// Returns true if every column is on a usable disk.
     pub fn survives(&self, failed: &[bool]) -> bool {
         self.has(0, failed)
     }
 
-    /// Whether every column of a stripe is on a usable disk.
+    /// Returns true if every column of a stripe is on a usable disk.
     pub fn has(&self, stripe: u64, units: &(impl Units + ?Sized)) -> bool {
         (0..self.columns.disks).all(|column| self.holders(column, stripe, units).next().is_some())
     }
 
-    /// Whether every column of a stripe is somewhere, be it on a side that is out of use.
+    /// Returns true if every column of a stripe exists somewhere, even on a device that is down.
     pub fn keeps(&self, stripe: u64, units: &impl Units) -> bool {
         let kept = |disk: usize| units.device(stripe, disk, stripe).is_some();
         let copies = |column: u64| (0..self.copies).any(|copy| kept(self.disk(column, copy)));
@@ -104,8 +104,8 @@ impl Mirror {
         self.columns.parts(request).map(chosen).collect()
     }
 
-    /// The same unit by unit, for their copies are not all in the same state: `choose` takes a device for a column, a stripe and an
-    /// address, which goes on with the column's next units as far as it has them. `None` where a unit has no copy.
+    /// Adds reads unit by unit, if copies are not all in the same state: `choose` returns a device for a column, a stripe and an address,
+    /// which continues with the column's next units as far as it has them. Returns `None` if a unit has no copy.
     pub fn read_units(
         &self,
         request: Block,

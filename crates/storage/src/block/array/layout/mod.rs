@@ -14,17 +14,17 @@ use headrace_work::{Block, Op};
 
 pub use declustered::Declustered;
 pub use mirror::{Mirror, Pairing};
-pub use parity::{Parity, UnitPlacement, Rotation};
+pub use parity::{Parity, Rotation, UnitPlacement};
 pub use stripe::Stripes;
 pub use units::{Units, Whole};
 
 /// Accesses to disks: which disk, and what.
 pub type DiskAccesses = Vec<(usize, Block)>;
 
-/// What a request asks of the disks: first some accesses, and when all of those are done, the others.
+/// Disk accesses of a request: some first and, when all of those are done, the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
-    /// What must be read before anything can be written.
+    /// Reads that must precede any write.
     pub first: DiskAccesses,
     /// The accesses that answer the request.
     pub then: DiskAccesses,
@@ -46,7 +46,7 @@ pub enum ArrayLayout {
 }
 
 impl ArrayLayout {
-    /// How many disks it is laid out over.
+    /// Returns the number of disks.
     pub fn disks(&self) -> u64 {
         match self {
             Self::Striped(stripes) => stripes.disks,
@@ -75,7 +75,7 @@ impl ArrayLayout {
         }
     }
 
-    /// How many stripes lie on disks that hold `each`.
+    /// Returns the number of stripes on disks of capacity `each`.
     pub fn stripes(&self, each: Bytes) -> u64 {
         match self {
             Self::Parity(parity) => parity.stripes_on(each.0),
@@ -105,7 +105,7 @@ impl ArrayLayout {
         declustered.unwrap_or(Some(row)).into_iter()
     }
 
-    /// How many units a stripe has, redundant ones included.
+    /// Returns the number of units in a stripe, redundant ones included.
     pub fn width(&self) -> u64 {
         match self {
             Self::Parity(parity) => parity.width,
@@ -131,10 +131,12 @@ impl ArrayLayout {
         }
     }
 
-    /// How many units of each row are free.
+    /// Returns the number of free units in each row.
     pub fn spares(&self) -> u64 {
         match self {
-            Self::Parity(Parity { placement: UnitPlacement::Declustered(placement), .. }) => placement.spares(),
+            Self::Parity(Parity { placement: UnitPlacement::Declustered(placement), .. }) => {
+                placement.spares()
+            }
             _ => 0,
         }
     }
@@ -149,12 +151,12 @@ impl ArrayLayout {
         }
     }
 
-    /// Whether what is read for one unit of a stripe gives the others too.
+    /// Returns true if reading one lost unit of a stripe reconstructs the others too.
     pub fn computes(&self) -> bool {
         matches!(self, Self::Parity(_))
     }
 
-    /// Whether all data of a stripe can be had.
+    /// Returns true if all data of a stripe can be read.
     pub fn has(&self, stripe: u64, units: &impl Units) -> bool {
         match self {
             Self::Striped(stripes) => {
@@ -165,7 +167,7 @@ impl ArrayLayout {
         }
     }
 
-    /// Whether all data of a stripe is somewhere, so that it can be had once what is out of use is in use again.
+    /// Returns true if all data of a stripe exists somewhere, so that it can be read once devices that are down return.
     pub fn keeps(&self, stripe: u64, units: &impl Units) -> bool {
         match self {
             Self::Mirrored(mirror) => mirror.keeps(stripe, units),
@@ -182,7 +184,7 @@ impl ArrayLayout {
         }
     }
 
-    /// Whether all data can be read while those disks have `failed`.
+    /// Returns true if all data can be read with these disks `failed`.
     pub fn survives(&self, failed: &[bool]) -> bool {
         let lost = failed.iter().filter(|failed| **failed).count() as u64;
         match self {

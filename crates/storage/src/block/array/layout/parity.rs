@@ -17,7 +17,7 @@ pub struct Parity {
     pub unit: u64,
     /// Units of parity in a stripe.
     pub redundant: u64,
-    /// Which disks have them.
+    /// Placement of units on disks.
     pub placement: UnitPlacement,
 }
 
@@ -91,7 +91,7 @@ impl Parity {
         self.width - self.redundant
     }
 
-    /// How many disks.
+    /// Returns the number of disks.
     pub fn disks(&self) -> u64 {
         match &self.placement {
             UnitPlacement::Rotated(_) => self.width,
@@ -99,7 +99,7 @@ impl Parity {
         }
     }
 
-    /// How many stripes lie on disks that hold `each`.
+    /// Returns the number of stripes on disks of `each` bytes.
     pub fn stripes_on(&self, each: u64) -> u64 {
         match &self.placement {
             UnitPlacement::Rotated(_) => each / self.unit,
@@ -150,14 +150,20 @@ impl Parity {
     pub fn changed(&self, request: Block) -> (u64, u64) {
         let (size, end) = (self.unit * self.data(), request.address + request.bytes);
         let (first, last) = self.stripes(request);
-        let head =
-            StripeSpan { stripe: first, from: request.address - first * size, to: size.min(end - first * size) };
-        let tail =
-            StripeSpan { stripe: last, from: request.address.saturating_sub(last * size), to: end - last * size };
+        let head = StripeSpan {
+            stripe: first,
+            from: request.address - first * size,
+            to: size.min(end - first * size),
+        };
+        let tail = StripeSpan {
+            stripe: last,
+            from: request.address.saturating_sub(last * size),
+            to: end - last * size,
+        };
         (first * self.unit + self.offsets(head).0, last * self.unit + self.offsets(tail).1)
     }
 
-    /// Whether a request covers whole stripes.
+    /// Returns true if a request covers whole stripes.
     pub fn is_whole(&self, request: Block) -> bool {
         let size = self.unit * self.data();
         request.address.is_multiple_of(size) && request.bytes.is_multiple_of(size)
@@ -209,9 +215,14 @@ impl Parity {
         Some(accesses)
     }
 
-    /// What must be read before a span is written: nothing for a whole stripe; else the old data and parity
-    /// (read-modify-write), or the data that stays (reconstruct-write), whichever are fewer accesses.
-    fn read_before(&self, span: StripeSpan, units: &(impl Units + ?Sized), parts: &mut DiskAccesses) -> Option<()> {
+    /// Adds the reads before a span is written: none for a whole stripe; otherwise the old data and parity (read-modify-write), or the
+    /// remaining data (reconstruct-write), whichever are fewer accesses.
+    fn read_before(
+        &self,
+        span: StripeSpan,
+        units: &(impl Units + ?Sized),
+        parts: &mut DiskAccesses,
+    ) -> Option<()> {
         let lost = |n: u64| self.now(span.stripe, n, units).is_none();
         let parity = self.parities().filter(|n| !lost(*n)).count() as u64;
         let data = (0..self.data()).filter(|n| !lost(*n)).count() as u64;
@@ -270,7 +281,12 @@ impl Parity {
     }
 
     /// As many units of a stripe as it takes to compute all others, at the offsets of the span.
-    fn read_to_compute(&self, span: StripeSpan, units: &(impl Units + ?Sized), parts: &mut DiskAccesses) -> Option<()> {
+    fn read_to_compute(
+        &self,
+        span: StripeSpan,
+        units: &(impl Units + ?Sized),
+        parts: &mut DiskAccesses,
+    ) -> Option<()> {
         let (low, high) = self.offsets(span);
         let usable =
             (0..self.width).filter_map(|n| self.now(span.stripe, n, units)).take(self.data() as usize);

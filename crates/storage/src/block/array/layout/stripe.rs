@@ -8,7 +8,7 @@ use crate::block::array::FirstUnit;
 /// Stripe units dealt out to the disks in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripes {
-    /// How many disks.
+    /// Number of disks.
     pub disks: u64,
     /// Bytes in a stripe unit.
     pub unit: u64,
@@ -70,8 +70,8 @@ impl Stripes {
         bytes.div_ceil(self.unit).min(self.disks)
     }
 
-    /// How many bytes each disk's part has, for a request of `bytes` that begins at a unit's beginning: disk i of the
-    /// n gets ⌊k/n⌋ + \[i < k mod n\] of k whole units (the paper's Eq. 1).
+    /// Returns the bytes of each disk's part of a request of `bytes` that starts at a unit boundary: disk i of the n gets ⌊k/n⌋ + \[i < k
+    /// mod n\] of k whole units (the paper's Eq. 1).
     pub fn part_sizes(&self, bytes: u64) -> Vec<u64> {
         let request = Block { op: Op::Read, address: 0, bytes };
         self.parts(request).map(|(_, part)| part.bytes).collect()

@@ -33,7 +33,7 @@ fn total(parts: &DiskAccesses) -> u64 {
     parts.iter().map(|(_, part)| part.bytes).sum()
 }
 
-/// Where the layout's rules put a byte of data.
+/// Position of a byte of data by the rules of the layout.
 fn place(layout: &Parity, byte: u64) -> (usize, u64) {
     let (unit, offset) = (byte / layout.unit, byte % layout.unit);
     let (stripe, unit) = (unit / layout.data(), unit % layout.data());
@@ -46,7 +46,7 @@ fn any_parity() -> impl Strategy<Value = Parity> {
         .prop_map(|(redundant, data, at)| parity(redundant + data, redundant, ROTATIONS[at]))
 }
 
-/// What a write to a whole array takes.
+/// Accesses of a write to a whole array.
 fn whole_write(layout: &Parity, request: Block) -> Accesses {
     let accesses = layout.write(request, &Whole).expect("nothing has failed");
     assert!(accesses.missed.is_empty());
@@ -159,7 +159,7 @@ proptest! {
         }
     }
 
-    /// What cannot be read because its disk failed is computed from as many units as it takes.
+    /// Data of a failed disk is computed from as many units as it takes.
     #[test]
     fn a_degraded_read_has_enough_to_compute_what_is_lost(
         layout in any_parity(), address in 0u64..500, size in 1u64..400, lost in 0usize..10,
@@ -188,8 +188,8 @@ proptest! {
         }
     }
 
-    /// Where some disks have failed, a request can be served if and only if the level survives that: each disk of a stripe counts, where the
-    /// failed ones have a unit of it.
+    /// With failed disks, a request can be served if and only if the level survives the failures: each disk of a stripe counts if it has
+    /// a unit of it.
     #[test]
     fn a_layout_serves_what_its_level_promises(
         layout in any_parity(), address in 0u64..500, size in 1u64..100, lost in prop::collection::vec(any::<bool>(), 10),
@@ -248,7 +248,7 @@ proptest! {
     }
 }
 
-/// When a disk of a declustered array fails, all others read about as much of what it takes to rebuild it, and write about as much.
+/// When a disk of a declustered array fails, all others read and write about equal shares of its rebuild.
 #[test]
 fn every_disk_has_its_share_of_a_declustered_rebuild() {
     for (disks, width, redundant, spares) in [(12, 5, 1, 1), (20, 10, 2, 2), (9, 4, 1, 1)] {

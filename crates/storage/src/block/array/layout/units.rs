@@ -1,4 +1,4 @@
-//! Which units of stripes can be used, and on which device.
+//! Usable units of stripes, and their devices.
 
 /// Says where the units of a layout are now.
 pub trait Units {
