@@ -253,7 +253,7 @@ workload:
     assert!(loads.windows(2).all(|pair| pair[0] < pair[1]), "{loads:?}");
 }
 
-/// An overload is an answer here, not a error.
+/// An overload is an answer here, not an error.
 #[test]
 fn an_overload_is_told_with_what_is_sustained() {
     let text = "

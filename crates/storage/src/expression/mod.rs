@@ -2,7 +2,7 @@
 //!
 //! The language is closed: numbers, the variables that a policy names, `+ - * / **`, comparisons (1 where true, else 0), parentheses and
 //! the functions `ceil`, `floor`, `round`, `sqrt`, `log`, `abs`, `min`, `max` and `if(condition, then, else)`. `**` binds most
-//! tightly and to the right. An expression is parsed once; a error is reported with its column.
+//! tightly and to the right. An expression is parsed once; an error is reported with its column.
 
 mod parse;
 mod split;

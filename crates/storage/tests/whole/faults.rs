@@ -440,19 +440,19 @@ proptest! {
         let requests: Vec<_> = requests.into_iter().map(|(us, write, bytes)| {
             (Nanos(us * 1000), if write { Op::Write } else { Op::Read }, 0, bytes)
         }).collect();
-        let contexts = [
+        let paths = [
             "left", "left/tds out", "left/tds in", "left/host in", "left/host out",
             "right", "right/tds out", "right/tds in", "right/host out",
         ];
         let changes: Vec<_> = faults.iter().map(|&(us, which, fails)| {
-            (Nanos(us * 1000), contexts[which], if fails { Change::Fails } else { Change::Returns })
+            (Nanos(us * 1000), paths[which], if fails { Change::Fails } else { Change::Returns })
         }).collect();
         let found = run_at("host→tds", &graph, &requests, &changes);
         let answered = found.failed().iter().filter(|failed| !**failed).count() as u64;
         let disk = graph.named("tds").unwrap().index();
         prop_assert!(found.given[disk] >= answered, "{} of {answered} came to the disk", found.given[disk]);
         for side in ["left", "right"] {
-            if faults.iter().all(|(_, which, fails)| !fails || !contexts[*which].starts_with(side)) {
+            if faults.iter().all(|(_, which, fails)| !fails || !paths[*which].starts_with(side)) {
                 prop_assert!(!found.failed().contains(&true), "{side} works all the time");
             }
         }

@@ -137,10 +137,10 @@ fn requests() -> impl Strategy<Value = Vec<Coming>> {
     let one = (0u64..30_000_000, 0usize..3, any::<bool>(), 0u64..4000, 1u64..40);
     prop::collection::vec(one, 1..60).prop_map(|all| {
         let mut now = Nanos::ZERO;
-        let coming = |(gap, target, write, context, sectors)| {
+        let coming = |(gap, target, write, unit, sectors)| {
             now += Nanos(gap);
             let op = if write { Op::Write } else { Op::Read };
-            (now, target, Block { op, address: context * 16 * 1024, bytes: sectors * 8192 })
+            (now, target, Block { op, address: unit * 16 * 1024, bytes: sectors * 8192 })
         };
         all.into_iter().map(coming).collect()
     })

@@ -133,8 +133,8 @@ fn poisson(blocks: u64, rate_per_ms: f64, n: u64) -> Vec<Coming> {
     let mut draws = RngStream::named(1, "users", "arrivals").draws();
     let mut now = Nanos::ZERO;
     let block = |i| {
-        let context = RngStream::named(1, "users", "addresses").of(i).below(3_800_000);
-        Block { op: Op::Read, address: context * BLOCK, bytes: blocks * BLOCK }
+        let spot = RngStream::named(1, "users", "addresses").of(i).below(3_800_000);
+        Block { op: Op::Read, address: spot * BLOCK, bytes: blocks * BLOCK }
     };
     let coming = |i| {
         now += Nanos::from_ms(draws.exponential() / rate_per_ms);

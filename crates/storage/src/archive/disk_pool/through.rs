@@ -129,9 +129,9 @@ impl<'m> DiskPool<'m> {
             super::Allocate::AcrossChains => part.volume / self.spec.chains,
         };
         let room = (self.spec.volume.0.saturating_sub(file) / BLOCK) as f64;
-        let context = self.starts.of(headrace_kernel::subkey(file, u64::from(part.volume))).uniform() * room;
+        let start = self.starts.of(headrace_kernel::subkey(file, u64::from(part.volume))).uniform() * room;
         u64::from(within) * self.spec.volume.0
-            + (part.within + context as u64 * BLOCK).min(self.spec.volume.0 - part.bytes)
+            + (part.within + start as u64 * BLOCK).min(self.spec.volume.0 - part.bytes)
     }
 }
 

@@ -59,8 +59,8 @@ impl Mechanism {
         let (mut draws, block) = (draws.of(request.key), &request.work);
         let (from, to, transfer_at) = match self.positioning {
             Positioning::Addressed | Positioning::Mechanical => {
-                let context = |byte: u64| byte as f64 / self.capacity as f64;
-                (from, context(block.address), context(block.address))
+                let share = |byte: u64| byte as f64 / self.capacity as f64;
+                (from, share(block.address), share(block.address))
             }
             Positioning::Coupled => {
                 let to = draws.uniform();

@@ -43,7 +43,7 @@ impl FileSystemPlan {
     }
 
     /// Where on the volume an address lies, and how many bytes from there on lie one after another.
-    fn context(&self, address: u64) -> (u64, u64) {
+    fn location(&self, address: u64) -> (u64, u64) {
         let Some(Allocation { groups, extent }) = self.spec.allocation else { return (address, u64::MAX) };
         let (groups, of_group) = (u64::from(groups), self.volume.0 / u64::from(groups));
         let (number, within) = (address / extent.0, address % extent.0);
@@ -165,7 +165,7 @@ impl<'m> FileSystem<'m> {
         Box::pin(async move {
             let mut from = request.work.address;
             while from < request.work.end() && !breakdown.has_failed() {
-                let (address, whole) = self.plan.context(from);
+                let (address, whole) = self.plan.location(from);
                 let bytes = whole.min(request.work.end() - from);
                 self.volume.serve(&request.with(Block { address, bytes, ..request.work }), breakdown).await;
                 from += bytes;

@@ -47,7 +47,7 @@ impl<'m> PageBuffer<'m> {
         self.room.take(1).await;
     }
 
-    /// Gives back component that was not needed: the page is in the buffer already.
+    /// Releases space that was not needed: the page is in the buffer already.
     pub fn give_back(&self) {
         self.room.put(1);
     }

@@ -82,8 +82,8 @@ impl Declustered {
     /// The disk and the row of the `n`-th unit of a stripe.
     pub fn at(&self, stripe: u64, n: u64) -> (usize, u64) {
         let (rows, stripes) = self.slice();
-        let (slice, context) = (stripe / stripes, stripe % stripes * self.width + n);
-        (self.disk(slice, context % self.columns()), slice * rows + context / self.columns())
+        let (slice, position) = (stripe / stripes, stripe % stripes * self.width + n);
+        (self.disk(slice, position % self.columns()), slice * rows + position / self.columns())
     }
 
     /// The stripe whose unit lies in a row of a disk; `None` where that is free.

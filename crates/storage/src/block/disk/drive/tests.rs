@@ -233,9 +233,7 @@ fn a_read_that_continues_none_makes_no_other_wait() {
     let least = |read_ahead_least| {
         let cache = CacheSpec { read_ahead_least, ..write_back(ReadAhead::Always, Scheduling::Fcfs) };
         let mut drive = drive(Some(cache));
-        PLACES
-            .iter()
-            .fold(Nanos::ZERO, |now, context| drive.serve(now, &block(Op::Read, *context, 4 * KIB)).done)
+        PLACES.iter().fold(Nanos::ZERO, |now, place| drive.serve(now, &block(Op::Read, *place, 4 * KIB)).done)
     };
     assert_eq!(least(Some(Bytes(64 * KIB))), least(None));
 }
@@ -265,8 +263,8 @@ fn any_drive() -> impl Strategy<Value = Drive> {
 fn any_command() -> impl Strategy<Value = (Block, u64)> {
     let op = prop::sample::select(vec![Op::Read, Op::Write, Op::Write]);
     let gap = prop_oneof![Just(0), 0..100_000u64, 0..50_000_000u64];
-    (op, 0..1000u64, 1..150u64, gap).prop_map(|(op, context, kib, gap)| {
-        let address = (context / 10) * (10 << 20) + (context % 10) * 4 * KIB;
+    (op, 0..1000u64, 1..150u64, gap).prop_map(|(op, place, kib, gap)| {
+        let address = (place / 10) * (10 << 20) + (place % 10) * 4 * KIB;
         (block(op, address, kib * KIB), gap)
     })
 }

@@ -115,11 +115,11 @@ impl SectorLayout {
         let zone = &self.zones[self.zone_of(sector) - 1];
         let (raw, follow) = zone.raw(sector - zone.first_sector);
         let (track, slot) = (zone.track(raw / zone.sectors), raw % zone.sectors);
-        let (cylinder, context) = (track / self.surfaces, track % self.surfaces);
-        let skew = zone.skew(cylinder, context, self.surfaces);
+        let (cylinder, surface) = (track / self.surfaces, track % self.surfaces);
+        let skew = zone.skew(cylinder, surface, self.surfaces);
         let turns = (skew + slot as f64) / zone.sectors as f64;
         Run {
-            track: self.track(zone, cylinder, context),
+            track: self.track(zone, cylinder, surface),
             angle: turns - turns.floor(),
             width: 1.0 / zone.sectors as f64,
             sectors: follow.min(zone.sectors - slot),
@@ -151,15 +151,15 @@ impl SectorLayout {
         self.zones.partition_point(|zone| zone.first_sector <= sector)
     }
 
-    /// The track at `context` in the order of tracks in `cylinder` of a zone.
+    /// The track at `surface` in the order of tracks in `cylinder` of a zone.
     #[inline]
-    fn track(&self, zone: &Zone, cylinder: u64, context: u64) -> Track {
+    fn track(&self, zone: &Zone, cylinder: u64, surface: u64) -> Track {
         let odd = match self.order {
             TrackOrder::Conventional => false,
             TrackOrder::Serpentine => (cylinder + u64::from(zone.first_cylinder)) % 2 == 1,
             TrackOrder::ZoneSerpentine => cylinder % 2 == 1,
         };
-        let surface = if odd { self.surfaces - 1 - context } else { context };
+        let surface = if odd { self.surfaces - 1 - surface } else { surface };
         Track { cylinder: zone.first_cylinder + cylinder as u32, surface: surface as u32 }
     }
 }

@@ -98,21 +98,21 @@ impl Zone {
         }
     }
 
-    /// By how many sectors the track at `context` in `cylinder` of the zone begins later than where all zones count.
+    /// By how many sectors the track at `surface` in `cylinder` of the zone begins later than where all zones count.
     #[inline]
-    pub fn skew(&self, cylinder: u64, context: u64, surfaces: u64) -> f64 {
+    pub fn skew(&self, cylinder: u64, surface: u64, surfaces: u64) -> f64 {
         let each_cylinder = self.cylinder_skew + (surfaces - 1) as f64 * self.track_skew;
-        let slipped = self.slipped_before(cylinder, context, surfaces) as f64;
-        self.offset + cylinder as f64 * each_cylinder + context as f64 * self.track_skew + slipped
+        let slipped = self.slipped_before(cylinder, surface, surfaces) as f64;
+        self.offset + cylinder as f64 * each_cylinder + surface as f64 * self.track_skew + slipped
     }
 
     /// Returns the number of slipped sectors before a track that shift its start.
     #[inline]
-    fn slipped_before(&self, cylinder: u64, context: u64, surfaces: u64) -> usize {
+    fn slipped_before(&self, cylinder: u64, surface: u64, surfaces: u64) -> usize {
         let tracks = match self.slips_skew {
             None => return 0,
             Some(SlipsSkew::Cylinders) => cylinder * surfaces,
-            Some(SlipsSkew::Tracks) => cylinder * surfaces + context,
+            Some(SlipsSkew::Tracks) => cylinder * surfaces + surface,
         };
         let before = tracks * self.sectors;
         match &self.slips {

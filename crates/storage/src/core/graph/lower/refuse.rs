@@ -4,7 +4,7 @@ use super::{Lowering, MAX_DEPTH};
 use crate::core::graph::document::{LoweringError, NameStep};
 
 impl Lowering<'_> {
-    /// Notes a error in `field` of the component that is being lowered; always `None`.
+    /// Notes an error in `field` of the component that is being lowered; always `None`.
     pub fn refuse<T>(&mut self, field: &str, message: impl Into<String>, help: Option<&str>) -> Option<T> {
         let error = LoweringError {
             field: Vec::new(),
@@ -24,16 +24,11 @@ impl Lowering<'_> {
         None
     }
 
-    /// Notes a error in `field` of a component that is lowered already.
+    /// Notes an error in `field` of a component that is lowered already.
     pub(super) fn say_at(&mut self, at: usize, field: &str, message: String, help: &str) {
-        let mut context = self.drafts[at].spot.field.clone();
-        context.push(field.to_owned());
-        self.errors.push(LoweringError {
-            field: context,
-            message,
-            help: Some(help.to_owned()),
-            unknown: None,
-        });
+        let mut place = self.drafts[at].spot.field.clone();
+        place.push(field.to_owned());
+        self.errors.push(LoweringError { field: place, message, help: Some(help.to_owned()), unknown: None });
     }
 
     pub(super) fn unknown<T>(
