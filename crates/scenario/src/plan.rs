@@ -7,9 +7,7 @@ mod streams;
 
 use std::path::{Path as FilePath, PathBuf};
 
-use headrace_storage::disk::DiskNumbers;
-use headrace_storage::ssd::SsdNumbers;
-use headrace_storage::{DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
+use headrace_storage::{Device, DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
 use headrace_work::NodeId;
 
 use crate::catalog;
@@ -93,27 +91,21 @@ struct KnownDevices {
 }
 
 impl DeviceCatalogue for KnownDevices {
-    fn disk(&self, name: &str) -> DeviceLookup<DiskNumbers> {
-        self.found(name, "disk", || catalog::disk(name, &self.folder))
-    }
-
-    fn ssd(&self, name: &str) -> DeviceLookup<SsdNumbers> {
-        self.found(name, "ssd", || catalog::ssd(name, &self.folder))
+    fn device(&self, kind: &'static str, name: &str) -> DeviceLookup {
+        let other = catalog::kind(name, &self.folder).filter(|other| *other != kind);
+        match (other, kind) {
+            (Some("ssd"), _) => DeviceLookup::Other(("ssd", "solid-state drive")),
+            (Some(other), _) => DeviceLookup::Other((other, "disk")),
+            (None, "ssd") => self.found(catalog::ssd(name, &self.folder)),
+            (None, _) => self.found(catalog::disk(name, &self.folder)),
+        }
     }
 }
 
 impl KnownDevices {
-    fn found<N>(
-        &self,
-        name: &str,
-        kind: &str,
-        read: impl Fn() -> Option<Result<N, Problems>>,
-    ) -> DeviceLookup<N> {
-        if let Some(other) = catalog::kind(name, &self.folder).filter(|other| *other != kind) {
-            return DeviceLookup::Other(other);
-        }
-        match read() {
-            Some(Ok(numbers)) => DeviceLookup::Found(Box::new(numbers)),
+    fn found<D: Device>(&self, read: Option<Result<D, Problems>>) -> DeviceLookup {
+        match read {
+            Some(Ok(device)) => DeviceLookup::Found(Box::new(device)),
             Some(Err(problems)) => DeviceLookup::Broken(problems.rendered()),
             None => DeviceLookup::Unknown(catalog::all_names(&self.folder)),
         }

@@ -36,6 +36,21 @@ macro_rules! components {
                 }
             }
 
+            /// Returns what is written of a component, if it is of the kind `S`.
+            pub(crate) fn get<S>(&self) -> Option<&S>
+            where
+                S: Of<Self>,
+            {
+                S::of(self)
+            }
+
+            /// Returns the server in which the component stands; `None` if it stands by itself.
+            pub(crate) fn host(&self) -> Option<&str> {
+                match self {
+                    $($(Self::$kind(spec) => spec.host(),)+)+
+                }
+            }
+
             pub(crate) fn lower(&self, at: &mut graph::Lowering) -> Option<Resolved<AnyPlan>> {
                 match self {
                     $($(Self::$kind(spec) => {
@@ -62,6 +77,14 @@ macro_rules! components {
                 }
             }
 
+            /// Returns the plan, if it is of the kind `P`.
+            pub(crate) fn get<P>(&self) -> Option<&P>
+            where
+                P: Of<Self>,
+            {
+                P::of(self)
+            }
+
             /// What can be known of it before time runs.
             pub fn theory(&self) -> &dyn Theory {
                 match self {
@@ -85,6 +108,15 @@ macro_rules! components {
         }
 
         impl<'m> AnyComponent<'m> {
+            /// Returns the component, if it is of the kind `C`.
+            #[inline]
+            pub(crate) fn get<C>(&'m self) -> Option<&'m C>
+            where
+                C: Of<Self>,
+            {
+                C::of(self)
+            }
+
             /// What it records of itself.
             pub fn probe(&self) -> &dyn Probe {
                 match self {
@@ -260,7 +292,44 @@ macro_rules! components {
                 }
             }
         }
+
+        $($(
+            impl Of<ComponentSpec> for crate::$wing::$module::$spec {
+                fn of(any: &ComponentSpec) -> Option<&Self> {
+                    match any {
+                        ComponentSpec::$kind(spec) => Some(spec),
+                        _ => None,
+                    }
+                }
+            }
+            kinds::of_kind!($kind, $wing::$module::{$plan, $component});
+        )+)+
+        $($($(kinds::of_kind!($made, $wing::$made_module::{$made_plan, $made_component});)+)?)+
     };
 }
 
-pub(crate) use components;
+/// Lets a plan and a component of a kind be found again in those of any kind.
+macro_rules! of_kind {
+    ($kind:ident, $wing:ident::$module:ident::{$plan:ident, $component:ident}) => {
+        impl Of<AnyPlan> for crate::$wing::$module::$plan {
+            fn of(any: &AnyPlan) -> Option<&Self> {
+                match any {
+                    AnyPlan::$kind(plan) => Some(plan),
+                    _ => None,
+                }
+            }
+        }
+
+        impl<'m> Of<AnyComponent<'m>> for crate::$wing::$module::$component<'m> {
+            #[inline]
+            fn of<'a>(any: &'a AnyComponent<'m>) -> Option<&'a Self> {
+                match any {
+                    AnyComponent::$kind(component) => Some(component),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use {components, of_kind};

@@ -9,27 +9,54 @@
 pub mod expression;
 mod kinds;
 
-pub use self::archive::witness::{Fact, Witness};
+pub use self::archive::fact::Fact;
 pub use self::block::{array, controller, disk, file_system, ssd};
 pub use self::core::arena::{Arena, Slots};
-pub use self::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+pub use self::core::component::{Component, Plan, Probe, Spec, Theory};
 pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
+pub use self::core::device::{Device, Named};
 pub use self::core::graph::{
-    DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, View, WantedRoute, lower,
+    DeviceCatalogue, DeviceLookup, Graph, LoweringError, Node, Resolved, View, WantedRoute,
 };
 pub use self::core::health::{Change, Event, Health, HealthEvent};
 pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
-pub use self::core::path_transfer::{PathTransfer, Phase};
-pub use self::core::theory::{Demand, Load, Model, QueueOrder, ServiceKind, Sessions};
+pub use self::core::theory::{Demand, Load, Model, Phase, QueueOrder, ServiceKind, Sessions};
 pub use self::core::timeline::{Journey, Timeline, Visit};
+pub use self::core::witness::Witness;
 pub use self::core::{graph, station};
+pub use self::fabric::path_transfer::PathTransfer;
 pub use self::fabric::{fc_loop, link, wire};
 
 use headrace_work::{Block, Breakdown, DaqEvent, FileOp, Request};
+use indexmap::IndexMap;
+
+/// Something of one kind, found in a value that can be of any kind.
+pub trait Of<Any> {
+    /// Returns the value, if it is of this kind.
+    fn of(any: &Any) -> Option<&Self>;
+}
+
+/// Lowers a system to a graph, with the routes that streams want.
+///
+/// # Errors
+/// All errors in it, also in parts and components that nothing uses.
+pub fn lower(
+    parts: &IndexMap<String, ComponentSpec>,
+    system: &IndexMap<String, ComponentSpec>,
+    streams: &[WantedRoute],
+    catalogue: &dyn DeviceCatalogue,
+) -> Result<Graph, Vec<LoweringError>> {
+    let mut lowering = graph::Lowering::of(parts, system, catalogue);
+    fabric::lowering::stream_routes(&mut lowering, streams);
+    lowering.check_ports();
+    block::controller::pairs::check(&mut lowering);
+    lowering.check_work();
+    lowering.finish()
+}
 
 kinds::components! {
     /// What every component stands on. It knows no kind of component.
-    core [arena, bookings, component, context, graph, health, meter, path_transfer, theory, timeline] {
+    core [arena, bookings, component, context, device, graph, health, meter, theory, timeline, witness] {
         /// Servers with a given service time distribution.
         Station = station::{StationSpec, StationSpec, Station},
     }
@@ -49,7 +76,7 @@ kinds::components! {
     }
 
     /// What carries requests and their data.
-    fabric [channel, wire] {
+    fabric [channel, lowering, path_transfer, wire] {
         /// A link that carries one transfer at a time.
         Link = link::{LinkSpec, LinkPlan, Link},
         /// A Fibre Channel arbitrated loop.
@@ -70,7 +97,7 @@ kinds::components! {
     }
 
     /// What keeps files for long.
-    archive [moving, witness] {
+    archive [fact, moving] {
         /// Limits per user and per host, and ports, in front of an archive.
         Front = front::{FrontSpec, FrontSpec, Front},
         /// A network shared by transfers.

@@ -3,6 +3,7 @@
 //!
 //! It follows each [`Fact`] as the archive reports it, and knows no policy.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 
 use headrace_storage::{Fact, Graph, Witness};
@@ -142,8 +143,9 @@ impl File {
 }
 
 impl Witness for FileBooks {
-    fn saw(&self, of: NodeId, fact: Fact, now: Nanos) {
-        if let Err(wrong) = self.note(of, fact) {
+    fn saw(&self, of: NodeId, fact: &dyn Any, now: Nanos) {
+        let Some(fact) = fact.downcast_ref::<Fact>() else { return };
+        if let Err(wrong) = self.note(of, *fact) {
             self.wrong.set(self.wrong.get() + 1);
             let path = &self.paths[of.index()];
             self.first

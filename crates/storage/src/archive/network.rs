@@ -5,9 +5,9 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+use crate::core::component::{Component, Plan, Probe, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::Lowering;
+use crate::core::graph::{Lowering, Resolved};
 use crate::core::meter::{Activity, Meter};
 
 /// A network between clients, disk pool and tape. Transfers share it by max-min fairness: one that is limited elsewhere leaves the rest to

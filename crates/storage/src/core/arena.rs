@@ -4,11 +4,11 @@ use std::cell::OnceCell;
 
 use headrace_work::NodeId;
 
+use crate::AnyComponent;
+use crate::core::component::Probe;
 use crate::core::context::{Edge, NodeContext, SimContext};
 use crate::core::graph::Graph;
 use crate::core::health::{Change, Event, HealthEvent};
-use crate::fabric::route::TARGET;
-use crate::{AnyComponent, Probe};
 
 /// Room for the components of a graph. It outlives every process.
 pub struct Slots<'m> {
@@ -30,6 +30,7 @@ impl Slots<'_> {
 /// The components of a graph in one simulation.
 #[derive(Clone, Copy)]
 pub struct Arena<'m> {
+    graph: &'m Graph,
     shared: &'m SimContext<'m>,
     contexts: &'m [NodeContext<'m>],
     slots: &'m Slots<'m>,
@@ -46,7 +47,7 @@ impl<'m> Arena<'m> {
         contexts: &'m [NodeContext<'m>],
         slots: &'m Slots<'m>,
     ) -> Self {
-        let arena = Self { shared, contexts, slots };
+        let arena = Self { graph, shared, contexts, slots };
         for &id in &graph.order {
             let node = &graph.nodes[id.index()];
             let edges = node.uses.iter().map(|used| arena.edge_to(*used)).collect();
@@ -89,7 +90,7 @@ impl<'m> Arena<'m> {
         for user in self.ids() {
             for (at, _) in self.edges(user).iter().enumerate().filter(|(_, edge)| edge.to() == id) {
                 self.component(user).notice(at, change);
-                let leads = matches!(self.component(user), AnyComponent::Route(_)) && at == TARGET;
+                let leads = self.graph.nodes[user.index()].plan.theory().leads_to() == Some(at);
                 if leads && self.context(user).health.change(change) {
                     self.tell_users(user, change);
                 }
@@ -125,5 +126,12 @@ impl<'m> Arena<'m> {
     /// The ways from a component to those it uses.
     pub fn edges(self, from: NodeId) -> &'m [Edge<'m>] {
         self.slots.edges[from.index()].get().map_or(&[], |edges| &**edges)
+    }
+}
+
+impl<'m> NodeContext<'m> {
+    /// Returns the contexts of all components of `graph`.
+    pub fn of_all(graph: &'m Graph, shared: &'m SimContext<'m>) -> Vec<Self> {
+        graph.ids().map(|id| Self::new(shared, id, &graph.nodes[id.index()].path)).collect()
     }
 }

@@ -2,15 +2,16 @@
 
 use headrace_analytic::Distribution;
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Breakdown, DaqEvent, FileOp, NodeId, Op, Request};
+use headrace_work::{Block, Breakdown, DaqEvent, FileOp, Op, Request};
 
 use crate::block::array::BackendPath;
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, View};
+use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
-use crate::core::path_transfer::{PathTransfer, Phase};
+use crate::core::theory::Phase;
 use crate::core::theory::{Demand, Load, Model};
+use crate::fabric::path_transfer::PathTransfer;
 
 /// What a user may write of a component.
 pub trait Spec {
@@ -19,17 +20,11 @@ pub trait Spec {
 
     /// Looks up what it names and refuses what cannot work; all errors go to `at`. `None` where there was one.
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<Self::Plan>>;
-}
 
-/// A component fully described, and the nodes it uses.
-#[derive(Clone, Debug)]
-pub struct Resolved<P> {
-    /// Nothing is left to go wrong in it.
-    pub plan: P,
-    /// The nodes it sends work to, in the order in which [`Plan::build`] gets their edges.
-    pub uses: Vec<NodeId>,
-    /// How many bytes can be addressed; zero where it holds none.
-    pub capacity: Bytes,
+    /// Returns the server in which the component stands; `None` if it stands by itself.
+    fn host(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A component fully described: it can be built any number of times.
@@ -137,9 +132,10 @@ pub trait Theory {
         None
     }
 
-    /// Whether its data goes a piece at a time where a controller's bus carries it.
-    fn in_pieces(&self) -> bool {
-        false
+    /// Returns the most bytes that cross at once between this component and those it uses; `None` if all of a request do.
+    fn piece(&self, view: View) -> Option<u64> {
+        _ = view;
+        None
     }
 
     /// The bytes of a full stripe, and the number of disks over which its data lies, of an array without a cache or a controller.
@@ -148,9 +144,9 @@ pub trait Theory {
         None
     }
 
-    /// Whether its cache lies in the memory of its controllers.
-    fn shares_cache(&self) -> bool {
-        false
+    /// Returns the used node, by its place among those used, that a failure of which is one of this node too: a route leads to one.
+    fn leads_to(&self) -> Option<usize> {
+        None
     }
 
     /// Whether it serves requests to blocks. A component of an archive does not.

@@ -1,20 +1,18 @@
 //! Where a component stands, and the edges on which work comes to it.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Fluid, RngStream, Sim};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, DaqEvent, FileOp, NodeId, Request};
 
-use crate::AnyComponent;
-use crate::archive::witness::{Fact, Witness};
 use crate::block::array::BackendPath;
-use crate::block::controller::Controller;
-use crate::core::graph::Graph;
 use crate::core::health::{Change, Event, Health, HealthEvent};
-use crate::core::path_transfer::PathTransfer;
 use crate::core::timeline::Timeline;
-use crate::fabric::switch::Switch;
+use crate::core::witness::Witness;
+use crate::fabric::path_transfer::PathTransfer;
+use crate::{AnyComponent, Of};
 
 /// What the components of one simulation share.
 pub struct SimContext<'m> {
@@ -59,7 +57,7 @@ impl<'m> SimContext<'m> {
         self.health_events.borrow()[first..].to_vec()
     }
 
-    /// Has `witness` told what happens to files.
+    /// Has `witness` informed of facts.
     #[must_use]
     pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {
         Self { witness: Some(witness), ..self }
@@ -71,9 +69,9 @@ impl<'m> SimContext<'m> {
         Self { threads, ..self }
     }
 
-    /// Tells what happened to a file of the archive `of`.
+    /// Informs the witness of a fact that concerns the component `of`.
     #[inline]
-    pub(crate) fn tell(&self, of: NodeId, fact: Fact) {
+    pub(crate) fn tell<F: Any>(&self, of: NodeId, fact: &F) {
         if let Some(witness) = &self.witness {
             witness.saw(of, fact, self.sim.now());
         }
@@ -131,12 +129,8 @@ pub struct NodeContext<'m> {
 }
 
 impl<'m> NodeContext<'m> {
-    /// Places for all components of `graph`.
-    pub fn of_all(graph: &'m Graph, shared: &'m SimContext<'m>) -> Vec<Self> {
-        graph.ids().map(|id| Self::new(shared, id, &graph.nodes[id.index()].path)).collect()
-    }
-
-    fn new(shared: &'m SimContext<'m>, id: NodeId, path: &'m str) -> Self {
+    /// The context of one component.
+    pub(crate) fn new(shared: &'m SimContext<'m>, id: NodeId, path: &'m str) -> Self {
         let (received, answered, touched) = (Cell::default(), Cell::default(), Cell::new(false));
         Self { shared, id, path, health: Health::default(), received, answered, touched }
     }
@@ -315,20 +309,13 @@ impl<'m> Edge<'m> {
         self.to.serve_over(self.context, request, way, disk, breakdown)
     }
 
-    /// The switch that it leads to, if it leads to one.
-    pub(crate) fn switch(&self) -> Option<&'m Switch<'m>> {
-        match self.to {
-            AnyComponent::Switch(switch) => Some(switch),
-            _ => None,
-        }
-    }
-
-    /// The controller that it leads to, if it leads to one.
-    pub(crate) fn controller(&self) -> Option<&'m Controller<'m>> {
-        match self.to {
-            AnyComponent::Controller(controller) => Some(controller),
-            _ => None,
-        }
+    /// Returns the component that this edge leads to, if it is of the kind `C`: for those that work together by more than one call.
+    #[inline]
+    pub fn get<C>(&self) -> Option<&'m C>
+    where
+        C: Of<AnyComponent<'m>>,
+    {
+        self.to.get()
     }
 
     /// Has the component that it leads to do what is asked of a file, and charges the time to `breakdown`.
@@ -354,11 +341,6 @@ impl<'m> Edge<'m> {
     /// Tells the component that it leads to of a file that exists when the run begins: see [`Component::begin_with`](crate::Component::begin_with).
     pub fn begin_with(&self, file: &FileOp) {
         self.to.begin_with(file);
-    }
-
-    /// The component that it leads to, for components that work together by more than one call.
-    pub(crate) fn component(&self) -> &'m AnyComponent<'m> {
-        self.to
     }
 
     /// Work begins that is done by more than one call: its bytes are sent, and received.

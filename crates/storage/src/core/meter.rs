@@ -7,8 +7,6 @@ use headrace_stats::Gauge;
 use headrace_units::{Nanos, counted};
 use headrace_work::Cause;
 
-use crate::block::disk::Background;
-
 /// A measure of a component's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Meter {
@@ -157,18 +155,6 @@ impl Activity {
             served: used.holds.count(),
             service: used.holds.sum_ns(),
             away: 0,
-        }
-    }
-
-    /// The same of a drive that destages besides: its work in the background that no command saw, and that which commands
-    /// waited for, of hosts as far as they waited.
-    pub(crate) fn beside(self, background: Background) -> Self {
-        let Background { alone_ns, within_ns } = background;
-        let [host, destage, others @ ..] = self.busy;
-        let waited = host.min(u128::from(within_ns));
-        Self {
-            busy: [host - waited, destage + u128::from(alone_ns) + waited, others[0], others[1], others[2]],
-            ..self
         }
     }
 

@@ -8,9 +8,9 @@ use headrace_work::{Block, Breakdown, Op, Request, TimeKind, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+use crate::core::component::{Component, Plan, Probe, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, View};
+use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::meter::Activity;
 use crate::core::theory::{self, Demand, Load, Model, ServiceKind};
 

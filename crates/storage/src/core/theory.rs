@@ -4,7 +4,22 @@ use headrace_analytic::Distribution;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
-use crate::core::path_transfer::Phase;
+/// A part of the exchange between who asks and who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the request is served: the command, and the data of a write.
+    Request,
+    /// After it: the data of a read, and the status.
+    Answer,
+}
+
+impl Phase {
+    /// Whether the data of such a request goes along.
+    #[inline]
+    pub fn has_data(self, op: Op) -> bool {
+        matches!((self, op), (Self::Request, Op::Write) | (Self::Answer, Op::Read))
+    }
+}
 
 /// The requests of one stream, as a component sees them.
 #[derive(Clone, Debug, PartialEq)]

@@ -81,7 +81,15 @@ impl Timeline {
         self.followed.borrow_mut().insert(request.root, journeys.len());
         let Block { op, address, bytes } = request.work;
         let issued_ns = now.0;
-        journeys.push(Journey { stream, op, address, bytes, issued_ns, completed_ns: None, visits: Vec::new() });
+        journeys.push(Journey {
+            stream,
+            op,
+            address,
+            bytes,
+            issued_ns,
+            completed_ns: None,
+            visits: Vec::new(),
+        });
     }
 
     /// A component is done with a request, or with a part of one, whose account had `before` legs when it came.

@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::AnyPlan;
-use crate::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+use crate::core::component::{Component, Plan, Probe, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, View};
+use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::meter::{Activity, ByCause};
 use crate::core::theory::{Demand, Load, ServiceKind};
 use crate::fabric::port::{Passes, PortPlan};
-use crate::fabric::wire::{FrameSpec, WireFields, Preset, Wire};
+use crate::fabric::wire::{FrameSpec, Preset, Wire, WireFields};
 
 /// A link that carries one transfer at a time, or one in each direction, first come, first served. Arrays reach their disks `via` a
 /// link.

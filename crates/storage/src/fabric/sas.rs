@@ -9,9 +9,9 @@ use headrace_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::{Lowering, View};
-use crate::fabric::channel::{Arbitration, Channel, FCP, Frames, LaneProtocol, Tenancies, LaneTurn};
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved, View};
+use crate::fabric::channel::{Arbitration, Channel, FCP, Frames, LaneProtocol, LaneTurn, Tenancies};
 use crate::fabric::wire::NS_PER_METRE;
 
 /// Bytes of data in a full frame, and of a frame beside its data: start 4, header 24, checksum 4, end 4 (SPL; Fujitsu MBA3300RC

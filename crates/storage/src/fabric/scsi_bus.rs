@@ -12,10 +12,10 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::{Lowering, View};
-use crate::fabric::channel::Sender::{Controller, Disk};
-use crate::fabric::channel::{Arbitration, Channel, LaneProtocol, Tenancy, Tenancies, LaneTurn};
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved, View};
+use crate::fabric::channel::{Arbitration, Channel, LaneProtocol, LaneTurn, Tenancies, Tenancy};
+use crate::fabric::path_transfer::Sender::{Controller, Disk};
 
 /// Time from the end of one connection until the winner of the next may select, in ns: bus settle 400, bus free 800, arbitration 2400,
 /// bus clear 800, bus settle 400, and two deskews of 45 (SCSI-2; Fujitsu MAN3184 specifications, table 1.15).
@@ -141,7 +141,8 @@ impl Arbitration for ByIdentity {
 impl Channel for ScsiBusSpec {
     type Access = ByIdentity;
 
-    const PROTOCOL: LaneProtocol = LaneProtocol { read: [&[COMMAND], &[DATA]], write: [&[COMMAND, DATA], &[STATUS]] };
+    const PROTOCOL: LaneProtocol =
+        LaneProtocol { read: [&[COMMAND], &[DATA]], write: [&[COMMAND, DATA], &[STATUS]] };
 
     fn access(&self) -> ByIdentity {
         ByIdentity::default()

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use headrace_kernel::{RngStream, Sim};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::graph::Copies;
-use headrace_storage::ssd::SsdNumbers;
 use headrace_storage::station::{Order, StationSpec};
 use headrace_storage::{
     Arena, ComponentSpec, DeviceCatalogue, DeviceLookup, Graph, LoweringError, NodeContext, SimContext,
@@ -20,12 +19,11 @@ use proptest::prelude::*;
 pub struct One(pub DiskNumbers);
 
 impl DeviceCatalogue for One {
-    fn disk(&self, _: &str) -> DeviceLookup<DiskNumbers> {
-        DeviceLookup::Found(Box::new(self.0.clone()))
-    }
-
-    fn ssd(&self, _: &str) -> DeviceLookup<SsdNumbers> {
-        DeviceLookup::Unknown(Vec::new())
+    fn device(&self, kind: &'static str, _: &str) -> DeviceLookup {
+        match kind {
+            "disk" => DeviceLookup::Found(Box::new(self.0.clone())),
+            _ => DeviceLookup::Unknown(Vec::new()),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ const ARCHIVE: NodeId = NodeId(1);
 fn wrong(facts: &[Fact]) -> Vec<String> {
     let plan = crate::prepare(TEXT, "t.yaml", &[], &crate::progress::Progress::default()).unwrap();
     let books = FileBooks::new(&plan.graph);
-    facts.iter().for_each(|fact| books.saw(ARCHIVE, *fact, Nanos(0)));
+    facts.iter().for_each(|fact| books.saw(ARCHIVE, fact, Nanos(0)));
     books.broken()
 }
 

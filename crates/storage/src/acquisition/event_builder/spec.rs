@@ -5,9 +5,9 @@ use headrace_work::TimeSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Resolved, Spec, Theory};
-use crate::core::graph::{Copies, Lowering};
-use crate::fabric::wire::{FrameSpec, WireFields, Preset, Wire};
+use crate::core::component::{Spec, Theory};
+use crate::core::graph::{Copies, Lowering, Resolved};
+use crate::fabric::wire::{FrameSpec, Preset, Wire, WireFields};
 
 /// Event building by global data concentrators, the builders: all sub-events of an event are sent to the same builder. A transfer
 /// occupies the port of the concentrator and that of the builder.
@@ -102,8 +102,10 @@ impl Spec for EventBuilderSpec {
 impl EventBuilderSpec {
     /// The wire of each port; none where switches connect the builders.
     fn wire(&self, at: &mut Lowering) -> Option<Option<Wire>> {
-        let line = WireFields { preset: self.preset, rate: self.rate, frame: self.frame, ..WireFields::default() };
-        if !at.is_connected(at.path()) {
+        let line =
+            WireFields { preset: self.preset, rate: self.rate, frame: self.frame, ..WireFields::default() };
+        let own_path = at.path().to_owned();
+        if !at.is_connected(&own_path) {
             return line.wire(at).map(Some);
         }
         let own = [

@@ -10,16 +10,18 @@ use headrace_work::{Block, Breakdown, DaqEvent, NodeId, Op, Request, TimeKind};
 
 use crate::acquisition::event_builder::{Received, SubEvent};
 use crate::core::context::Edge;
-use crate::core::path_transfer::Phase;
+use crate::core::theory::Phase;
+use crate::fabric::lowering;
 use crate::fabric::route::{SwitchHop, through};
+use crate::fabric::switch::Switch;
 
 /// The ways from each concentrator to each builder. A wire serves as many of them as its neighbours, in their order.
 #[derive(Clone, Debug)]
 pub struct Mesh {
-    pub(crate) froms: u32,
-    pub(crate) tos: u32,
+    pub(super) froms: u32,
+    pub(super) tos: u32,
     /// Of each wire of the concentrators, to each wire of the builders, the ways that are shortest.
-    pub(crate) ways: Vec<Vec<Vec<Vec<SwitchHop>>>>,
+    pub(super) ways: lowering::Mesh,
 }
 
 impl Mesh {
@@ -103,7 +105,8 @@ impl<'m> Carrier<'m> {
     fn holds(&self, concentrator: u32, builder: u32, sub_event: Block) -> [Nanos; 2] {
         let way = &self.mesh.ways(concentrator, builder)[0];
         let (first, last) = (way[0], way[way.len() - 1]);
-        let switch = |hop: SwitchHop| self.nodes[hop.edge].switch().expect("ways lead through switches");
+        let switch =
+            |hop: SwitchHop| self.nodes[hop.edge].get::<Switch>().expect("ways lead through switches");
         [switch(first).holds(first.enter, sub_event)[0], switch(last).holds(last.leave, sub_event)[1]]
     }
 

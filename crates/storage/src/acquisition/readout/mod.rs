@@ -13,7 +13,6 @@ use headrace_stats::Gauge;
 use headrace_units::Nanos;
 use headrace_work::{Breakdown, DaqEvent, Request, TimeKind};
 
-use crate::AnyComponent;
 use crate::acquisition::event_builder::{EventBuilder, Received, SubEvent};
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
@@ -79,11 +78,11 @@ impl Plan for ReadoutPlan {
 
     fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Readout<'m> {
         let (sim, n) = (context.shared.sim, self.spec.concentrators as usize);
-        let AnyComponent::EventBuilder(builder) = uses[0].component() else {
-            unreachable!("a readout is lowered with an event builder")
+        let builder = uses[0].get().expect("a readout is lowered with an event builder");
+        let counts = ReadoutCounts {
+            by_concentrator: RefCell::new(vec![Default::default(); n]),
+            ..ReadoutCounts::default()
         };
-        let counts =
-            ReadoutCounts { by_concentrator: RefCell::new(vec![Default::default(); n]), ..ReadoutCounts::default() };
         Readout {
             context,
             spec: &self.spec,

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Mesh;
-use crate::ComponentSpec;
-use crate::core::component::{Resolved, Spec, Theory};
-use crate::core::graph::Lowering;
+use crate::acquisition::event_builder::EventBuilderSpec;
+use crate::core::component::{Spec, Theory};
+use crate::core::graph::{Lowering, Resolved};
 
 /// Readout by local data concentrators. Each request of a stream to it is a trigger, on which every concentrator reads one sub-event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -106,11 +106,16 @@ impl ReadoutSpec {
     /// The ways through switches to the builders: switches connect both of them, or neither.
     fn mesh(&self, at: &mut Lowering, uses: &mut Vec<NodeId>) -> Option<Option<Mesh>> {
         let (own, to) = (at.path().to_owned(), &self.builder);
-        let Some(ComponentSpec::EventBuilder(builders)) = at.named_in_system(to) else { return Some(None) };
-        let builders = builders.builders;
+        let Some(builders) = at.named_in_system(to).and_then(|spec| spec.get::<EventBuilderSpec>()) else {
+            return Some(None);
+        };
+        let (froms, tos) = (self.concentrators, builders.builders);
         match (at.is_connected(&own), at.is_connected(to)) {
             (false, false) => Some(None),
-            (true, true) => at.mesh("builder", (&own, self.concentrators), (to, builders), uses).map(Some),
+            (true, true) => {
+                let ways = at.mesh("builder", (&own, froms), (to, tos), uses)?;
+                Some(Some(Mesh { froms, tos, ways }))
+            }
             (here, _) => {
                 let (connected, other) = if here { (&own, to) } else { (to, &own) };
                 let message = format!("a switch connects `{connected}`, none connects `{other}`");

@@ -5,9 +5,8 @@ use headrace_work::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Resolved, Spec, Theory};
-use crate::core::graph::Lowering;
-use crate::{AnyPlan, ComponentSpec};
+use crate::core::component::{Spec, Theory};
+use crate::core::graph::{Lowering, Resolved};
 
 /// Recording of the events of one builder: streams format events, compress them and write them to volumes or to an archive. A stream
 /// processes one event at a time; its writes proceed in parallel.
@@ -108,7 +107,8 @@ impl Spec for RecorderSpec {
     type Plan = RecorderPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<RecorderPlan>> {
-        let is_archive = |name: &String| matches!(at.named_in_system(name), Some(ComponentSpec::Archive(_)));
+        let is_archive =
+            |name: &String| at.named_in_system(name).is_some_and(|spec| spec.kind() == "archive");
         let archives = self.to.iter().filter(|name| is_archive(name)).count();
         if self.to.is_empty() || (archives > 0 && self.to.len() > 1) {
             let message = "a recorder writes to one or several volumes, or to one archive";
@@ -179,6 +179,6 @@ impl Theory for RecorderPlan {
 impl Lowering<'_> {
     /// Whether a node is a recorder.
     pub(crate) fn is_recorder(&self, id: NodeId) -> bool {
-        self.plan_of(id).is_some_and(|plan| matches!(plan, AnyPlan::Recorder(_)))
+        self.plan::<RecorderPlan>(id).is_some()
     }
 }

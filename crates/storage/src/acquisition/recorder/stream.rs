@@ -53,7 +53,12 @@ struct Write {
 
 impl<'m> Recorder<'m> {
     /// Puts the bytes of an event into the memory of a stream, after waiting for room, and starts the writes that are full.
-    pub(super) async fn collect(&'m self, request: &Request<DaqEvent>, stream: &'m RecorderStream<'m>, bytes: u64) {
+    pub(super) async fn collect(
+        &'m self,
+        request: &Request<DaqEvent>,
+        stream: &'m RecorderStream<'m>,
+        bytes: u64,
+    ) {
         let (sim, write) = (self.context.shared.sim, self.plan.spec.write.0);
         let mut left = bytes;
         while left > 0 {

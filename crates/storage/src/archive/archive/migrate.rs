@@ -6,8 +6,8 @@ use headrace_work::{Block, Breakdown, Cause, DriveUse, FileAct, FileOp, Request}
 use super::Archive;
 use super::catalogue::FileNumber;
 use super::spec::{MigrateOrder, MigrateSpec};
+use crate::archive::fact::Fact;
 use crate::archive::tape_library::{Cartridge, Mounted, TapePosition};
-use crate::archive::witness::Fact;
 use crate::core::meter::add;
 
 /// The cartridge that is being written, in its drive.

@@ -17,12 +17,11 @@ use headrace_kernel::{Locks, WaitList};
 use headrace_units::{Nanos, counted};
 use headrace_work::{Breakdown, FileAct, FileOp, NodeId, Request, TimeKind};
 
-use crate::AnyComponent;
 use crate::archive::disk_pool::DiskPool;
+use crate::archive::fact::Fact;
 use crate::archive::front::{Front, Leave};
 use crate::archive::network::Network;
 use crate::archive::tape_library::TapeLibrary;
-use crate::archive::witness::Fact;
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Meter, add, waits};
@@ -115,23 +114,16 @@ impl Plan for ArchivePlan {
             counts: Box::default(),
         };
         for edge in uses {
-            match edge.component() {
-                AnyComponent::Front(front) => archive.front = Some((edge, front)),
-                AnyComponent::Network(network) => archive.network = Some((edge, network)),
-                AnyComponent::TapeLibrary(library) => archive.library = Some((edge, library)),
-                _ => {}
-            }
+            archive.front = archive.front.or(edge.get().map(|front| (edge, front)));
+            archive.network = archive.network.or(edge.get().map(|network| (edge, network)));
+            archive.library = archive.library.or(edge.get().map(|library| (edge, library)));
         }
         archive
     }
 }
 
 fn pool_of<'m>(uses: &'m [Edge<'m>]) -> UsedComponent<'m, DiskPool<'m>> {
-    let pool = uses.iter().find_map(|edge| match edge.component() {
-        AnyComponent::DiskPool(pool) => Some((edge, pool)),
-        _ => None,
-    });
-    pool.expect("an archive is lowered with a pool")
+    uses.iter().find_map(|edge| Some((edge, edge.get()?))).expect("an archive is lowered with a pool")
 }
 
 impl<'m> Archive<'m> {
@@ -140,7 +132,7 @@ impl<'m> Archive<'m> {
     }
 
     fn tell(&self, fact: Fact) {
-        self.context.shared.tell(self.context.id, fact);
+        self.context.shared.tell(self.context.id, &fact);
     }
 
     fn pool_id(&self) -> NodeId {

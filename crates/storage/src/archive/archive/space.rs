@@ -6,7 +6,7 @@ use headrace_work::{Breakdown, TimeKind};
 use super::Archive;
 use super::catalogue::FileNumber;
 use super::purge::Purge;
-use crate::archive::witness::Fact;
+use crate::archive::fact::Fact;
 use crate::core::meter::add;
 
 /// After a purge that found too few files, another is tried when a file has reached the tape, when one that was in use is in use no

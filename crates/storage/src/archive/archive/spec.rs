@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::purge::VARIABLES;
-use crate::core::component::{Resolved, Spec, Theory};
-use crate::core::graph::{Lowering, View};
+use crate::core::component::{Spec, Theory};
+use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::theory::Load;
 use crate::expression::Expression;
 

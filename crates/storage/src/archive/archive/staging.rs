@@ -85,7 +85,10 @@ impl<'m> Archive<'m> {
         let over = [Some(LinkHop { edge: library.0, link }), network, Some(self.hop(part.chain))];
         let op = if is_read { Op::Write } else { Op::Read };
         let since = self.now();
-        self.pool.1.through(request, part, TransferRoute { over, most, own: library.0.to(), op }, breakdown).await;
+        self.pool
+            .1
+            .through(request, part, TransferRoute { over, most, own: library.0.to(), op }, breakdown)
+            .await;
         if !breakdown.has_failed() {
             library.1.streamed(mounted, part.bytes, self.now() - since, breakdown).await;
         }

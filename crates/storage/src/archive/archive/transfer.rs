@@ -6,8 +6,8 @@ use headrace_work::{Breakdown, FileOp, Op, Request, TimeKind};
 use super::Archive;
 use super::catalogue::FileNumber;
 use crate::archive::disk_pool::{FilePart, TransferRoute};
+use crate::archive::fact::Fact;
 use crate::archive::moving::LinkHop;
-use crate::archive::witness::Fact;
 
 impl<'m> Archive<'m> {
     /// Sends the data of a file of the pool, as soon as limits and ports let it.
@@ -39,7 +39,12 @@ impl<'m> Archive<'m> {
         self.transfer(request, [Some(self.hop(part.chain)), network], part, Op::Read, breakdown).await;
     }
 
-    pub(super) async fn receive(&'m self, request: &Request<FileOp>, part: FilePart, breakdown: &mut Breakdown) {
+    pub(super) async fn receive(
+        &'m self,
+        request: &Request<FileOp>,
+        part: FilePart,
+        breakdown: &mut Breakdown,
+    ) {
         self.volume_ready(part, breakdown).await;
         let network = self.network.map(|(edge, network)| LinkHop { edge, link: network.inward });
         self.transfer(request, [network, Some(self.hop(part.chain))], part, Op::Write, breakdown).await;

@@ -12,9 +12,9 @@ use headrace_work::{Breakdown, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Component, Plan, Probe, Resolved, Spec, Theory};
+use crate::core::component::{Component, Plan, Probe, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::{Lowering, MAX_BYTES, View};
+use crate::core::graph::{Lowering, MAX_BYTES, Resolved, View};
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Meter, waits};
 use crate::core::theory::Load;

@@ -4,8 +4,8 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::Lowering;
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved};
 
 /// Limits and ports in front of an archive. A transfer first waits until its user and its host are below their limits (blocked), then for a
 /// port that accepts files of its size (waiting). It holds both until its data has moved.

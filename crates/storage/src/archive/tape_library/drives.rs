@@ -272,7 +272,8 @@ impl<'m> Drives<'m> {
         }
         let all = drives.iter().enumerate();
         let free = all.filter(|(_, drive)| !drive.is_held && !drive.is_down && self.suits(wanted, drive));
-        let key = |drive: &TapeDrive| (drive.group.abs_diff(wanted.home), drive.cartridge.is_some(), drive.since);
+        let key =
+            |drive: &TapeDrive| (drive.group.abs_diff(wanted.home), drive.cartridge.is_some(), drive.since);
         free.min_by_key(|(_, drive)| key(drive)).map(|(at, _)| at)
     }
 

@@ -22,7 +22,7 @@ use crate::core::graph::View;
 use crate::core::health::Change;
 use crate::core::theory::{Demand, Load};
 
-use drives::{Drives, DriveRequest};
+use drives::{DriveRequest, Drives};
 use spec::UNLIMITED;
 
 pub(crate) use drives::Cartridge;
@@ -136,7 +136,11 @@ impl<'m> TapeLibrary<'m> {
     }
 
     /// The parts of a file on its cartridges: where each begins, and how many bytes.
-    pub(crate) fn parts(&self, spot: TapePosition, bytes: u64) -> impl Iterator<Item = (TapePosition, u64)> + use<> {
+    pub(crate) fn parts(
+        &self,
+        spot: TapePosition,
+        bytes: u64,
+    ) -> impl Iterator<Item = (TapePosition, u64)> + use<> {
         let (each, mut at, mut left) = (self.spec.cartridge.0, spot, bytes);
         std::iter::from_fn(move || {
             let here = left.min(each - at.offset.min(each - 1));

@@ -85,8 +85,9 @@ fn of_station(spec: &TapeLibrarySpec, view: View, station: &DrivePool) -> Vec<De
     let queue = |servers| ServiceKind::Queue { servers, order: QueueOrder::FirstCome };
     let mount_ms = spec.robot_move.ms() + spec.load.mean_ms();
     let away_ms = spec.rewind.time(0.5).ms() + spec.unload.ms() + spec.robot_move.ms();
-    let fixed =
-        |ms: f64| Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(ms)).times(share * mounts, 1.0);
+    let fixed = |ms: f64| {
+        Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(ms)).times(share * mounts, 1.0)
+    };
     let arms = format!("arms{of}");
     let held = Demand {
         fails: apart(spec, view),

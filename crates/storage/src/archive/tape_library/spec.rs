@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::load::LoadTime;
 use super::streaming::Streaming;
 use super::travel::Travel;
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::Lowering;
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved};
 
 /// Cartridges in silos, and drives in groups. Each cartridge has a home silo, given by a log of sessions or else random, and is mounted in
 /// a drive of the group that serves this silo.

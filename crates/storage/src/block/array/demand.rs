@@ -7,8 +7,9 @@ use headrace_work::{NodeId, Op};
 
 use super::model::Striped;
 use super::{ArrayLayout, ArrayPlan, FirstUnit, Queueing};
+use crate::block::controller::ControllerSpec;
 use crate::core::graph::View;
-use crate::core::path_transfer::Phase;
+use crate::core::theory::Phase;
 use crate::core::theory::{Demand, Load, Model, QueueOrder, ServiceKind};
 
 /// The parts that come to one disk: (mean number of a request's parts, operation, bytes).
@@ -48,7 +49,9 @@ impl ArrayPlan {
             let found = controlling(*controller, load, &patterns)?.into_iter();
             let computed = |pattern: &AccessPattern| (pattern.p, pattern.computed.clone());
             let computed: Vec<_> = patterns.iter().map(computed).collect();
-            let parity = controller.controller().and_then(|spec| spec.parity_demand(*controller, &computed));
+            let parity = controller
+                .plan::<ControllerSpec>()
+                .and_then(|spec| spec.parity_demand(*controller, &computed));
             let all = found.chain(parity);
             demands.extend(all.map(|demand| demand.times(1.0 / active as f64, 1.0)));
         }

@@ -6,6 +6,7 @@ use headrace_work::{Block, Breakdown, Op, Request};
 
 use super::cache::{ArrayCache, CachePlan, Memory};
 use super::{Array, ArrayPlan, BackendPath};
+use crate::block::controller::Controller;
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Balance, Meter};
 
@@ -19,7 +20,7 @@ pub(super) struct ArrayFront<'m> {
 
 /// The cache memory of an array's controllers. Each of two has a copy; of that which was described first all is counted.
 fn memory_of<'m>(controllers: &'m [Edge<'m>]) -> Option<&'m Memory<'m>> {
-    controllers.iter().min_by_key(|edge| edge.to())?.controller()?.memory()
+    controllers.iter().min_by_key(|edge| edge.to())?.get::<Controller>()?.memory()
 }
 
 impl<'m> ArrayFront<'m> {
@@ -98,7 +99,7 @@ impl<'m> ArrayFront<'m> {
 
     /// Data of a request crosses the bus to its host, or from it.
     pub async fn exchange(&'m self, bytes: u64, request: &Request<Block>, breakdown: &mut Breakdown) {
-        if let Some(controller) = self.way.controller(request).and_then(Edge::controller) {
+        if let Some(controller) = self.way.controller(request).and_then(Edge::get::<Controller>) {
             controller.cross(bytes, request, breakdown).await;
         }
     }
@@ -108,14 +109,14 @@ impl<'m> ArrayFront<'m> {
         if self.controllers.len() < 2 {
             return;
         }
-        for controller in self.controllers.iter().filter_map(Edge::controller) {
+        for controller in self.controllers.iter().filter_map(Edge::get::<Controller>) {
             controller.cross(bytes, request, breakdown).await;
         }
     }
 
     /// A controller computes parity, or data that is lost, from this number of bytes.
     pub async fn compute<W>(&'m self, bytes: u64, request: &Request<W>, breakdown: &mut Breakdown) {
-        if let Some(controller) = self.way.controller(request).and_then(Edge::controller) {
+        if let Some(controller) = self.way.controller(request).and_then(Edge::get::<Controller>) {
             controller.parity(bytes, request, breakdown).await;
         }
     }

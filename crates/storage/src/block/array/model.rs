@@ -4,6 +4,8 @@ use headrace_analytic::Distribution;
 use headrace_work::Op;
 
 use super::{ArrayLayout, ArrayPlan, FirstUnit, Queueing, ReadFrom, Stripes};
+use crate::block::controller::ControllerSpec;
+use crate::block::disk::DiskPlan;
 use crate::core::component::Theory;
 use crate::core::graph::View;
 use crate::core::theory::{Demand, Load, Model};
@@ -208,8 +210,10 @@ impl Theory for ArrayPlan {
             && view.uses().all(|used| used.scales(load))
     }
 
-    fn shares_cache(&self) -> bool {
-        self.cache.as_ref().is_some_and(|cache| cache.shared)
+    fn piece(&self, view: View) -> Option<u64> {
+        let controller = view.uses().find_map(View::plan::<ControllerSpec>);
+        let in_pieces = view.uses().next().and_then(View::plan::<DiskPlan>).is_some_and(DiskPlan::in_pieces);
+        controller.filter(|_| in_pieces).map(|controller| controller.transfer.0)
     }
 
     fn stripe(&self, view: View) -> Option<(headrace_units::Bytes, u64)> {
@@ -236,5 +240,12 @@ impl Theory for ArrayPlan {
         }
         // How many of its clients wait at one disk is not known here.
         view.uses().find_map(|disk| disk.note(&Load { clients: 1, ..load.clone() }))
+    }
+}
+
+impl ArrayPlan {
+    /// Returns true if its cache lies in the memory of its controllers.
+    pub(crate) fn shares_cache(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.shared)
     }
 }

@@ -5,8 +5,9 @@ use headrace_work::{Block, Breakdown, Op, Request};
 
 use crate::block::controller::Controller;
 use crate::core::context::Edge;
-use crate::core::path_transfer::{PathTransfer, Phase, TransferPart};
-use crate::fabric::channel::Sender;
+use crate::core::theory::Phase;
+use crate::fabric::path_transfer::Sender;
+use crate::fabric::path_transfer::{PathTransfer, TransferPart};
 
 /// Path of commands and data between an array and its disks: a controller, if there are any, and then a path, if there is one.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ impl<'m> BackendPath<'m> {
 
     /// The most data that crosses it at once; none where all of a request does.
     pub fn piece(self) -> Option<u64> {
-        self.controllers.first()?.controller().map(Controller::piece)
+        self.controllers.first()?.get().map(Controller::piece)
     }
 
     /// Returns true if its path works, or it has none.
@@ -75,7 +76,7 @@ impl<'m> BackendPath<'m> {
 
     /// A controller handles the command to a disk.
     pub async fn command(self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        if let Some(controller) = self.controller(request).and_then(Edge::controller) {
+        if let Some(controller) = self.controller(request).and_then(Edge::get::<Controller>) {
             controller.command(request, breakdown).await;
         }
     }
@@ -115,7 +116,7 @@ impl<'m> BackendPath<'m> {
     }
 
     async fn over_bus(self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        if let Some(controller) = self.controller(request).and_then(Edge::controller) {
+        if let Some(controller) = self.controller(request).and_then(Edge::get::<Controller>) {
             controller.cross(request.work.bytes, request, breakdown).await;
         }
     }

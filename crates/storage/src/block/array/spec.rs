@@ -9,8 +9,8 @@ use super::cache::ArrayCacheSpec;
 use super::layout::{ArrayLayout, Declustered, Mirror, Pairing, Parity, Rotation, Stripes, UnitPlacement};
 use super::recovery::{DeclusteredSpec, RebuildSpec};
 use super::{Access, ArrayPlan};
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::{Copies, Lowering, MAX_BYTES};
+use crate::core::component::Spec;
+use crate::core::graph::{Copies, Lowering, MAX_BYTES, Resolved};
 
 /// The grain of RAID 1 where none is given.
 const MIRROR_UNIT: Bytes = Bytes(64 * 1024);
@@ -253,6 +253,10 @@ impl Spec for ArraySpec {
         uses.extend(paths);
         uses.extend(controllers);
         Some(Resolved { plan, uses, capacity })
+    }
+
+    fn host(&self) -> Option<&str> {
+        self.from.as_deref()
     }
 }
 

@@ -4,6 +4,7 @@
 //! It stands in front of its arrays and knows nothing of them: an array that names it in `controllers` asks it for its services.
 
 mod model;
+pub(crate) mod pairs;
 mod spec;
 
 use headrace_kernel::Resource;

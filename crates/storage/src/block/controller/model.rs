@@ -9,7 +9,7 @@ use headrace_work::Op;
 use super::ControllerSpec;
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::path_transfer::Phase;
+use crate::core::theory::Phase;
 use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind};
 
 fn time(rate: Option<BytesPerSecond>, bytes: u64) -> f64 {
@@ -44,11 +44,9 @@ impl ControllerSpec {
         };
         let mut demands = vec![self.processing(view, distribution(&processing))];
         let bus = view.uses().next();
-        demands.extend(
-            bus.map(|bus| {
-                Demand::one(bus.id(), ServiceKind::SINGLE, distribution(&|bytes| time(self.bus, bytes)))
-            }),
-        );
+        demands.extend(bus.map(|bus| {
+            Demand::one(bus.id(), ServiceKind::SINGLE, distribution(&|bytes| time(self.bus, bytes)))
+        }));
         demands.retain(|demand| demand.work_ms() > 0.0);
         demands
     }

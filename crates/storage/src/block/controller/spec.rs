@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ComponentSpec;
 use crate::block::array::cache::ArrayCacheSpec;
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::Lowering;
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved};
 use crate::fabric::link::LinkSpec;
 
 /// A controller of arrays, which name it in `controllers`. What it does not say takes no time.

@@ -1,5 +1,7 @@
 //! Background work of a drive: the time its arm destages, beside commands and within their service.
 
+use crate::core::meter::Activity;
+
 /// Time that the arm has spent on destaging since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Background {
@@ -7,6 +9,18 @@ pub struct Background {
     pub alone_ns: u64,
     /// While a command was in service.
     pub within_ns: u64,
+}
+
+impl Background {
+    /// Returns what the arm did, with this work beside: that which no command saw, and that which commands waited for, of hosts as
+    /// far as they waited.
+    pub(super) fn beside(self, arm: Activity) -> Activity {
+        let Self { alone_ns, within_ns } = self;
+        let [host, destage, others @ ..] = arm.busy;
+        let waited = host.min(u128::from(within_ns));
+        let busy = [host - waited, destage + u128::from(alone_ns) + waited, others[0], others[1], others[2]];
+        Activity { busy, ..arm }
+    }
 }
 
 /// From `begin` to before `end`, in ns.

@@ -31,11 +31,11 @@ use headrace_units::{Fraction, Nanos};
 use headrace_work::{Block, Breakdown, Request, TimeKind};
 
 use crate::block::array::BackendPath;
-use crate::core::component::{Component, Plan, Probe, Resolved, Spec};
+use crate::core::component::{Component, Plan, Probe, Spec};
 use crate::core::context::{Edge, NodeContext};
-use crate::core::graph::Lowering;
+use crate::core::graph::{Lowering, Resolved};
 use crate::core::meter::{Activity, ByCause, Meter};
-use crate::core::path_transfer::Phase;
+use crate::core::theory::Phase;
 
 pub use background::Background;
 pub use cache::{AliceReading, CacheSpec, ReadAhead, Writes};
@@ -65,7 +65,7 @@ impl Spec for DiskSpec {
         if let Some((field, problem, help)) = self.problem() {
             return at.refuse(field, problem, Some(help));
         }
-        let numbers = at.drive("device", &self.device)?;
+        let numbers = at.device("device", self.device.named())?;
         let capacity = numbers.capacity.get();
         Some(Resolved { plan: DiskPlan { numbers, spec: self.clone() }, uses: Vec::new(), capacity })
     }
@@ -246,7 +246,7 @@ impl Probe for Disk<'_> {
             Works::Sampled { .. } => arm,
             Works::Mechanical(drive) => {
                 let drive = drive.borrow();
-                arm.beside(drive.background(now)).with_hosts(drive.read_ahead_ns(now))
+                drive.background(now).beside(arm).with_hosts(drive.read_ahead_ns(now))
             }
         })
     }

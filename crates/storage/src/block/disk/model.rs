@@ -105,10 +105,6 @@ impl Theory for DiskPlan {
         self.queue().keeps_order() && !self.caches() && load.uniform
     }
 
-    fn in_pieces(&self) -> bool {
-        self.spec.positioning == Positioning::Mechanical
-    }
-
     fn note(&self, view: View, load: &Load) -> Option<String> {
         if load.clients > 1 && self.queue().keeps_order() && load.uniform {
             return Some(format!(
@@ -136,5 +132,12 @@ impl Theory for DiskPlan {
         Some(format!(
             "{whose}: each sequential read waits for the rotation, and each write completes on the medium"
         ))
+    }
+}
+
+impl DiskPlan {
+    /// Returns true if its data goes a piece at a time over the bus of a controller.
+    pub(crate) fn in_pieces(&self) -> bool {
+        self.spec.positioning == Positioning::Mechanical
     }
 }

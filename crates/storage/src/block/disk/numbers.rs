@@ -10,6 +10,7 @@ use super::layout::{LayoutSpec, SECTOR, Spares, TrackOrder, ZoneSpec};
 use super::platter::{Mechanics, MechanicsSpec};
 use super::schedule::QueueSpec;
 use super::zones::means;
+use crate::core::device::Device;
 
 /// A value and its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -292,5 +293,14 @@ impl DiskNumbers {
             origins.push((format!("{field}.full_stroke"), seek.full_stroke.origin()));
         }
         origins
+    }
+}
+
+impl Device for DiskNumbers {
+    const KIND: &'static str = "disk";
+    const NAME: &'static str = "disk";
+
+    fn problems(&self) -> Vec<(&'static str, String)> {
+        self.problems()
     }
 }

@@ -8,8 +8,9 @@ use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 use super::drive::{Drive, Served, WriteInTransit};
 use super::{Arm, Disk};
 use crate::block::array::BackendPath;
-use crate::core::path_transfer::{Phase, TransferPart};
-use crate::fabric::channel::Sender;
+use crate::core::theory::Phase;
+use crate::fabric::path_transfer::Sender;
+use crate::fabric::path_transfer::TransferPart;
 
 /// A disk that serves a command, and the way that its data goes.
 pub(super) struct Pieces<'s, 'm> {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::numbers::DiskNumbers;
 use super::schedule::{QueueSpec, Scheduling};
+use crate::core::device::Named;
 
 /// A disk drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +91,15 @@ pub enum DeviceRef {
     Named(String),
     /// All parameters.
     Numbers(Box<DiskNumbers>),
+}
+
+impl DeviceRef {
+    pub(super) fn named(&self) -> Named<'_, DiskNumbers> {
+        match self {
+            Self::Named(name) => Named::Name(name),
+            Self::Numbers(numbers) => Named::Written(numbers),
+        }
+    }
 }
 
 /// How positions on the platter are modelled.

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FileSystemPlan;
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::Lowering;
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved};
 
 /// A file system on a volume, with a page cache: writes complete in memory and are written back later; sequential reads are read ahead.
 ///

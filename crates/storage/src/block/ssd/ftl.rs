@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use headrace_kernel::RngStream;
 
-use super::geometry::{Geometry, FlashAddress};
+use super::geometry::{FlashAddress, Geometry};
 use super::mapping::{Mapping, PageLocation};
 use super::victims::{Collection, Victims};
 

@@ -10,6 +10,7 @@ use super::interface::Interface;
 use super::mapping::Mapping;
 use super::victims::Collection;
 use crate::block::disk::Sourced;
+use crate::core::device::Device;
 
 /// The parameters of a solid-state drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -230,5 +231,14 @@ impl SsdNumbers {
         }
         origins.extend(self.queue_depth.iter().map(|depth| ("queue_depth", depth.origin())));
         origins.into_iter().map(|(field, origin)| (field.to_owned(), origin)).collect()
+    }
+}
+
+impl Device for SsdNumbers {
+    const KIND: &'static str = "ssd";
+    const NAME: &'static str = "drive";
+
+    fn problems(&self) -> Vec<(&'static str, String)> {
+        self.problems()
     }
 }

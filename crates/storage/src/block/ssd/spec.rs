@@ -8,8 +8,9 @@ use super::SsdPlan;
 use super::interface::Interface;
 use super::numbers::SsdNumbers;
 use crate::AnyPlan;
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::Lowering;
+use crate::core::component::Spec;
+use crate::core::device::Named;
+use crate::core::graph::{Lowering, Resolved};
 use crate::fabric::link::Duplex;
 use crate::fabric::port::{Passes, PortPlan};
 
@@ -72,6 +73,15 @@ pub enum SsdRef {
     Numbers(Box<SsdNumbers>),
 }
 
+impl SsdRef {
+    pub(super) fn named(&self) -> Named<'_, SsdNumbers> {
+        match self {
+            Self::Named(name) => Named::Name(name),
+            Self::Numbers(numbers) => Named::Written(numbers),
+        }
+    }
+}
+
 const fn all() -> Fraction {
     Fraction(1.0)
 }
@@ -95,7 +105,7 @@ impl Spec for SsdSpec {
     type Plan = SsdPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<SsdPlan>> {
-        let numbers = at.ssd("device", &self.device)?;
+        let numbers = at.device("device", self.device.named())?;
         let interface = self.agreed(&numbers, at)?;
         if !(0.0..=100.0).contains(&self.overwritten) {
             return at.refuse("overwritten", "must be from 0 to 100", None);

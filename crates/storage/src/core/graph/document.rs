@@ -1,11 +1,11 @@
 //! What lowering reads and says: names of parts and components, devices, and errors.
 
+use std::any::Any;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ComponentSpec;
-use crate::block::disk::DiskNumbers;
-use crate::block::ssd::SsdNumbers;
 
 /// The elements of an array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,20 +45,18 @@ pub struct LoweringError {
 
 /// The devices that documents can name.
 pub trait DeviceCatalogue {
-    /// The disk of this name.
-    fn disk(&self, name: &str) -> DeviceLookup<DiskNumbers>;
-    /// The solid-state drive of this name.
-    fn ssd(&self, name: &str) -> DeviceLookup<SsdNumbers>;
+    /// Returns the device of this name, for a component of the `type` `kind`.
+    fn device(&self, kind: &'static str, name: &str) -> DeviceLookup;
 }
 
 /// What a catalogue knows of a name.
-pub enum DeviceLookup<N> {
-    /// The drive.
-    Found(Box<N>),
+pub enum DeviceLookup {
+    /// Its parameters.
+    Found(Box<dyn Any>),
     /// Its file has errors: these.
     Broken(String),
-    /// It is for components of another type: this one.
-    Other(&'static str),
+    /// It is for components of another `type`: this one, and what that is.
+    Other((&'static str, &'static str)),
     /// There is no such device; there are these.
     Unknown(Vec<String>),
 }

@@ -9,12 +9,11 @@ use headrace_analytic::Distribution;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
-use crate::AnyPlan;
-use crate::core::path_transfer::Phase;
-use crate::core::theory::{Demand, Load, Model};
+use crate::core::theory::{Demand, Load, Model, Phase};
+use crate::{AnyPlan, Of};
 
-pub use document::{DeviceCatalogue, Copies, DeviceLookup, LoweringError, WantedRoute};
-pub use lower::{Lowering, MAX_BYTES, lower};
+pub use document::{Copies, DeviceCatalogue, DeviceLookup, LoweringError, WantedRoute};
+pub use lower::{Lowering, MAX_BYTES};
 
 /// A component: it exists once, whoever uses it.
 #[derive(Clone, Debug)]
@@ -31,6 +30,17 @@ pub struct Node {
     /// What it is.
     pub plan: AnyPlan,
     /// The nodes it sends work to.
+    pub uses: Vec<NodeId>,
+    /// How many bytes can be addressed; zero where it holds none.
+    pub capacity: Bytes,
+}
+
+/// A component fully described, and the nodes it uses.
+#[derive(Clone, Debug)]
+pub struct Resolved<P> {
+    /// Nothing is left to go wrong in it.
+    pub plan: P,
+    /// The nodes it sends work to, in the order in which [`Plan::build`](crate::Plan::build) gets their edges.
     pub uses: Vec<NodeId>,
     /// How many bytes can be addressed; zero where it holds none.
     pub capacity: Bytes,
@@ -160,12 +170,12 @@ impl<'g> View<'g> {
         self.node().plan.theory().demands(self, load)
     }
 
-    /// What is written of it, if it is a controller.
-    pub(crate) fn controller(self) -> Option<&'g crate::block::controller::ControllerSpec> {
-        match &self.node().plan {
-            AnyPlan::Controller(spec) => Some(spec),
-            _ => None,
-        }
+    /// Returns its plan, if it is of the kind `P`.
+    pub(crate) fn plan<P>(self) -> Option<&'g P>
+    where
+        P: Of<AnyPlan>,
+    {
+        self.node().plan.get()
     }
 
     /// See [`Theory::carries`](crate::Theory::carries).
@@ -204,9 +214,9 @@ impl<'g> View<'g> {
         self.node().plan.theory().scales(self, load)
     }
 
-    /// See [`Theory::in_pieces`](crate::Theory::in_pieces).
-    pub fn in_pieces(self) -> bool {
-        self.node().plan.theory().in_pieces()
+    /// See [`Theory::piece`](crate::Theory::piece).
+    pub fn piece(self) -> Option<u64> {
+        self.node().plan.theory().piece(self)
     }
 
     /// See [`Theory::stripe`](crate::Theory::stripe).

@@ -1,7 +1,7 @@
 //! How long messages last in frames, and the messages of SCSI over serial wires.
 
-use super::Sender::{Controller, Disk};
 use super::{LaneProtocol, Tenancy};
+use crate::fabric::path_transfer::Sender::{Controller, Disk};
 
 /// SCSI over Fibre Channel (FCP) and over SAS (SSP): a command with a 16-byte SCSI command in it, the disk's word that it is ready
 /// for the data of a write, and the status without sense data.

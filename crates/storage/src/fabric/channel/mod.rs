@@ -17,18 +17,10 @@ use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::{Activity, Meter};
-use crate::core::path_transfer::{TransferPart, PathTransfer, Phase};
+use crate::core::theory::Phase;
+use crate::fabric::path_transfer::{PathTransfer, Sender, TransferPart};
 
 pub(crate) use frames::{FCP, Frames};
-
-/// Who sends in a tenancy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sender {
-    /// The controller of an array.
-    Controller,
-    /// A disk.
-    Disk,
-}
 
 /// One tenancy of a command: a message, after the data if there is any.
 #[derive(Clone, Copy, Debug)]

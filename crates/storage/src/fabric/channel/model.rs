@@ -6,7 +6,7 @@ use headrace_work::{Block, Op};
 use super::{Channel, LaneTurn};
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::path_transfer::Phase;
+use crate::core::theory::Phase;
 use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind};
 
 /// How far round a loop the word goes until a port that waits has it, on average. On an idle loop it goes all the way.
@@ -22,9 +22,7 @@ fn turns<C: Channel>(op: Op, bytes: u64, burst: u64) -> impl Iterator<Item = Lan
 
 /// The most data that crosses at once between an array's disks and its controllers.
 fn piece(array: View) -> u64 {
-    let controller = array.uses().find_map(View::controller);
-    let in_pieces = array.uses().next().is_some_and(View::in_pieces);
-    controller.filter(|_| in_pieces).map_or(u64::MAX, |controller| controller.transfer.0)
+    array.piece().unwrap_or(u64::MAX)
 }
 
 impl<C: Channel> Theory for C {
@@ -33,7 +31,8 @@ impl<C: Channel> Theory for C {
         let disks = |array: View| array.uses().filter(|used| used.capacity().0 > 0).count() as u32;
         let ports = view.users().map(|array| 1 + disks(array)).sum();
         let demand = |p: f64, turn: &LaneTurn| {
-            let lanes = ServiceKind::Queue { servers: self.lanes(), order: QueueOrder::Ranked(self.rank(turn)) };
+            let lanes =
+                ServiceKind::Queue { servers: self.lanes(), order: QueueOrder::Ranked(self.rank(turn)) };
             let held = Distribution::Fixed(self.tenancy_ns(ports, HALF_WAY, turn) * 1e-6);
             let demand = Demand { fails: self.fails(view), ..Demand::one(view.id(), lanes, held) };
             demand.times(p, 1.0)

@@ -14,7 +14,8 @@ use headrace_work::Op;
 
 use crate::core::graph::View;
 use crate::core::meter::Meter;
-use crate::fabric::channel::{Arbitration, Channel, FCP, Frames, LaneProtocol, Sender, Tenancies, LaneTurn};
+use crate::fabric::channel::{Arbitration, Channel, FCP, Frames, LaneProtocol, LaneTurn, Tenancies};
+use crate::fabric::path_transfer::Sender;
 use crate::fabric::wire::NS_PER_METRE;
 use arbitration::{Arbiter, Claim, PORTS, Window};
 

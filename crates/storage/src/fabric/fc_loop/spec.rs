@@ -4,8 +4,8 @@ use headrace_units::{Bytes, BytesPerSecond};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::Lowering;
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved};
 
 /// A Fibre Channel arbitrated loop between arrays and their disks, which name it in `via`. Each array takes one port for its controller
 /// and one per disk, at most 127 in all.

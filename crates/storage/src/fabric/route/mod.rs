@@ -15,8 +15,10 @@ use headrace_work::{Block, Breakdown, NodeId, Request, TimeKind};
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Meter};
-use crate::core::path_transfer::{TransferPart, PathTransfer, Phase};
+use crate::core::theory::Phase;
+use crate::fabric::path_transfer::{PathTransfer, TransferPart};
 use crate::fabric::server::Paths;
+use crate::fabric::switch::Switch;
 
 /// A route whose ways are known.
 #[derive(Clone, Debug)]
@@ -110,7 +112,7 @@ impl SwitchHop {
     /// Whether the switch works, and both of its ports.
     pub(crate) fn is_up(self, nodes: &[Edge<'_>]) -> bool {
         let edge = &nodes[self.edge];
-        edge.is_up() && edge.switch().is_none_or(|switch| switch.connects(self.enter, self.leave))
+        edge.is_up() && edge.get::<Switch>().is_none_or(|switch| switch.connects(self.enter, self.leave))
     }
 }
 
@@ -217,7 +219,7 @@ impl Route<'_> {
     fn failures(&self, way: usize) -> u32 {
         let of = |hop: &SwitchHop| {
             let edge = &self.nodes[hop.edge];
-            edge.failures() + edge.switch().map_or(0, |switch| switch.failures(hop.enter, hop.leave))
+            edge.failures() + edge.get::<Switch>().map_or(0, |switch| switch.failures(hop.enter, hop.leave))
         };
         self.plan.ways[way].iter().map(of).sum()
     }

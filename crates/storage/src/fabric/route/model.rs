@@ -1,11 +1,11 @@
 //! What theory may know of a route: the work of its hops, of the servers at its ends, and of what it leads to.
 
-use super::{SwitchHop, RouteSteps, RoutePlan, SERVER, TARGET};
+use super::{RoutePlan, RouteSteps, SERVER, SwitchHop, TARGET};
 use headrace_analytic::Distribution;
 
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::path_transfer::Phase;
+use crate::core::theory::Phase;
 use crate::core::theory::{Demand, Load, Model, ServiceKind};
 use crate::fabric::server::Paths;
 
@@ -37,14 +37,24 @@ impl RoutePlan {
     }
 
     /// What goes through one node in both phases.
-    fn both_phases(view: View, load: &Load, SwitchHop { enter, leave, .. }: SwitchHop) -> Result<Vec<Demand>, String> {
+    fn both_phases(
+        view: View,
+        load: &Load,
+        SwitchHop { enter, leave, .. }: SwitchHop,
+    ) -> Result<Vec<Demand>, String> {
         let there = view.carries(load, (Phase::Request, enter, leave))?;
         Ok([there, view.carries(load, (Phase::Answer, enter, leave))?].concat())
     }
 
     /// What message number `nth`, of one phase, asks of the switches of a way. It is in all ports at once, and waits out its time on the
     /// slowest wire alone.
-    fn through(view: View, load: &Load, way: &[SwitchHop], phase: Phase, nth: u32) -> Result<Vec<Demand>, String> {
+    fn through(
+        view: View,
+        load: &Load,
+        way: &[SwitchHop],
+        phase: Phase,
+        nth: u32,
+    ) -> Result<Vec<Demand>, String> {
         let nodes: Vec<View> = view.uses().collect();
         let mut demands = Vec::new();
         for hop in way {
@@ -52,8 +62,11 @@ impl RoutePlan {
         }
         let message = Some((view.id(), nth));
         demands.iter_mut().for_each(|demand| demand.message = message);
-        let times: Vec<f64> =
-            demands.iter().filter(|demand| demand.server == ServiceKind::SINGLE).map(Demand::work_ms).collect();
+        let times: Vec<f64> = demands
+            .iter()
+            .filter(|demand| demand.server == ServiceKind::SINGLE)
+            .map(Demand::work_ms)
+            .collect();
         let beside = times.iter().sum::<f64>() - times.iter().copied().fold(0.0, f64::max);
         demands.push(Demand::one(view.id(), ServiceKind::Delay, Distribution::Fixed(-beside)));
         Ok(demands)
@@ -114,6 +127,11 @@ impl Theory for RoutePlan {
 
     fn addressed(&self, view: View) -> bool {
         view.uses().nth(TARGET).is_none_or(View::addressed)
+    }
+
+    /// A route is no better than its target.
+    fn leads_to(&self) -> Option<usize> {
+        Some(TARGET)
     }
 
     fn is_limit(&self) -> bool {

@@ -15,8 +15,9 @@ use crate::core::component::{Component, Plan, Probe, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::{Activity, Meter};
-use crate::core::path_transfer::{PathTransfer, Phase};
+use crate::core::theory::Phase;
 use crate::core::theory::{self, Demand, Load};
+use crate::fabric::path_transfer::PathTransfer;
 
 pub use spec::{AdapterSpec, Coalescing, Paths, ServerSpec};
 use threads::Threads;
@@ -70,7 +71,8 @@ impl Theory for ServerPlan {
             (*p, Distribution::Fixed((self.time_for(phase, *op, *bytes) + interrupt).ms()))
         };
         let distribution = Distribution::mixed(load.kinds.iter().map(time).collect());
-        let server = theory::ServiceKind::Queue { servers: self.spec.cores, order: theory::QueueOrder::FirstCome };
+        let server =
+            theory::ServiceKind::Queue { servers: self.spec.cores, order: theory::QueueOrder::FirstCome };
         let cores = Demand { fails: self.fails(view), ..Demand::one(view.id(), server, distribution) };
         let mut demands = Vec::new();
         if cores.work_ms() > 0.0 {

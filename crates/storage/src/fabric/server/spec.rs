@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ServerPlan;
 use crate::AnyPlan;
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::Lowering;
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved};
 use crate::core::station::{Order, StationSpec};
 
 /// A server that streams come `from:`, and that volumes can belong to.

@@ -13,8 +13,9 @@ use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 use crate::core::component::{Component, Plan, Probe, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
-use crate::core::path_transfer::{PathTransfer, Phase};
+use crate::core::theory::Phase;
 use crate::core::theory::{Demand, Load, ServiceKind};
+use crate::fabric::path_transfer::PathTransfer;
 use crate::fabric::port::PortPlan;
 use crate::fabric::wire::Wire;
 

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ends, Inside, SwitchPlan};
 use crate::AnyPlan;
-use crate::core::component::{Resolved, Spec};
-use crate::core::graph::Lowering;
+use crate::core::component::Spec;
+use crate::core::graph::{Lowering, Resolved};
 use crate::fabric::port::{Passes, PortPlan};
-use crate::fabric::wire::{FrameSpec, WireFields, Preset, Wire};
+use crate::fabric::wire::{FrameSpec, Preset, Wire, WireFields};
 
 /// A non-blocking switch with a port per neighbour, each with a wire and a queue in both directions. Streams `from:` a server are
 /// routed through it.

@@ -5,7 +5,7 @@ mod heap;
 
 use headrace_units::Nanos;
 
-use super::catalogue::{FileCatalogue, Entry, FileNumber};
+use super::catalogue::{Entry, FileCatalogue, FileNumber};
 use crate::expression::Expression;
 use classes::Classes;
 

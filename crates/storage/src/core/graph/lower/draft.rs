@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::AnyPlan;
-use crate::core::component::Resolved;
+use crate::core::graph::Resolved;
 
 /// Where a component is being lowered.
 #[derive(Clone, Default)]

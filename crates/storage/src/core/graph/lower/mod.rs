@@ -1,27 +1,24 @@
 //! From a document to a graph: names are looked up, parts are copied, and what cannot work is refused in words.
 
 mod draft;
-mod fabric;
 mod inner;
+mod made;
 mod ports;
 mod refuse;
-mod routes;
 mod work;
 
+use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use headrace_units::Bytes;
 use headrace_work::NodeId;
 use indexmap::IndexMap;
 
-use super::document::{DeviceCatalogue, Copies, DeviceLookup, LoweringError, NameStep, WantedRoute};
-use super::{Graph, Node};
+use super::document::{Copies, DeviceCatalogue, LoweringError, NameStep};
+use super::{Graph, Node, Resolved};
 use crate::ComponentSpec;
-use crate::block::disk::{DeviceRef, DiskNumbers};
-use crate::block::ssd::{SsdNumbers, SsdRef};
-use crate::core::component::Resolved;
 use draft::{Draft, LoweringSite};
-use fabric::Fabric;
 
 /// A larger system is refused: each component takes some hundred bytes.
 const MAX_COMPONENTS: usize = 100_000;
@@ -31,42 +28,6 @@ const MAX_DEPTH: usize = 16;
 
 /// Maximum number of addressable bytes: addresses then have room to be added.
 pub const MAX_BYTES: u64 = 1 << 60;
-
-/// Lowers a system to a graph, with the routes that streams want.
-///
-/// # Errors
-/// All errors in it, also in parts and components that nothing uses.
-pub fn lower(
-    parts: &IndexMap<String, ComponentSpec>,
-    system: &IndexMap<String, ComponentSpec>,
-    streams: &[WantedRoute],
-    catalogue: &dyn DeviceCatalogue,
-) -> Result<Graph, Vec<LoweringError>> {
-    let mut lowering = Lowering {
-        parts,
-        system,
-        catalogue,
-        drafts: Vec::new(),
-        order: Vec::new(),
-        named: BTreeMap::new(),
-        context: LoweringSite::default(),
-        chain: Vec::new(),
-        errors: Vec::new(),
-        fabric: Fabric::of(system),
-        routes: BTreeMap::new(),
-    };
-    for name in parts.keys() {
-        lowering.try_part(name);
-    }
-    for name in system.keys() {
-        lowering.component(name);
-    }
-    lowering.stream_routes(streams);
-    lowering.check_ports();
-    lowering.check_caches();
-    lowering.check_work();
-    if lowering.errors.is_empty() { Ok(lowering.into_graph()) } else { Err(lowering.errors) }
-}
 
 /// A document on its way to a graph, as a component sees it that is being lowered.
 pub struct Lowering<'d> {
@@ -82,12 +43,68 @@ pub struct Lowering<'d> {
     /// The names on the way here, outermost first.
     chain: Vec<NameStep>,
     errors: Vec<LoweringError>,
-    fabric: Fabric,
+    /// What wings compute once from the whole document.
+    computed: BTreeMap<TypeId, Rc<dyn Any>>,
     /// The route from each server to each component that it asks, by their names.
-    routes: BTreeMap<(String, String), NodeId>,
+    pub(crate) routes: BTreeMap<(String, String), NodeId>,
 }
 
 impl<'d> Lowering<'d> {
+    /// Lowers all parts and components of a document. What is wrong is noted, also in those that nothing uses.
+    pub(crate) fn of(
+        parts: &'d IndexMap<String, ComponentSpec>,
+        system: &'d IndexMap<String, ComponentSpec>,
+        catalogue: &'d dyn DeviceCatalogue,
+    ) -> Self {
+        let mut lowering = Self {
+            parts,
+            system,
+            catalogue,
+            drafts: Vec::new(),
+            order: Vec::new(),
+            named: BTreeMap::new(),
+            context: LoweringSite::default(),
+            chain: Vec::new(),
+            errors: Vec::new(),
+            computed: BTreeMap::new(),
+            routes: BTreeMap::new(),
+        };
+        parts.keys().for_each(|name| lowering.try_part(name));
+        system.keys().for_each(|name| _ = lowering.component(name));
+        lowering
+    }
+
+    /// Returns the graph.
+    ///
+    /// # Errors
+    /// All errors that were noted.
+    pub(crate) fn finish(self) -> Result<Graph, Vec<LoweringError>> {
+        if self.errors.is_empty() { Ok(self.into_graph()) } else { Err(self.errors) }
+    }
+
+    /// Returns what `compute` finds in the document, which is computed once.
+    pub(crate) fn once<T: Any>(
+        &mut self,
+        compute: impl FnOnce(&IndexMap<String, ComponentSpec>) -> T,
+    ) -> Rc<T> {
+        let known = self.computed.entry(TypeId::of::<T>()).or_insert_with(|| Rc::new(compute(self.system)));
+        Rc::clone(known).downcast().expect("what is computed lies under its type")
+    }
+
+    /// Returns the names in `system`, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'d String> + use<'d> {
+        self.system.keys()
+    }
+
+    /// Returns true if `parts` has this name.
+    pub(crate) fn is_part(&self, name: &str) -> bool {
+        self.parts.contains_key(name)
+    }
+
+    pub(crate) fn catalogue(&self) -> &'d dyn DeviceCatalogue {
+        self.catalogue
+    }
+
     /// The path of the component that is being lowered.
     pub fn path(&self) -> &str {
         &self.context.path
@@ -101,50 +118,6 @@ impl<'d> Lowering<'d> {
     /// What `system` has under a name.
     pub fn named_in_system(&self, name: &str) -> Option<&'d ComponentSpec> {
         self.system.get(name)
-    }
-
-    /// The numbers of a disk that `field` names or writes out.
-    pub fn drive(&mut self, field: &str, device: &DeviceRef) -> Option<DiskNumbers> {
-        let numbers = match device {
-            DeviceRef::Numbers(numbers) => (**numbers).clone(),
-            DeviceRef::Named(name) => self.looked_up(field, name, self.catalogue.disk(name))?,
-        };
-        let problems = numbers.problems();
-        self.refuse_numbers(field, "disk", problems).then_some(numbers)
-    }
-
-    /// The numbers of a solid-state drive that `field` names or writes out.
-    pub fn ssd(&mut self, field: &str, device: &SsdRef) -> Option<SsdNumbers> {
-        let numbers = match device {
-            SsdRef::Numbers(numbers) => (**numbers).clone(),
-            SsdRef::Named(name) => self.looked_up(field, name, self.catalogue.ssd(name))?,
-        };
-        let problems = numbers.problems();
-        self.refuse_numbers(field, "drive", problems).then_some(numbers)
-    }
-
-    fn looked_up<N>(&mut self, field: &str, name: &str, found: DeviceLookup<N>) -> Option<N> {
-        match found {
-            DeviceLookup::Found(numbers) => Some(*numbers),
-            DeviceLookup::Broken(why) => self.refuse(field, format!("the file of `{name}` has errors"), Some(&why)),
-            DeviceLookup::Other(kind) => {
-                let message =
-                    format!("`{name}` is {}", if kind == "ssd" { "a solid-state drive" } else { "a disk" });
-                self.refuse(field, message, Some(&format!("write `type: {kind}`, or name another device")))
-            }
-            DeviceLookup::Unknown(known) => {
-                self.unknown(field, format!("there is no device `{name}`"), name, known)
-            }
-        }
-    }
-
-    /// Refuses parameters of a device; gives whether there was nothing to refuse.
-    fn refuse_numbers(&mut self, field: &str, kind: &str, problems: Vec<(&'static str, String)>) -> bool {
-        for (inner, problem) in &problems {
-            let message = format!("invalid {kind} parameters: {problem}");
-            self.refuse::<()>(&format!("{field}.{inner}"), message, None);
-        }
-        problems.is_empty()
     }
 
     /// A component of `system` that `field` names.
@@ -188,7 +161,12 @@ impl<'d> Lowering<'d> {
                     let circle = format!("`{name}` would contain itself: {} → {name}", self.way());
                     return self.refuse(field, circle, None);
                 }
-                self.parts_of(NameStep::Part(name.clone()), vec!["parts".to_owned(), name.clone()], spec, count)
+                self.parts_of(
+                    NameStep::Part(name.clone()),
+                    vec!["parts".to_owned(), name.clone()],
+                    spec,
+                    count,
+                )
             }
         }
     }
@@ -259,7 +237,7 @@ impl<'d> Lowering<'d> {
     }
 
     /// Lowers a component of `system`, unless that was done.
-    fn component(&mut self, name: &str) -> Option<NodeId> {
+    pub(crate) fn component(&mut self, name: &str) -> Option<NodeId> {
         let (root, name, spec) = self.system.get_full(name)?;
         if let Some(done) = self.named.get(name.as_str()) {
             return *done;
@@ -267,7 +245,8 @@ impl<'d> Lowering<'d> {
         self.named.insert(name, None);
         let outer = self.context.clone();
         let field = vec!["system".to_owned(), name.clone()];
-        let spot = LoweringSite { field, path: name.clone(), group: name.clone(), root, ..LoweringSite::default() };
+        let spot =
+            LoweringSite { field, path: name.clone(), group: name.clone(), root, ..LoweringSite::default() };
         let id = self.at(NameStep::System(name.clone()), spot, spec);
         self.context = outer;
         self.named.insert(name, id);

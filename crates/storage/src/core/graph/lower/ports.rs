@@ -6,7 +6,7 @@ use crate::core::graph::document::LoweringError;
 
 impl Lowering<'_> {
     /// Refuses paths with more ports than they can have. Only the whole system shows it, for several arrays may share one.
-    pub(super) fn check_ports(&mut self) {
+    pub(crate) fn check_ports(&mut self) {
         let crowded: Vec<(usize, usize, usize)> = (0..self.drafts.len())
             .filter_map(|at| {
                 let most = self.drafts[at].most_ports()?;

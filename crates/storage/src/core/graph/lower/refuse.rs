@@ -1,5 +1,7 @@
 //! What is noted of a component that cannot be lowered.
 
+use headrace_work::NodeId;
+
 use super::{Lowering, MAX_DEPTH};
 use crate::core::graph::document::{LoweringError, NameStep};
 
@@ -25,13 +27,13 @@ impl Lowering<'_> {
     }
 
     /// Notes an error in `field` of a component that is lowered already.
-    pub(super) fn say_at(&mut self, at: usize, field: &str, message: String, help: &str) {
-        let mut place = self.drafts[at].spot.field.clone();
+    pub(crate) fn say_at(&mut self, at: NodeId, field: &str, message: String, help: &str) {
+        let mut place = self.drafts[at.index()].spot.field.clone();
         place.push(field.to_owned());
         self.errors.push(LoweringError { field: place, message, help: Some(help.to_owned()), unknown: None });
     }
 
-    pub(super) fn unknown<T>(
+    pub(crate) fn unknown<T>(
         &mut self,
         field: &str,
         message: String,

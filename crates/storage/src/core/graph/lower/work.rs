@@ -6,7 +6,7 @@ use crate::core::graph::document::LoweringError;
 
 impl Lowering<'_> {
     /// Refuses components that send blocks to one that serves none: a disk pool cannot be a disk of an array.
-    pub(super) fn check_work(&mut self) {
+    pub(crate) fn check_work(&mut self) {
         let uses = |at: usize| self.drafts[at].lowered.iter().flat_map(|lowered| &lowered.uses);
         let wrong: Vec<(usize, usize)> = (0..self.drafts.len())
             .filter(|at| self.drafts[*at].is(|known| known.sends_blocks()))

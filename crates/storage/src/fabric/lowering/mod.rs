@@ -1,34 +1,25 @@
-//! Routes: nodes that nobody writes, made where a server asks something.
+//! What lowering knows of the fabric: the ways through its switches, and routes, nodes that nobody writes.
+
+mod neighbours;
+mod ways;
+
+use std::rc::Rc;
 
 use headrace_work::NodeId;
 
-use super::fabric::{SwitchPath, Crossed};
-use super::{ComponentSpec, Draft, Lowering, LoweringSite};
-use crate::AnyPlan;
-use crate::acquisition::readout::Mesh;
-use crate::core::component::Resolved;
-use crate::core::graph::document::{NameStep, WantedRoute};
-use crate::fabric::route::{SwitchHop, RoutePlan};
+use crate::core::graph::{Lowering, Resolved, WantedRoute};
+use crate::fabric::route::{RoutePlan, SwitchHop};
+use crate::fabric::server::ServerSpec;
+use crate::{AnyPlan, ComponentSpec};
+use ways::{Crossed, Fabric, SwitchPath};
+
+/// The ways from each wire of one component to each wire of another.
+pub(crate) type Mesh = Vec<Vec<Vec<Vec<SwitchHop>>>>;
 
 impl Lowering<'_> {
-    /// Adds a node that nobody wrote, as a part of the component that is being lowered.
-    pub fn part(&mut self, name: &str, plan: AnyPlan) -> NodeId {
-        self.part_of(name, name, plan)
-    }
-
-    /// Adds such a node as one of the group `like`.
-    pub fn part_of(&mut self, like: &str, name: &str, plan: AnyPlan) -> NodeId {
-        let field = self.context.field.iter().cloned().chain([name.to_owned()]).collect();
-        let spot = self.context.part(field, like, name);
-        self.made(spot, Resolved { plan, uses: Vec::new(), capacity: headrace_units::Bytes(0) })
-    }
-
-    fn made(&mut self, spot: LoweringSite, lowered: Resolved<AnyPlan>) -> NodeId {
-        let id = self.drafts.len();
-        let depth = 1 + lowered.uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0);
-        self.drafts.push(Draft { spot: LoweringSite { id, ..spot }, lowered: Some(lowered), depth });
-        self.order.push(id);
-        NodeId(id as u32)
+    /// Returns the switches of the system and their ports.
+    fn fabric(&mut self) -> Rc<Fabric> {
+        self.once(Fabric::of)
     }
 
     /// The route from a server to a component; both names are written in fields of what is being lowered. There is one for each two.
@@ -64,15 +55,15 @@ impl Lowering<'_> {
 
     /// The server that a field names.
     fn server(&mut self, field: &str, name: &str) -> Option<NodeId> {
-        match self.system.get(name) {
-            Some(ComponentSpec::Server(_)) => self.component(name),
+        match self.named_in_system(name) {
+            Some(spec) if spec.get::<ServerSpec>().is_some() => self.component(name),
             Some(other) => {
                 let message = format!("`{name}` is a {}; requests come from a server", other.kind());
                 self.refuse(field, message, Some("name a component of `type: server`"))
             }
             None => {
-                let servers = self.system.iter().filter(|(_, spec)| matches!(spec, ComponentSpec::Server(_)));
-                let known = servers.map(|(name, _)| name.clone()).collect();
+                let is_server = |name: &&String| self.server_spec(name).is_some();
+                let known = self.names().filter(is_server).cloned().collect();
                 self.unknown(field, format!("there is no server `{name}`"), name, known)
             }
         }
@@ -80,23 +71,22 @@ impl Lowering<'_> {
 
     /// Whether a component is attached to a server without a switch.
     fn is_attached(&self, server: &str, to: &str) -> bool {
-        match self.system.get(server) {
-            Some(ComponentSpec::Server(spec)) => spec.attached.iter().any(|name| name == to),
-            _ => false,
-        }
+        self.server_spec(server).is_some_and(|spec| spec.attached.iter().any(|name| name == to))
+    }
+
+    fn server_spec(&self, name: &str) -> Option<&ServerSpec> {
+        self.named_in_system(name)?.get()
     }
 
     /// Where one comes to a component: at the server that it belongs to, or at itself.
     fn stands_at<'n>(&'n self, name: &'n str) -> &'n str {
-        match self.system.get(name) {
-            Some(ComponentSpec::Array(array)) => array.from.as_deref().unwrap_or(name),
-            _ => name,
-        }
+        self.named_in_system(name).and_then(ComponentSpec::host).unwrap_or(name)
     }
 
     /// The ways through the fabric; refused where there are none, with those that were looked for.
     fn ways(&mut self, field: &str, from: &str, to: &str) -> Option<Vec<SwitchPath>> {
-        let Some(ways) = self.fabric.ways(from, to) else {
+        let fabric = self.fabric();
+        let Some(ways) = fabric.ways(from, to) else {
             let message = format!("there are more than 64 shortest paths from `{from}` to `{to}`");
             return self.refuse(field, message, Some("use fewer wires between them"));
         };
@@ -107,7 +97,7 @@ impl Lowering<'_> {
             true => "no switch".to_owned(),
             false => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
         };
-        let (reached, at) = (listed(self.fabric.reached(from)), listed(self.fabric.switches_of(to)));
+        let (reached, at) = (listed(fabric.reached(from)), listed(fabric.switches_of(to)));
         let message =
             format!("`{from}` cannot reach `{to}`: `{from}` reaches {reached}; `{to}` is connected to {at}");
         self.refuse(
@@ -119,9 +109,9 @@ impl Lowering<'_> {
 
     /// The hops of a way, by the numbers of its switches among the nodes used, to which those not there are added.
     fn hops(&mut self, way: &SwitchPath, uses: &mut Vec<NodeId>) -> Option<Vec<SwitchHop>> {
+        let fabric = self.fabric();
         let mut hop = |crossed: &Crossed| {
-            let name = self.fabric.name(crossed.switch).to_owned();
-            let switch = self.component(&name)?;
+            let switch = self.component(fabric.name(crossed.switch))?;
             let edge = uses.iter().position(|used| *used == switch).unwrap_or_else(|| {
                 uses.push(switch);
                 uses.len() - 1
@@ -132,8 +122,8 @@ impl Lowering<'_> {
     }
 
     /// Whether a switch connects a component of `system`.
-    pub(crate) fn is_connected(&self, name: &str) -> bool {
-        self.fabric.wires(name) > 0
+    pub(crate) fn is_connected(&mut self, name: &str) -> bool {
+        self.fabric().wires(name) > 0
     }
 
     /// The ways from each of the `members` parts of one component to each of another, both connected to switches, which are added to
@@ -146,20 +136,20 @@ impl Lowering<'_> {
         uses: &mut Vec<NodeId>,
     ) -> Option<Mesh> {
         for (name, members) in [(from, froms), (to, tos)] {
-            let wires = self.fabric.wires(name);
+            let wires = self.fabric().wires(name);
             if wires > members as usize {
                 let message = format!("{wires} wires lead to `{name}`, which needs at most {members}");
                 return self.refuse(field, message, Some("reduce `links` in the `connects` of its switch"));
             }
         }
-        let Some(found) = self.fabric.mesh(from, to) else {
+        let Some(found) = self.fabric().mesh(from, to) else {
             self.ways(field, from, to)?;
             let message = format!("some wires of `{from}` do not reach all wires of `{to}`");
             return self.refuse(field, message, Some("connect the switches, with at most 64 shortest paths"));
         };
         let mut hops_of = |ways: &Vec<SwitchPath>| ways.iter().map(|way| self.hops(way, uses)).collect();
         let mut row = |ends: &Vec<Vec<SwitchPath>>| ends.iter().map(&mut hops_of).collect();
-        Some(Mesh { froms, tos, ways: found.iter().map(&mut row).collect::<Option<_>>()? })
+        found.iter().map(&mut row).collect()
     }
 
     fn routed(
@@ -172,7 +162,7 @@ impl Lowering<'_> {
         let mut uses = vec![server, target];
         uses.extend(engine);
         let hops = ways.iter().map(|way| self.hops(way, &mut uses)).collect::<Option<_>>()?;
-        let Some(ComponentSpec::Server(spec)) = self.system.get(from) else { return None };
+        let spec = self.server_spec(from)?;
         let engine = engine.map(|_| 2);
         let plan = RoutePlan {
             ways: hops,
@@ -181,24 +171,17 @@ impl Lowering<'_> {
             depth: spec.adapter.queue_depth,
             timeout: spec.path_timeout,
         };
-        let path = format!("{from}→{to}");
-        let field = vec!["system".to_owned(), from.to_owned()];
-        let spot = LoweringSite { field, group: path.clone(), path, root: self.system.len(), ..LoweringSite::default() };
         let capacity = self.capacity(target);
-        Some(self.made(spot, Resolved { plan: AnyPlan::Route(plan.into()), uses, capacity }))
+        Some(self.between(from, to, Resolved { plan: AnyPlan::Route(plan.into()), uses, capacity }))
     }
+}
 
-    /// Makes the routes of streams. What is wrong with one is noted at its stream.
-    pub(super) fn stream_routes(&mut self, streams: &[WantedRoute]) {
-        for WantedRoute { stream, from, to } in streams {
-            if !self.system.contains_key(to) {
-                continue; // That is noted with the stream itself.
-            }
-            let field = vec!["workload".to_owned(), stream.clone()];
-            self.context = LoweringSite { field, path: stream.clone(), root: self.system.len(), ..LoweringSite::default() };
-            self.chain = vec![NameStep::Written("stream")];
-            self.route(("from", from), ("to", to));
-            self.chain.clear();
+/// Makes the routes of streams. What is wrong with one is noted at its stream.
+pub(crate) fn stream_routes(at: &mut Lowering, streams: &[WantedRoute]) {
+    for WantedRoute { stream, from, to } in streams {
+        // A component that is missing is noted with the stream itself.
+        if at.named_in_system(to).is_some() {
+            at.for_stream(stream, |at| at.route(("from", from), ("to", to)));
         }
     }
 }

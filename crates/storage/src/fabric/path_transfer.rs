@@ -2,9 +2,9 @@
 //! an array on a switch.
 
 use headrace_units::Nanos;
-use headrace_work::{Block, Op};
+use headrace_work::Block;
 
-use crate::fabric::channel::Sender;
+use crate::core::theory::Phase;
 
 /// One phase of a request on its way to what serves it, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +23,6 @@ pub struct PathTransfer {
     pub tail: Nanos,
 }
 
-/// A part of the exchange between who asks and who answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Before the request is served: the command, and the data of a write.
-    Request,
-    /// After it: the data of a read, and the status.
-    Answer,
-}
-
 /// What of a phase crosses at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferPart {
@@ -46,14 +37,6 @@ pub enum TransferPart {
     },
 }
 
-impl Phase {
-    /// Whether the data of such a request goes along.
-    #[inline]
-    pub fn has_data(self, op: Op) -> bool {
-        matches!((self, op), (Self::Request, Op::Write) | (Self::Answer, Op::Read))
-    }
-}
-
 impl PathTransfer {
     /// The data that goes along: the request's, or none of its bytes.
     #[inline]
@@ -61,4 +44,13 @@ impl PathTransfer {
         let bytes = if self.phase.has_data(self.block.op) { self.block.bytes } else { 0 };
         Block { bytes, ..self.block }
     }
+}
+
+/// The side that sends in a tenancy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sender {
+    /// The controller of an array.
+    Controller,
+    /// A disk.
+    Disk,
 }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::{ComponentSpec, Lowering};
+use crate::ComponentSpec;
 use crate::fabric::switch::{Connection, SwitchSpec};
 use crate::fabric::wire::WireFields;
 
@@ -11,7 +11,7 @@ const MOST_WAYS: usize = 64;
 
 /// The switches of a system and their ports, own neighbours first.
 #[derive(Default)]
-pub(super) struct Fabric {
+pub(crate) struct Fabric {
     switches: Vec<(String, Vec<Socket>)>,
 }
 
@@ -39,11 +39,7 @@ pub(super) struct Crossed {
 pub(super) type SwitchPath = Vec<Crossed>;
 
 fn switches(system: &IndexMap<String, ComponentSpec>) -> Vec<(&str, &SwitchSpec)> {
-    let named = system.iter().filter_map(|(name, spec)| match spec {
-        ComponentSpec::Switch(switch) => Some((name.as_str(), switch)),
-        _ => None,
-    });
-    named.collect()
+    system.iter().filter_map(|(name, spec)| Some((name.as_str(), spec.get::<SwitchSpec>()?))).collect()
 }
 
 impl Fabric {
@@ -102,7 +98,7 @@ impl Fabric {
         &self.switches[switch].0
     }
 
-    fn sockets(&self, name: &str) -> Option<&Vec<Socket>> {
+    pub fn sockets(&self, name: &str) -> Option<&Vec<Socket>> {
         self.switches.iter().find(|(switch, _)| switch == name).map(|(_, sockets)| sockets)
     }
 
@@ -211,61 +207,8 @@ impl Fabric {
 }
 
 /// How many wires to a neighbour a switch lists.
-fn lists(switch: &SwitchSpec, name: &str) -> u32 {
+pub(super) fn lists(switch: &SwitchSpec, name: &str) -> u32 {
     switch.connects.iter().filter(|to| to.name() == name).map(Connection::links).sum()
-}
-
-impl Lowering<'_> {
-    /// The ports of the switch that is being lowered; none where it is a part, which nobody can connect to.
-    pub(crate) fn sockets(&mut self) -> Option<Vec<Socket>> {
-        let found = self.fabric.sockets(self.path()).cloned();
-        match found {
-            Some(sockets) => Some(sockets),
-            None => self.refuse("type", "a switch belongs in `system`: a part has no neighbours", None),
-        }
-    }
-
-    /// Checks that a neighbour of a switch is there, and is something that has a port.
-    pub(crate) fn neighbour(&mut self, field: &str, to: &Connection) -> Option<()> {
-        let (name, own) = (to.name(), self.path().to_owned());
-        let Some(spec) = self.system.get(name) else {
-            if self.parts.contains_key(name) {
-                let message = format!("`{name}` is a part, which exists only as a copy in an array");
-                return self.refuse(field, message, Some("write it under `system:`"));
-            }
-            let known = self.system.keys().filter(|other| **other != own).cloned().collect();
-            return self.unknown(field, format!("there is no component `{name}` in `system`"), name, known);
-        };
-        match spec {
-            _ if name == own => self.refuse(field, format!("`{own}` connects to itself"), None),
-            ComponentSpec::Link(_)
-            | ComponentSpec::FcLoop(_)
-            | ComponentSpec::ScsiBus(_)
-            | ComponentSpec::Sas(_) => {
-                let message = format!("`{name}` is a {}, which a switch cannot connect", spec.kind());
-                self.refuse(field, message, Some("a switch connects servers, storage and other switches"))
-            }
-            ComponentSpec::Switch(other) => {
-                let (here, there) = (self.listed(&own, name), lists(other, &own));
-                let message =
-                    format!("`{own}` lists {here} wires to `{name}`, which lists {there} to `{own}`");
-                let differs = there > 0 && here != there;
-                if differs {
-                    self.refuse(field, message, Some("list them at one of the two"))
-                } else {
-                    Some(())
-                }
-            }
-            _ => Some(()),
-        }
-    }
-
-    fn listed(&self, switch: &str, name: &str) -> u32 {
-        match self.system.get(switch) {
-            Some(ComponentSpec::Switch(switch)) => lists(switch, name),
-            _ => 0,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! What happens to files, told to whoever checks it: physical facts, without the reasons.
 
-use headrace_units::Nanos;
 use headrace_work::NodeId;
 
 /// Something that happened to a file of an archive. Files are known by the archive's own numbers, in the order in which they came
@@ -47,13 +46,4 @@ pub enum Fact {
         /// The file.
         file: u32,
     },
-}
-
-/// Whoever is informed.
-pub trait Witness {
-    /// Something happened in the archive `of`.
-    fn saw(&self, of: NodeId, fact: Fact, now: Nanos);
-
-    /// What was wrong, in words.
-    fn broken(&self) -> Vec<String>;
 }

@@ -1,0 +1,52 @@
+//! Nodes that nobody writes: parts of a component, and what stands between two.
+
+use headrace_units::Bytes;
+use headrace_work::NodeId;
+
+use super::{Draft, Lowering, LoweringSite, NameStep};
+use crate::AnyPlan;
+use crate::core::graph::Resolved;
+
+impl Lowering<'_> {
+    /// Adds a node that nobody wrote, as a part of the component that is being lowered.
+    pub fn part(&mut self, name: &str, plan: AnyPlan) -> NodeId {
+        self.part_of(name, name, plan)
+    }
+
+    /// Adds such a node as one of the group `like`.
+    pub fn part_of(&mut self, like: &str, name: &str, plan: AnyPlan) -> NodeId {
+        let field = self.context.field.iter().cloned().chain([name.to_owned()]).collect();
+        let spot = self.context.part(field, like, name);
+        self.made(spot, Resolved { plan, uses: Vec::new(), capacity: Bytes(0) })
+    }
+
+    /// Adds a node between two components of `system`, after all others.
+    pub(crate) fn between(&mut self, from: &str, to: &str, resolved: Resolved<AnyPlan>) -> NodeId {
+        let path = format!("{from}→{to}");
+        let field = vec!["system".to_owned(), from.to_owned()];
+        let root = self.system.len();
+        self.made(
+            LoweringSite { field, group: path.clone(), path, root, ..LoweringSite::default() },
+            resolved,
+        )
+    }
+
+    fn made(&mut self, spot: LoweringSite, lowered: Resolved<AnyPlan>) -> NodeId {
+        let id = self.drafts.len();
+        let depth = 1 + lowered.uses.iter().map(|used| self.drafts[used.index()].depth).max().unwrap_or(0);
+        self.drafts.push(Draft { spot: LoweringSite { id, ..spot }, lowered: Some(lowered), depth });
+        self.order.push(id);
+        NodeId(id as u32)
+    }
+
+    /// Lowers what a stream wants; what is wrong with it is noted at the stream.
+    pub(crate) fn for_stream<T>(&mut self, stream: &str, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let field = vec!["workload".to_owned(), stream.to_owned()];
+        let root = self.system.len();
+        self.context = LoweringSite { field, path: stream.to_owned(), root, ..LoweringSite::default() };
+        self.chain = vec![NameStep::Written("stream")];
+        let lowered = lower(self);
+        self.chain.clear();
+        lowered
+    }
+}
