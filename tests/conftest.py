@@ -5,8 +5,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +34,17 @@ def headrace() -> Run:
     return run
 
 
+# Seconds that only what is broken takes: a bound on waiting for what must come, however busy the machine.
+PATIENCE = 600
+
+
+def wait_until(seen: Callable[[], object], process: subprocess.Popen[Any] | None = None) -> None:
+    """Wait until something is seen; fail if the process that should cause it has ended."""
+    while not seen():
+        assert process is None or process.poll() is None, f"{process.args!r} has ended"
+        time.sleep(0.01)
+
+
 def written(file: Path, text: str) -> Path:
     """Write a file, and return its path."""
     file.write_text(text)
@@ -55,3 +68,23 @@ def real_program(name: str) -> str:
     if path is None:
         pytest.skip(f"no {name}")
     return path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start the browser that all tests of a process share."""
+    program = real_program("chromium")
+    api = pytest.importorskip("playwright.sync_api", reason="no Playwright")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+def opened(browser: Any, page: Path, width: int) -> tuple[Any, list[str]]:
+    """Open a file in a window of this width; return its tab, and what the browser complains of."""
+    tab, wrong = browser.new_page(viewport={"width": width, "height": 1200}), list[str]()
+    tab.on("pageerror", lambda error: wrong.append(str(error)))
+    tab.on("console", lambda message: wrong.append(message.text))
+    tab.goto(page.as_uri())
+    return tab, wrong

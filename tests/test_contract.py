@@ -2,10 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,23 +151,3 @@ def test_progress_is_told_and_an_error_in_the_watcher_ends_the_run() -> None:
 
     with pytest.raises(ValueError, match="the watcher is wrong"):
         package.run(EXAMPLE, changes={"run.requests": 100_000_000}, watch=fails)
-
-
-def test_ctrl_c_keeps_what_was_found() -> None:
-    command = [
-        str(Path(sys.executable).with_name("headrace")),
-        "run",
-        str(EXAMPLE),
-        "--json",
-        "--set",
-        "run.requests=2000000000",
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    printed, errors = process.communicate(timeout=20)
-    assert process.returncode == 130, errors
-    results = json.loads(printed)
-    assert not results["complete"]
-    assert results["streams"][0]["completed"] > 1000
-    assert any(note.startswith("interrupted") for note in results["notes"])

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT, real_program, written
+from conftest import PATIENCE, ROOT, written
 from headrace import Scenario, ScenarioError, load
 from headrace.explore import saving
 from headrace.explore.design import History, command
@@ -177,23 +176,9 @@ def exploring(file: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen
         yield found[0], process
     finally:
         process.send_signal(signal.SIGINT)
-        try:
-            _, wrong = process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
+        _, wrong = process.communicate()
         assert "Traceback" not in wrong, wrong
         assert process.returncode == 0
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    program = real_program("chromium")
-    api = pytest.importorskip("playwright.sync_api", reason="no Playwright")
-    with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +195,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def page(browser: Any) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE * 1000)
     opened, wrong = context.new_page(), list[str]()
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
@@ -254,7 +239,7 @@ def test_a_slider_moves_and_the_answer_follows(served: str, page: Any) -> None:
 
 def test_each_change_has_a_first_look_of_its_own(served: str, page: Any) -> None:
     """How soon is printed (`pytest -s`): within 300 ms on a quiet machine. No test asserts a time."""
-    watch = """place => new Promise((done, fail) => {
+    watch = """place => new Promise(done => {
         const one = document.getElementById("field-" + place), answer = document.querySelector(".answer");
         const began = performance.now(), before = answer.innerText;
         const seen = new MutationObserver(() => {
@@ -263,13 +248,12 @@ def test_each_change_has_a_first_look_of_its_own(served: str, page: Any) -> None
         seen.observe(answer, {childList: true, subtree: true, characterData: true});
         one.value = Number(one.value) + 1;
         one.dispatchEvent(new Event("input", {bubbles: true}));
-        setTimeout(() => fail(new Error("no answer within 20 s")), 20000);
     })"""
     page.goto(served)
     wait(page, "mean")
     taken = []
     for _ in range(5):
-        page.wait_for_timeout(600)
+        page.get_by_text(re.compile("narrowing")).first.wait_for(state="hidden")
         taken.append(page.evaluate(watch, DISKS))
     print(f"ms to the first look: {taken}")
 
@@ -381,10 +365,8 @@ def test_a_long_run_gives_way_to_a_change_and_ends_with_ctrl_c(stripe: Path, pag
         move(page, DISKS, 1)
         page.locator("svg", has_text="spindle × 5").first.wait_for()
         page.get_by_text(re.compile("narrowing: .* of 2,000,000,000")).wait_for()
-        began = time.monotonic()
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
-        assert time.monotonic() - began < 5
+        assert process.wait() == 0
 
 
 def test_it_is_usable_on_a_phone_and_by_name(served: str, page: Any) -> None:
@@ -410,7 +392,7 @@ def test_strangers_are_refused(served: str) -> None:
     assert host == "127.0.0.1"
 
     def asked(path: str, **headers: str) -> int:
-        link = http.client.HTTPConnection(host, port, timeout=10)
+        link = http.client.HTTPConnection(host, port, timeout=PATIENCE)
         link.request("GET", path, headers=headers)
         return link.getresponse().status
 

@@ -223,8 +223,13 @@ def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path: Path) -> Non
 def test_a_file_is_on_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     replace = os.replace
+
+    def replaces(old: Path, new: Path) -> None:
+        done.append("replace")
+        replace(old, new)
+
     monkeypatch.setattr(files, "sync", lambda path: done.append(f"sync {'folder' if path.is_dir() else 'file'}"))
-    monkeypatch.setattr(os, "replace", lambda old, new: (done.append("replace"), replace(old, new)))
+    monkeypatch.setattr(os, "replace", replaces)
     files.write_whole(tmp_path / "a", "text")
     assert done == ["sync file", "replace", "sync folder"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT, real_program
+from conftest import PATIENCE, ROOT
 
 EXAMPLE = str(ROOT / "examples" / "stripe-unit.yaml")
 LONG = ["--set", "run.requests=20000"]
@@ -52,7 +52,7 @@ def followed(address: str) -> list[dict[str, Any]]:
     """Ask for what is shown until it is the last."""
     told: list[dict[str, Any]] = [{"version": 0, "done": False}]
     while not told[-1]["done"]:
-        with urllib.request.urlopen(f"{address}next?after={told[-1]['version']}", timeout=60) as answer:
+        with urllib.request.urlopen(f"{address}next?after={told[-1]['version']}", timeout=PATIENCE) as answer:
             told.append(json.load(answer))
     return told[1:]
 
@@ -61,7 +61,7 @@ def followed(address: str) -> list[dict[str, Any]]:
 def test_the_page_grows_and_ends_as_the_report(command: str, tmp_path: Path) -> None:
     with running(HEADRACE, command, *COMMANDS[command], cwd=tmp_path) as (address, process):
         told = followed(address)
-        assert process.wait(timeout=60) in (0, 3)
+        assert process.wait() in (0, 3)
     assert told[-1]["doing"] == "done"
     assert any("runs" in one["doing"] for one in told)
     assert "<svg" in told[-1]["body"]
@@ -92,7 +92,7 @@ def test_a_study_shows_its_claims_as_they_come(tmp_path: Path) -> None:
     command = [sys.executable, "-c", ELSEWHERE, str(tmp_path), "study", "run", "line"]
     with running(*command, cwd=tmp_path) as (address, process):
         told = followed(address)
-        assert process.wait(timeout=60) == 1, "the second claim fails"
+        assert process.wait() == 1, "the second claim fails"
     assert told[0]["doing"] in ("1 claims so far", "2 claims so far", "done")
     assert "1 of 2 published claims hold" in told[-1]["body"]
     assert "<svg" in told[-1]["body"]
@@ -109,20 +109,17 @@ def test_strangers_are_refused(tmp_path: Path) -> None:
             urllib.request.Request(address, headers={"Origin": "http://evil.example"}),
         ):
             with pytest.raises(urllib.error.HTTPError, match="403"):
-                urllib.request.urlopen(asked, timeout=20)
+                urllib.request.urlopen(asked, timeout=PATIENCE)
 
 
-def test_a_browser_keeps_up_and_keeps_the_last_page(tmp_path: Path) -> None:
-    program = real_program("chromium")
-    api = pytest.importorskip("playwright.sync_api", reason="no Playwright")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = browser.new_page()
-        # The program goes on without a reader: the browser is there first.
-        with running(HEADRACE, "sweep", *COMMANDS["sweep"], cwd=tmp_path) as (address, process):
-            page.goto(address)
-            page.locator("#doing", has_text=re.compile("of 24 runs|done")).wait_for()
-            process.wait(timeout=60)
-            page.locator("#doing", has_text="done").wait_for()
-            assert "lowest at" in page.locator(".answer").inner_text()
-        browser.close()
+def test_a_browser_keeps_up_and_keeps_the_last_page(browser: Any, tmp_path: Path) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE * 1000)
+    # The program goes on without a reader: the browser is there first.
+    with running(HEADRACE, "sweep", *COMMANDS["sweep"], cwd=tmp_path) as (address, process):
+        page.goto(address)
+        page.locator("#doing", has_text=re.compile("of 24 runs|done")).wait_for()
+        process.wait()
+        page.locator("#doing", has_text="done").wait_for()
+        assert "lowest at" in page.locator(".answer").inner_text()
+    page.close()

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import random
 import re
-import subprocess
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from conftest import ROOT, Run, real_program
+from conftest import ROOT, Run, opened
 from headrace import ScenarioError, logs
 from headrace.logs import description
 from headrace.logs.analysis import concurrency, filters, staging
@@ -315,16 +314,12 @@ def test_any_log_is_analysed_and_shown(tmp_path: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("width", [420, 1400])
-def test_a_browser_shows_the_page(found: Json, tmp_path: Path, width: int) -> None:
+def test_a_browser_shows_the_page(browser: Any, found: Json, tmp_path: Path, width: int) -> None:
     logs.report(found, tmp_path / "page.html", title="archive")
-    browser = real_program("chromium")
-    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}"]
-    dump = [browser, *quiet, "--enable-logging=stderr", f"--window-size={width},1200", "--dump-dom"]
-    page = (tmp_path / "page.html").as_uri()
-    shown = subprocess.run([*dump, page], check=True, capture_output=True, text=True, timeout=60)
-    assert "CONSOLE" not in shown.stderr
-    assert shown.stdout.count("<svg") == 7
+    tab, wrong = opened(browser, tmp_path / "page.html", width)
+    assert tab.locator("svg").count() == 7
+    assert wrong == []
+    tab.close()
 
 
 def test_days_are_those_of_the_log(found: Json) -> None:

@@ -5,12 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from conftest import Run, real_program
+from conftest import Run, real_program, wait_until
 from headrace.measurement import fio as formats
 from headrace.measurement import load
 from headrace.measurement.benchmark import FOLDER, Plan, measure
@@ -100,6 +99,12 @@ def processes_in(folder: Path) -> list[str]:
     return found
 
 
+def pending(process: int) -> int:
+    """Return the set of signals that a process has not taken yet."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return sum(int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd")))
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
 @pytest.mark.parametrize("times", [1, 3])
 def test_ctrl_c_leaves_nothing(tmp_path: Path, how: signal.Signals, times: int) -> None:
@@ -107,14 +112,12 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path, how: signal.Signals, times: int) 
     options = ["--record-sizes", "4 KiB", "--file-sizes", "64 MiB", "--streams", "2", "--repeat", "1000", "--buffered"]
     command = [str(Path(sys.executable).with_name("headrace")), "measure", str(tmp_path), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while not list(tmp_path.glob(f"{FOLDER}*/data.*")) and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(lambda: list(tmp_path.glob(f"{FOLDER}*/data.*")), process)
     assert processes_in(tmp_path), process.communicate()
     for _ in range(times):
         process.send_signal(how)
-        time.sleep(0.05)
-    said, wrong = process.communicate(timeout=60)
+        wait_until(lambda: process.poll() is not None or not pending(process.pid))
+    said, wrong = process.communicate()
     # A signal that comes when all is cleared away finds nobody who hears it otherwise.
     assert process.returncode in ({130} if times == 1 else {130, -how})
     assert said == ""

@@ -1,12 +1,12 @@
 """The report: one page that needs no network, in a real browser where there is one."""
 
 import re
-import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from conftest import ROOT, Run, real_program
+from conftest import ROOT, Run, opened
 from headrace import Results, ScenarioError, load, sweep
 from headrace.view.pictures import chart
 from headrace.view.pictures.chart import ALONE
@@ -111,20 +111,14 @@ def test_a_metric_of_a_sweep_is_a_chart() -> None:
 
 
 @pytest.mark.parametrize("width", [420, 1400])
-def test_a_browser_shows_and_prints_it(page: Path, tmp_path: Path, width: int) -> None:
-    browser = real_program("chromium")
-    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}"]
-    picture, paper = tmp_path / "page.png", tmp_path / "page.pdf"
-    for what in ([f"--window-size={width},1200", f"--screenshot={picture}"], [f"--print-to-pdf={paper}"]):
-        subprocess.run([browser, *quiet, *what, page.as_uri()], check=True, capture_output=True, timeout=60)
-    dump = [browser, *quiet, "--enable-logging=stderr", f"--window-size={width},1200", "--dump-dom", page.as_uri()]
-    shown = subprocess.run(dump, check=True, capture_output=True, text=True, timeout=60)
-    assert "CONSOLE" not in shown.stderr, "the browser complains of the page"
-    assert "the slowest part (split-merge), whose assumptions hold" in shown.stdout
-    assert shown.stdout.count("<svg") == 5
-    assert picture.stat().st_size > 20_000
-    assert paper.read_bytes().startswith(b"%PDF")
+def test_a_browser_shows_and_prints_it(browser: Any, page: Path, width: int) -> None:
+    tab, wrong = opened(browser, page, width)
+    assert "the slowest part (split-merge), whose assumptions hold" in tab.content()
+    assert tab.locator("svg").count() == 5
+    assert len(tab.screenshot()) > 20_000
+    assert tab.pdf().startswith(b"%PDF")
+    assert wrong == []
+    tab.close()
 
 
 DECISIONS = {

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,67 +17,112 @@ system: {clerk: {type: station, service: {exponential: 8 ms}}}
 workload: {users: {to: clerk, arrivals: {poisson: 50 /s}}}
 run: {requests: 400000}
 """
+ENDLESS = CLERK.replace("400000", "2000000000")
+
+# Programs that print `ready` where Ctrl-C shall come, whatever the time is then.
 # Runs so short that one may end by itself before it looks whether anyone lost patience.
 SHORT = """
 import sys, headrace
-print("ready", flush=True)
 try:
     for _ in range(500):
+        print("ready", flush=True)
         if not headrace.run(sys.argv[1], threads=1).complete:
             raise KeyboardInterrupt
     print("done")
 except KeyboardInterrupt:
     print("heard")
 """
+# The command line, after it has imported this number of modules.
+IMPORTING = """
+import sys, headrace.cli
+left = int(sys.argv.pop(1))
+def hook(event, _):
+    global left
+    left -= event == "import"
+    if event == "import" and left == 0:
+        print("ready", flush=True)
+sys.addaudithook(hook)
+headrace.cli.main()
+"""
+# The command line: a study has begun its first case, a run has completed requests, a solution simulates a load.
+STUDYING = """
+import contextlib, headrace.cli
+from headrace.view.terminal import progress
+progress.of_study = lambda study, quiet: contextlib.nullcontext(lambda case: print("ready", flush=True))
+headrace.cli.main()
+"""
+RUNNING = """
+import contextlib, headrace.cli
+from headrace.view.terminal import progress
+def watch(so_far, *_, told=[]):
+    if so_far and not told:
+        told.append(print("ready", flush=True))
+progress.of_run = lambda quiet: contextlib.nullcontext(watch)
+headrace.cli.main()
+"""
+SIMULATING = """
+import headrace.cli
+from headrace import solution
+simulated = solution._simulated
+def begins(*load):
+    print("ready", flush=True)
+    return simulated(*load)
+solution._simulated = begins
+headrace.cli.main()
+"""
 
 
-def interrupted(command: list[str], after: float) -> tuple[int, str, str]:
-    """Start a command, press Ctrl-C `after` seconds after its first line, and return how it ended and what it said."""
+def interrupted(program: str, *arguments: object, readies: int = 1) -> tuple[int, str, str]:
+    """Run a program, press Ctrl-C when it has said `ready` so often; return its exit code and its output."""
+    command = [sys.executable, "-c", program, *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(after)
+    for _ in range(readies):
+        assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
-    said, wrong = process.communicate(timeout=60)
-    return process.returncode, said, wrong
+    said, wrong = process.communicate()
+    return process.returncode, said.removeprefix("ready\n"), wrong
 
 
-def test_no_short_run_swallows_ctrl_c(tmp_path: Path) -> None:
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    """Write a scenario whose run ends by Ctrl-C only."""
+    (tmp_path / "a.yaml").write_text(ENDLESS)
+    return tmp_path / "a.yaml"
+
+
+@pytest.mark.parametrize("runs", range(1, 11))
+def test_no_short_run_swallows_ctrl_c(tmp_path: Path, runs: int) -> None:
     (tmp_path / "a.yaml").write_text(CLERK)
-    command = [sys.executable, "-c", SHORT, str(tmp_path / "a.yaml")]
-    heard = [interrupted(command, 0.02 + 0.01 * at)[1] for at in range(20)]
-    assert heard == ["heard\n"] * 20
+    _, said, wrong = interrupted(SHORT, tmp_path / "a.yaml", readies=runs)
+    assert said.splitlines()[-1:] == ["heard"], wrong
 
 
 def test_an_interrupted_study_says_so() -> None:
-    study = "import headrace.cli\nprint('ready', flush=True)\nheadrace.cli.main()"
-    code, said, wrong = interrupted([sys.executable, "-c", study, "study", "run", "san-queueing"], 3)
-    assert (code, said) == (130, "")
+    code, said, wrong = interrupted(STUDYING, "study", "run", "san-queueing")
+    assert (code, said.replace("ready\n", "")) == (130, "")
     assert wrong.splitlines()[-1] == "interrupted"
 
 
-@pytest.mark.parametrize("seconds", [0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8])
-def test_a_study_hears_ctrl_c_from_the_first(seconds: float) -> None:
-    study = "import headrace.cli\nprint('ready', flush=True)\nheadrace.cli.main()"
-    code, said, wrong = interrupted([sys.executable, "-c", study, "study", "run", "all"], seconds)
+@pytest.mark.parametrize("imports", [1, 10, 30, 60, 100, 150])
+def test_a_study_hears_ctrl_c_from_the_first(imports: int) -> None:
+    code, said, wrong = interrupted(IMPORTING, imports, "study", "run", "all")
     assert code in (130, -signal.SIGINT), said
     assert "Traceback" not in wrong
 
 
-def test_what_a_run_found_until_ctrl_c_is_printed(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(CLERK.replace("400000", "2000000000"))
-    run = "import headrace.cli, sys\nprint('ready', flush=True)\nheadrace.cli.main()"
-    code, said, _ = interrupted([sys.executable, "-c", run, "run", str(tmp_path / "a.yaml"), "--json"], 2)
-    assert code == 130
-    assert json.loads(said)["ended"] == "cancelled"
+def test_what_a_run_found_until_ctrl_c_is_printed(endless: Path) -> None:
+    code, said, wrong = interrupted(RUNNING, "run", endless, "--json")
+    assert code == 130, wrong
+    results = json.loads(said)
+    assert (results["complete"], results["ended"]) == (False, "cancelled")
+    assert results["streams"][0]["completed"] > 0
+    assert any(note.startswith("interrupted") for note in results["notes"])
 
 
-def test_ctrl_c_ends_the_simulations_beside_a_solution(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_simulations_beside_a_solution(endless: Path) -> None:
     """The load being simulated is cut short: it and those after it are left out, and the formulas stay."""
-    (tmp_path / "a.yaml").write_text(CLERK.replace("400000", "2000000000"))
-    solve = "import headrace.cli, sys\nprint('ready', flush=True)\nheadrace.cli.main()"
-    arguments = ["solve", str(tmp_path / "a.yaml"), "--simulate", "--json"]
-    code, said, wrong = interrupted([sys.executable, "-c", solve, *arguments], 2)
+    code, said, wrong = interrupted(SIMULATING, "solve", endless, "--simulate", "--json")
     assert (code, "interrupted" in wrong) == (130, True)
     points = json.loads(said)["points"]
     assert len(points) > 1
