@@ -5,6 +5,7 @@ import errno
 import io
 import shlex
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated
 
@@ -28,6 +29,44 @@ from headrace.cli import (
 from headrace.cli.commands import Commands
 from headrace.cli.options import INTERRUPTED, MISTAKE
 
+# Every command by its words. A new one is a function in a file of this folder, and a line here.
+COMMANDS: dict[str, Callable[..., None]] = {
+    "init": starting.init,
+    "run": scenarios.run,
+    "solve": solve.solve,
+    "check": scenarios.check,
+    "schema": scenarios.schema,
+    "devices": devices.devices,
+    "validate": devices.validate,
+    "measure": measurements.measure,
+    "explore": explore.explore,
+    "study list": studies.study_list,
+    "study run": studies.study_run,
+    "calibrate disk": devices.calibrate_disk,
+    "calibrate scenario": measurements.calibrate,
+    "import disksim": devices.import_disksim,
+    "import fio": measurements.import_fio,
+    "trace info": traces.trace_info,
+    "trace convert": traces.trace_convert,
+    "logs analyse": logs.analyse,
+    "logs convert": logs.convert,
+    "logs synthesise": logs.synthesise,
+    "sweep": sweeps.sweep_command,
+    "results": sweeps.results_command,
+    "report": sweeps.report_command,
+    "compare": decisions.compare_command,
+    "capacity": decisions.capacity_command,
+    "optimise": decisions.optimise_command,
+    "sensitivity": decisions.sensitivity_command,
+}
+GROUPS = {
+    "study": "Published systems, claim by claim.",
+    "calibrate": "Fit devices and scenarios to measurements.",
+    "import": "Import devices, measurements, traces and scenarios from files of other programs.",
+    "trace": "Summarise and convert traces of requests.",
+    "logs": "Analyse, convert and synthesise the logs of archives.",
+}
+
 app = Commands(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -38,20 +77,12 @@ app = Commands(
     Exit codes: 0 success; 1 a claim of a study fails or is undecided; 2 invalid input; 3 a limit ended the run early;
     130 interrupted. After 3 and 130, partial results are printed and marked.""",
 )
-for command in (starting.init, scenarios.run, solve.solve, scenarios.check, scenarios.schema, devices.devices):
-    app.command()(command)
-app.command()(devices.validate)
-app.command()(measurements.measure)
-app.command()(explore.explore)
-app.add_typer(studies.commands, name="study")
-devices.imports.command("fio")(measurements.import_fio)
-devices.calibrate.command("scenario")(measurements.calibrate)
-app.add_typer(devices.calibrate, name="calibrate")
-app.add_typer(devices.imports, name="import")
-app.add_typer(traces.commands, name="trace")
-app.add_typer(logs.commands, name="logs")
-app.add_typer(sweeps.commands)
-app.add_typer(decisions.commands)
+groups = {name: Commands(no_args_is_help=True, help=about) for name, about in GROUPS.items()}
+for name, group in groups.items():
+    app.add_typer(group, name=name)
+for words, command in COMMANDS.items():
+    *within, last = words.split()
+    groups.get(" ".join(within), app).command(last)(command)
 
 
 def _version(wanted: bool) -> None:

@@ -6,17 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from headrace import reports
-from headrace.cli.commands import Commands
 from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes, texts
 from headrace.cli.runner import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
 from headrace.experiment import design, precision, stored
 from headrace.files import keep_apart
 from headrace.scenario import load
 
-commands = Commands()
 
-
-@commands.command("compare")
 def compare_command(
     a: Annotated[Path, typer.Argument(help="Scenario A.", show_default=False)],
     b: Annotated[
@@ -65,7 +61,6 @@ def _share(text: str, option: str) -> float:
         raise typer.BadParameter(f"`{text}` is invalid: write a share such as 2%", param_hint=option) from None
 
 
-@commands.command("capacity")
 def capacity_command(
     file: File,
     increase: Annotated[
@@ -124,7 +119,6 @@ def capacity_command(
         raise typer.Exit(CUT_SHORT)
 
 
-@commands.command("optimise")
 def optimise_command(
     file: File,
     vary: Vary = None,
@@ -185,7 +179,6 @@ def optimise_command(
         raise typer.Exit(CUT_SHORT)
 
 
-@commands.command("sensitivity")
 def sensitivity_command(
     file: File,
     metric: Annotated[str, typer.Option(metavar="METRIC", help="Metric to explain: `mean(users)`.")],

@@ -10,17 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.commands import Commands
 from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, texts, write
 from headrace.errors import is_path, printable
 from headrace.files import keep_apart, write_whole
 
 Json = dict[str, Any]
-
-calibrate = Commands(no_args_is_help=True, help="Fit devices and scenarios to measurements.")
-imports = Commands(
-    no_args_is_help=True, help="Import devices, measurements, traces and scenarios from files of other programs."
-)
 
 
 class Clock(StrEnum):
@@ -166,7 +160,6 @@ def _validate_device(device: str, trace: Path, clock: Clock, as_json: bool, besi
         write(lambda page: validation.report(found, page, devices=texts(own)), report)
 
 
-@calibrate.command("disk")
 def calibrate_disk(
     device: Annotated[str, typer.Option("--device", metavar="NAME", help="Device to start from, or path of its file.")],
     trace: Annotated[Path, typer.Option("--trace", metavar="FILE", help="A trace with measured responses.")],
@@ -192,7 +185,6 @@ def calibrate_disk(
         write(lambda page: calibration.report(found, page), report)
 
 
-@imports.command("disksim")
 def import_disksim(
     file: Annotated[
         Path,

@@ -7,13 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError, quantity
-from headrace.cli.commands import Commands
 from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
 from headrace.files import keep_apart
 
 Json = dict[str, Any]
 
-commands = Commands(no_args_is_help=True, help="Analyse, convert and synthesise the logs of archives.")
 
 Files = Annotated[
     list[Path],
@@ -85,7 +83,6 @@ def pair_of(given: str | None, option: str) -> dict[str, int] | None:
     return {"put": put, "get": get} if given else None
 
 
-@commands.command("analyse")
 def analyse(
     files: Files,
     as_json: AsJson = False,
@@ -144,7 +141,6 @@ def _time(given: str | None) -> float | None:
         raise typer.BadParameter(str(error), param_hint="--break") from None
 
 
-@commands.command("convert")
 def convert(
     files: Files,
     to: Annotated[
@@ -191,7 +187,6 @@ def convert(
         print(f"- {odd['what']}: {odd['count']:,} ({odd['first']} is the first); {odd['note']}")
 
 
-@commands.command("synthesise")
 def synthesise(
     description: Annotated[
         str,

@@ -9,17 +9,13 @@ import typer
 
 from headrace import reports
 from headrace._core import ScenarioError
-from headrace.cli.commands import Commands
 from headrace.cli.options import AsJson, LivePage, ReportFile, refuse, write
 from headrace.cli.runner import served
 
 if TYPE_CHECKING:
     from headrace.study import Report
 
-commands = Commands(no_args_is_help=True, help="Published systems, claim by claim.")
 
-
-@commands.command("list")
 def study_list(as_json: AsJson = False) -> None:
     """List the published systems that can be run."""
     from headrace import study  # noqa: PLC0415
@@ -32,7 +28,6 @@ def study_list(as_json: AsJson = False) -> None:
         print(f"{found.name}\n  {found.title}")
 
 
-@commands.command("run")
 def study_run(
     name: Annotated[str, typer.Argument(help="Name of a study, or `all`.", show_default=False)],
     as_json: AsJson = False,

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.commands import Commands
 from headrace.cli.options import (
     CUT_SHORT,
     AsJson,
@@ -43,8 +42,6 @@ from headrace.files import keep_apart
 from headrace.scenario import load
 
 Json = dict[str, Any]
-
-commands = Commands()
 
 
 class EngineName(StrEnum):
@@ -98,7 +95,6 @@ def _is_experiment(file: Path) -> bool:
     return any(line.startswith("experiment:") for line in lines)
 
 
-@commands.command("sweep")
 def sweep_command(
     file: ScenarioOrExperiment,
     vary: Vary = None,
@@ -165,7 +161,6 @@ def as_json_table(found: Table) -> Json:
     return {"answer": found.answer, "complete": found.complete, "points": plain(found.frame.to_dicts())}
 
 
-@commands.command("results")
 def results_command(
     folder: Annotated[Path, typer.Argument(help="Folder given to `--store`.", show_default=False)],
     sql: Annotated[
@@ -216,7 +211,6 @@ def _cells(row: tuple[Any, ...]) -> list[str]:
     return [f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row]
 
 
-@commands.command("report")
 def report_command(
     folder: Annotated[Path, typer.Argument(help="Folder given to `--store`.", show_default=False)],
     to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="File to write the report to.")],

@@ -7,11 +7,8 @@ from typing import Annotated
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.commands import Commands
 from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
 from headrace.files import keep_apart
-
-commands = Commands(no_args_is_help=True, help="Summarise and convert traces of requests.")
 
 Format = Annotated[
     str | None,
@@ -31,7 +28,6 @@ TraceFile = Annotated[
 ]
 
 
-@commands.command("info")
 def trace_info(
     file: TraceFile,
     as_json: AsJson = False,
@@ -58,7 +54,6 @@ def trace_info(
         write(lambda page: trace.report(found, page, title=file.name), report)
 
 
-@commands.command("convert")
 def trace_convert(
     file: TraceFile,
     to: Annotated[
