@@ -1,5 +1,6 @@
 # The whole set-up, from a bare checkout: Python ≥ 3.11 and a Rust toolchain are all it takes.
 #   make demo     build, simulate the RAID 0 system of the split-merge paper, print its answer beside theory's
+#   make check    style, types, the unit tests of Rust and the quick tests of Python: what to run before a commit
 #   make test     everything: style, types, Rust, Python, the site and its snippets, examples, studies at a small size
 #   make studies  the studies whole
 #   make measure  measures this machine with fio, fits a model, and says how far off it is on loads that were held out
@@ -14,23 +15,45 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates catalog -name '*.rs' -o -name '*.toml' -o -name '*.yaml') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test parts types rust-docs style rust-test python-test studies measure bench coverage wheel man oldest newest lock docs clean
+.PHONY: demo check test parts types rust-docs style mypy rust-unit rust-test python-quick python-test studies measure bench coverage wheel man \
+  oldest newest lock docs clean
+
+# Does a step of `check` or `test`, and prints its name and the seconds it took; what it says itself only if it fails.
+STEP := @packaging/step
+# On a machine that builds once, what a second build would save is not worth keeping.
+ifdef CI
+export CARGO_INCREMENTAL := 0
+endif
 
 demo: $(VENV)/built
 	$(BIN)/headrace run examples/raid0-split-merge.yaml
 
 # A private environment: nothing of the machine's own Python is touched.
 $(VENV)/tools: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --group dev
-	touch $@
+	$(STEP) "Python environment" sh -c '$(PYTHON) -m venv $(VENV) && \
+	  $(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" && $(BIN)/python -m pip install --quiet --no-compile --group dev'
+	@touch $@
 
+# The extension as users have it.
 $(VENV)/built: $(VENV)/tools $(SOURCES)
-	. $(BIN)/activate && maturin develop --release --quiet > /dev/null
-	touch $@
+	$(STEP) "extension, optimised" sh -c '. $(BIN)/activate && maturin develop --release --quiet'
+	@rm -f $(VENV)/tested && touch $@
 
-test: style rust-test parts docs python-test
+# The extension by the profile of the Rust tests, which share all but its last crate with it.
+$(VENV)/tested: $(VENV)/tools $(SOURCES)
+	$(STEP) "extension" sh -c '. $(BIN)/activate && maturin develop --quiet'
+	@touch $@
+
+# What tests import: where there is one for users, that one.
+EXTENSION := $(if $(wildcard $(VENV)/built),$(VENV)/built,$(VENV)/tested)
+
+# The steps before the last share the processors: where one has work for one of them, another takes the rest.
+check:
+	@$(MAKE) --no-print-directory -j2 style mypy rust-unit python-quick
+
+test: parts
+	@$(MAKE) --no-print-directory -j2 style mypy rust-test docs
+	@$(MAKE) --no-print-directory python-test
 
 # Real programs that tests start beside headrace. Where Debian's packages can be installed, they are; elsewhere the tests
 # that need them are skipped, and say so.
@@ -43,17 +66,28 @@ parts:
 	fi
 
 style: $(VENV)/tools
-	rustfmt --check $(shell find crates benches -name '*.rs')
-	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	$(BIN)/ruff format --check
-	$(BIN)/ruff check
+	$(STEP) "rustfmt" rustfmt --check $(shell find crates benches -name '*.rs')
+	$(STEP) "ruff" sh -c '$(BIN)/ruff format --check && $(BIN)/ruff check'
+	$(STEP) "clippy" cargo clippy --quiet --workspace --all-targets -- -D warnings
 
-rust-test: rust-docs
-	cargo test --quiet --workspace --exclude headrace-py
+mypy: $(VENV)/tools
+	$(STEP) "mypy" $(BIN)/mypy
 
-python-test: $(VENV)/built
-	$(BIN)/mypy
-	$(BIN)/pytest -n logical --dist worksteal
+rust-unit:
+	$(STEP) "Rust unit tests" cargo test --quiet --workspace --exclude headrace-py --exclude headrace-bench --lib
+
+rust-test:
+	$(STEP) "Rust tests, benchmarks at their smallest" cargo test --quiet --workspace --exclude headrace-py
+
+# Tests that take seconds.
+QUICK := $(addprefix tests/test_,contract.py english.py errors.py files.py imports.py python.py requests.py solve.py starting.py tables.py \
+  timeline.py)
+
+python-quick: $(EXTENSION)
+	$(STEP) "quick Python tests" $(BIN)/pytest -n logical --dist worksteal $(QUICK)
+
+python-test: $(EXTENSION)
+	@$(BIN)/pytest -n logical --dist worksteal
 
 studies: $(VENV)/built
 	HEADRACE_DATA=$${HEADRACE_DATA:-../shared/data} $(BIN)/headrace study run all --record
@@ -72,18 +106,18 @@ wheel: $(VENV)/tools
 	. $(BIN)/activate && maturin build --release --quiet --out dist
 
 # The site, offline, in target/site; beside it the Rust reference in target/doc.
-docs: rust-docs $(VENV)/built
-	rm -rf target/docs && cp -r docs target/docs && rm -r target/docs/generate && mv target/docs/mkdocs.yml target
-	PYTHONPATH=docs $(BIN)/python -m generate pages target/docs
-	$(BIN)/zensical build --strict --config-file target/mkdocs.yml
+docs: rust-docs $(EXTENSION)
+	@rm -rf target/docs && mkdir -p target && cp -r docs target/docs && rm -r target/docs/generate && mv target/docs/mkdocs.yml target
+	$(STEP) "pages made from the code" env PYTHONPATH=docs $(BIN)/python -m generate pages target/docs
+	$(STEP) "site" $(BIN)/zensical build --strict --config-file target/mkdocs.yml
 
 # The Python types of a scenario, from its schema.
-types: $(VENV)/built
+types: $(EXTENSION)
 	PYTHONPATH=docs $(BIN)/python -m generate types > $(VENV)/document.py
 	mv $(VENV)/document.py python/headrace/document.py
 
 # The manual page, from the command line; the wheel installs it.
-man: $(VENV)/built
+man: $(EXTENSION)
 	PYTHONPATH=docs $(BIN)/python -m generate man > $(VENV)/headrace.1
 	mv $(VENV)/headrace.1 packaging/wheel/data/share/man/man1/headrace.1
 
@@ -103,7 +137,7 @@ lock: $(VENV)/tools
 	$(BIN)/uv pip compile --quiet --universal --group dev pyproject.toml --output-file packaging/dev.lock
 
 rust-docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --exclude headrace-py --exclude headrace-bench --no-deps
+	$(STEP) "Rust reference" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --exclude headrace-py --exclude headrace-bench --no-deps
 
 clean:
 	rm -rf $(VENV) target dist
