@@ -11,7 +11,7 @@ pub enum Distribution {
     Fixed(f64),
     /// The sum of `stages` exponential times; their mean is `mean` together. One stage: the exponential distribution.
     Erlang {
-        /// How many exponential stages.
+        /// Number of exponential stages.
         stages: u32,
         /// The mean of the sum.
         mean: f64,
@@ -67,7 +67,7 @@ impl Distribution {
         Self::Grid(Grid::tabulate(most, below))
     }
 
-    /// Whether this is the exponential distribution.
+    /// Returns true for the exponential distribution.
     pub fn is_exponential(&self) -> bool {
         matches!(self, Self::Erlang { stages: 1, .. })
     }

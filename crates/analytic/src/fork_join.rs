@@ -18,7 +18,7 @@ const MEASURED: [(u32, [f64; 9]); 9] = [
     (32, [3.9243, 3.7961, 3.6733, 3.5552, 3.4456, 3.3431, 3.2487, 3.1599, 3.0789]),
 ];
 
-/// What simulation gives, for 2 ≤ K ≤ 32 and 0.1 ≤ ρ ≤ 0.9; between the points of the table interpolated, in H_K and ρ.
+/// Returns the simulated factor, for 2 ≤ K ≤ 32 and 0.1 ≤ ρ ≤ 0.9; between the points of the table interpolated, in H_K and ρ.
 pub fn measured(k: u32, utilisation: f64) -> Option<f64> {
     let above = MEASURED.iter().position(|(at, _)| *at >= k)?;
     let (high, below) = (MEASURED[above].0, above.saturating_sub(usize::from(MEASURED[above].0 > k)));

@@ -11,7 +11,7 @@ pub struct Grid {
     cdf: Vec<f64>,
 }
 
-/// How many steps a grid has: quantiles are then good to about 1/2000 of the largest value, moments far better.
+/// Number of steps of a grid: quantiles are then good to about 1/2000 of the largest value, moments far better.
 const STEPS: usize = 2000;
 
 impl Grid {

@@ -45,18 +45,18 @@ fn bucket_of(time: u64, now: u64) -> Option<usize> {
 }
 
 impl EventBuckets {
-    /// Whether there are no events, not even given-up ones.
+    /// Returns true if there are no events, not even given-up ones.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.occupied == 0
     }
 
-    /// How many events are kept, also given-up ones.
+    /// Returns the number of events kept, including given-up ones.
     pub fn kept(&self) -> usize {
         self.events.iter().map(Vec::len).sum()
     }
 
-    /// How many events are pending, without those given up.
+    /// Returns the number of pending events, without those given up.
     pub fn len(&self) -> usize {
         self.kept() - self.given_up.iter().map(Vec::len).sum::<usize>()
     }

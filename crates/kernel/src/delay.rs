@@ -53,7 +53,7 @@ pub struct Delay<'m> {
 }
 
 impl Delay<'_> {
-    /// The same, scheduled now rather than at its first poll: before what the process does until then.
+    /// Returns this delay scheduled now rather than at its first poll: before what the process does until then.
     #[must_use = "a delay passes only when it is awaited"]
     #[inline]
     pub fn scheduled(mut self) -> Self {

@@ -1,11 +1,11 @@
-//! Who is served next: first come, first served, or by priority.
+//! Order of service: first come, first served, or by priority.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// A queue of waiters with a rule for who comes next. Among equals the first to come is the first to go.
 pub trait Discipline {
-    /// What the rule chooses by.
+    /// Key by which the discipline chooses.
     type Key;
 
     /// Adds a waiter.

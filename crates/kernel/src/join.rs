@@ -15,7 +15,7 @@ pub(crate) struct Joins<T> {
 }
 
 struct JoinState<T> {
-    /// How many more jobs must be done.
+    /// Number of jobs that must still complete.
     wanted: usize,
     /// Number of jobs in flight.
     pending: usize,
@@ -24,7 +24,7 @@ struct JoinState<T> {
     last: Option<T>,
     /// The members that began a job, each by a wake that is stale once the job is done.
     members: Vec<TaskId>,
-    /// Whether the [`Join`](crate::Join) still exists.
+    /// True while the [`Join`](crate::Join) exists.
     open: bool,
 }
 
@@ -65,14 +65,14 @@ impl<T> Joins<T> {
         state.members.push(member);
     }
 
-    /// Has the join wait for all jobs that are not done.
+    /// Makes the join wait for all jobs in flight.
     #[inline]
     pub fn wait_for_all(&mut self, join: u32) {
         let state = &mut self.joins[join as usize];
         state.wanted = state.pending;
     }
 
-    /// Has the join wait for no more jobs.
+    /// Makes the join wait for no further jobs.
     pub fn want_no_more(&mut self, join: u32) {
         self.joins[join as usize].wanted = 0;
     }

@@ -41,12 +41,12 @@ pub struct Locks<'m> {
     state: RefCell<LockState>,
 }
 
-/// What locks record.
+/// Use of locks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LockUse {
-    /// How many wait, and how long they did; zero where there was no wait.
+    /// Waiting ranges and their waiting times; zero for a range that did not wait.
     pub waits: Waits,
-    /// How long ranges were held.
+    /// Times for which ranges were held.
     pub holds: Tally,
     /// The time, in ns, for which somebody waited for a range in the most contended block.
     pub contended_ns: u64,
@@ -78,7 +78,7 @@ struct RangeClaim {
 #[derive(Default)]
 struct BlockClaims {
     claims: VecDeque<u32>,
-    /// How many of them wait, counted in the first block of each.
+    /// Number of claims that wait, counted in the first block of each.
     waiting: u32,
     since: Nanos,
     contended_ns: u64,
@@ -191,13 +191,13 @@ impl<'m> Locks<'m> {
         Locking { locks: self, from, to, claim: None }
     }
 
-    /// How many ranges are held or waited for.
+    /// Returns the number of ranges held or waited for.
     pub fn held(&self) -> usize {
         let state = self.state.borrow();
         state.claims.len() - state.free.len()
     }
 
-    /// What was recorded up to `now`.
+    /// Returns the use of the locks up to `now`.
     pub fn usage(&self, now: Nanos) -> LockUse {
         let state = self.state.borrow();
         LockUse { contended_ns: state.most_contended_ns(now), ..state.used }
@@ -235,7 +235,7 @@ pub struct Locking<'m> {
 }
 
 impl<'m> Locking<'m> {
-    /// Whether it holds its range at once; else it waits.
+    /// Claims the range; returns true if it is held at once, false if it waits.
     fn enter(&mut self) -> bool {
         let (sim, from, to) = (self.locks.sim, self.from, self.to);
         let mut state = self.locks.state.borrow_mut();
@@ -252,7 +252,7 @@ impl<'m> Locking<'m> {
         at_once
     }
 
-    /// Whether a range that was waited for is held now.
+    /// Returns true if a range that was waited for is held now.
     fn look(&self, number: u32) -> bool {
         let mut state = self.locks.state.borrow_mut();
         let claim = state.claims[number as usize];

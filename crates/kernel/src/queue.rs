@@ -21,7 +21,7 @@ pub type TaskId = u64;
 #[derive(Debug)]
 pub struct EventQueue {
     now: u64,
-    /// What has its turn now, in order; those before `taken` had it. An event of a later time is scheduled then.
+    /// Wakes due at this instant, in order; those before `taken` were taken. A wake at a later time is scheduled then.
     due: Vec<Wake>,
     taken: usize,
     /// The latest first, while there are few.
@@ -155,18 +155,18 @@ impl EventQueue {
         self.due.first().map(|event| event.task)
     }
 
-    /// Whether more has its turn at this instant.
+    /// Returns true if more wakes are due at this instant.
     #[inline]
     pub fn is_due(&self) -> bool {
         self.taken < self.due.len()
     }
 
-    /// How many wakes are pending, without those given up.
+    /// Returns the number of pending wakes, without those given up.
     pub fn len(&self) -> usize {
         self.due.len() - self.taken + self.few.len() + self.many.len()
     }
 
-    /// Whether nothing is pending.
+    /// Returns true if no wakes are pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -25,7 +25,7 @@ pub struct Resource<'m, D: Discipline = Fcfs> {
 
 pub(crate) struct ResourceState<D> {
     servers: u64,
-    /// How many there are when none is out of use.
+    /// Number of servers when none is out of use.
     all: u64,
     /// When each server that was used is free again, for those who pass without events; the longest free first.
     free_at: BinaryHeap<Reverse<Nanos>>,
@@ -39,7 +39,7 @@ pub(crate) struct ResourceState<D> {
 pub(crate) struct QueuedRequest {
     pub task: TaskId,
     pub since: Nanos,
-    /// How long after the grant its process is to be woken; when that is, once it is granted.
+    /// Time from the grant until the process is woken; once granted, the time at which that is.
     pub end: Nanos,
     pub stage: GrantStage,
 }
@@ -52,7 +52,7 @@ pub(crate) enum GrantStage {
     Gone,
 }
 
-/// What a resource records of itself.
+/// Use of a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Servers in use.
@@ -61,7 +61,7 @@ pub struct Usage {
     pub queue: Gauge,
     /// The waits of those that got a server, zero where one was free.
     pub waits: Tally,
-    /// How long servers were held, by those that let go.
+    /// Times for which servers were held, of services that ended.
     pub services: Tally,
     /// The time waited by those that gave up.
     pub given_up: Tally,
@@ -72,9 +72,9 @@ pub struct Usage {
 /// When a request that passed without events began and ended its service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// It got a server.
+    /// Time at which the request got a server.
     pub start: Nanos,
-    /// It let go of it.
+    /// Time at which the request released the server.
     pub end: Nanos,
 }
 
@@ -94,7 +94,7 @@ impl<'m> Resource<'m, Fcfs> {
         Self::new(sim, servers, Fcfs::default())
     }
 
-    /// What [`acquire`](Resource::acquire) and holding do, without any event: the request that comes at `now` begins
+    /// Does without any event what [`acquire`](Resource::acquire) and holding do: the request that comes at `now` begins
     /// when a server is free, `end_of` says when its service ends, and that gives the next its turn (Lindley's
     /// recursion). Requests must be passed in the order of their arrival, and none may use the resource otherwise.
     #[inline(always)] // Requests pass in a loop, where a call costs as much as a third of this.
@@ -139,12 +139,12 @@ impl<'m, D: Discipline> Resource<'m, D> {
         Acquire { resource: self, key: Some(key), waiter: None }
     }
 
-    /// How many servers there are.
+    /// Returns the number of servers.
     pub fn servers(&self) -> u64 {
         self.state.borrow().servers
     }
 
-    /// How many servers there are, and what was recorded so far.
+    /// Returns the number of servers and their use so far.
     pub fn recorded(&self) -> (u64, Usage) {
         let state = self.state.borrow();
         (state.servers, state.usage)
@@ -158,7 +158,7 @@ impl<'m, D: Discipline> Resource<'m, D> {
         }
     }
 
-    /// What was recorded so far.
+    /// Returns the use so far.
     pub fn usage(&self) -> Ref<'_, Usage> {
         Ref::map(self.state.borrow(), |state| &state.usage)
     }
@@ -174,7 +174,7 @@ impl<'m, D: Discipline> Resource<'m, D> {
         }
     }
 
-    /// Has a waiter leave before it was polled with its server: the queue, or what was granted to it, which is given
+    /// Removes a waiter before it was polled with its server: from the queue, or from what was granted to it, which is returned
     /// then.
     pub(crate) fn leave(&self, waiter: u32) -> Option<QueuedRequest> {
         self.state.borrow_mut().leave(waiter, self.sim.now())
@@ -232,7 +232,7 @@ impl<D: Discipline> ResourceState<D> {
         (waiter.end, waiter.task)
     }
 
-    /// Has this number of servers in use. Gives who is to be woken, and when.
+    /// Sets the number of servers in use. Returns the tasks to be woken, and when.
     fn set_servers(&mut self, servers: u64, now: Nanos) -> Vec<(Nanos, TaskId)> {
         self.servers = servers;
         let mut granted = Vec::new();
@@ -336,7 +336,7 @@ impl<D: Discipline> Drop for Acquire<'_, D> {
 pub struct ServerGuard<'m, D: Discipline> {
     resource: &'m Resource<'m, D>,
     since: Nanos,
-    /// How long this server was waited for.
+    /// Time for which this server was waited for.
     pub waited: Nanos,
 }
 

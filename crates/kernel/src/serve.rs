@@ -92,7 +92,7 @@ impl<D: Discipline> Serve<'_, D> {
         Poll::Pending
     }
 
-    /// Whether a request that was queued has been served.
+    /// Polls a request that was queued; ready with its waiting time once it has been served.
     #[inline]
     fn look(&mut self, waiter: u32) -> Poll<Nanos> {
         let mut state = self.resource.state.borrow_mut();
@@ -106,7 +106,7 @@ impl<D: Discipline> Serve<'_, D> {
         Poll::Ready(start - since)
     }
 
-    /// Whether a service without a wait is over.
+    /// Polls a service without a wait; ready once it is over.
     #[inline]
     fn look_at_service(&mut self, since: Nanos) -> Poll<Nanos> {
         if self.resource.sim.now() < since + self.service {

@@ -13,7 +13,7 @@ use headrace_units::Nanos;
 use crate::queue::TaskId;
 use crate::sim::Sim;
 
-/// What a waiting room records: how many wait, and how long.
+/// Number of waiting processes, and their waiting times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waits {
     /// Processes waiting.
@@ -46,14 +46,14 @@ impl<'m> Signal<'m> {
         Attempt { signal: self, attempt, ticket: None, since: self.sim.now() }
     }
 
-    /// Has the first who waits look again.
+    /// Wakes the first waiter, to check its condition again.
     pub fn notify_first(&self) {
         if let Some(&(_, task)) = self.room.borrow().queue.front() {
             self.sim.wake(task);
         }
     }
 
-    /// Whether somebody waits.
+    /// Returns true if a process waits.
     pub fn is_awaited(&self) -> bool {
         !self.room.borrow().queue.is_empty()
     }

@@ -23,7 +23,7 @@ pub struct Sim<'m> {
     queue: RefCell<EventQueue>,
     /// Without drop glue, for its processes borrow what may be gone when the simulation drops; [`Sim::finish`] drops them.
     tasks: ManuallyDrop<RefCell<Tasks<'m>>>,
-    /// What makes new members of worker pools, kept here as the processes are.
+    /// Makers of new workers of worker pools; kept here because the workers are.
     spawners: ManuallyDrop<RefCell<Vec<Hirer<'m>>>>,
     /// Processes that have not ended, without members of worker pools that rest.
     live: Cell<usize>,
@@ -78,12 +78,12 @@ impl<'m> Sim<'m> {
         self.now.get()
     }
 
-    /// How many events have happened. What a process starts at once is part of the event that it runs in.
+    /// Returns the number of events so far. What a process starts at once is part of the event that it runs in.
     pub fn events(&self) -> u64 {
         self.events.get()
     }
 
-    /// How many processes are alive. A worker pool's members count while they have a job.
+    /// Returns the number of live processes. A worker of a pool counts while it has a job.
     pub fn processes(&self) -> usize {
         self.live.get()
     }
@@ -95,26 +95,26 @@ impl<'m> Sim<'m> {
         self.wake(task);
     }
 
-    /// Has `task` polled at the present instant, after everything already due.
+    /// Schedules a poll of `task` at the present instant, after everything already due.
     #[inline]
     pub(crate) fn wake(&self, task: TaskId) {
         self.queue.borrow_mut().push(self.now(), task);
     }
 
-    /// Whether nothing more is due at this instant.
+    /// Returns true if nothing more is due at this instant.
     #[inline]
     pub fn is_settled(&self) -> bool {
         !self.queue.borrow().is_due()
     }
 
-    /// Has `task` woken at `time`. This is scheduled after everything already due has happened, as if `task` were polled
+    /// Wakes `task` at `time`. This is scheduled after everything already due has happened, as if `task` were polled
     /// then and asked for it.
     #[inline]
     pub(crate) fn put_off(&self, time: Nanos, task: TaskId) {
         self.queue.borrow_mut().put_off(time, task);
     }
 
-    /// Has the process being polled woken at `time`. Gives the wake, by which it can be given up.
+    /// Wakes the process being polled at `time`. Returns the wake, by which it can be given up.
     #[inline]
     pub(crate) fn schedule(&self, time: Nanos) -> TaskId {
         let wake = self.reserve();
@@ -150,13 +150,13 @@ impl<'m> Sim<'m> {
         self.current.get()
     }
 
-    /// Whether the run is over and processes are being dropped: guards then do nothing.
+    /// Returns true if the run is over and processes are being dropped: guards then do nothing.
     #[inline]
     pub(crate) fn is_finished(&self) -> bool {
         self.is_over()
     }
 
-    /// Whether the simulation has ended and its processes are being dropped: guards of models then have nothing to give back.
+    /// Returns true if the simulation has ended and its processes are being dropped: guards of models then have nothing to give back.
     pub fn is_over(&self) -> bool {
         self.finished.get()
     }

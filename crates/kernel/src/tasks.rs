@@ -30,7 +30,7 @@ struct TaskSlot<'m> {
     first: TaskId,
     /// The next wake.
     next: TaskId,
-    /// It was ended while it was being polled.
+    /// True if the task was ended while it was being polled.
     doomed: bool,
 }
 
@@ -40,7 +40,7 @@ fn slot_of(task: TaskId) -> usize {
 }
 
 impl TaskSlot<'_> {
-    /// Whether the wake is meant for the process that is here. Wakes may wrap around.
+    /// Returns true if the wake is meant for the process in this slot. Wakes may wrap around.
     #[inline]
     fn accepts(&self, wake: TaskId) -> bool {
         wake.wrapping_sub(self.first) as i64 >= 0

@@ -41,7 +41,7 @@ pub struct WaitList<'m, K, G> {
 
 struct WaitListState<K, G> {
     waiting: VecDeque<Waiter<K>>,
-    /// What was given and not yet seen, by ticket.
+    /// Items given and not yet seen, by ticket.
     given: Vec<(u64, G)>,
     tickets: u64,
     waits: Waits,
@@ -80,7 +80,7 @@ impl<'m, K, G> WaitList<'m, K, G> {
         true
     }
 
-    /// The same for the first in the list alone: who stands at its head blocks those behind.
+    /// Like `offer`, for the first waiter alone: the head of the list blocks those behind it.
     pub fn offer_first(&self, choose: impl FnOnce(&K) -> Option<G>) -> bool {
         let mut state = self.state.borrow_mut();
         let Some(gift) = state.waiting.front().and_then(|first| choose(&first.key)) else { return false };
@@ -94,17 +94,17 @@ impl<'m, K, G> WaitList<'m, K, G> {
         self.state.borrow().waiting.iter().any(|waiter| is(&waiter.key))
     }
 
-    /// How many wait.
+    /// Returns the number of waiting requests.
     pub fn len(&self) -> usize {
         self.state.borrow().waiting.len()
     }
 
-    /// Whether nobody waits.
+    /// Returns true if nobody waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How long those waited who were given something.
+    /// Returns the waiting times of those that were given an item.
     pub fn waits(&self) -> Waits {
         self.state.borrow().waits
     }
@@ -124,7 +124,7 @@ impl<K, G> WaitListState<K, G> {
         Some(self.given.swap_remove(at).1)
     }
 
-    /// Who waits leaves the list.
+    /// Removes a waiter from the list.
     fn leave(&mut self, ticket: u64, now: Nanos) {
         if let Ok(at) = self.waiting.binary_search_by_key(&ticket, |waiter| waiter.ticket)
             && let Some(waiter) = self.waiting.remove(at)

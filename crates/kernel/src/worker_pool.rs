@@ -44,7 +44,7 @@ pub struct WorkerPool<'m, J, T = ()> {
     state: Rc<PoolState<J, T>>,
 }
 
-/// What a worker pool and its members share.
+/// State shared by a worker pool and its workers.
 struct PoolState<J, T> {
     /// The job to be taken by the member polled next, and the join that it belongs to.
     job: Cell<Option<(J, u32)>>,
@@ -138,7 +138,7 @@ impl<'m, J: 'm, T: 'm> WorkerPool<'m, J, T> {
         Join { workers: self, join }
     }
 
-    /// How many members there are: the largest number of jobs in flight at once, without members whose jobs were dropped.
+    /// Returns the number of workers: the largest number of jobs in flight at once, without workers whose jobs were dropped.
     pub fn members(&self) -> usize {
         self.state.members.get()
     }

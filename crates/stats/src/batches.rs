@@ -6,7 +6,7 @@ pub const MOST: usize = 4096;
 /// Minimum number of batches in which a warm-up is sought.
 pub const FEWEST: usize = 400;
 
-/// How many observations the first batches hold: five, as MSER-5 asks.
+/// Number of observations in each of the first batches: five, as in MSER-5.
 const FIRST_SIZE: u64 = 5;
 
 /// Sums of successive batches of equal size, in flat memory.
@@ -50,7 +50,7 @@ impl BatchSums {
         self.size *= 2;
     }
 
-    /// How many observations each batch holds.
+    /// Returns the number of observations in each batch.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -60,7 +60,7 @@ impl BatchSums {
         self.sums.iter().map(|sum| sum / self.size as f64).collect()
     }
 
-    /// How many observations at the beginning are warm-up by MSER-5 (White 1997): the cut that makes the standard
+    /// Returns the number of observations of warm-up by MSER-5 (White 1997): the cut that makes the standard
     /// error of what remains smallest, sought over cuts that leave at least five batches. `None` when it lies beyond
     /// the middle: the series has no steady state, as far as can be seen. Nothing is left out of fewer than
     /// [`FEWEST`] batches: the rule then too often takes chance for a transient.
@@ -79,8 +79,8 @@ impl BatchSums {
 /// A drift of the mean that nobody needs to know of, as a share of it.
 const SLIGHT: f64 = 1e-3;
 
-/// Whether the means of both halves are the same, but for [`SLIGHT`] differences: where service hardly varies, the rule finds drifts of a
-/// few hundred-thousandths of the mean.
+/// Returns true if the means of both halves are equal, but for [`SLIGHT`] differences: where service hardly varies, the rule finds
+/// drifts of a few hundred-thousandths of the mean.
 fn stays(means: &[f64]) -> bool {
     let (first, second) = means.split_at(means.len() / 2);
     let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;

@@ -82,7 +82,7 @@ impl Buckets {
         self.used[at / 64] |= 1 << (at % 64);
     }
 
-    /// What it holds: the middle of each bucket and its count, in order.
+    /// Returns the middle of each bucket and its count, in ascending order.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         ones(&self.used).map(|at| (middle(at), self.counts[at]))
     }

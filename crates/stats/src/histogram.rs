@@ -38,7 +38,7 @@ impl Segments {
         self.closed = self.closed.chunks_exact(2).map(|pair| pair[0].merged(&pair[1])).collect();
     }
 
-    /// What was recorded from segment `first` on.
+    /// Returns the values recorded from segment `first` on.
     pub fn from(&self, first: usize) -> Histogram {
         let mut all = together(&self.closed[first.min(self.closed.len())..]);
         self.filling.counts().for_each(|(value, count)| all.record_times(value, count));
@@ -67,7 +67,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// How many values it holds.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum()
     }

@@ -1,4 +1,4 @@
-//! How many independent values the correlated batches of one run count for.
+//! Effective number of independent values among the correlated batches of one run.
 //!
 //! This is judged from ranks. A long busy period raises the mean, the variance and the estimated correlation together, so a rule
 //! that reads values trusts the runs that had none of them: those whose mean is low and whose interval is narrow. In ranks an

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::independence::independent_groups;
 
-/// How an interval was obtained.
+/// Method by which an interval was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
@@ -21,14 +21,14 @@ pub struct Interval {
     pub mean: f64,
     /// Half the width of the 95 % interval, in the same unit.
     pub half_width: f64,
-    /// How it was obtained.
+    /// Method by which the interval was computed.
     pub method: Method,
     /// False where batches are still correlated or too few, or replications too short for the bias of their beginning: the interval
     /// then contains the mean less often than it says.
     pub trusted: bool,
 }
 
-/// How many batches an interval is computed from: more would be correlated sooner, fewer make wide intervals
+/// Number of batches that an interval is computed from: more would be correlated sooner, fewer make wide intervals
 /// (Schmeiser 1982 finds little to gain beyond 30).
 pub(crate) const GROUPS: usize = 32;
 

@@ -34,7 +34,7 @@ impl Packed {
         Self(packer.bytes.into())
     }
 
-    /// What two of them hold together.
+    /// Returns the sum of two histograms.
     pub fn merged(&self, other: &Self) -> Self {
         let mut packer = Packer { bytes: Vec::with_capacity(self.0.len() + other.0.len()), before: 0 };
         let (mut mine, mut others) = (self.counts(), other.counts());

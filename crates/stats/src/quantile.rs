@@ -1,4 +1,4 @@
-//! How sure a quantile is, from independent replications.
+//! Confidence intervals of quantiles, from independent replications.
 
 use crate::histogram::Histogram;
 use crate::interval::{standard_error, student_975};

@@ -53,17 +53,17 @@ impl Series {
         .map(|segments| segments.min(self.tallies.len()))
     }
 
-    /// Whether it is too short for its warm-up to be found.
+    /// Returns true if the series is too short to find its warm-up.
     pub fn is_short(&self) -> bool {
         self.tally.count() < crate::batches::FEWEST as u64 * 5
     }
 
-    /// How many segments may be left out so that at least half of the observations stay.
+    /// Returns the maximum number of segments to leave out such that at least half of the observations stay.
     pub fn segments_of_half(&self) -> usize {
         self.tallies.iter().take_while(|tally| 2 * tally.count() <= self.tally.count()).count()
     }
 
-    /// How many observations lie before segment `first`.
+    /// Returns the number of observations before segment `first`.
     pub fn count_before(&self, first: usize) -> u64 {
         if first == 0 { 0 } else { self.tallies[first - 1].count() }
     }

@@ -12,7 +12,7 @@ const NEGLIGIBLE: f64 = 0.1;
 /// The means of quarters estimate a correlation time only if quarters are several times as long.
 const LONGEST: f64 = 1.0 / 16.0;
 
-/// Whether replications still move, told by the means of the four quarters of what each kept: whether the first quarter differs
+/// Returns true if replications still move, judged by the means of the four quarters that each kept: if the first quarter differs
 /// from the other three, in a paired t-test at 5 %.
 ///
 /// A cut found from the averages of replications does not take the excursions of one of them for a transient (Welch 1983).
@@ -30,7 +30,7 @@ pub fn settling(quarters: &[f64; 4], sd: f64) -> f64 {
     if sd > 0.0 { variance(quarters) / (8.0 * sd * sd) } else { 0.0 }
 }
 
-/// Whether what may remain of the beginning is negligible beside the chance in the mean of all replications.
+/// Returns true if the remaining bias of the beginning is negligible beside the chance in the mean of all replications.
 ///
 /// Of each replication `means` has the mean, `settlings` its [`settling`]; of what each kept, the share `left_out` was left out
 /// before it. A system that begins empty is off by its whole mean at most, and that decays as correlations do: with τ as a share

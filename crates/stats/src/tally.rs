@@ -1,4 +1,4 @@
-//! What was seen, one value at a time: count, sum, spread, largest.
+//! Summary of values seen one at a time: count, sum, spread, maximum.
 
 use headrace_units::Nanos;
 
@@ -22,7 +22,7 @@ impl Tally {
         self.max = self.max.max(span);
     }
 
-    /// How many spans were recorded.
+    /// Returns the number of recorded spans.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -61,7 +61,7 @@ impl Tally {
         })
     }
 
-    /// What was recorded since `earlier`, a copy of this tally taken before. The maximum is that of the whole.
+    /// Returns the values recorded since `earlier`, a copy of this tally taken before. The maximum is that of the whole.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             count: self.count - earlier.count,

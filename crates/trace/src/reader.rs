@@ -17,7 +17,7 @@ pub struct Traced {
     /// Arrival time since the origin: the first request, unless [set](Reader::beginning_at). In a trace without timestamps,
     /// the sum of all earlier response and think times.
     pub at: Nanos,
-    /// Whether `at` is a timestamp of the trace.
+    /// True if `at` is a timestamp of the trace.
     pub stamped: bool,
     /// Index of the device in [`Reader::devices`].
     pub device: u32,
@@ -47,7 +47,7 @@ pub struct Reader {
     pub skipped: u64,
     /// Requests with an earlier time than a request before them in the file.
     pub out_of_order: u64,
-    /// Whether requests have timestamps; `None` before the first.
+    /// True if requests have timestamps; `None` before the first.
     stamped: Option<bool>,
     bad_in_a_row: u64,
 }
@@ -103,7 +103,7 @@ impl Reader {
         self.clock.earliest_ns
     }
 
-    /// Whether a request came before the origin, so that its time was clamped.
+    /// Returns true if a request came before the origin, so that its time was clamped.
     pub(super) fn precedes_origin(&self) -> bool {
         self.clock.earliest_ns < self.clock.origin_ns
     }

@@ -34,9 +34,9 @@ pub struct Survey {
     pub skipped: u64,
     /// Requests with an earlier time than a request before them in the file.
     pub out_of_order: u64,
-    /// Whether every request has a timestamp.
+    /// True if every request has a timestamp.
     pub timestamps: bool,
-    /// Whether every request has an address.
+    /// True if every request has an address.
     pub addresses: bool,
     /// Number of requests with a measured response time.
     pub responses: u64,
@@ -123,27 +123,27 @@ pub(super) fn survey_of(
 }
 
 impl Survey {
-    /// Whether one gap takes nearly all the time of the trace: a timestamp may be wrong.
+    /// Returns true if one gap takes nearly all the time of the trace: a timestamp may be wrong.
     pub fn has_a_gap(&self) -> bool {
         self.requests >= 10 && self.longest_gap.0 > self.span.0 / 10 * 9
     }
 
-    /// Whether every request has a think time, except possibly the last.
+    /// Returns true if every request has a think time, except possibly the last.
     pub fn has_thinks(&self) -> bool {
         self.thinks > 0 && self.thinks + 1 >= self.requests
     }
 
-    /// Whether every request has a measured response time.
+    /// Returns true if every request has a measured response time.
     pub fn has_responses(&self) -> bool {
         self.responses == self.requests
     }
 
-    /// Whether arrival times are recorded, or follow from response and think times.
+    /// Returns true if arrival times are recorded, or follow from response and think times.
     pub fn is_timed(&self) -> bool {
         self.timestamps || (self.has_responses() && self.has_thinks())
     }
 
-    /// Whether the device is among those `chosen`. Names are added as devices appear.
+    /// Returns true if the device is among those `chosen`. Names are added as devices appear.
     fn is_chosen(&mut self, device: u32, reader: &Reader, chosen: &[String]) -> bool {
         if chosen.is_empty() {
             return true;

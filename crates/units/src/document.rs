@@ -1,5 +1,5 @@
-//! How quantities stand in a document: as text with a unit, in its schema with a pattern and the keyword `x-unit`,
-//! by which the checker of scenarios knows what to read (see [`read`]).
+//! Form of quantities in a document: text with a unit. Their schema has a pattern and the keyword `x-unit`,
+//! by which the checker of scenarios knows how to read them (see [`read`]).
 
 use std::borrow::Cow;
 use std::str::FromStr;

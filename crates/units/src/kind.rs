@@ -2,13 +2,13 @@
 
 use crate::UnitError;
 
-/// What one kind of quantity looks like to its reader.
+/// A kind of quantity: its name, its units with their size in the base unit, and texts for error messages.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) units: &'static [(&'static str, f64)],
     pub(crate) accepted: &'static str,
     pub(crate) like: &'static str,
-    /// What people write instead, in lower case, and the units that they may mean.
+    /// Common misspellings, in lower case, and the units that they may mean.
     pub(crate) slips: &'static [(&'static [&'static str], &'static [&'static str])],
 }
 
@@ -146,7 +146,7 @@ impl Kind {
     }
 }
 
-/// What a unit counts, where it is easily taken for another.
+/// Returns a note on a unit that is easily taken for another; empty for other units.
 fn count(unit: &str) -> &'static str {
     match unit {
         _ if unit.contains("iB") => " (1024s)",

@@ -39,7 +39,7 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct BytesPerSecond(pub f64);
 
-/// How often something happens, in events a second: arrivals (`50 /s`), revolutions (`7200 rpm`).
+/// Frequency, in events a second: arrivals (`50 /s`), revolutions (`7200 rpm`).
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct PerSecond(pub f64);
 
@@ -72,7 +72,7 @@ impl Nanos {
         Self::from_ns(ms * 1e6)
     }
 
-    /// Whole nanoseconds.
+    /// Returns the time in whole nanoseconds.
     #[inline]
     pub const fn get(self) -> u64 {
         self.0
@@ -96,7 +96,7 @@ impl Nanos {
         self.0 as f64 * 1e-6
     }
 
-    /// What remains after `earlier`, or zero where `earlier` is later.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     #[inline]
     pub const fn saturating_sub(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
@@ -104,7 +104,7 @@ impl Nanos {
 }
 
 impl Bytes {
-    /// Whole bytes.
+    /// Returns the size in whole bytes.
     #[inline]
     pub const fn get(self) -> u64 {
         self.0
@@ -117,7 +117,7 @@ impl BytesPerSecond {
         self.0
     }
 
-    /// How long `bytes` take at this rate.
+    /// Returns the time that `bytes` take at this rate, rounded to whole nanoseconds.
     #[inline]
     pub fn time_for(self, bytes: Bytes) -> Nanos {
         Nanos::from_secs(bytes.0 as f64 / self.0)

@@ -11,7 +11,7 @@ pub enum UnitError {
     /// There is no number at the beginning.
     #[error("`{text}` does not begin with a number; write {like}")]
     NoNumber {
-        /// What was found.
+        /// Text found.
         text: String,
         /// A correct example.
         like: &'static str,
@@ -19,7 +19,7 @@ pub enum UnitError {
     /// There is a number and no unit.
     #[error("`{text}` has no unit; write {like}")]
     NoUnit {
-        /// What was found.
+        /// Text found.
         text: String,
         /// A correct example.
         like: &'static str,
@@ -29,9 +29,9 @@ pub enum UnitError {
     UnknownUnit {
         /// The unit found.
         unit: String,
-        /// What kind of quantity is wanted.
+        /// Kind of quantity wanted.
         kind: &'static str,
-        /// The same number with the unit that was probably meant, or the units that would do.
+        /// Corrected quantity, with the unit that was probably meant, or the units that are accepted.
         fix: String,
     },
     /// `KB` and the like are read as 1000 by some and as 1024 by others.
@@ -43,17 +43,17 @@ pub enum UnitError {
     /// A share above one is percent without its sign.
     #[error("`{text}` is more than the whole; write `{text} %`")]
     NoPercent {
-        /// What was found.
+        /// Text found.
         text: String,
     },
     /// The number lies outside what the quantity can be.
     #[error("`{text}` is out of range: {kind} must be {range}")]
     OutOfRange {
-        /// What was found.
+        /// Text found.
         text: String,
-        /// What kind of quantity is wanted.
+        /// Kind of quantity wanted.
         kind: &'static str,
-        /// The values that would do.
+        /// Accepted values.
         range: &'static str,
     },
 }
@@ -93,7 +93,7 @@ fn factor(text: &str, unit: &str, kind: &Kind, more: &[(&str, f64)]) -> Result<f
     known.map(|(_, size)| *size).ok_or_else(|| kind.unknown(number_in(text, unit), unit))
 }
 
-/// What stands before a unit.
+/// Returns the text before a unit.
 fn number_in<'t>(text: &'t str, unit: &str) -> &'t str {
     let text = text.trim();
     text.strip_suffix(unit).unwrap_or(text).trim()

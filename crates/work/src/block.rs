@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is done with the bytes.
+/// Operation on bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
@@ -19,7 +19,7 @@ pub enum Op {
 /// An operation on consecutive bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What is done with them.
+    /// Operation.
     pub op: Op,
     /// The first byte.
     pub address: u64,

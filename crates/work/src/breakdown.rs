@@ -1,4 +1,4 @@
-//! Where the time of a request went.
+//! Breakdown of the response time of a request.
 
 use headrace_units::Nanos;
 
@@ -14,7 +14,7 @@ impl NodeId {
     }
 }
 
-/// What a component did with a request for a while.
+/// Kind of time that a request spent at a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimeKind {
     /// The request waited for its turn.
@@ -28,11 +28,11 @@ pub enum TimeKind {
 /// A span of a request's life, maybe of no length: from the end of the leg before it until `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leg {
-    /// Where.
+    /// Component.
     pub at: NodeId,
-    /// What was done.
+    /// Kind of time.
     pub what: TimeKind,
-    /// When it ended.
+    /// End of the span.
     pub until: Nanos,
 }
 
@@ -157,7 +157,7 @@ impl Breakdown {
         self.failed = false;
     }
 
-    /// Whether what was asked was not done. The account of work done for it ([`follow`](Self::follow)) does not decide that.
+    /// Returns true if the request failed. The account of work done for it ([`follow`](Self::follow)) does not decide that.
     #[inline]
     pub fn has_failed(&self) -> bool {
         self.failed

@@ -71,7 +71,7 @@ impl TimeSpec {
         }
     }
 
-    /// What is wrong with it, if anything.
+    /// Returns the reason why this time is invalid; `None` if it is valid.
     pub fn problem(&self) -> Option<String> {
         match *self {
             Self::Drawn(DrawnTime::Uniform { from, to }) if from >= to => {
@@ -179,7 +179,7 @@ impl SizeSpec {
         }
     }
 
-    /// What is wrong with it, if anything.
+    /// Returns the reason why this size is invalid; `None` if it is valid.
     pub fn problem(&self) -> Option<String> {
         match self {
             Self::Fixed(Bytes(0)) => Some("a request needs at least one byte".to_owned()),

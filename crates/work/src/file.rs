@@ -4,7 +4,7 @@ use headrace_units::Nanos;
 
 use crate::block::{Block, Op};
 
-/// What is asked of a file.
+/// Operation on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileAct {
     /// Its data goes to the client.
@@ -13,7 +13,7 @@ pub enum FileAct {
     Put,
     /// Its data goes from tape to disk, to be there when it is asked for.
     Stage,
-    /// It is no longer wanted.
+    /// Removes a file that is no longer wanted.
     Delete,
     /// A cartridge is used in a drive, for whatever files: the work of a tape library without its archive.
     Session,
@@ -22,21 +22,21 @@ pub enum FileAct {
 /// An operation on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileOp {
-    /// What is asked.
+    /// Operation.
     pub act: FileAct,
     /// Which file: its name as a number, or a hash of it.
     pub file: u64,
     /// The bytes that it moves, at least one: of a get those that are sent, which may be a part of the file, of others the whole file.
     pub bytes: u64,
-    /// Who asks, as `file`.
+    /// User that issues the operation, numbered as `file` is.
     pub user: u64,
     /// From where, as `file`.
     pub host: u64,
-    /// How a session uses its drive; nothing for other acts.
+    /// Use of the drive by a session; zero for other operations.
     pub drive: DriveUse,
 }
 
-/// How a session uses its drive. The cartridge is the `file`.
+/// Use of a drive by a session. The cartridge is the `file`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DriveUse {
     /// For how long, once the cartridge is ready.

@@ -1,6 +1,6 @@
 //! Numbers by files, for millions of them: 12 bytes an entry, at most two thirds full.
 
-/// Where a file stands in a list. Looked up, never walked through, so its order cannot matter.
+/// Index of files in a list. It is looked up, never walked through, so its order cannot matter.
 #[derive(Clone, Debug, Default)]
 pub struct FileTable {
     /// Files and their numbers, each at the first free place from its hash on. [`FREE`] stands for no entry.
@@ -39,17 +39,17 @@ impl FileTable {
         (before != FREE).then_some(before)
     }
 
-    /// How many files it knows.
+    /// Returns the number of files.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it knows none.
+    /// Returns true if there are no files.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where a file is, or would be.
+    /// Returns the slot of a file, or the one it would take.
     #[inline]
     fn place(&self, file: u64) -> usize {
         let mask = self.files.len() - 1;

@@ -1,4 +1,4 @@
-//! What is asked of a component, and what it answers.
+//! Work that components are asked to do, and the record of how it was done.
 //!
 //! An [`Request`] carries a piece of work ([`Block`] for block devices, [`FileOp`] for archives, [`DaqEvent`] for data
 //! acquisition), the request

@@ -5,7 +5,7 @@ use headrace_units::Nanos;
 
 use crate::block::{Block, Op};
 
-/// Who wants the work done.
+/// Reason for which work is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// A host waits for the answer.
@@ -48,13 +48,13 @@ pub struct Request<W> {
     pub key: u64,
     /// When the asker gives up; [`Nanos::MAX`] for never. A component may drop work whose deadline has passed.
     pub deadline: Nanos,
-    /// Who wants it done.
+    /// Reason for the work.
     pub cause: Cause,
     /// Smaller numbers are more urgent. Components whose queue has no priorities ignore it.
     pub priority: u8,
     /// The thread of its server that it belongs to, counted from 1; 0 where it belongs to none.
     pub thread: u32,
-    /// What is to be done.
+    /// Work to do.
     pub work: W,
 }
 
@@ -78,7 +78,7 @@ impl<W> Request<W> {
         Self { root: key, key, deadline: Nanos::MAX, cause: Cause::Host, priority: 0, thread: 0, work }
     }
 
-    /// The same request handed on as other work: at most one such goes to any one component, so it keeps its key.
+    /// Returns this request with other work, to be handed on: at most one such goes to any one component, so it keeps its key.
     #[inline]
     pub fn with<V>(&self, work: V) -> Request<V> {
         let Self { root, key, deadline, cause, priority, thread, .. } = *self;
@@ -92,7 +92,7 @@ impl<W> Request<W> {
         Request { key: subkey(self.key, n), ..self.with(work) }
     }
 
-    /// The same work, wanted for another reason.
+    /// Returns this request with another cause.
     #[must_use]
     pub fn because(self, cause: Cause) -> Self {
         Self { cause, ..self }

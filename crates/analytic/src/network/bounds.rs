@@ -5,7 +5,7 @@
 
 use super::{ClosedNetwork, ServiceCentre};
 
-/// What throughput lies between.
+/// Bounds of throughput.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// At least this.
@@ -19,7 +19,7 @@ struct Sums {
     clients: f64,
     /// Think time, and all delays.
     think: f64,
-    /// What a lone request spends at queues.
+    /// Service demand of one request at queues.
     total: f64,
     largest: f64,
     queues: f64,

@@ -6,7 +6,7 @@
 use super::bard_schweitzer::fixed_point;
 use super::{ClosedNetwork, Solution};
 
-/// How often the changes are recomputed: the authors' number.
+/// Number of times the changes are recomputed, as the authors do.
 const ROUNDS: usize = 3;
 
 /// By how much the share of class j at station k is larger with one client of class c less: `[c][j][k]`.

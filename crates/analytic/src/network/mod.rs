@@ -27,7 +27,7 @@ mod tests;
 /// A station, and what each class asks of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServiceCentre {
-    /// Whether requests never wait here.
+    /// True if requests never wait here.
     pub delay: bool,
     /// Number of servers of a queue. Bounds know one; for them use [`ServiceCentre::several`].
     pub servers: u32,
@@ -61,12 +61,12 @@ impl ServiceCentre {
         [Self::queue(part(1.0 / servers)), Self::delay(part((servers - 1.0) / servers))]
     }
 
-    /// What a request of a class spends here where nobody queues.
+    /// Service demand of one request of a class, excluding queueing.
     pub fn alone(&self, class: usize) -> f64 {
         self.paths[class] + self.joined(class)
     }
 
-    /// How much of it is waiting for what goes on side by side.
+    /// Returns the part of [`Self::alone`] that is waiting for parallel branches.
     fn joined(&self, class: usize) -> f64 {
         if self.joins[class] == 0.0 {
             0.0
@@ -75,7 +75,7 @@ impl ServiceCentre {
         }
     }
 
-    /// Whether requests are at several such stations at once.
+    /// Returns true if requests are at several such stations at once.
     fn is_forked(&self) -> bool {
         self.demands != self.paths
     }
@@ -84,7 +84,7 @@ impl ServiceCentre {
 /// A class of clients, each of which asks, waits for the answer and thinks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CustomerClass {
-    /// How many clients.
+    /// Number of clients.
     pub clients: u32,
     /// The mean time from an answer to the next request.
     pub think: f64,
@@ -138,7 +138,7 @@ impl ClosedNetwork {
         Solution { classes: classes.collect() }
     }
 
-    /// What one class does where each unit of work takes it `slowed` as long.
+    /// Returns the flow of one class if each unit of work takes `slowed` times as long.
     fn class(&self, class: usize, clients: u32, slowed: &[f64]) -> ClassFlow {
         let each = || self.stations.iter().zip(slowed);
         let breakdown =
@@ -153,14 +153,14 @@ impl ClosedNetwork {
     }
 }
 
-/// What a network does.
+/// Solution of a network: throughput, response times and queues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// By class.
     pub classes: Vec<ClassFlow>,
 }
 
-/// What one class does.
+/// Flow of one class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassFlow {
     /// Requests answered in a unit of time.
@@ -172,7 +172,7 @@ pub struct ClassFlow {
 }
 
 impl ClassFlow {
-    /// The same clients get fewer answers, by this factor: Little's law says how long each then takes.
+    /// Divides the throughput of the clients by this factor; their response time follows from Little's law.
     fn slow_down(&mut self, factor: f64, class: CustomerClass) {
         self.throughput /= factor;
         if self.throughput > 0.0 {
@@ -187,8 +187,8 @@ impl Solution {
         self.classes.iter().map(|class| class.queues[station]).sum()
     }
 
-    /// The same, with the classes slowed down that would keep a server busy for more than all of the time: approximations of split
-    /// requests may say so where their parts are shared out unevenly.
+    /// Slows down the classes that would keep a server busy for more than all of the time: approximations of split
+    /// requests can do so where their parts are shared out unevenly.
     #[must_use]
     pub fn within_bounds(mut self, network: &ClosedNetwork) -> Self {
         for station in network.stations.iter().filter(|station| !station.delay) {

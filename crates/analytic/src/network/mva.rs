@@ -6,7 +6,7 @@
 
 use super::{ClosedNetwork, ServiceCentre, Solution};
 
-/// How many populations [`exact`] goes through: the product over the classes of clients + 1.
+/// Returns the number of populations that [`exact`] goes through: the product over the classes of clients + 1.
 pub fn populations(network: &ClosedNetwork) -> u64 {
     let each = network.classes().iter().map(|class| u64::from(class.clients) + 1);
     each.fold(1, u64::saturating_mul)
@@ -96,7 +96,7 @@ fn without(network: &ClosedNetwork, several: &[usize], removed: usize) -> Closed
     left
 }
 
-/// What a request finds that arrives at a population.
+/// State seen by a request that arrives at a population.
 struct SeenOnArrival {
     /// Of each station, by how much its own service there is lengthened, in units of that service.
     waits: Vec<f64>,
@@ -143,7 +143,7 @@ fn fewer(
     std::iter::once(idle).chain(others).collect()
 }
 
-/// How far back the population with one client of each class less is, in the order of [`next`].
+/// Returns the distance back to the population with one client of each class less, in the order of [`next`].
 fn strides(full: &[u32]) -> Vec<usize> {
     let smaller = |class: usize| full[..class].iter().map(|clients| *clients as usize + 1).product();
     (0..full.len()).map(smaller).collect()

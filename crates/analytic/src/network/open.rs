@@ -1,6 +1,6 @@
 //! Stations of an open network: requests of several classes come at given rates and leave.
 //!
-//! Where all arrivals are Poisson a station is on its own: exactly where requests come from outside or are split at random, and
+//! If all arrivals are Poisson, each station is on its own: exactly where requests come from outside or are split at random, and
 //! where the stations before it have exponential service; nearly so behind others (Kleinrock, *Queueing Systems* II, 1976, §4.4).
 
 /// The visits of one class to a station.

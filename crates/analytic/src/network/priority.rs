@@ -17,7 +17,7 @@ pub fn waits(servers: u32, classes: &[Visits]) -> Vec<Option<f64>> {
     each.collect()
 }
 
-/// What is served of each class. Where the servers never rest, the starving classes have what time the others leave.
+/// Returns the served part of each class. Where the servers never rest, the starving classes have what time the others leave.
 fn served(servers: u32, classes: &[Visits]) -> Vec<Visits> {
     let mut left = f64::from(servers);
     let served = classes.iter().map(|class| {

@@ -1,4 +1,4 @@
-//! How long a request waits at a queue of several servers of which only the mean number found there is known.
+//! Waiting time at a queue of several servers of which only the mean number of requests found there is known.
 //!
 //! The numbers that an arriving request finds are taken for those of M/M/c with as many places as there are others:
 //! p(j) ∝ aʲ/j! up to c and falls or grows by a/c from there, with the a that gives the mean. For one server the answer does not
@@ -32,13 +32,13 @@ pub fn wait(servers: u32, most: f64, mean: f64) -> f64 {
     ((1.0 + mean + room) / c - 1.0).max(0.0)
 }
 
-/// What an arriving request finds: the mean number of others, and of servers that it leaves free beside its own.
+/// State seen by an arriving request: the mean number of others, and of servers that they leave free besides its own.
 struct BusyOnArrival {
     mean: f64,
     room: f64,
 }
 
-/// What is found where neighbouring probabilities beyond the servers differ by the factor whose logarithm is `steep`.
+/// Returns the state seen if neighbouring probabilities beyond the servers differ by the factor whose logarithm is `steep`.
 fn found(servers: u32, most: f64, steep: f64) -> BusyOnArrival {
     let c = f64::from(servers);
     // Relative to the probability that all servers are busy and nobody waits: p(j − 1) = p(j) j / a, with a = c eˢ.

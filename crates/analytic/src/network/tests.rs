@@ -316,7 +316,7 @@ fn served_by_several(station: &[ServiceCentre], clients: u32, think: f64, other:
     ClosedNetwork::new(stations, classes.map(|(clients, think)| CustomerClass { clients, think }).to_vec())
 }
 
-/// How far linearizer is from the exact throughput: with several servers, and with a fast one and a delay instead.
+/// Returns the error of linearizer relative to the exact throughput: with several servers, and with a fast one and a delay instead.
 fn off(servers: u32, clients: u32, (think, other): (f64, f64)) -> [f64; 2] {
     let several = ServiceCentre { servers, ..ServiceCentre::queue(vec![8.0; 2]) };
     let as_one = ServiceCentre::several(servers, &[8.0; 2]);

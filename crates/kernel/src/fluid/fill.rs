@@ -13,7 +13,7 @@ pub(super) struct Filling {
     open: Vec<usize>,
 }
 
-/// What limits a rate: a link, or the limit of a class.
+/// Limit of a rate: a link, or the limit of a class.
 #[derive(Clone, Copy)]
 enum RateLimit {
     Link(u32),

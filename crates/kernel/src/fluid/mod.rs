@@ -55,7 +55,7 @@ pub struct Fluid<'m> {
     is_woken: Cell<bool>,
 }
 
-/// What a transfer met.
+/// Record of a transfer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Moved {
     /// For each link that limited its rate for a while: the link (none: the transfer's own limit), for how long, and for how long
@@ -90,7 +90,7 @@ impl<'m> Fluid<'m> {
         Transfer { fluid: self, class, bytes, slot: None }
     }
 
-    /// What a link recorded.
+    /// Returns the use of a link so far.
     pub fn usage(&self, link: LinkId) -> LinkUsage {
         self.state.borrow_mut().usage(link, self.sim.now())
     }

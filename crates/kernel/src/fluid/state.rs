@@ -12,7 +12,7 @@ use crate::queue::TaskId;
 /// Number of labels under which the use of links is counted.
 pub const LABELS: usize = 5;
 
-/// What a link recorded so far.
+/// Use of a link so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkUsage {
     /// The time for which it was in use, in ns at its full rate, by label.
@@ -29,7 +29,7 @@ struct FluidLink {
     /// Bytes a ns.
     rate: f64,
     usage: LinkUsage,
-    /// How much of the time that is being added is left to be in use.
+    /// Remainder of the time being accounted that can still be charged as use.
     budget: f64,
 }
 
@@ -78,7 +78,7 @@ struct Running {
     /// The number of its end: a slot used again has another.
     number: u64,
     task: TaskId,
-    /// What its class had been limited by when it began.
+    /// Limits of the class of this transfer when it began.
     before: Box<[(f64, f64)]>,
     moved: Option<Moved>,
 }
@@ -200,7 +200,7 @@ impl FluidState {
         self.changed = true;
     }
 
-    /// What a transfer met, once it has ended.
+    /// Takes the record of a transfer that has ended; `None` before, and if the slot is free.
     pub fn take_moved(&mut self, slot: u32) -> Option<Moved> {
         let moved = self.slots[slot as usize].as_mut()?.moved.take()?;
         self.slots[slot as usize] = None;

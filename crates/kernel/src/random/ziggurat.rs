@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::Draws;
 
 const LAYERS: usize = 256;
-/// Where the tail begins, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000).
+/// Beginning of the tail, and area of each layer, for 256 layers (Marsaglia and Tsang 2000).
 const TAIL: f64 = 7.697_117_470_131_05;
 const AREA: f64 = 0.003_949_659_822_581_572;
 
@@ -44,7 +44,7 @@ impl Layers {
         (layer, (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64) * self.edge[layer])
     }
 
-    /// What becomes of a point that does not lie wholly under the curve.
+    /// Completes the draw of a point that does not lie wholly under the curve.
     #[cold]
     fn beyond(&self, draws: &mut Draws, mut layer: usize, mut x: f64) -> f64 {
         while x >= self.edge[layer + 1] {

@@ -1,4 +1,4 @@
-//! What is in a log: found by one scan before the run.
+//! Survey of a log, made by one scan before the run.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::spec::Unseen;
 use super::{FileReader, Gaps};
 use crate::TraceError;
 
-/// What is in a log.
+/// Survey of a log.
 #[derive(Clone, Debug, Default)]
 pub struct FileSurvey {
     /// Operations.
@@ -43,7 +43,7 @@ pub struct FileSurvey {
     pub skipped: u64,
     /// Files that are read before they are written, in the order in which they are read.
     pub older: Arc<Vec<OlderFile>>,
-    /// How long sessions use their drives, in s, sorted, and the silos of their cartridges where those are known.
+    /// Times for which sessions use their drives, in s, sorted, and the silos of their cartridges if known.
     pub sessions: Arc<[(f32, Option<u32>)]>,
     /// From the end of a session to the next of the same cartridge, in s, sorted.
     pub gaps: Arc<[(f32, Option<u32>)]>,
@@ -56,7 +56,7 @@ pub struct OlderFile {
     pub file: u64,
     /// Its size.
     pub bytes: u64,
-    /// Whether it is on tape; otherwise it is in the disk pool.
+    /// True if the file is on tape; otherwise it is in the disk pool.
     pub on_tape: bool,
 }
 
@@ -113,7 +113,7 @@ impl Files {
     }
 }
 
-/// How many operations pass between two questions of whether to go on.
+/// Number of operations between two checks for an interrupt.
 const STRIDE: u64 = 1 << 14;
 
 pub(super) fn survey(

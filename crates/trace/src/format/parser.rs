@@ -11,7 +11,7 @@ pub struct Parser {
     state: ParserState,
 }
 
-/// What a format has to remember from line to line.
+/// State that a format keeps from line to line.
 enum ParserState {
     Validate,
     Ascii,
