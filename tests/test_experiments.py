@@ -22,7 +22,6 @@ from headrace.experiment.optimise import optimise
 from headrace.experiment.query import query
 from headrace.experiment.sensitivity import sensitivity
 from headrace.experiment.stored import everything
-from headrace.view.tables.experiment import notes
 
 CLERK = """\
 system: {clerk: {type: station, service: {exponential: 8 ms}}}
@@ -668,7 +667,7 @@ def test_decisions_on_runs_that_only_fill_a_cache_say_so(tmp_path: Path) -> None
     scenario = load(written(tmp_path / "filling.yaml", FILLING))
     swept = sweep(scenario, {"workload.users.arrivals.poisson": ["20 /s", "40 /s"]}, replications=2)
     assert [swept.filling(point) for point in swept.experiment.points] == ["volume", "volume"]
-    assert any("2 points a cache was still filling" in note for note in notes(swept))
+    assert any("2 points a cache was still filling" in note for note in swept.notes)
     found = capacity(scenario, "workload.users.arrivals.poisson", "mean(users) > 20 ms", replications=2, budget=4)
     assert "The cache of volume was still filling there" in found.answer
     compared = compare(scenario, scenario.with_({"parts.spindle.device": "seagate-st32171w"}), replications=2)

@@ -15,6 +15,8 @@ PACKAGE = ROOT / "python" / "headrace"
 Graph = dict[str, set[str]]
 
 PICTURES, SQL, FRAMES, NUMBERS = {"altair", "vl_convert", "jinja2"}, {"duckdb"}, {"polars"}, {"numpy", "scipy"}
+# Studies lie in a linked folder, and are found by name.
+STUDIES = "headrace.studies"
 SERVERS = {"nicegui", "fastapi", "uvicorn", "starlette"}
 CLERK = """
 system: {clerk: {type: station, service: {exponential: 8 ms}}}
@@ -53,14 +55,14 @@ def named(node: ast.AST) -> Iterator[str]:
         assert node.level == 0, "imports are absolute"
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("import_module", "__import__"):
-        yield ast.literal_eval(node.args[0])
+        yield str(node.args[0].value) if isinstance(node.args[0], ast.Constant) else STUDIES
 
 
 def imports(*, types: bool) -> Graph:
-    """Return which modules each imports: `from headrace.view import words` is of `words`, not of what it lies in."""
+    """Return which modules each imports: `from headrace.view import live` is of `live`, not of what it lies in."""
     graph: Graph = {}
     for module, tree in MODULES.items():
-        found = {name for node in within(tree, types=types) for name in named(node)}
+        found = {name for node in within(tree, types=types) for name in named(node)} - {STUDIES}
         ours = {name if name in MODULES else name.rpartition(".")[0] for name in found}
         graph[module] = {name for name in ours if name in MODULES}
         graph[module] |= {name.partition(".")[0] for name in found if not name.startswith("headrace")}
@@ -78,18 +80,24 @@ def test_nothing_is_imported_in_a_circle(types: bool) -> None:
 
 
 def test_what_functions_import_is_seen() -> None:
-    late = ast.parse("def f():\n    from headrace.view import pages\nif TYPE_CHECKING:\n    import headrace.view\n")
+    late = ast.parse("def f():\n    from headrace.view import live\nif TYPE_CHECKING:\n    import headrace.view\n")
     found = {types: [name for node in within(late, types=types) for name in named(node)] for types in (False, True)}
-    assert found == {False: ["headrace.view.pages"], True: ["headrace.view.pages", "headrace.view"]}
+    assert found == {False: ["headrace.view.live"], True: ["headrace.view.live", "headrace.view"]}
 
 
-def test_the_view_is_known_to_those_alone_who_show() -> None:
-    knowing = {module for module, targets in imports(types=True).items() for name in targets if ".view" in name}
-    assert {module for module in knowing if not module.startswith(("headrace.view", "headrace.cli"))} == {"headrace"}
-    # `charts` says in its type what it returns; only pictures draw.
+def test_renderers_know_blocks_and_nothing_that_was_found() -> None:
+    graph = imports(types=True)
+    renderers = {name for name in graph if name.startswith("headrace.view") and ".explore" not in name}
+    shared = ("report", "charts.style", "quantities", "errors", "files", "loopback", "_core")
+    known = {f"headrace.{name}" for name in shared} | {"headrace"} | renderers
+    for renderer in renderers - {"headrace.view.terminal.progress"}:
+        assert {name for name in graph[renderer] if name in MODULES} <= known, renderer
+    # What is found shows itself through `shown` alone.
+    showing = {module for module, targets in graph.items() if targets & renderers} - renderers
+    assert {module for module in showing if ".cli" not in module and ".explore" not in module} == {"headrace.shown"}
     drawing = {module for module, targets in imports(types=False).items() if targets & {"altair", "vl_convert"}}
-    assert all(module.startswith("headrace.view.pictures") for module in drawing)
-    serving = {module for module, targets in imports(types=True).items() if targets & SERVERS}
+    assert all(module.startswith("headrace.charts") for module in drawing)
+    serving = {module for module, targets in graph.items() if targets & SERVERS}
     assert all(module.startswith("headrace.view.explore") for module in serving)
 
 

@@ -306,9 +306,9 @@ def test_any_log_is_analysed_and_shown(tmp_path: Path, seed: int) -> None:
         pytest.fail(str(error))
     found = logs.analyse(log, strata={"put": dice.choice([1, 5]), "get": 2}, blocks={"put": 3, "get": 3})
     json.dumps(found, allow_nan=False)
-    from headrace.view.terminal import logs as terminal
+    from headrace.view.terminal import report as terminal
 
-    terminal.show(found)
+    terminal.show(logs.report(found))
     logs.report(found, tmp_path / "page.html")
     assert "<svg" in (tmp_path / "page.html").read_text()
 

@@ -9,7 +9,7 @@ import pytest
 import headrace
 from conftest import ROOT
 from headrace import Results, ScenarioError
-from headrace.view import words
+from headrace import quantities as words
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 

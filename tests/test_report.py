@@ -8,9 +8,9 @@ import pytest
 
 from conftest import ROOT, Run, opened
 from headrace import Results, ScenarioError, load, sweep
-from headrace.view.pictures import chart
-from headrace.view.pictures.chart import ALONE
-from headrace.view.words import unbroken
+from headrace.charts import style
+from headrace.charts.style import ALONE
+from headrace.quantities import unbroken
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
@@ -48,7 +48,7 @@ def test_the_page_needs_no_network_and_no_script(page: Path) -> None:
 
 def test_pictures_follow_the_colours_of_the_page(page: Path) -> None:
     text = page.read_text()
-    assert not any(placeholder in text for placeholder in chart.VARIABLES)
+    assert not any(placeholder in text for placeholder in style.VARIABLES)
     assert "var(--theory)" in text
     assert "prefers-color-scheme: dark" in text
 

@@ -8,11 +8,12 @@ import pytest
 from rich.console import Console
 
 from conftest import Run
+from headrace import quantities as words
+from headrace.charts import style
 from headrace.experiment.compare import Comparison, Difference
-from headrace.view import words
+from headrace.report import Table
+from headrace.reports import comparison, components, responses, solution, validation
 from headrace.view.pages import page
-from headrace.view.pictures import chart
-from headrace.view.tables import comparison, decisions, run, solve, validation
 from headrace.view.terminal import parts
 
 COLUMNS = ["disks", "readers: mean, ms", "library/drives-of-row-1: utilisation", "layout"]
@@ -96,7 +97,7 @@ def test_small_shares_have_no_bar_and_small_queues_no_digits() -> None:
     assert [words.level(value) for value in (0.0, 7.502e-08, 0.82543)] == ["0", "<0.001", "0.8254"]
     found = {"components": [{"path": "library", "group": "library", "kind": "tape_library", "utilisation": 0.1,
                              "meters": {"bytes_read": 39_421_847_690.0, "mounts": 12.0}}]}  # fmt: skip
-    assert run.meters(found) == [["library", "bytes read", "39.4 GB"], ["library", "mounts", "12"]]
+    assert components.meters(found) == [["library", "bytes read", "39.4 GB"], ["library", "mounts", "12"]]
 
 
 def test_fitted_times_are_in_one_unit() -> None:
@@ -109,7 +110,7 @@ def test_fitted_times_are_in_one_unit() -> None:
 def test_simulated_is_compared_with_the_formula() -> None:
     point = {"load": 4.0, "own": True, "throughput_per_s": 100.0, "response_ms": 10.0, "utilisation": [],
              "simulated": {"throughput_per_s": 90.0, "response_ms": 12.0, "half_width_ms": 0.5}}  # fmt: skip
-    columns, [row] = solve.against_load({"points": [point], "stations": [], "open": False})
+    columns, [row] = solution.against_load({"points": [point], "stations": [], "open": False})
     told = dict(zip(columns, row, strict=True))
     assert (told["formula, ms"], told["simulated, ms"], told["simulated vs formula"]) == (
         "10.000",
@@ -148,9 +149,9 @@ def test_legs_have_one_unit_and_digits_by_the_longest() -> None:
         {"component": "pool", "waiting_ms": 425.9, "service_ms": 3256.0, "blocked_ms": 100.0},
         {"component": "front", "waiting_ms": 50.0, "service_ms": 0.0, "blocked_ms": 0.0},
     ]
-    legs = run.legs({"path": path, "response": {"mean_ms": 75_331.9}})
+    legs = responses.legs({"path": path, "response": {"mean_ms": 75_331.9}})
     assert [leg[:2] for leg in legs][-2:] == [("pool", "waiting"), ("other", "")]
-    assert run.times_of(legs) == ["47.37 s", "24.13 s", "3.26 s", "0.43 s", "0.15 s"]
+    assert responses.times_of(legs) == ["47.37 s", "24.13 s", "3.26 s", "0.43 s", "0.15 s"]
 
 
 def test_a_component_has_one_unit_a_column() -> None:
@@ -161,17 +162,17 @@ def test_a_component_has_one_unit_a_column() -> None:
 
     parts = [part("front", 416.1, 0.4) | {"utilisation_by_cause": {}}, part("library", 53_269.0, 0.02)]
     parts[1]["utilisation_by_cause"] = {}
-    columns, rows = run.components({"components": parts})
+    columns, rows = components.components({"components": parts})
     assert columns[3:5] == ["mean wait, s", "server held, µs"]
     assert [row[3:5] for row in rows] == [["0.4161", "400.000"], ["53.269", "20.000"]]
 
 
 def test_a_colour_belongs_to_one_name() -> None:
     names = ["first law", "second law", "third law", "measured", "simulated"]
-    drawn: Any = chart.colours(names).to_dict()
+    drawn: Any = style.colours(names).to_dict()
     told = drawn["scale"]["range"]
     assert len(set(told)) == len(names)
-    assert told[3] == chart.SERIES["measured"]
+    assert told[3] == style.SERIES["measured"]
 
 
 def test_no_line_of_a_sentence_ends_between_a_number_and_its_unit() -> None:
@@ -187,8 +188,8 @@ def test_no_line_of_a_sentence_ends_between_a_number_and_its_unit() -> None:
 
 def test_a_table_that_does_not_fit_a_telephone_becomes_cards() -> None:
     def drawn(columns: list[str], rows: list[list[str]]) -> str:
-        text = '{% from "parts.html" import table %}{{ table(columns, rows) }}'
-        return page._templates().from_string(text).render(columns=columns, rows=rows)
+        text = '{% from "parts.html" import table %}{{ table(of) }}'
+        return page._templates().from_string(text).render(of=Table(columns, rows))
 
     narrow = drawn(["", "simulated"], [["mean", "30.16 ± 0.19"], ["p99", "108.0"]])
     assert "cards" not in narrow
@@ -205,7 +206,7 @@ def test_a_table_that_does_not_fit_a_telephone_becomes_cards() -> None:
 def test_a_difference_that_is_nothing_is_called_none() -> None:
     def row(a: float, b: float, half: float, *, shown: bool = False) -> list[str]:
         one = Difference("users.requests_per_s", a, b, b - a, half, shown)
-        return decisions.differences(Comparison("a", "b", 3, [one]))[1][0]
+        return Comparison("a", "b", 3, [one]).rows()[1][0]
 
     assert row(99.70, 99.6977, 0.0032) == ["users: requests/s", "no", "99.70", "99.70", "none", "within 0.05 %"]
     assert row(0.0, 0.0, 0.0)[1:] == ["no", "0", "0", "none", "—"]
@@ -217,7 +218,7 @@ def test_a_difference_that_is_nothing_is_called_none() -> None:
 def test_utilisation_is_in_percent_and_throughput_in_megabytes() -> None:
     found = Comparison("a", "b", 3, [Difference("disk.utilisation", 0.366, 0.2942, -0.0718, 0.002, True),
                                      Difference("users.bytes_per_s", 6.534e6, 7e6, 466e3, 1e3, True)])  # fmt: skip
-    rows = decisions.differences(found)[1]
+    rows = found.rows()[1]
     assert rows[0] == ["disk: utilisation, %", "yes", "36.60", "29.42", "-7.18 ± 0.20", "-19.62 ± 0.55 %"]
     assert rows[1][:5] == ["users: MB/s", "yes", "6.534", "7.000", "0.4660 ± 0.0010"]
 
@@ -241,7 +242,7 @@ def test_metrics_of_a_kind_have_the_columns_of_all_its_components() -> None:
         return {"path": path, "group": path, "kind": "array", "utilisation": 0.1, "meters": meters}
 
     found = {"components": [array("a", full_stripe_writes=0.5), array("b", full_stripe_writes=1.0, lost_stripes=2)]}
-    assert run.metrics_by_kind(found) == [
+    assert components.metrics_by_kind(found) == [
         (["array", "full stripe writes", "lost stripes"], [["a", "50.0%", ""], ["b", "100.0%", "2"]])
     ]
 
@@ -249,4 +250,4 @@ def test_metrics_of_a_kind_have_the_columns_of_all_its_components() -> None:
 def test_points_have_tooltips_that_need_no_script() -> None:
     x, y = altair.X("x:Q", title="disks"), altair.Y("y:Q", title="mean, ms")
     points = altair.Chart(altair.InlineData(values=[{"x": 3, "y": 21.749447}])).mark_point().encode(x=x, y=y)
-    assert "<title>disks: 3; mean, ms: 21.75</title>" in chart.svg(chart.styled(points))
+    assert "<title>disks: 3; mean, ms: 21.75</title>" in style.svg(style.styled(points))

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import headrace
-from headrace.view.pages import write_run
-from headrace.view.pictures.chart import alone, svg
-from headrace.view.pictures.run import response_cdf
+from headrace.charts.run import response_cdf
+from headrace.charts.style import alone, svg
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +25,7 @@ def _entry(example: Path, folder: Path) -> str:
         results = headrace.load(example).run()
         drawn = svg(alone(response_cdf(results.data, 0)))
         (folder / f"{example.stem}.svg").write_text(drawn, encoding="utf-8")
-        write_run(results, folder / f"{example.stem}.html", title=example.stem)
+        results.report(folder / f"{example.stem}.html", title=example.stem)
         parts += [f"> {results.answer}", f"![the cdf of the response time](gallery/{example.stem}.svg)"]
         parts.append(f"[Its whole report](gallery/{example.stem}.html)")
     document = "\n".join(line for line in text.splitlines() if not line.startswith("#"))

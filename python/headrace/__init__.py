@@ -14,7 +14,7 @@
 True
 """
 
-from headrace import document, reports, study, trace
+from headrace import document, study, trace
 from headrace._core import ScenarioError, __version__
 from headrace.experiment import Experiment, Interrupted, Precision, Table, sweep
 from headrace.experiment.capacity import Capacity, capacity
@@ -53,12 +53,3 @@ __all__ = [
     "sweep",
     "trace",
 ]
-
-
-def _pages() -> reports.Pages:
-    from headrace.view import pages  # noqa: PLC0415 - pictures take longer to load than tables
-
-    return pages
-
-
-reports.made_by(_pages)

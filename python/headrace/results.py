@@ -6,9 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import reports
 from headrace.errors import read_text, refusal
 from headrace.files import write_whole
+from headrace.report import Report
+from headrace.reports import run
+from headrace.shown import InNotebook, written
 
 if TYPE_CHECKING:
     import polars
@@ -19,7 +21,7 @@ Json = dict[str, Any]
 RESULTS = "name a file that `Results.save` or `headrace run --json` wrote"
 
 
-class Results(reports.InNotebook):
+class Results(InNotebook):
     r"""The results of a run. `data` holds all of them, as docs/results.md describes; frames are polars data frames.
 
     >>> import headrace
@@ -129,12 +131,12 @@ class Results(reports.InNotebook):
         """Write the results to a JSON file: whole, or not at all."""
         write_whole(path, json.dumps(self.data))
 
-    def report(self, path: str | Path, *, title: str | None = None) -> None:
-        """Write the results as one HTML page, which needs no network: whole, or not at all.
+    def report(self, path: str | Path | None = None, *, title: str | None = None) -> Report:
+        """Return the report of the results; with `path`, write it as one HTML page, which needs no network.
 
-        `title` says what was run; default: the names of its streams.
+        `title` says what was run; default: the names of its streams. The file is written whole, or not at all.
         """
-        reports.pages().write_run(self, path, title=title)
+        return written(run.report(self.data, title), path)
 
     def charts(self) -> "dict[str, ChartType]":
         """Return the charts of the report by their names, to be changed, combined or saved with Altair.
@@ -143,7 +145,7 @@ class Results(reports.InNotebook):
         times of a stream are distributed, if the results say. Archives add `fill_series_NAME` for each disk pool and
         `drives_series_NAME` for each tape library.
         """
-        return reports.pages().run_charts(self)
+        return self.report().charts()
 
     @classmethod
     def load(cls, path: str | Path) -> "Results":

@@ -5,8 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from headrace import _core, reports
+from headrace import _core
+from headrace.report import Report
+from headrace.reports import solution as reports
 from headrace.results import Results
+from headrace.shown import InNotebook, written
 from headrace.stopped import Interrupted
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ class Simulated:
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(InNotebook):
     r"""The analytic solution of a scenario; `data` holds all of it, as docs/guides/solve.md describes.
 
     >>> import headrace
@@ -73,9 +76,9 @@ class Solution:
     def __repr__(self) -> str:
         return f"<Solution: {self.answer}>"
 
-    def report(self, file: "str | Path", *, title: str = "solution") -> None:
-        """Write it as one HTML page: whole, or not at all."""
-        reports.pages().write_solution(self.data, file, title=title)
+    def report(self, file: "str | Path | None" = None, *, title: str = "solution") -> Report:
+        """Return the report of the solution; with `file`, write it as one HTML page: whole, or not at all."""
+        return written(reports.report(self.data, title), file)
 
     def _row(self, point: Json) -> Json:
         plain = {name: point[name] for name in ("load", "own", "throughput_per_s", "response_ms")}

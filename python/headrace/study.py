@@ -62,7 +62,7 @@ class Figure(TypedDict):
     """The base of the axis of `x`, if that has equal ratios; else 0. Base 2 is for bytes."""
 
 
-class Report(TypedDict):
+class Verdicts(TypedDict):
     """A study with its verdicts, as `--json` prints it."""
 
     study: str
@@ -218,11 +218,11 @@ def counts(claims: Iterable[Judged]) -> dict[str, dict[str, int]]:
     return {name: of for name, of in found.items() if of}
 
 
-def in_a_sentence(report: Report) -> str:
+def in_a_sentence(report: Verdicts) -> str:
     """Return how many claims hold, group by group, and how many no run can decide.
 
     >>> claim = verdict(Claim("mean", "mean response", 10.0, "here", percent=1.0), Obtained(10.05))
-    >>> report = Report(study="disk", title="", claims=[claim], counts=counts([claim]), small=False, figures=[])
+    >>> report = Verdicts(study="disk", title="", claims=[claim], counts=counts([claim]), small=False, figures=[])
     >>> in_a_sentence(report)
     'disk: 1 of 1 published claims hold.'
     """
@@ -246,7 +246,7 @@ DECIDED = ("holds", "fails", "undecided")
 RECORD = "verdicts.json"
 
 
-def record(report: Report) -> None:
+def record(report: Verdicts) -> None:
     """Keep the counts of a run at full size beside the claims: what READMEs say must agree with them."""
     claims = report["claims"]
     missed = sorted({claim["id"] for claim in claims if claim["verdict"] in ("fails", "undecided")})
@@ -256,7 +256,7 @@ def record(report: Report) -> None:
     (find(report["study"]).folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
 
 
-def stands(report: Report) -> bool:
+def stands(report: Verdicts) -> bool:
     """Tell whether no claim of the report fails or stays undecided."""
     return all(claim["verdict"] not in ("fails", "undecided") for claim in report["claims"])
 
@@ -388,14 +388,14 @@ class Study:
         *,
         small: bool = False,
         tell: Callable[[str], object] | None = None,
-        show: Callable[[Report], object] | None = None,
-    ) -> Report:
+        show: Callable[[Verdicts], object] | None = None,
+    ) -> Verdicts:
         """Run the study; with `small`, with fewer requests.
 
         `tell` hears which case is being run, `show` of the claims and figures so far, after each claim.
         """
         self.small, self._told, self._figures = small, tell, []
-        report = Report(study=self.name, title=self.title, claims=[], counts={}, small=small, figures=self._figures)
+        report = Verdicts(study=self.name, title=self.title, claims=[], counts={}, small=small, figures=self._figures)
         module = importlib.import_module(f"headrace.studies.{self.folder.name}.study")
         for claim in itertools.chain(module.obtain(self), self._given()):
             if small and not self._fits(claim):

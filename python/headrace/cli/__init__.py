@@ -3,7 +3,6 @@
 import codecs
 import errno
 import io
-import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from headrace import reports
 from headrace._core import __version__
 from headrace.cli import (
     decisions,
@@ -122,7 +120,6 @@ def main() -> None:
     """Run the command line."""
     try:
         _print_anywhere()
-        reports.asked_by(shlex.join(["headrace", *sys.argv[1:]]))
         app()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

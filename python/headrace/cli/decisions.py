@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace import reports
 from headrace.cli.options import CUT_SHORT, AsJson, File, LivePage, ReportFile, Sets, changes, texts
-from headrace.cli.runner import How, StoreFolder, Vary, Workers, answered, axes_of, print_rows
+from headrace.cli.runner import How, StoreFolder, Vary, Workers, answered, axes_of, print_answer
 from headrace.experiment import design, precision, stored
 from headrace.files import keep_apart
+from headrace.report import Report, files
 from headrace.scenario import load
 
 
@@ -34,7 +34,6 @@ def compare_command(
 ) -> None:
     """Run two scenarios with the same random numbers, and report what differs, with confidence intervals."""
     from headrace.experiment import compare  # noqa: PLC0415
-    from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     if b is None and not other:
         raise typer.BadParameter("name another scenario, or what it has different", param_hint="--with")
@@ -46,12 +45,12 @@ def compare_command(
         return compare.compare(first, second, replications=replications, **how)
 
     def tell(found: compare.Comparison) -> None:
-        print_rows(as_json, compare.as_json(found), *tables.differences(found, every=every))
+        print_answer(as_json, compare.as_json(found), found.report(every=every))
 
-    def draw(found: compare.Comparison, page: Path) -> None:
-        reports.pages().write_comparison(found, page, scenarios=texts(a, b))
+    def shown(found: compare.Comparison) -> Report:
+        return found.report().also(*files(texts(a, b)))
 
-    answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
+    answered(ask, tell, shown, as_json=as_json, kept=store, workers=workers, page=report, live=live)
 
 
 def _share(text: str, option: str) -> float:
@@ -97,7 +96,6 @@ def capacity_command(
 ) -> None:
     """Find the largest load that meets objectives, or the smallest design: how much load, how few disks."""
     from headrace.experiment import capacity  # noqa: PLC0415
-    from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     ends = [None if one is None else design.scalar(one) for one in (least, most)]
     search: dict[str, Any] = {"least": ends[0], "most": ends[1], "within": _share(within, "--within")}
@@ -109,12 +107,12 @@ def capacity_command(
         return capacity.capacity(loaded, increase, until, **search, **how)
 
     def tell(found: capacity.Capacity) -> None:
-        print_rows(as_json, capacity.as_json(found), *tables.loads(found))
+        print_answer(as_json, capacity.as_json(found), found.report())
 
-    def draw(found: capacity.Capacity, page: Path) -> None:
-        reports.pages().write_capacity(found, page, title=file.stem, scenarios=texts(file))
+    def shown(found: capacity.Capacity) -> Report:
+        return found.report(title=file.stem).also(*files(texts(file)))
 
-    found = answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
+    found = answered(ask, tell, shown, as_json=as_json, kept=store, workers=workers, page=report, live=live)
     if found.meets is None or found.fails is None:
         raise typer.Exit(CUT_SHORT)
 
@@ -149,7 +147,6 @@ def optimise_command(
 ) -> None:
     """Find the best design within constraints; with several goals, the Pareto-optimal ones."""
     from headrace.experiment import optimise  # noqa: PLC0415
-    from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     axes = _wanted(vary)
 
@@ -169,12 +166,12 @@ def optimise_command(
         )
 
     def tell(found: optimise.Optimum) -> None:
-        print_rows(as_json, optimise.as_json(found), *tables.front(found))
+        print_answer(as_json, optimise.as_json(found), found.report())
 
-    def draw(found: optimise.Optimum, page: Path) -> None:
-        reports.pages().write_optimum(found, page, title=file.stem, scenarios=texts(file))
+    def shown(found: optimise.Optimum) -> Report:
+        return found.report(title=file.stem).also(*files(texts(file)))
 
-    found = answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
+    found = answered(ask, tell, shown, as_json=as_json, kept=store, workers=workers, page=report, live=live)
     if not found.front:
         raise typer.Exit(CUT_SHORT)
 
@@ -198,7 +195,6 @@ def sensitivity_command(
 ) -> None:
     """Find out which of several fields affect a metric, and by how much."""
     from headrace.experiment import sensitivity  # noqa: PLC0415
-    from headrace.view.tables import decisions as tables  # noqa: PLC0415
 
     axes = _wanted(vary)
 
@@ -215,12 +211,12 @@ def sensitivity_command(
         )
 
     def tell(found: sensitivity.Sensitivity) -> None:
-        print_rows(as_json, sensitivity.as_json(found), *tables.effects(found))
+        print_answer(as_json, sensitivity.as_json(found), found.report())
 
-    def draw(found: sensitivity.Sensitivity, page: Path) -> None:
-        reports.pages().write_sensitivity(found, page, title=file.stem, scenarios=texts(file))
+    def shown(found: sensitivity.Sensitivity) -> Report:
+        return found.report(title=file.stem).also(*files(texts(file)))
 
-    answered(ask, tell, draw, as_json=as_json, kept=store, workers=workers, page=report, live=live)
+    answered(ask, tell, shown, as_json=as_json, kept=store, workers=workers, page=report, live=live)
 
 
 def _wanted(vary: list[str] | None) -> dict[str, Any]:

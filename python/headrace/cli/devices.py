@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,9 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, texts, write
+from headrace.cli.options import MISTAKE, AsJson, Beside, ReportFile, Requests, Stream, refuse, show, texts, write
 from headrace.errors import is_path, printable
 from headrace.files import keep_apart, write_whole
+from headrace.report import files
 
 Json = dict[str, Any]
 
@@ -29,13 +29,6 @@ def _own(beside: Path, device: str) -> list[Path]:
     return [*sorted((beside / "devices").glob("*.yaml")), *([Path(device)] if is_path(device) else [])]
 
 
-def _print(found: Json, show: Callable[[Json], None], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(found, indent=2))
-    else:
-        show(found)
-
-
 def devices(
     name: Annotated[
         str | None,
@@ -47,7 +40,6 @@ def devices(
 ) -> None:
     """Show the devices in the catalogue: each parameter with its source, zone rates, and the seek curve."""
     from headrace.devices import catalogue  # noqa: PLC0415
-    from headrace.view.terminal import devices as terminal  # noqa: PLC0415
 
     if report and not name:
         raise typer.BadParameter("a report shows one device: name it", param_hint="--report")
@@ -59,15 +51,14 @@ def devices(
         found = catalogue.device(name, beside)
     except ScenarioError as error:
         refuse(error, as_json)
-    _print(found, terminal.show, as_json)
-    if report:
-        write(lambda file: catalogue.report(found, file), report)
+    show(found, catalogue.report(found), report, as_json=as_json)
 
 
 def _list(beside: Path, as_json: bool) -> None:
     """Print all devices; what is wrong with some hides no other, and is said below."""
     from headrace.devices import catalogue  # noqa: PLC0415
-    from headrace.view.terminal import devices as terminal  # noqa: PLC0415
+    from headrace.reports import device as reports  # noqa: PLC0415
+    from headrace.view.terminal import report as terminal  # noqa: PLC0415
 
     found, broken = [], []
     for name in catalogue.names(beside):
@@ -79,7 +70,7 @@ def _list(beside: Path, as_json: bool) -> None:
         mistakes = [{"name": name, "problems": json.loads(wrong.problems)} for name, wrong in broken]
         print(json.dumps([*found, *mistakes], indent=2))
     else:
-        terminal.show_all(found)
+        terminal.show_table(reports.catalogue(found))
     for _, wrong in broken:
         print(printable(str(wrong)), file=sys.stderr)
     if broken:
@@ -129,7 +120,6 @@ def _validate_scenario(
     import headrace  # noqa: PLC0415
     from headrace import measurement  # noqa: PLC0415
     from headrace.measurement import comparison  # noqa: PLC0415
-    from headrace.view.terminal import measurement as terminal  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
 
     try:
@@ -140,14 +130,11 @@ def _validate_scenario(
             found = comparison.compare(scenario, points, stream=stream, requests=requests, tell=tell)
     except ScenarioError as error:
         refuse(error, as_json)
-    _print(found, terminal.show_comparison, as_json)
-    if report:
-        write(lambda page: comparison.report(found, page, scenarios=texts(file)), report)
+    show(found, comparison.report(found).also(*files(texts(file))), report, as_json=as_json)
 
 
 def _validate_device(device: str, trace: Path, clock: Clock, as_json: bool, beside: Path, report: Path | None) -> None:
     from headrace.devices import validation  # noqa: PLC0415
-    from headrace.view.terminal import devices as terminal  # noqa: PLC0415
 
     own = Path(device) if is_path(device) else None
     try:
@@ -155,9 +142,7 @@ def _validate_device(device: str, trace: Path, clock: Clock, as_json: bool, besi
         found = validation.validate(device, trace, clock=clock.value, beside=beside)
     except ScenarioError as error:
         refuse(error, as_json)
-    _print(found, terminal.show_validation, as_json)
-    if report:
-        write(lambda page: validation.report(found, page, devices=texts(own)), report)
+    show(found, validation.report(found).also(*files(texts(own))), report, as_json=as_json)
 
 
 def calibrate_disk(
@@ -170,7 +155,6 @@ def calibrate_disk(
 ) -> None:
     """Fit a disk to one half of a measured trace, validate it on the other half, and write it as a device file."""
     from headrace.devices import calibration  # noqa: PLC0415
-    from headrace.view.terminal import devices as terminal  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
 
     try:
@@ -180,9 +164,7 @@ def calibrate_disk(
     except ScenarioError as error:
         refuse(error, as_json)
     write(lambda path: write_whole(path, calibration.file_text(found)), to)
-    _print(found, terminal.show_calibration, as_json)
-    if report:
-        write(lambda page: calibration.report(found, page), report)
+    show(found, calibration.report(found), report, as_json=as_json)
 
 
 def import_disksim(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from headrace._core import ScenarioError, quantity
-from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
+from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, show
 from headrace.files import keep_apart
 
 Json = dict[str, Any]
@@ -118,7 +118,6 @@ def analyse(
     per_stratum, per_block = pair_of(strata, "--strata"), pair_of(blocks, "--blocks")
     up_to, cut = size_of(fit_up_to, "--fit-up-to"), _time(break_s)
     from headrace import logs  # noqa: PLC0415 - frames take longer to load than `headrace --help` may
-    from headrace.view.terminal import logs as terminal  # noqa: PLC0415 - as does rich
 
     try:
         keep_apart({"--report": report}, files)
@@ -126,12 +125,7 @@ def analyse(
         found = logs.analyse(log, strata=per_stratum, blocks=per_block, fit_up_to=up_to, break_s=cut)
     except ScenarioError as error:
         refuse(error, as_json)
-    if as_json:
-        print(json.dumps(found, indent=2, allow_nan=False))
-    else:
-        terminal.show(found)
-    if report:
-        write(lambda page: logs.report(found, page, title=files[0].name), report)
+    show(found, logs.report(found, title=files[0].name), report, as_json=as_json)
 
 
 def _time(given: str | None) -> float | None:

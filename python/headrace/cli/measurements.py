@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, ReportFile, Requests, Stream, refuse, write
+from headrace.cli.options import AsJson, ReportFile, Requests, Stream, refuse, show, write
 from headrace.errors import printable, refusal
 from headrace.files import keep_apart, write_whole
 
@@ -79,14 +79,14 @@ def _one_file(kinds: dict[Path, str]) -> None:
 
 
 def _measurement(found: "Measurement", to: Path | None, as_json: bool) -> None:
-    from headrace.view.terminal import measurement as terminal  # noqa: PLC0415
+    from headrace.view.terminal import report as terminal  # noqa: PLC0415
 
     if to:
         write(found.save, to)
     if as_json:
         print(json.dumps(found.as_json(), indent=2))
     else:
-        terminal.show(found)
+        terminal.show(found.report())
 
 
 def _trace(file: Path, to: Path) -> Json:
@@ -223,7 +223,6 @@ def calibrate(
     import headrace  # noqa: PLC0415
     from headrace import measurement  # noqa: PLC0415
     from headrace.measurement import fitting  # noqa: PLC0415
-    from headrace.view.terminal import measurement as terminal  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
 
     try:
@@ -236,9 +235,4 @@ def calibrate(
         refuse(error, as_json)
     if to:
         write(lambda path: write_whole(path, fitting.file_text(found)), to)
-    if as_json:
-        print(json.dumps(found, indent=2))
-    else:
-        terminal.show_fit(found)
-    if report:
-        write(lambda page: fitting.report(found, page, title=file.stem), report)
+    show(found, fitting.report(found, title=file.stem), report, as_json=as_json)

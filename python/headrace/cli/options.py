@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import typer
 from headrace._core import ScenarioError
 from headrace.errors import printable
 from headrace.files import NotKept
+from headrace.report import Report
 
 File = Annotated[Path, typer.Argument(help="Scenario (YAML).", show_default=False)]
 ScenarioOrExperiment = Annotated[Path, typer.Argument(help="Scenario or experiment (YAML).", show_default=False)]
@@ -120,6 +122,32 @@ def exit_where_lost(lost: list[str]) -> None:
 def texts(*files: Path | None) -> dict[str, str]:
     """Return the texts of the files that were given, by name: reports show them."""
     return {str(file): file.read_text(encoding="utf-8") for file in files if file}
+
+
+def command() -> str:
+    """Return the command that was given: reports say how they were made."""
+    return shlex.join(["headrace", *sys.argv[1:]])
+
+
+def write_page(report: Report, file: Path) -> None:
+    """Write a report as a page; exit where that cannot be."""
+    from headrace.view.pages import page  # noqa: PLC0415 - pages take longer to load than --help may
+
+    write(lambda path: page.write(report, path, command=command()), file)
+
+
+def show(found: object, report: Report, page: Path | None, *, as_json: bool) -> None:
+    """Print what was found as JSON or as its report, and write the page if one is asked for."""
+    from headrace.view.terminal import report as terminal  # noqa: PLC0415 - rich takes longer to load than --help may
+
+    try:
+        if as_json:
+            print(json.dumps(found, indent=2))
+        else:
+            terminal.show(report)
+    finally:  # A reader that leaves early, such as `head`, costs no report.
+        if page:
+            write_page(report, page)
 
 
 def write(how: Callable[[Path], object], file: Path) -> None:

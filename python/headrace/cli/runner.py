@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 
 import typer
 
-from headrace import reports
 from headrace._core import ScenarioError
-from headrace.cli.options import INTERRUPTED, exit_where_lost, refuse, telling_losses, write
+from headrace.cli.options import INTERRUPTED, command, exit_where_lost, refuse, telling_losses, write_page
 from headrace.experiment import design, engines, precision, rounds
 from headrace.experiment.task import Record
+from headrace.report import Report
 from headrace.stopped import Interrupted
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class How(TypedDict):
 def answered(
     ask: Callable[[How], Found],
     tell: Callable[[Found], None],
-    draw: Callable[[Found, Path], object],
+    shown: Callable[[Found], Report],
     *,
     as_json: bool,
     kept: Path | None,
@@ -110,13 +110,13 @@ def answered(
     page: Path | None = None,
     live: bool = False,
 ) -> Found:
-    """Ask, showing progress, print the answer, or the error, and `draw` its page where one is asked for.
+    """Ask, showing progress, print the answer, or the error, and write the page of what is `shown` if one is asked for.
 
     On Ctrl-C print what was found until then, and what is kept.
     """
     from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
 
-    with following(live, draw) as (follow, end):
+    with following(live, shown) as (follow, end):
         try:
             with telling_losses() as lost, progress.of_tasks(quiet=as_json) as watch:
                 found = ask({"engine": engines.Local(workers), "store": kept, "watch": follow(watch)})
@@ -125,33 +125,31 @@ def answered(
         except KeyboardInterrupt as stopped:
             partial = stopped.found if isinstance(stopped, Interrupted) else None
             if partial is not None:
-                _tell(partial, tell, draw, page)
+                _tell(partial, tell, shown, page)
             going_on = f"its runs are saved in {kept}; the same command resumes there"
             print(f"interrupted; {going_on if kept else 'runs were not saved (see --store)'}", file=sys.stderr)
             end(partial, "interrupted")
             raise typer.Exit(INTERRUPTED) from None
-        _tell(found, tell, draw, page)
+        _tell(found, tell, shown, page)
         end(found, "done")
     exit_where_lost(lost)
     return found
 
 
-def _tell(
-    found: Found, tell: Callable[[Found], None], draw: Callable[[Found, Path], object], page: Path | None
-) -> None:
+def _tell(found: Found, tell: Callable[[Found], None], shown: Callable[[Found], Report], page: Path | None) -> None:
     try:
         tell(found)
     finally:  # A reader that leaves early, such as `head`, costs no report.
         if page:
-            write(lambda file: draw(found, file), page)
+            write_page(shown(found), page)
 
 
 Follow = Callable[[rounds.Watch | None], rounds.Watch | None]
-End = Callable[[Any, str], None]
+End = Callable[[Found | None, str], None]
 
 
 @contextmanager
-def following(live: bool, draw: Callable[[Found, Path], object]) -> Iterator[tuple[Follow, End]]:
+def following(live: bool, shown: Callable[[Found], Report]) -> Iterator[tuple[Follow, End[Found]]]:
     """Give what makes a watch show a live page too, and what shows the last one; without `live`, what does nothing."""
     if not live:
         yield lambda watch: watch, lambda found, doing: None
@@ -162,15 +160,15 @@ def following(live: bool, draw: Callable[[Found, Path], object]) -> Iterator[tup
             def both(record: Record, standing: rounds.Standing) -> None:
                 if watch:
                     watch(record, standing)
-                page.offer(_writes(draw, standing.found()), f"{standing.done} of {standing.wanted} runs")
+                page.offer(lambda: _report(shown, standing.found()), f"{standing.done} of {standing.wanted} runs")
 
             return both
 
-        yield follow, lambda found, doing: page.finish(_writes(draw, found), doing)
+        yield follow, lambda found, doing: page.finish(lambda: _report(shown, found), doing)
 
 
-def _writes(draw: Callable[[Found, Path], object], found: Found | None) -> Callable[[Path], object] | None:
-    return None if found is None else lambda file: draw(found, file)
+def _report(shown: Callable[[Found], Report], found: Found | None) -> Report | None:
+    return None if found is None else shown(found)
 
 
 @contextmanager
@@ -178,16 +176,16 @@ def served() -> Iterator["Live"]:
     """Serve a live page meanwhile, and print its address."""
     from headrace.view import live  # noqa: PLC0415 - a server and pages take longer to load than --help may
 
-    page = live.Live(reports.command() or "headrace")
+    page = live.Live(command())
     with live.serving(page, lambda address: print(f"live at {address}", file=sys.stderr, flush=True)):
         yield page
 
 
-def print_rows(as_json: bool, told: Json, columns: list[str], cells: list[list[str]]) -> None:
-    """Print an answer above its table, or as JSON."""
-    from headrace.view.terminal import experiments as terminal  # noqa: PLC0415
+def print_answer(as_json: bool, told: Json, report: Report) -> None:
+    """Print an answer as JSON, or its report."""
+    from headrace.view.terminal import report as terminal  # noqa: PLC0415 - rich takes longer to load than --help may
 
     if as_json:
         print(json.dumps(told, indent=2))
     else:
-        terminal.show_rows(columns, cells, answer=told["answer"])
+        terminal.show(report, wide=True)

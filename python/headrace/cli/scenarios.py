@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from headrace import _core, scenario
+from headrace import quantities as words
 from headrace._core import ScenarioError
 from headrace.cli.options import (
     CUT_SHORT,
@@ -23,8 +24,8 @@ from headrace.cli.options import (
     exit_where_lost,
     note,
     refuse,
+    show,
     telling_losses,
-    write,
 )
 from headrace.cli.runner import Budget, PrecisionOption, precision_of
 from headrace.devices import catalogue
@@ -32,8 +33,6 @@ from headrace.errors import is_path, read_text
 from headrace.experiment import design
 from headrace.experiment.precision import run_until_precise
 from headrace.files import keep_apart
-from headrace.results import Results
-from headrace.view import words
 
 
 def run(
@@ -87,22 +86,9 @@ def run(
         refuse(error, as_json)
     except OSError as error:
         cannot_write(error, error.filename or requests or timeline)
-    _show(found, as_json, report, file.stem)
+    show(found.data, found.report(title=file.stem), report, as_json=as_json)
     exit_where_lost(lost)
     _exit_unless_complete(found.data)
-
-
-def _show(found: Results, as_json: bool, report: Path | None, title: str) -> None:
-    from headrace.view.terminal import results as terminal  # noqa: PLC0415 - rich takes longer to load than --help may
-
-    try:
-        if as_json:
-            print(json.dumps(found.data, indent=2))
-        else:
-            terminal.show(found.data)
-    finally:  # A reader that leaves early, such as `head`, costs no report.
-        if report:
-            write(lambda page: found.report(page, title=title), report)
 
 
 def _exit_unless_complete(results: dict[str, Any]) -> None:

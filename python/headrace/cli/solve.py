@@ -1,6 +1,5 @@
 """`headrace solve`."""
 
-import json
 import sys
 from typing import Annotated
 
@@ -18,10 +17,12 @@ from headrace.cli.options import (
     changes,
     note,
     refuse,
+    show,
     texts,
-    write,
 )
 from headrace.files import keep_apart
+from headrace.report import files
+from headrace.reports import solution as reports
 from headrace.stopped import Interrupted
 
 
@@ -73,16 +74,8 @@ def solve(
         refuse(error, as_json)
     except OSError as error:
         cannot_write(error, error.filename or report)
-    if as_json:
-        print(json.dumps(found.data, indent=2))
-    else:
-        from headrace.view.terminal import solve as terminal  # noqa: PLC0415 - rich takes longer to load than --help may
-
-        terminal.show(found.data, drawn=load is not None)
-    if report:
-        from headrace.view import pages  # noqa: PLC0415 - pictures take longer to load than tables
-
-        write(lambda page: pages.write_solution(found.data, page, title=file.stem, scenarios=texts(file)), report)
+    told = reports.report(found.data, file.stem, drawn=load is not None)
+    show(found.data, told.also(*files(texts(file))), report, as_json=as_json)
     if interrupted:
         print("interrupted: not every load was simulated", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)

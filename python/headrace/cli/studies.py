@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace import reports
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, LivePage, ReportFile, refuse, write
+from headrace.cli.options import AsJson, LivePage, ReportFile, refuse, write_page
 from headrace.cli.runner import served
 
 if TYPE_CHECKING:
-    from headrace.study import Report
+    from headrace.study import Verdicts
 
 
 def study_list(as_json: AsJson = False) -> None:
@@ -42,8 +41,9 @@ def study_run(
 ) -> None:
     """Run a study and give a verdict on each of its claims."""
     from headrace import study  # noqa: PLC0415
+    from headrace.reports import study as reports  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
-    from headrace.view.terminal import studies as terminal  # noqa: PLC0415
+    from headrace.view.terminal import report as terminal  # noqa: PLC0415
 
     if (report or live) and name == "all":
         option = "--report" if report else "--live"
@@ -52,7 +52,7 @@ def study_run(
         studies = study.all_studies() if name == "all" else [study.find(name)]
     except ScenarioError as error:
         refuse(error, as_json)
-    found: list[study.Report] = []
+    found: list[study.Verdicts] = []
     with showing(live) as (show, end):
         for one in studies:
             with progress.of_study(one, quiet=as_json) as tell:
@@ -64,14 +64,14 @@ def study_run(
         print(json.dumps(found if name == "all" else found[0], indent=2))
     else:
         for told in found:
-            terminal.show(told)
+            terminal.show(reports.report(told))
     if report:
-        write(lambda page: reports.pages().write_study(found[0], page), report)
+        write_page(reports.report(found[0]), report)
     if not all(map(study.stands, found)):
         raise typer.Exit(1)
 
 
-Show = Callable[["Report"], None]
+Show = Callable[["Verdicts"], None]
 
 
 @contextmanager
@@ -80,12 +80,14 @@ def showing(live: bool) -> Iterator[tuple[Show | None, Show]]:
     if not live:
         yield None, lambda report: None
         return
+    from headrace.reports import study as reports  # noqa: PLC0415
+
     with served() as page:
         yield (
-            lambda report: page.offer(lambda file: reports.pages().write_study(report, file), _so_far(report)),
-            lambda report: page.finish(lambda file: reports.pages().write_study(report, file), "done"),
+            lambda report: page.offer(lambda: reports.report(report), _so_far(report)),
+            lambda report: page.finish(lambda: reports.report(report), "done"),
         )
 
 
-def _so_far(report: "Report") -> str:
+def _so_far(report: "Verdicts") -> str:
     return f"{len(report['claims'])} claims so far"

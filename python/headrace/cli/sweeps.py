@@ -20,7 +20,7 @@ from headrace.cli.options import (
     Sets,
     changes,
     refuse,
-    write,
+    write_page,
 )
 from headrace.cli.runner import (
     Budget,
@@ -39,6 +39,7 @@ from headrace.experiment import design, engines, rounds, stored
 from headrace.experiment.query import Rows, asked, plain
 from headrace.experiment.table import Table
 from headrace.files import keep_apart
+from headrace.report import Table as Columns
 from headrace.scenario import load
 
 Json = dict[str, Any]
@@ -126,7 +127,7 @@ def sweep_command(
     found = answered(
         ask,
         lambda found: _print_table(found, as_json),
-        Table.report,
+        Table.shown,
         as_json=as_json,
         kept=store,
         page=report,
@@ -148,12 +149,12 @@ def _experiment(file: Path, axes: dict[str, Any], sets: list[str] | None) -> des
 
 
 def _print_table(found: Table, as_json: bool) -> None:
-    from headrace.view.terminal import experiments as terminal  # noqa: PLC0415
+    from headrace.view.terminal import report as terminal  # noqa: PLC0415
 
     if as_json:
         print(json.dumps(as_json_table(found), indent=2))
     else:
-        terminal.show(found)
+        terminal.show(found.report(), wide=True)
 
 
 def as_json_table(found: Table) -> Json:
@@ -199,12 +200,12 @@ def _print_as_json(columns: list[str], rows: Rows) -> None:
 
 def _print_in_parts(columns: list[str], rows: Rows) -> None:
     """Print rows as they come, a table for each thousand."""
-    from headrace.view.terminal import experiments as terminal  # noqa: PLC0415
+    from headrace.view.terminal import report as terminal  # noqa: PLC0415
 
     part = list(itertools.islice(rows, 1000))
-    terminal.show_rows(columns, map(_cells, part))
+    terminal.show_table(Columns(columns, [*map(_cells, part)]), wide=True)
     while part := list(itertools.islice(rows, 1000)):
-        terminal.show_rows(columns, map(_cells, part))
+        terminal.show_table(Columns(columns, [*map(_cells, part)]), wide=True)
 
 
 def _cells(row: tuple[Any, ...]) -> list[str]:
@@ -224,7 +225,7 @@ def report_command(
     try:
         keep_apart({"--output": to}, stored.files(folder))
         found = Table.stored(folder)
-        write(lambda page: found.report(page, runs=runs), to)
+        write_page(found.shown(found.write_runs(to) if runs else None), to)
     except ScenarioError as error:
         refuse(error, as_json)
     print(

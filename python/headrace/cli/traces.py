@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from headrace._core import ScenarioError
-from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, write
+from headrace.cli.options import AsJson, ReportFile, cannot_write, refuse, show
 from headrace.files import keep_apart
 
 Format = Annotated[
@@ -38,7 +38,6 @@ def trace_info(
     """Summarise a trace: arrivals, sizes, addresses, and measured response times."""
     from headrace import trace  # noqa: PLC0415
     from headrace.view.terminal import progress  # noqa: PLC0415
-    from headrace.view.terminal import trace as terminal  # noqa: PLC0415
 
     try:
         keep_apart({"--report": report}, [file])
@@ -46,12 +45,7 @@ def trace_info(
             found = trace.info(file, format=format, skip_bad=skip_bad, watch=watch)
     except ScenarioError as error:
         refuse(error, as_json)
-    if as_json:
-        print(json.dumps(found, indent=2))
-    else:
-        terminal.show(found, file.name)
-    if report:
-        write(lambda page: trace.report(found, page, title=file.name), report)
+    show(found, trace.report(found, title=file.name), report, as_json=as_json)
 
 
 def trace_convert(

@@ -13,9 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import reports, trace
+from headrace import trace
 from headrace.devices import cached, catalogue, device_file, fitted, quantities, survey, validation
 from headrace.devices.parameters import Parameter, bounds, parameters_of, with_values
+from headrace.report import Report
+from headrace.reports import validation as reports
+from headrace.shown import written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -224,6 +227,6 @@ def file_text(found: Json) -> str:
     return device_file.text(found["numbers"], remarks)
 
 
-def report(found: Json, file: str | Path) -> None:
-    """Write what the fit reached as one HTML page: whole, or not at all."""
-    reports.pages().write_calibration(found, file)
+def report(found: Json, file: str | Path | None = None) -> Report:
+    """Return the report of what the fit reached; with `file`, write it as one HTML page: whole, or not at all."""
+    return written(reports.calibration(found, file_text(found)), file)

@@ -5,8 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from headrace import _core, reports
+from headrace import _core
 from headrace.errors import is_path, read_text, refusal, refuse_endless
+from headrace.report import Report
+from headrace.reports import device as reports
+from headrace.shown import written
 
 Json = dict[str, Any]
 
@@ -64,6 +67,6 @@ def device(name: str, beside: str | Path = ".") -> Json:
     return dict(json.loads(found))
 
 
-def report(found: Json, file: str | Path) -> None:
-    """Write a device as one HTML page with pictures of its zones and seeks: whole, or not at all."""
-    reports.pages().write_device(found, file)
+def report(found: Json, file: str | Path | None = None) -> Report:
+    """Return the report of what `device` found; with `file`, write it as one HTML page: whole, or not at all."""
+    return written(reports.report(found), file)

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core, reports
+from headrace import _core
 from headrace.devices import catalogue, quantities
+from headrace.report import Report
+from headrace.reports import validation as reports
+from headrace.shown import written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -234,6 +237,6 @@ def _cdf(ordered: "np.ndarray[Any, Any]", points: int = 200) -> list[list[float]
     return [[float(ordered[int(share * len(ordered))]), share] for share in shares]
 
 
-def report(found: Json, file: str | Path, *, devices: reports.Texts = reports.NONE) -> None:
-    """Write the comparison as one HTML page with the CDFs overlaid and the texts of `devices`: whole, or not at all."""
-    reports.pages().write_validation(found, file, devices=devices)
+def report(found: Json, file: str | Path | None = None) -> Report:
+    """Return the report of a validation; with `file`, write it as one HTML page: whole, or not at all."""
+    return written(reports.report(found), file)

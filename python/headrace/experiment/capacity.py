@@ -5,19 +5,27 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace import reports
 from headrace._core import ScenarioError
+from headrace.charts.data import Spot
 from headrace.errors import is_overload, refusal
+from headrace.experiment.columns import column, with_unit
 from headrace.experiment.design import Experiment, Point, Value
 from headrace.experiment.engines import Engine
 from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, objective, one_or_more
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
+from headrace.report import Chart, Report
+from headrace.report import Table as Columns
 from headrace.scenario import Scenario, load
+from headrace.shown import InNotebook, written
 from headrace.stopped import Interrupted
+from headrace.times import interval
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
 
 Json = dict[str, Any]
 
@@ -27,6 +35,9 @@ DECISIONS = 100
 # A value is at most doubled or halved this often: the search covers a factor of a thousand each way.
 STEPS = 10
 CONFIDENCE = 0.95
+VERDICTS = {True: "meets", False: "fails", None: "undecided"}
+# The verdicts as a chart marks them.
+SHAPES = {"meets": "circle", "fails": "cross", "undecided": "square"}
 NEVER_IDLE = "a component was never idle"
 
 # Sizes are rounded to whole sectors.
@@ -65,7 +76,7 @@ class Probe:
 
 
 @dataclass
-class Capacity(reports.InNotebook):
+class Capacity(InNotebook):
     """The value at which all goals begin, or cease, to be met: a bracket of two values, and all values tried."""
 
     path: str
@@ -98,9 +109,46 @@ class Capacity(reports.InNotebook):
     def __repr__(self) -> str:
         return f"<Capacity: {self.answer}>"
 
-    def report(self, file: str | Path, *, title: str = "capacity") -> None:
-        """Write it as one HTML page: whole, or not at all."""
-        reports.pages().write_capacity(self, file, title=title)
+    def report(self, file: str | Path | None = None, *, title: str = "capacity") -> Report:
+        """Return the report of the search; with `file`, write it as one HTML page: whole, or not at all."""
+        done = f"capacity: which {self.path} meets {' and '.join(goal.goal for goal in self.goals)}"
+        charts = [self._chart(goal) for goal in self.goals]
+        table = Columns(*self.rows, heading="Values that were tried")
+        return written(Report(title, self.answer, done, blocks=[*charts, table]), file)
+
+    @property
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """The values that were tried, in order, as columns and rows."""
+        columns = {goal.text: column(goal, [probe.found for probe in self.probes]) for goal in self.goals}
+        table = [
+            [
+                str(probe.value),
+                VERDICTS[probe.meets] + (f": {probe.why.partition(': ')[0]}" if probe.why else ""),
+                *(of.cell(*probe.found[text]) if text in probe.found else "—" for text, of in columns.items()),
+                f"{probe.busiest[0]} {probe.busiest[1]:.0%}" if probe.busiest else "",
+            ]
+            for probe in sorted(self.probes, key=attrgetter("number"))
+        ]
+        goal = "goals" if len(self.goals) > 1 else "goal"
+        return [self.path, goal, *(of.title for of in columns.values()), "bottleneck"], table
+
+    def _chart(self, goal: Objective) -> Chart:
+        return Chart(lambda: self._draw(goal), heading=f"Goal: {goal.goal}")
+
+    def _draw(self, goal: Objective) -> "ChartType":
+        """Draw what was found at each value that was tried, and the bound."""
+        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+
+        of = column(goal, [probe.found for probe in self.probes])
+        spots = [
+            Spot(probe.number, middle, word, f"{probe.value}: {interval(middle, half)}, {word}", half)
+            for probe in self.probes
+            if goal.text in probe.found
+            for (middle, half), word in [(map(of.of, probe.found[goal.text]), VERDICTS[probe.meets])]
+        ]
+        first = self.probes[0]
+        field = with_unit(self.path, first.value, first.number)
+        return decisions.spots(spots, field, of.title, SHAPES, bound=of.of(goal.bound or 0.0), sizes=True)
 
     def _bracket(self, goals: str) -> str:
         assert self.meets

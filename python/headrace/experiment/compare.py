@@ -3,23 +3,35 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace import reports
 from headrace._core import of_few
+from headrace.charts.data import Named
 from headrace.errors import refusal
+from headrace.experiment.columns import beginning, metric_name, metric_title, scale_of
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record
+from headrace.quantities import aligned
+from headrace.report import Chart, Report
+from headrace.report import Table as Columns
 from headrace.scenario import Scenario, load
+from headrace.shown import InNotebook, written
 from headrace.stopped import Interrupted
-from headrace.times import format_time, interval
+from headrace.times import format_time, interval, unit
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
 
 Json = dict[str, Any]
 
 CONFIDENCE = 0.95
+# The metrics of a comparison that are drawn: shares of A are comparable with each other.
+DRAWN = (".mean_ms", ".p99_ms", ".requests_per_s", ".utilisation")
+# A difference is none where both ends of its interval are nearer to nothing than this share of A.
+NONE_WITHIN = 0.0005
 
 
 @dataclass(frozen=True)
@@ -41,7 +53,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison(reports.InNotebook):
+class Comparison(InNotebook):
     """The paired differences between two scenarios, A and B."""
 
     a: str
@@ -58,9 +70,32 @@ class Comparison(reports.InNotebook):
     def __repr__(self) -> str:
         return f"<Comparison: {self.answer}>"
 
-    def report(self, file: str | Path) -> None:
-        """Write it as one HTML page: whole, or not at all."""
-        reports.pages().write_comparison(self, file)
+    def report(self, file: str | Path | None = None, *, every: bool = False) -> Report:
+        """Return the report of the comparison; with `file`, write it as one HTML page: whole, or not at all.
+
+        Its table has mean responses, p99 and rates, or `every` metric.
+        """
+        heading = f"A: {self.a}; B: {self.b}"
+        chart = Chart(self._draw, heading="Difference of B from A, with 95 % intervals")
+        done = f"comparison, {self.replications} paired replications with the same random numbers"
+        table = Columns(*self.rows(every=every), heading=heading)
+        return written(Report(f"{self.b} against {self.a}", self.answer, done, blocks=[chart, table]), file)
+
+    def rows(self, *, every: bool = False) -> tuple[list[str], list[list[str]]]:
+        """Return the differences as columns and rows: mean responses, p99 and rates, or `every` metric."""
+        ends = (".mean_ms", ".p99_ms", "_per_s", ".utilisation")
+        chosen = [one for one in self.differences if every or one.metric.endswith(ends)]
+        return ["", "differs", "A", "B", "difference", "in percent"], [_row(one) for one in chosen]
+
+    def _draw(self) -> "ChartType":
+        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+
+        percents = [
+            Named(beginning(one.metric), *one.percent, f"{metric_name(one.metric)}: {interval(*one.percent)} %")
+            for one in self.differences
+            if one.metric.endswith(DRAWN) and one.percent
+        ]
+        return decisions.named(percents, "difference of B from A, %", look="differences")
 
     @property
     def answer(self) -> str:
@@ -92,6 +127,21 @@ class Comparison(reports.InNotebook):
         if not (mean.shown and late.shown and late.difference * mean.difference < 0):
             return ""
         return f"but the slowest hundredth of {_whose(mean)} is {_change(late)}"
+
+
+def _row(one: Difference) -> list[str]:
+    of = unit([one.a, one.b])
+    scale = scale_of(one.metric, of)
+    end, least = abs(one.difference) + one.half_width, NONE_WITHIN * abs(one.a)
+    nothing = not one.shown and end <= least
+    return [
+        metric_title(one.metric, of),
+        "yes" if one.shown else "no" if nothing else "not shown",
+        aligned(one.a * scale),
+        aligned(one.b * scale),
+        "none" if nothing else interval(one.difference * scale, one.half_width * scale),
+        "—" if not one.percent else "within 0.05 %" if nothing else f"{interval(*one.percent)} %",
+    ]
 
 
 def _whose(one: Difference) -> str:

@@ -5,29 +5,46 @@ import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import reports
 from headrace._core import ScenarioError
+from headrace.charts.data import Named, Spot
 from headrace.errors import refusal
 from headrace.experiment import design, search
-from headrace.experiment.design import Experiment, Point, Value
+from headrace.experiment.columns import Column, column, ending
+from headrace.experiment.design import Experiment, Point, Value, short
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import Objective, objective, one_or_more
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.store import Store
 from headrace.experiment.table import Table
+from headrace.report import Chart, Medium, Report
+from headrace.report import Table as Columns
 from headrace.scenario import Scenario, load
+from headrace.shown import InNotebook, written
 from headrace.stopped import Interrupted
 
 if TYPE_CHECKING:
     import polars
+    from altair.typing import ChartType
 
 Json = dict[str, Any]
+
+# What a design is among all, the best first, with the mark of a chart.
+SHAPES = {
+    "best": "circle",
+    "Pareto-optimal": "circle",
+    "meets the constraints": "square",
+    "dominated": "square",
+    "": "square",
+    "breaks a constraint": "cross",
+}
+# Designs by one goal are drawn of at most this many.
+MOST_DESIGNS = 20
 
 
 @dataclass(frozen=True)
@@ -50,7 +67,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Optimum(reports.InNotebook):
+class Optimum(InNotebook):
     """The best designs (Pareto-optimal where there are several goals), and all that were tried."""
 
     goals: tuple[tuple[Objective, bool], ...]
@@ -70,11 +87,106 @@ class Optimum(reports.InNotebook):
         fit = [trial for trial in possible if not trial.unsure] or possible
         best = [one for one in fit if not any(self._beats(other, one) for other in fit)]
         unique = {trial.point.key: trial for trial in best}
-        return sorted(unique.values(), key=lambda trial: self._scores(trial)[0])
+        return self._by_goal(unique.values())
 
-    def report(self, file: str | Path, *, title: str = "best designs") -> None:
-        """Write it as one HTML page: whole, or not at all."""
-        reports.pages().write_optimum(self, file, title=title)
+    def report(self, file: str | Path | None = None, *, title: str = "best designs") -> Report:
+        """Return the report of the search; with `file`, write it as one HTML page: whole, or not at all."""
+        several = len(self.goals) > 1 and bool(self.front)
+        best = Columns(*self.best_rows, heading="Pareto-optimal designs", on=Medium.ALL if several else ~Medium.PAGE)
+        tried = Columns(*self.rows, heading="All designs that were run", on=Medium.PAGE)
+        return written(Report(title, self.answer, self._asked, blocks=[self._chart(), best, tried]), file)
+
+    @property
+    def _asked(self) -> str:
+        """The goals and constraints."""
+        goals = [f"{'maximise' if more else 'minimise'} {goal.bare}" for goal, more in self.goals]
+        within = f", subject to {' and '.join(one.text for one in self.constraints)}" if self.constraints else ""
+        return f"optimisation: {', '.join(goals)}{within}"
+
+    @property
+    def best_rows(self) -> tuple[list[str], list[list[str]]]:
+        """The front as columns and rows; where no design is within the constraints, all, the closest first."""
+        return self._designs(self.front or self.closest)
+
+    @property
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """All designs that ran as columns and rows, the best first, then by the first goal."""
+        order = list(SHAPES)
+        ran = sorted(self._by_goal(self.closest), key=lambda trial: order.index(self._standing(trial)))
+        columns, table = self._designs(ran)
+        return [*columns, "design"], [[*row, self._standing(trial)] for row, trial in zip(table, ran, strict=True)]
+
+    def _by_goal(self, trials: Iterable[Trial]) -> list[Trial]:
+        return sorted(trials, key=lambda trial: self._scores(trial)[0])
+
+    def _standing(self, trial: Trial) -> str:
+        """Return what a design is among all."""
+        several = len(self.goals) > 1
+        if any(trial.point.key == best.point.key for best in self.front):
+            return "Pareto-optimal" if several else "best"
+        if trial.passed:
+            return "breaks a constraint"
+        return "dominated" if several else "meets the constraints" if self.constraints else ""
+
+    def _designs(self, shown: list[Trial]) -> tuple[list[str], list[list[str]]]:
+        places = list(shown[0].point.values) if shown else []
+        columns = [self._column(one, shown) for one in (*(goal for goal, _ in self.goals), *self.constraints)]
+        table = [
+            [*(str(trial.point.values[place]) for place in places), *(_cell(of, trial) for of in columns)]
+            for trial in shown
+        ]
+        return [*(short(place, places) for place in places), *(of.title for of in columns)], table
+
+    @staticmethod
+    def _column(asked: Objective, trials: Iterable[Trial]) -> Column:
+        return column(asked, [trial.values for trial in trials])
+
+    def _chart(self) -> Chart:
+        """Return the designs by two of what was asked for, or by the only goal."""
+        if len(self.goals) > 1:
+            return Chart(self._draw_front, heading="All designs, by the first two goals")
+        if self.constraints:
+            title = "All designs, by the goal and the first constraint"
+            return Chart(self._draw_front, heading=title, on=Medium.PAGE)
+        return Chart(self._draw_ranked, heading="Designs by the goal", on=Medium.PAGE)
+
+    def _draw_front(self) -> "ChartType":
+        """Draw all designs by the first two goals; of a single goal, by itself and the first constraint."""
+        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+
+        first, second = [*(goal for goal, _ in self.goals), *self.constraints][:2]
+        x, y = (self._column(asked, self.trials) for asked in (first, second))
+        spots = [
+            Spot(
+                x.of(trial.values[first.text][0]),
+                y.of(trial.values[second.text][0]),
+                self._standing(trial),
+                f"{trial.point}: {x.title} {_cell(x, trial)}, {y.title} {_cell(y, trial)}",
+            )
+            for trial in self.trials
+            if trial.values
+        ]
+        bound = None if second.bound is None else y.of(second.bound)
+        return decisions.spots(spots, x.title, y.title, SHAPES, bound=bound)
+
+    def _draw_ranked(self) -> "ChartType":
+        """Draw the designs by their only goal, the best on top."""
+        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+
+        [(goal, _)] = self.goals
+        known = [trial for trial in self.trials if trial.values]
+        of = self._column(goal, known)
+        named = [
+            Named(
+                ending(str(trial.point)),
+                of.of(middle),
+                of.of(half or 0.0),
+                f"{trial.point}: {of.title} {_cell(of, trial)}",
+            )
+            for trial in self._by_goal(known)[:MOST_DESIGNS]
+            for middle, half in [trial.values[goal.text]]
+        ]
+        return decisions.named(named, of.title, look="values")
 
     def _scores(self, trial: Trial) -> list[float]:
         return [trial.values[goal.text][0] * (-1 if more else 1) for goal, more in self.goals]
@@ -312,6 +424,10 @@ def _found_of(trial: Trial, asked: Sequence[Objective]) -> str:
     """Return what was found of a design, with units: `p99(readers) = 51.7 ± 3.0 ms`."""
     known = [one for one in asked if one.text in trial.values]
     return ", ".join(f"{one.bare} = {one.told(*trial.values[one.text])}" for one in known)
+
+
+def _cell(of: Column, trial: Trial) -> str:
+    return of.cell(*trial.values[of.asked.text])
 
 
 def _breach(one: Objective, trial: Trial) -> float:

@@ -5,22 +5,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import reports
+from headrace.charts.data import Named
 from headrace.errors import refusal
 from headrace.experiment import design
+from headrace.experiment.columns import ending, is_time, metric_title
 from headrace.experiment.design import Experiment, Point
 from headrace.experiment.engines import Engine
 from headrace.experiment.objective import asked_for, objective
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import half_width
+from headrace.report import Chart, Report
+from headrace.report import Table as Columns
 from headrace.scenario import Scenario, load
+from headrace.shown import InNotebook, written
 from headrace.stopped import Interrupted
-from headrace.times import format_time, interval
+from headrace.times import MS, Unit, format_time, interval, unit
 
 if TYPE_CHECKING:
     import numpy as np
+    from altair.typing import ChartType
 
 Json = dict[str, Any]
+HEADINGS = {"morris": ("effect over its range", "std. deviation"), "sobol": ("total share", "share by itself")}
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Sensitivity(reports.InNotebook):
+class Sensitivity(InNotebook):
     """The fields that were varied, by how much each affects a metric."""
 
     metric: str
@@ -48,7 +54,7 @@ class Sensitivity(reports.InNotebook):
     @property
     def answer(self) -> str:
         """Parameters that matter most, and those whose effect is within noise."""
-        by_size = sorted(self.effects, key=lambda effect: -effect.effect[0])
+        by_size = self._by_size
         first, metric = by_size[0], asked_for(self.metric)
         nothing = [effect.place for effect in by_size if effect.effect[0] <= effect.effect[1]]
         if first.place in nothing:
@@ -65,9 +71,45 @@ class Sensitivity(reports.InNotebook):
         warned = f" In {self.filling} of them a cache was still filling: longer runs may show other effects."
         return said + warned * bool(self.filling)
 
-    def report(self, file: str | Path, *, title: str = "sensitivity") -> None:
-        """Write it as one HTML page: whole, or not at all."""
-        reports.pages().write_sensitivity(self, file, title=title)
+    def report(self, file: str | Path | None = None, *, title: str = "sensitivity") -> Report:
+        """Return the report of the effects; with `file`, write it as one HTML page: whole, or not at all."""
+        done = f"sensitivity of {asked_for(self.metric)}, method of {self.method.capitalize()}"
+        chart = Chart(self._draw, heading="How much each range matters, with 95 % intervals")
+        return written(Report(title, self.answer, done, blocks=[chart, Columns(*self.rows, heading="Effects")]), file)
+
+    @property
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """The effects as columns and rows, the largest first."""
+        write = self._unit.interval if self._unit else interval
+        named = f", {self._unit.name}" if self._unit else ""
+        columns = ["", *(f"{heading}{named}" for heading in HEADINGS[self.method])]
+        return columns, [[one.place, write(*one.effect), write(*one.alone)] for one in self._by_size]
+
+    @property
+    def _by_size(self) -> list[Effect]:
+        return sorted(self.effects, key=lambda effect: -effect.effect[0])
+
+    @property
+    def _unit(self) -> Unit | None:
+        """The unit of effects; none where they are no times."""
+        is_of_times = self.method == "morris" and is_time(self.metric)
+        return unit(one.effect[0] for one in self.effects) if is_of_times else None
+
+    def _draw(self) -> "ChartType":
+        from headrace.charts import decisions  # noqa: PLC0415 - Altair takes longer to load than tables
+
+        of = self._unit
+        title = (
+            f"effect over its range on {metric_title(self.metric, of or MS)}"
+            if self.method == "morris"
+            else f"share of the variance of {asked_for(self.metric)}"
+        )
+        effects = [
+            Named(ending(one.place), middle, half, f"{one.place}: {interval(middle, half)}")
+            for one in self._by_size
+            for middle, half in [map(of.of, one.effect) if of else one.effect]
+        ]
+        return decisions.named(effects, title, look="effects")
 
     def __repr__(self) -> str:
         return f"<Sensitivity: {self.answer}>"

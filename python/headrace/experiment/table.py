@@ -5,16 +5,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import reports
-from headrace._core import have_settled, is_filling
+from headrace._core import have_settled, is_filling, of_few
+from headrace.charts.data import Place
 from headrace.errors import refusal
 from headrace.experiment import stored
-from headrace.experiment.design import Experiment, Point
+from headrace.experiment.columns import is_time, metric_title, scale_of
+from headrace.experiment.design import Experiment, Point, short
 from headrace.experiment.formula import quantity
 from headrace.experiment.precision import LEAST, SEQUENTIAL, known, named, of_streams
 from headrace.experiment.task import STATISTICS, Record
+from headrace.quantities import counted
+from headrace.report import Cell, Chart, Mark, Medium, Report, Text, noted
+from headrace.report import Table as Columns
 from headrace.scenario import Scenario
-from headrace.times import format_time, interval
+from headrace.shown import InNotebook, written
+from headrace.times import Unit, format_time, interval, unit
 
 if TYPE_CHECKING:
     import polars
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+# Maximum number of reasons shown.
+MOST_REASONS = 10
 # Loads that an answer names; the table has all.
 MOST_LOADS = 6
 UNTESTED = " With one run each, it was not tested whether they differ."
@@ -43,7 +50,7 @@ def half_width(values: list[float], confidence: float = 0.95) -> float | None:
     return float(stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / len(values) ** 0.5)
 
 
-class Table(reports.InNotebook):
+class Table(InNotebook):
     """The points of an experiment and what was found at each."""
 
     def __init__(self, experiment: Experiment, records: Iterable[Record], counts: Mapping[str, int]) -> None:
@@ -237,7 +244,7 @@ class Table(reports.InNotebook):
 
     def _value_at(self, load: str, points: list[Point], metric: str) -> str:
         value = None if self.reason(points[0]) else self.mean(points[0], metric)
-        return f"{written(metric, *value)} at {load}" if value else f"unknown at {load}, which failed"
+        return f"{_value(metric, *value)} at {load}" if value else f"unknown at {load}, which failed"
 
     def _best_at(self, load: str, points: list[Point], metric: str) -> str:
         most = metric.endswith(MORE_IS_BETTER)
@@ -255,7 +262,7 @@ class Table(reports.InNotebook):
         also = f", not shown to differ from {' or '.join(map(self._design, equal[:2]))}" if equal else ""
         value = self.mean(best, metric)
         assert value
-        return f"at {load} with {self._design(best)} ({written(metric, *value)}{also})"
+        return f"at {load} with {self._design(best)} ({_value(metric, *value)}{also})"
 
     def _design(self, point: Point) -> str:
         loads = self._loads
@@ -266,9 +273,9 @@ class Table(reports.InNotebook):
         if least is None or most is None:
             return f"{in_words(metric)} was not found."
         if least[0] == most[0]:
-            return f"{in_words(metric)} is {written(metric, *least[1:])}."
-        said = f"{in_words(metric)} is lowest at {least[0]} ({written(metric, *least[1:])}), "
-        said += f"highest at {most[0]} ({written(metric, *most[1:])})."
+            return f"{in_words(metric)} is {_value(metric, *least[1:])}."
+        said = f"{in_words(metric)} is lowest at {least[0]} ({_value(metric, *least[1:])}), "
+        said += f"highest at {most[0]} ({_value(metric, *most[1:])})."
         differ = self._differ(least[0], most[0], metric)
         if differ is False:
             said += f" With {len(self.of(least[0]))} replications, that difference is not significant."
@@ -307,20 +314,152 @@ class Table(reports.InNotebook):
             raise refusal(file, "chart: nothing varies", "vary a field of the scenario, and draw the metric over it")
         if not self.metrics:
             raise refusal(file, "chart: there is no run to draw", "every point failed: `failed` says why")
-        return reports.pages().experiment_chart(self, known(metric, self.metrics, file, "chart"))
+        from headrace.charts.style import alone  # noqa: PLC0415 - Altair takes longer to load than tables
 
-    def report(self, file: str | Path, *, runs: bool = False) -> None:
-        """Write it as one HTML page with pictures; with `runs`, the first run of each point to a page of its own.
+        return alone(self._draw(known(metric, self.metrics, file, "chart")))
 
-        Those pages lie in a folder beside the file, named after it. They are made by running each point once more.
+    def _draw(self, metric: str) -> "ChartType":
+        from headrace.charts import experiment  # noqa: PLC0415
+
+        scale, places = scale_of(metric, self.unit_of(metric)), list(self.experiment.places)
+        points = [
+            Place(
+                point.values,
+                str(point),
+                None if mean is None else (mean[0] * scale, mean[1] and mean[1] * scale),
+                self.reason(point),
+            )
+            for point in self.experiment.points
+            for mean in [self.mean(point, metric)]
+        ]
+        return experiment.draw(points, places, self.title_of(metric))
+
+    def report(self, file: str | Path | None = None, *, runs: bool = False) -> Report:
+        """Return the report of the experiment; with `file`, write it as one HTML page: whole, or not at all.
+
+        With `runs`, the first run of each point is written to a page of its own, in a folder beside the file, named
+        after it. Those pages are made by running each point once more.
         """
-        reports.pages().write_experiment(self, file, runs=runs)
+        return written(self.shown(self.write_runs(file) if runs and file is not None else None), file)
+
+    def shown(self, folder: Path | None = None) -> Report:
+        """Return the report of the experiment, with links to the pages of runs in `folder` beside its own."""
+        scenario, metrics, notes = self.experiment.scenario, self.shown_metrics, self.notes
+        changes = ", ".join(f"{place} = {value}" for place, value in scenario.changes.items())
+        return Report(
+            Path(scenario.file).stem,
+            self.answer,
+            self._what_was_run,
+            noted(notes, Medium.PAGE | Medium.NOTEBOOK),
+            blocks=[
+                *(self._chart(metric, first=metric == metrics[0]) for metric in metrics if self.experiment.places),
+                self._columns(metrics, folder),
+                *(Text(note, "warning", below=True, on=Medium.TERMINAL) for note in notes),
+                Text(scenario.text, "file", heading=f"Scenario{f', with {changes}' * bool(changes)}", on=Medium.PAGE),
+            ],
+        )
+
+    @property
+    def _what_was_run(self) -> str:
+        most = max((len(self.of(point)) for point in self.experiment.points), default=0)
+        over = f" of {' × '.join(self.experiment.places)}" if self.experiment.places else ""
+        return f"sweep{over}: {counted(len(self.experiment.points), 'point')}, at most {counted(most, 'run')} each"
+
+    def write_runs(self, file: str | Path) -> Path:
+        """Write the first run of each point to a page of its own, beside `file`; return the folder of the pages."""
+        folder = Path(file).with_name(f"{Path(file).stem}-runs")
+        folder.mkdir(exist_ok=True)
+        for point in self.experiment.points:
+            if self.of(point) and self.reason(point) is None:
+                results = self.experiment.scenario.with_({**point.values, "run.replications": 1}).run()
+                results.report(folder / f"{point.key}.html", title=str(point))
+        return folder
+
+    @property
+    def notes(self) -> list[str]:
+        """Why points failed, and which intervals cannot be trusted."""
+        points = self.experiment.points
+        ran = [point for point in points if self.reason(point) is None]
+        failed = [f"{point} failed: {reason}." for point, reason in self.failed]
+        said = failed[:MOST_REASONS]
+        said += [f"{len(failed) - MOST_REASONS} more failed."] if len(failed) > MOST_REASONS else []
+        full = [point for point in points if any(record["saturated"] for record in self.of(point))]
+        vague = [point for point in ran if self.of(point) and point not in full and not self.is_trusted(point)]
+        untrusted, short = (
+            [point for point in vague if (len(self.of(point)) > 1) == several] for several in (False, True)
+        )
+        filling = [point for point in ran if self.filling(point)]
+        for some, says in (
+            (full, "a component was never idle: response times grow with run length"),
+            (untrusted, "the interval of the single run cannot be trusted"),
+            (short, "runs are too short for their intervals to be trusted"),
+            (filling, "a cache was still filling: longer runs may be slower there"),
+        ):
+            said += [f"At {counted(len(some), 'point')} {says}."] if some else []
+        few = min((runs for point in points if (runs := len(self.of(point))) > 1), default=0)
+        return said + [f"{note[0].upper()}{note[1:]}." for note in [of_few(few)] if note]
+
+    @property
+    def shown_metrics(self) -> list[str]:
+        """The metrics that are drawn and printed: those of interest, their p99, throughput, the highest utilisation."""
+        chosen = list(self.metrics_of_interest)
+        chosen += [late for metric in chosen if (late := metric.replace("mean_ms", "p99_ms")) in self.metrics]
+        chosen += [metric for metric in self.metrics if metric.endswith(".requests_per_s")]
+        used = {
+            metric: max(
+                (mean[0] for point in self.experiment.points if (mean := self.mean(point, metric))), default=0.0
+            )
+            for metric in self.metrics
+            if metric.endswith(".utilisation")
+        }
+        chosen += [max(used, key=lambda metric: used[metric])] if used else []
+        return list(dict.fromkeys(chosen))
+
+    def _chart(self, metric: str, *, first: bool) -> Chart:
+        on = Medium.PAGE | Medium.NOTEBOOK if first else Medium.PAGE
+        return Chart(lambda: self._draw(metric), metric, heading=self.title_of(metric), on=on)
+
+    def _columns(self, metrics: list[str], folder: Path | None) -> Columns:
+        """Return the points with their metrics, those that failed, and links to the pages of their runs in `folder`."""
+        places = list(self.experiment.places)
+        rows: list[list[Cell]] = [[*self._cells(point, places, metrics)] for point in self.experiment.points]
+        columns = [*(short(place, places) for place in places), "runs", *map(self.title_of, metrics), ""]
+        if not self.failed:
+            columns, rows = columns[:-1], [row[:-1] for row in rows]
+        for row, point in zip(rows, self.experiment.points, strict=True):
+            if folder and self.reason(point) is None:
+                row[0] = Mark(str(row[0]), link=f"{folder.name}/{point.key}.html")
+        return Columns(columns, rows, heading="Every point, with 95 % intervals", least=("runs",))
+
+    def _cells(self, point: Point, places: list[str], metrics: list[str]) -> list[str]:
+        return [
+            *(str(point.values.get(place, "")) for place in places),
+            str(sum(record["ok"] for record in self.of(point))),
+            *(self._cell(point, metric) for metric in metrics),
+            "failed" if self.reason(point) else "",
+        ]
+
+    def _cell(self, point: Point, metric: str) -> str:
+        found = self.mean(point, metric)
+        if found is None:
+            return "—"
+        scale = scale_of(metric, self.unit_of(metric))
+        return interval(found[0] * scale, found[1] and found[1] * scale)
+
+    def title_of(self, metric: str) -> str:
+        """Return the name of a metric with its unit."""
+        return metric_title(metric, self.unit_of(metric))
+
+    def unit_of(self, metric: str) -> Unit:
+        """Return the unit of a metric's values in tables and on axes; that of other metrics than times has no use."""
+        every = (self.mean(point, metric) for point in self.experiment.points) if is_time(metric) else ()
+        return unit(mean[0] for mean in every if mean)
 
 
-def written(metric: str, middle: float, half: float | None) -> str:
+def _value(metric: str, middle: float, half: float | None) -> str:
     """Write the value of a metric with its interval, a time with its unit.
 
-    >>> written("users.mean_ms", 76_918.0, 35_724.0), written("users.requests_per_s", 12.5, None)
+    >>> _value("users.mean_ms", 76_918.0, 35_724.0), _value("users.requests_per_s", 12.5, None)
     ('77 ± 36 s', '12.5')
     """
     return format_time(middle, half) if metric.endswith("_ms") else interval(middle, half)

@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from headrace import reports
 from headrace.measurement import loads
 from headrace.measurement.loads import MEASURES, Load
 from headrace.measurement.points import Measurement
+from headrace.report import Report
+from headrace.reports import comparison as reports
 from headrace.scenario import Scenario
+from headrace.shown import written
 
 Json = dict[str, Any]
 Tell = Callable[[str], object]
@@ -103,6 +105,6 @@ def _sizes(rows: list[Json]) -> list[Json]:
     return [{"block_bytes": size, **_overall(of)} for size, of in sorted(by_size.items())]
 
 
-def report(found: Json, file: str | Path, *, scenarios: reports.Texts = reports.NONE) -> None:
-    """Write the comparison as one HTML page, with the texts of `scenarios`: whole, or not at all."""
-    reports.pages().write_comparison_with_measurement(found, file, scenarios=scenarios)
+def report(found: Json, file: str | Path | None = None) -> Report:
+    """Return the report of a comparison; with `file`, write it as one HTML page: whole, or not at all."""
+    return written(reports.report(found), file)

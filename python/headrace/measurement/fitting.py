@@ -13,13 +13,16 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core, reports
+from headrace import _core
 from headrace.devices import fitted as rows
 from headrace.errors import refusal
 from headrace.measurement import comparison, loads
 from headrace.measurement.loads import Load
 from headrace.measurement.points import Measurement
+from headrace.report import Report
+from headrace.reports import comparison as reports
 from headrace.scenario import Scenario
+from headrace.shown import written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -325,6 +328,6 @@ def file_text(found: Json) -> str:
     return device_file.text(json.loads(json.dumps(found["scenario"])), remarks)
 
 
-def report(found: Json, file: str | Path, *, title: str) -> None:
-    """Write what the fit reached as one HTML page: whole, or not at all."""
-    reports.pages().write_fit(found, file, title=title)
+def report(found: Json, file: str | Path | None = None, *, title: str) -> Report:
+    """Return the report of what the fit reached; with `file`, write it as one HTML page: whole, or not at all."""
+    return written(reports.fit(found, title, file_text(found)), file)

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import read_text, refusal
 from headrace.files import as_parquet, whole, write_whole
+from headrace.report import Report
+from headrace.reports import measurement as reports
+from headrace.shown import InNotebook, written
 
 if TYPE_CHECKING:
     import polars
@@ -56,7 +59,7 @@ FORMAT = 1
 
 
 @dataclass
-class Measurement:
+class Measurement(InNotebook):
     """Points that were measured, as `COLUMNS` names them, one a mapping.
 
     `machine` describes where it was measured, as far as is known; `remarks` say what a reader must know.
@@ -80,6 +83,10 @@ class Measurement:
         points = [{name: point.get(name) for name in NAMES} for point in self.points]
         head = {"kind": KIND, "format": FORMAT, "headrace": _core.__version__}
         return head | {"machine": self.machine, "remarks": self.remarks, "points": points}
+
+    def report(self, file: str | Path | None = None) -> Report:
+        """Return the report of the measurement; with `file`, write it as one HTML page: whole, or not at all."""
+        return written(reports.report(self.points, self.machine, self.remarks), file)
 
     def save(self, file: str | Path) -> None:
         """Write it to a file, whole or not at all: `.parquet` is the table alone, anything else JSON."""

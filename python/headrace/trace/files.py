@@ -5,8 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from headrace import _core, reports
+from headrace import _core
 from headrace.files import keep_apart, whole
+from headrace.report import Report
+from headrace.reports import trace as reports
+from headrace.shown import written
 
 Json = dict[str, Any]
 Watch = Callable[[int, int, list[tuple[str, int]]], object]
@@ -51,6 +54,6 @@ def convert(
     return dict(json.loads(written))
 
 
-def report(found: Json, file: str | Path, title: str = "trace") -> None:
-    """Write what a trace is like as one HTML page: whole, or not at all."""
-    reports.pages().write_trace(found, file, title=title)
+def report(found: Json, file: str | Path | None = None, title: str = "trace") -> Report:
+    """Return the report of what `info` found; with `file`, write it as one HTML page: whole, or not at all."""
+    return written(reports.report(found, title), file)

@@ -1,18 +1,17 @@
 """The page of an experiment while it runs: the report of what is found so far, which the browser keeps up to date."""
 
 import json
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from headrace.loopback import HEADERS, Guard, listening
-from headrace.view.pages.page import fragment
+from headrace.report import Report
+from headrace.view.pages.page import body, fragment
 
 # A page is written when this number of times what the last one took has gone by, and no sooner than after the seconds.
 SELDOM, SOONEST_S = 10, 0.5
@@ -20,11 +19,11 @@ SELDOM, SOONEST_S = 10, 0.5
 # page, and a moment longer for others.
 PATIENCE_S, LINGER_S, OTHERS_S = 20.0, 10.0, 0.5
 
-Write = Callable[[Path], object]
+Make = Callable[[], Report | None]
 
 
 class Live:
-    """A page that changes. `write` writes the report of what is found so far to a file."""
+    """A page that changes: the report of what is found so far, if there is one."""
 
     def __init__(self, title: str) -> None:
         self.title, self.body, self.doing = title, "", "starting"
@@ -33,22 +32,23 @@ class Live:
         self._next = 0.0
         self._opened, self._told = False, -1
 
-    def offer(self, write: Write | None, doing: str) -> None:
-        """Show how far things are and, unless that was done a moment ago, what is found."""
+    def offer(self, make: Make, doing: str) -> None:
+        """Show how far things are and, unless that was done a moment ago, the report of what is found."""
         began = time.monotonic()
-        due = write is not None and began >= self._next
-        self._show(_body(write) if write and due else None, doing, done=False)
+        due = began >= self._next
+        self._show(make() if due else None, doing, done=False)
         if due:
             ended = time.monotonic()
             self._next = ended + max(SOONEST_S, SELDOM * (ended - began))
 
-    def finish(self, write: Write | None, doing: str) -> None:
-        """Show what was found in the end."""
-        self._show(_body(write) if write else None, doing, done=True)
+    def finish(self, make: Make, doing: str) -> None:
+        """Show the report of what was found in the end."""
+        self._show(make(), doing, done=True)
 
-    def _show(self, body: str | None, doing: str, *, done: bool) -> None:
+    def _show(self, report: Report | None, doing: str, *, done: bool) -> None:
+        shown = None if report is None else body(report, command=self.title)
         with self._news:
-            self.body, self.doing, self.done = body or self.body, doing, done
+            self.body, self.doing, self.done = shown or self.body, doing, done
             self.version += 1
             self._news.notify_all()
 
@@ -75,14 +75,6 @@ class Live:
         with self._news:
             self._opened = True
         return fragment("live.html", title=self.title)
-
-
-def _body(write: Write) -> str:
-    """Return what stands in the body of a report."""
-    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        file = Path(folder) / "live.html"
-        write(file)
-        return file.read_text(encoding="utf-8").partition("<body>")[2].rpartition("</body>")[0]
 
 
 @contextmanager

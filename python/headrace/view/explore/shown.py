@@ -2,6 +2,7 @@
 
 import html
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,12 @@ from headrace.experiment.compare import Comparison
 from headrace.experiment.table import Table
 from headrace.explore.design import Json
 from headrace.explore.fields import Field
+from headrace.report import Chart, Text
+from headrace.report import Table as Columns
+from headrace.reports import components, run
 from headrace.results import Results
 from headrace.scenario import Scenario
-from headrace.view.pages import run as pages
-from headrace.view.pages.page import fragment
-from headrace.view.pictures import decisions, experiment, system
-from headrace.view.pictures.chart import svg
-from headrace.view.tables import decisions as decision_tables
-from headrace.view.tables import experiment as experiment_tables
-from headrace.view.tables import run as tables
+from headrace.view.pages.page import block, blocks, fragment
 
 # Metrics of a sweep that are drawn.
 DRAWN = (".mean_ms", ".p99_ms")
@@ -58,24 +56,23 @@ def _plain(text: str) -> str:
 
 
 def tiles(results: Results) -> str:
-    """Return the numbers that one looks for first."""
-    return fragment("tiles.html", tiles=pages.tiles(results.data))
+    """Return the numbers that a reader looks for first."""
+    return fragment("tiles.html", tiles=run.tiles(results.data))
 
 
 def diagram(results: Results) -> str:
     """Return the system, each component a button."""
-    across, down = (system.draw(results.data, down=down, choose=True) for down in (False, True))
-    return f'<div class="across">{across}</div><div class="down">{down}</div>'
+    return block(run.diagram(results.data, choose=True))
 
 
 def streams(results: Results) -> str:
     """Return response times beside theory, and where the time went."""
-    return fragment("streams.html", streams=pages.streams(results.data))
+    return blocks(run.streams(results.data))
 
 
 def headroom(results: Results) -> str:
     """Return how far each component is from saturation."""
-    return fragment("headroom.html", components=tables.saturation(results.data))
+    return blocks([components.headroom(results.data)])
 
 
 def part(results: Results, group: str) -> str:
@@ -84,33 +81,28 @@ def part(results: Results, group: str) -> str:
     if not members:
         return ""
     alone: Json = results.data | {"components": members}
-    told = {"": tables.components(alone)}
-    told |= {f"metrics of {columns[0]}": (columns, rows) for columns, rows in tables.metrics_by_kind(alone)}
-    kind = members[0]["kind"].replace("_", " ")
-    return fragment("explore_part.html", name=group, kind=kind, written=members[0]["written"], tables=told)
+    aside = f"{members[0]['kind'].replace('_', ' ')}, written at {members[0]['written']}"
+    tables = [Columns(*components.components(alone), heading=group, aside=aside)]
+    for (kind, *names), rows in components.metrics_by_kind(alone):
+        tables.append(Columns(["", *names], rows, heading=f"metrics of {kind}", below=True))
+    return blocks(tables)
 
 
 def comparison(found: Comparison, doing: str) -> str:
     """Return by how much the present design differs from A."""
-    drawn = svg(decisions.differences(found))
-    columns, rows = decision_tables.differences(found)
-    return fragment("explore_compared.html", answer=found.answer, doing=doing, drawn=drawn, columns=columns, rows=rows)
+    [chart, table] = found.report().blocks
+    answer = Text(found.answer, "verdict", heading="B, the present design, against A", aside=doing)
+    paired = replace(table, heading="Paired differences", aside="95 % intervals, of all together")
+    return blocks([answer, replace(chart, heading="", below=True), paired])
 
 
 def sweep(found: Table, place: str, command: str) -> str:
     """Return what was found along a field."""
-    metrics = experiment_tables.shown_metrics(found)
-    drawn = {
-        experiment_tables.metric_title(metric, experiment_tables.unit_of(found, metric)): svg(
-            experiment.of(found, metric)
-        )
-        for metric in metrics
-        if metric.endswith(DRAWN)
-    }
-    columns, rows = experiment_tables.as_rows(found, metrics)
-    return fragment(
-        "explore_sweep.html", place=place, answer=found.answer, drawn=drawn, columns=columns, rows=rows, command=command
-    )
+    shown, aside = found.shown().blocks, f"along {place}, with 95 % intervals"
+    charts = [replace(one, aside=aside) for one in shown if isinstance(one, Chart) and one.name.endswith(DRAWN)]
+    answer = Text(found.answer, "verdict", heading=f"Swept along {place}")
+    tables = [replace(one, heading="", below=True) for one in shown if isinstance(one, Columns)]
+    return blocks([*charts, answer, *tables, Text(f"For longer runs: `{command}`", "dim", below=True)])
 
 
 def group(name: str, of: list[Field], scenario: Json) -> str:

@@ -1,37 +1,85 @@
-"""Pages that need no network and no script: light and dark, wide and narrow, on screen and on paper."""
+"""Reports as pages that need no network and no script: light and dark, wide and narrow, on screen and on paper."""
 
 import functools
+import itertools
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
 
-from headrace import reports
 from headrace._core import __version__
+from headrace.charts.style import svg
 from headrace.files import write_whole
-from headrace.view.pages.layout import fits, is_words, pairs
-from headrace.view.words import unbroken
+from headrace.quantities import unbroken
+from headrace.report import Bar, Bars, Block, Chart, Diagram, Level, Mark, Medium, Report, Table, Text
+from headrace.view.pages.layout import classes_of, pairs, width_of
 
 
-def render(
-    template: str, *, title: str, answer: str, notes: list[str], subtitle: str | None = None, **values: Any
-) -> str:
-    """Return the page made of a template in `templates/`: what it is about, then `answer`, `notes` and the rest."""
-    return fragment(
-        template,
-        title=title,
-        subtitle=subtitle,
-        answer=answer,
-        notes=notes,
-        command=reports.command(),
-        version=__version__,
-        **values,
+@dataclass(frozen=True)
+class Section:
+    """Panels beside and below each other; `look` is the class of their frame."""
+
+    look: str
+    panels: list[list[Block]]
+
+
+def write(report: Report, file: str | Path, *, command: str | None = None) -> None:
+    """Write a report to a file: whole, or not at all. `command` is how it was made."""
+    write_whole(file, fragment("page.html", report=report, body=body(report, command=command)))
+
+
+def body(report: Report, *, command: str | None = None) -> Markup:
+    """Return what stands in the body of a report's page."""
+    shown = [note for note in report.notes if Medium.PAGE in note.on]
+    html = fragment(
+        "body.html", report=report, notes=shown, blocks=blocks(report.blocks), command=command, version=__version__
     )
+    return Markup(html)
 
 
-def fragment(template: str, **values: Any) -> str:
+def blocks(shown: Iterable[Block]) -> Markup:
+    """Return blocks as panels of a page."""
+    return Markup(fragment("blocks.html", sections=list(sections(shown))))
+
+
+def block(shown: Block) -> Markup:
+    """Return a block without a panel."""
+    return Markup(fragment("block.html", of=shown))
+
+
+def sections(shown: Iterable[Block]) -> Iterator[Section]:
+    """Yield panels in rows: charts and bars take half of the width, others all of it."""
+    panels: list[list[Block]] = []
+    for block in shown:
+        if Medium.PAGE not in block.on:
+            continue
+        if block.below and panels:
+            panels[-1].append(block)
+        else:
+            panels.append([block])
+    for look, some in itertools.groupby(_ordered(panels), _look):
+        together = list(some)
+        yield Section("panels" if look == "beside" and len(together) == 1 else look, together)
+
+
+def _ordered(panels: list[list[Block]]) -> Iterator[list[Block]]:
+    """Yield panels, of tables that may stand beside each other those first that do."""
+    for beside, some in itertools.groupby(panels, lambda panel: isinstance(panel[0], Table) and panel[0].beside):
+        together = list(some)
+        yield from sorted(together, key=_look) if beside else together
+
+
+def _look(panel: list[Block]) -> str:
+    first = panel[0]
+    if isinstance(first, Chart | Bars):
+        return "panels"
+    return "beside" if isinstance(first, Table) and first.beside and not width_of(first) else "panels whole"
+
+
+def fragment(template: str, **values: object) -> str:
     """Return what a template makes of these values: a page, or a part of one."""
     return _templates().get_template(template).render(**values)
 
@@ -43,9 +91,17 @@ def _templates() -> jinja2.Environment:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.filters |= {"unbroken": unbroken, "written": written}
-    made.globals |= {"fits": fits, "is_words": is_words, "pairs": pairs}
+    made.filters |= {"unbroken": unbroken, "written": written, "strengths": strengths}
+    made.globals |= {"width_of": width_of, "classes_of": classes_of, "pairs": pairs}
+    made.globals["svg"] = lambda chart: Markup(svg(chart.draw()))
+    made.globals["drawn"] = lambda diagram, down: Markup(diagram.draw(down))
+    for kind in (Bars, Chart, Diagram, Table, Text, Level, Mark):
+        made.tests[kind.__name__.lower()] = _is(kind)
     return made
+
+
+def _is(kind: type[object]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kind)
 
 
 def written(text: str) -> Markup:
@@ -57,6 +113,11 @@ def written(text: str) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-def write(file: str | Path, template: str, **values: Any) -> None:
-    """Write the page made of a template to a file: whole, or not at all."""
-    write_whole(file, render(template, **values))
+def strengths(bars: Sequence[Bar]) -> list[tuple[Bar, str]]:
+    """Return bars with the strengths of their colours, by which those of one kind differ."""
+    seen: dict[str, int] = {}
+    shown = []
+    for bar in bars:
+        nth = seen[bar.kind] = seen.get(bar.kind, 0) + 1
+        shown.append((bar, f"{max(0.25, 1.25 - 0.25 * nth):.2f}"))
+    return shown

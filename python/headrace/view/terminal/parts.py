@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headrace.errors import printable
+from headrace.quantities import unbroken
 from headrace.view.terminal.fitted import UNBROKEN, Fitted
-from headrace.view.words import unbroken
 
 BAR = "█"
 LEAST_DRAWN = 0.005
@@ -93,11 +93,3 @@ def table(
     that still do not fit are left out, those of `least` first, then from the right; a line below names them.
     """
     return Fitted(columns, rows, title=title, words=words, least=least)
-
-
-def curve(on: Console, title: str, points: list[tuple[str, float]]) -> None:
-    """Print values as bars below each other."""
-    on.print(f"\n{title}")
-    most = max((value for _, value in points), default=1.0) or 1.0
-    lines = [Bar((f"  {place}",), value / most, f"{value:.4g}") for place, value in points]
-    bars(on, lines, justify="right")

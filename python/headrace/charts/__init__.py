@@ -1,0 +1,31 @@
+"""Altair charts as functions of data. Altair takes long to load: charts are drawn when a report shows them."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from headrace.charts.data import Axis, Points
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
+
+def cdfs(curves: Mapping[str, Points], marks: Mapping[float, float] | None = None) -> "Callable[[], ChartType]":
+    """Return what draws cdfs of response times in ms over each other; `marks` are quantiles to name: share, ms."""
+
+    def draw() -> "ChartType":
+        from headrace.charts import style  # noqa: PLC0415 - Altair takes longer to load than tables
+
+        return style.cdfs(curves, marks)
+
+    return draw
+
+
+def lines(curves: Mapping[str, Points], x: Axis, y: Axis, *, steps: bool = False) -> "Callable[[], ChartType]":
+    """Return what draws curves over each other, told apart by colour and dashes; with `steps`, as stairs."""
+
+    def draw() -> "ChartType":
+        from headrace.charts import style  # noqa: PLC0415 - Altair takes longer to load than tables
+
+        return style.lines(curves, x, y, steps=steps)
+
+    return draw

@@ -1,0 +1,215 @@
+"""What all charts have in common: one look in Altair, and SVG whose colours follow the page it stands in."""
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping
+from math import log
+from typing import Any
+
+import altair
+import vl_convert
+from altair.typing import ChartType
+
+from headrace import times
+from headrace.charts.data import Axis, Points
+
+# A picture is drawn for a telephone, where its letters are no smaller than nine pixels; wider panels enlarge it.
+WIDTH, HEIGHT = 390, 195
+# The name of a quantile, written upwards: how wide and how long it is at most.
+NAME_WIDTH, NAME_LENGTH = 15, 66
+MOST_LABELS = 8
+# Names stand in columns, or beside each other where their letters, and four for the gap of each, fit.
+LEGEND_COLUMNS, LEGEND_LETTERS = 3, 60
+DASHES = [[1, 0], [6, 4], [2, 2]]
+IN_BINARY = (
+    "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
+    "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
+)
+IN_DECIMAL = (
+    "datum.value >= 1e9 ? datum.value / 1e9 + ' GB' : datum.value >= 1e6 ? datum.value / 1e6 + ' MB' : "
+    "datum.value >= 1e3 ? datum.value / 1e3 + ' kB' : datum.value + ' B'"
+)
+
+# Placeholders that stand in a chart where a page's own colours go: see `svg`.
+INK, FAINT, PANEL = "#010203", "#040506", "#070809"
+SERIES = {
+    "simulated": "#0a0b01",
+    "theory": "#0a0b02",
+    "measured": "#0a0b03",
+    "more": "#0a0b04",
+    "fifth": "#0a0b05",
+    "sixth": "#0a0b06",
+}
+VARIABLES = {INK: "var(--ink)", FAINT: "var(--faint)", PANEL: "var(--panel)"} | {
+    colour: f"var(--{name})" for name, colour in SERIES.items()
+}
+# The same colours where there is no page to follow.
+ALONE = {
+    INK: "#222222",
+    FAINT: "#cccccc",
+    PANEL: "#ffffff",
+    SERIES["simulated"]: "#2563eb",
+    SERIES["theory"]: "#d97706",
+    SERIES["measured"]: "#059669",
+    SERIES["more"]: "#9333ea",
+    SERIES["fifth"]: "#db2777",
+    SERIES["sixth"]: "#64748b",
+}
+# A point, bar or cell of a drawing, with its description; and a number in it.
+MARK = re.compile(r'(<path aria-label=")([^"]*)("[^>]*aria-roledescription="(?:point|circle|bar|rect mark)"[^>]*)/>')
+FRACTION = re.compile(r"\d+\.\d{3,}(e-?\d+)?")
+
+Drawing = Any  # Altair does not say what its charts become.
+
+
+def styled(chart: Drawing, *, sized: bool = True) -> ChartType:
+    """Return a chart as all of them look: the page's colours, one size unless it has its own."""
+    chart = chart.properties(width=WIDTH, height=HEIGHT) if sized else chart
+    styled: ChartType = (
+        chart.configure(background="transparent", font="sans-serif")
+        .configure_axis(
+            labelColor=INK, titleColor=INK, gridColor=FAINT, domainColor=FAINT, tickColor=FAINT,
+            labelFontSize=11.5, titleFontSize=11.5, titleFontWeight="normal", gridOpacity=0.5,
+            labelFlush=False, labelSeparation=6,
+        )
+        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=11.5, titleFontWeight="normal", orient="top")
+        .configure_view(stroke=None)
+    )  # fmt: skip
+    return styled
+
+
+def colours(names: list[str], *, field: str = "what", title: str | None = None) -> altair.Color:
+    """Return the colours that tell these names apart."""
+    # A colour that belongs to one of the names is no other's.
+    left = itertools.cycle([colour for name, colour in SERIES.items() if name not in names] or SERIES.values())
+    known = [SERIES.get(name) or next(left) for name in names]
+    scale = altair.Scale(domain=names, range=known)
+    if len(names) == 1 and title is None:  # What one curve shows, the title says.
+        return altair.Color(f"{field}:N", scale=scale, legend=None)
+    columns = len(names) if sum(map(len, names)) <= LEGEND_LETTERS - 4 * len(names) else LEGEND_COLUMNS
+    legend = altair.Legend(title=title, symbolOpacity=1, columns=columns, labelLimit=WIDTH // LEGEND_COLUMNS)
+    return altair.Color(f"{field}:N", scale=scale, legend=legend)
+
+
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+
+
+def shapes(names: list[str], *, field: str) -> altair.Shape:
+    """Return the shapes of points that tell these names apart without colour."""
+    known = [SHAPES[at % len(SHAPES)] for at in range(len(names))]
+    return altair.Shape(f"{field}:N", legend=None, scale=altair.Scale(domain=names, range=known))
+
+
+def log_scale(values: Iterable[float], base: float = 10) -> altair.Scale:
+    """Return a log axis for values above zero; where all are one, it reaches from half of it to its double."""
+    known = [value for value in values if value > 0] or [1.0]
+    ends = [min(known), max(known)]
+    ends = ends if ends[0] < ends[1] else [ends[0] / 2, ends[1] * 2]
+    return altair.Scale(type="log", base=base, nice=False, domain=ends)
+
+
+def whole(values: Iterable[float], **style: Any) -> altair.Axis:
+    """Return an axis of whole numbers: at most eight labels, each at a value that occurs; other values as they are."""
+    known = sorted(set(values))
+    if any(value != int(value) for value in known):
+        return altair.Axis(**style)
+    step = -(-len(known) // MOST_LABELS) or 1
+    return altair.Axis(values=known[::step], format=",d", **style)
+
+
+def cdfs(of: Mapping[str, Points], marks: Mapping[float, float] | None = None) -> ChartType:
+    """Draw cdfs of response times over each other; `marks` are quantiles to be marked: share, ms."""
+    narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
+    unit = times.unit(ms for curve in of.values() for ms, _ in curve[-1:])
+    of = {what: [(unit.of(ms), share) for ms, share in curve if ms > 0] for what, curve in of.items()}
+    scale = log_scale(time for curve in of.values() for time, _ in curve)
+    x = altair.X("x:Q", title=f"response time, {unit.name}", scale=scale, axis=narrow)
+    y = altair.Y("y:Q", title="share of requests", axis=altair.Axis(format="%"), scale=altair.Scale(domain=[0, 1]))
+    drawn = _curves(of, x, y)
+    named = {share: unit.of(ms) for share, ms in (marks or {}).items()}
+    return styled(_marked(named, x, scale.domain) + drawn if marks else drawn)
+
+
+def _marked(marks: Mapping[float, float], x: altair.X, ends: Any) -> Drawing:
+    """Draw a line from the curve to the name of each quantile; names that would touch stand above each other."""
+    rows: list[dict[str, Any]] = []
+    for share, time in sorted(marks.items()):
+        at = log(time / ends[0]) / log(ends[1] / ends[0]) * WIDTH
+        touches = bool(rows) and at - rows[-1]["at"] < NAME_WIDTH
+        floor = rows[-1]["floor"] + NAME_LENGTH / HEIGHT if touches else 0.0
+        name = f"p{share * 100:g} {f'{time:,.0f}' if time >= 1000 else f'{time:.3g}'}"
+        rows.append({"name": name, "x": time, "share": share, "floor": floor, "at": at})
+    data = altair.Chart(altair.InlineData(values=rows))
+    floor = altair.Y("floor:Q", title="share of requests")
+    line = data.mark_rule(color=INK, strokeDash=[2, 3], opacity=0.6).encode(x=x, y=floor, y2="share:Q")
+    name = data.mark_text(color=INK, dx=4, dy=3, align="left", baseline="top", fontSize=11, angle=270)
+    return line + name.encode(x=x, y=floor, text="name:N")
+
+
+def lines(of: Mapping[str, Points], x: Axis, y: Axis, *, steps: bool = False) -> ChartType:
+    """Draw curves over each other, told apart by colour and by dashes; with `steps`, as stairs."""
+    across, up = ([point[at] for curve in of.values() for point in curve] for at in (0, 1))
+    return styled(_curves(of, altair.X("x:Q", **_axis(x, across)), altair.Y("y:Q", **_axis(y, up)), steps=steps))
+
+
+def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
+    """Return how Altair is told of an axis."""
+    told: dict[str, Any] = {"title": of.title}
+    if of.form == "whole":
+        told["axis"] = whole(values)
+    elif of.form:
+        told["axis"] = altair.Axis(**LABELS[of.form])
+    if of.log:
+        told["scale"] = log_scale(values, of.log)
+    elif of.ends:
+        told["scale"] = altair.Scale(domain=of.ends)
+    elif of.tight:
+        told["scale"] = altair.Scale(zero=False, nice=False)
+    return told
+
+
+APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}
+LABELS: dict[str, dict[str, Any]] = {
+    "percent": {"format": "%"},
+    "binary": APART | {"labelExpr": IN_BINARY},
+    "decimal": APART | {"labelExpr": IN_DECIMAL, "labelSeparation": 8},
+    "short": {"format": "~s"},
+    "counts": {"tickMinStep": 1},
+    "few": {"tickCount": 6},
+    "apart": APART | {"format": "~g"},
+}
+
+
+def _curves(of: Mapping[str, Points], x: altair.X, y: altair.Y, *, steps: bool = False) -> Drawing:
+    rows = [{"what": what, "x": a, "y": b} for what, curve in of.items() for a, b in curve]
+    names = list(of)
+    dashes = altair.StrokeDash(
+        "what:N", legend=None, scale=altair.Scale(domain=names, range=[DASHES[at % 3] for at in range(len(names))])
+    )
+    shape: dict[str, Any] = {"interpolate": "step-after"} if steps else {}
+    chart = altair.Chart(altair.InlineData(values=rows)).mark_line(clip=True, **shape)
+    return chart.encode(x=x, y=y, color=colours(names), strokeDash=dashes)
+
+
+def svg(chart: ChartType) -> str:
+    """Return a chart as SVG, in the colours of the page it stands in (`--ink`, `--simulated` …)."""
+    drawn = MARK.sub(_with_tooltip, str(vl_convert.vegalite_to_svg(chart.to_dict())))
+    for placeholder, colour in VARIABLES.items():
+        drawn = drawn.replace(placeholder, colour)
+    return drawn
+
+
+def _with_tooltip(mark: re.Match[str]) -> str:
+    """Give a point or a bar its description as a tooltip, which needs no script."""
+    said = FRACTION.sub(lambda number: f"{float(number[0]):.4g}", mark[2])
+    return f"{mark[1]}{said}{mark[3]}><title>{said}</title></path>"
+
+
+def alone(chart: ChartType) -> ChartType:
+    """Return a chart in colours of its own, on a ground of its own, for where there is no page to follow."""
+    drawn = chart.to_json()
+    for placeholder, colour in ALONE.items():
+        drawn = drawn.replace(placeholder, colour)
+    coloured: ChartType = altair.Chart.from_json(drawn)
+    coloured.config.background = ALONE[PANEL]
+    return coloured

@@ -1,0 +1,89 @@
+"""How metrics and objectives are written: in columns of tables, and on axes of charts."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from headrace.experiment.objective import Objective
+from headrace.times import MS, Unit, interval, unit
+
+
+def is_time(metric: str) -> bool:
+    """Return true if the values of a metric are times, in ms."""
+    return metric.endswith("_ms")
+
+
+# How metrics other than times are called on pages, and what their values are multiplied by.
+MEASURES = {
+    "requests_per_s": ("requests/s", 1.0),
+    "bytes_per_s": ("MB/s", 1e-6),
+    "utilisation": ("utilisation, %", 100.0),
+}
+
+
+def metric_title(metric: str, unit: Unit = MS) -> str:
+    """Return a metric's name as a picture has it: `readers.p99_ms` → `readers: p99, ms`."""
+    of, _, what = metric.rpartition(".")
+    name, _ = MEASURES.get(what, (what.replace("_ms", f", {unit.name}"), 1.0))
+    return f"{of}: {name}"
+
+
+def scale_of(metric: str, unit: Unit) -> float:
+    """Return what the values of a metric are multiplied by where `metric_title` names them."""
+    return 1 / unit.ms if is_time(metric) else MEASURES.get(metric.rpartition(".")[2], ("", 1.0))[1]
+
+
+def metric_name(metric: str) -> str:
+    """Return a metric's name without its unit: `readers: p99`."""
+    title = metric_title(metric)
+    return title.rpartition(", ")[0] or title
+
+
+@dataclass(frozen=True)
+class Column:
+    """How the values of an objective are written in a column and on an axis."""
+
+    asked: Objective
+    unit: Unit
+
+    @property
+    def title(self) -> str:
+        """Its heading: `p99(reads), ms`."""
+        return f"{self.asked.bare}, {self.unit.name}" if self.asked.is_time else self.asked.bare
+
+    def cell(self, middle: float, half: float | None) -> str:
+        """Write a value with its interval."""
+        return self.unit.interval(middle, half) if self.asked.is_time else interval(middle, half)
+
+    def of(self, value: float) -> float:
+        """Return a value as the axis counts."""
+        return self.unit.of(value) if self.asked.is_time else value
+
+
+def column(asked: Objective, found: Iterable[Mapping[str, tuple[float, float | None]]]) -> Column:
+    """Return how an objective's values are written: those found, by the text that asks for them, and its bound."""
+    values = [one[asked.text][0] for one in found if asked.text in one]
+    return Column(asked, unit([*values, asked.bound]))
+
+
+def with_unit(path: str, value: object, number: float) -> str:
+    """Return a field with the unit of its values, where the numbers on an axis are in it: `rate, /s`."""
+    written = re.fullmatch(r"([\d.,e+-]+)\s*(\D.*)", str(value))
+    same = written and float(written[1].replace(",", "")) == number
+    return f"{path}, {written[2]}" if written and same else path
+
+
+def ending(text: str, most: int = 32) -> str:
+    """Return the end of a text that stands beside a chart.
+
+    >>> ending("disks = 4"), ending("workload.readers.arrivals.poisson.rate")
+    ('disks = 4', '…ad.readers.arrivals.poisson.rate')
+    """
+    return text if len(text) <= most else f"…{text[1 - most :]}"
+
+
+def beginning(metric: str, most: int = 32) -> str:
+    """Return the name of a metric that stands beside a chart: what it is whole, and of whom as much as fits."""
+    of, _, what = metric_name(metric).rpartition(": ")
+    room = most - len(what)
+    return f"{of if len(of) <= room else of[: room - 1] + '…'}: {what}"

@@ -1,0 +1,148 @@
+"""The reports of a comparison of a scenario with a measurement, and of a fit: by record size, load by load."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import floor, log10
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headrace.charts import lines
+from headrace.charts.data import Axis, Points
+from headrace.explore.quantities import number as quantity
+from headrace.quantities import counted, number
+from headrace.report import Chart, Medium, Report, Table, Text, noted
+from headrace.reports.measurement import size
+from headrace.times import Unit, unit
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
+Json = dict[str, Any]
+
+NS_PER_MS = 1e6
+
+
+def report(found: Json) -> Report:
+    """Return the report of a comparison."""
+    done = f"validation of a scenario against a measurement of {counted(len(found['rows']), 'load')}"
+    blocks = [*charts(found["rows"]), sizes(found), loads(found, words=("load", "record"))]
+    return Report(Path(found["scenario"]).stem, in_a_sentence(found), done, noted(found["remarks"]), blocks=blocks)
+
+
+def fit(found: Json, title: str, text: str) -> Report:
+    """Return the report of a fit; `text` is the fitted scenario."""
+    fitted = found["fitted"]
+    parameters = Table(*parameter_rows(found), heading="Parameters", words=("parameter",))
+    by_size = replace(sizes(fitted), on=Medium.PAGE)
+    scenario = Text(text, "file", heading="The fitted scenario", on=Medium.PAGE)
+    done = f"calibration of a scenario by a measurement of {counted(len(fitted['rows']), 'load')}"
+    blocks = [*charts(fitted["rows"]), parameters, by_size, loads(fitted, words=("load",)), scenario]
+    return Report(f"{title}, fitted", fitted_in_a_sentence(found), done, noted(found["warnings"]), blocks=blocks)
+
+
+def sizes(found: Json) -> Table:
+    """Return the errors of bandwidth by record size."""
+    heading = "Mean absolute error of bandwidth by record size"
+    return Table(*size_rows(found), title="size of the error of bandwidth", heading=heading, words=("load", "record"))
+
+
+def loads(found: Json, words: tuple[str, ...]) -> Table:
+    """Return every load."""
+    return Table(*rows(found), title="load by load", words=words)
+
+
+RATE = "bandwidth_bytes_per_s"
+
+
+def charts(rows: list[Json]) -> list[Chart]:
+    """Return measured and simulated bandwidth of each load, of reads and of writes."""
+    by_op = {op: [row for row in rows if row["op"] == op] for op in ("read", "write")}
+    return [Chart(_rates(of), heading=f"Bandwidth of {op}s, load by load") for op, of in by_op.items() if of]
+
+
+def _rates(rows: list[Json]) -> "Callable[[], ChartType]":
+    ordered = sorted(rows, key=lambda row: float(row["measured"][RATE]))
+    curves: dict[str, Points] = {
+        which: [(at, row[which][RATE] / 1e6) for at, row in enumerate(ordered, 1)]
+        for which in ("measured", "simulated")
+    }
+    return lines(curves, Axis("load, in order of measured bandwidth", "whole"), Axis("bandwidth, MB/s", log=10))
+
+
+def in_a_sentence(found: Json) -> str:
+    """Return how far off the bandwidth is."""
+    overall = found["overall"]
+    parts = [f"{op}s {overall[op]['mean_size_percent']:.1f} %" for op in ("read", "write") if overall[op]]
+    apart = f" ({', '.join(parts)})" if len(parts) > 1 else ""
+    every = overall["all"]
+    return (
+        f"Simulated bandwidth differs from the measured by {every['mean_size_percent']:.1f} % on average{apart}, "
+        f"at most {every['worst_percent']:+.1f} %; mean latency by {every['latency_mean_size_percent']:.1f} %."
+    )
+
+
+def size_rows(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return |measured − simulated| by record size, in the manner of Table I of the ALICE SAN paper."""
+    rows = [(size(row["block_bytes"]), row) for row in found["sizes"]]
+    if len(rows) > 1:
+        rows.append(("all", found["overall"]))
+    return ["record", "read", "write"], [[name, _percent(row["read"]), _percent(row["write"])] for name, row in rows]
+
+
+def _percent(of: Json | None) -> str:
+    return "—" if of is None else f"{of['mean_size_percent']:.2f} %"
+
+
+def rows(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return every load as columns and rows."""
+    load, rate = ["load", "record", "depth×jobs"], ["MB/s", "simulated", "off by"]
+    of = unit(row[which]["mean_ms"] for row in found["rows"] for which in ("measured", "simulated"))
+    columns = [*load, *rate, f"mean, {of.name}", "simulated", "off by", "p99"]
+    return columns, [_row(row, of) for row in found["rows"]]
+
+
+def _row(row: Json, of: Unit) -> list[str]:
+    measured, simulated, errors = row["measured"], row["simulated"], row["error_percent"]
+    rate = "bandwidth_bytes_per_s"
+    return [
+        f"{row['pattern']} {row['op']}{', mixed' if row['mixed'] else ''}",
+        size(row["block_bytes"]),
+        f"{row['iodepth']}×{row['numjobs']}",
+        number(measured[rate] / 1e6),
+        number(simulated[rate] / 1e6),
+        f"{errors[rate]:+.1f}%",
+        number(of.of(measured["mean_ms"])),
+        number(of.of(simulated["mean_ms"])),
+        f"{errors['mean_ms']:+.1f}%",
+        "—" if errors["p99_ms"] is None else f"{errors['p99_ms']:+.1f}%",
+    ]
+
+
+def fitted_in_a_sentence(found: Json) -> str:
+    """Return what a fit reached, on what it was fitted to and on what it was not."""
+    fitted = found["fitted"]["overall"]["all"]
+    said = f"Fitted: simulated bandwidth differs from the measured by {fitted['mean_size_percent']:.1f} % on average"
+    judged = found["cross_validated"]
+    if judged is None:
+        return said + "."
+    error = f"{judged['mean_size_percent']:.1f} % (worst {judged['worst_percent']:+.1f} %)"
+    return f"{said}; on loads that were left out of the fit, by {error}."
+
+
+def parameter_rows(found: Json) -> tuple[list[str], list[list[str]]]:
+    """Return the parameters as columns and rows."""
+    columns = ["parameter", "was", "is", "standard error"]
+    return columns, [[row["parameter"], *_fitted(row)] for row in found["parameters"]]
+
+
+def _fitted(row: Json) -> tuple[str, str, str]:
+    """Return what a parameter was, what it is, and its standard error; times all in ms."""
+    was, error = row["was"], row["standard_error"]
+    if row["unit"] != "ns":
+        rounded = f"± {number(float(f'{error:.2g}'))} {row['unit']}".rstrip()
+        return "—" if was is None else str(was), str(row["is"]), rounded
+    digits = min(max(1 - floor(log10(error / NS_PER_MS)), 0), 6) if error > 0 else 6
+    then, now = (
+        "—" if one is None else f"{quantity('time', one) / NS_PER_MS:.{digits}f} ms" for one in (was, row["is"])
+    )
+    return then, now, f"± {error / NS_PER_MS:.{digits}f} ms"

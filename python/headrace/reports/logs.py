@@ -1,0 +1,365 @@
+"""The report of the logs of an archive: what they say, in sentences, charts and tables."""
+
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+from headrace import times
+from headrace.charts import lines
+from headrace.charts.data import Axis, Points
+from headrace.quantities import counted, number
+from headrace.report import Chart, Medium, Report, Table, Text, noted
+from headrace.times import Unit, unit
+
+Json = dict[str, Any]
+Rows = tuple[list[str], list[list[str]]]
+
+# Counted on the logs of `llnl-unitree`, seeds 1 to 40, whose rate is 4.7 MB/s.
+NARROW = (
+    "These intervals are far too narrow: even the fastest transfers of a stratum shared the system with others, larger "
+    "ones more so. Of 40 synthetic logs with a known rate, none had it within the interval for puts. The interval of "
+    "the line through all transfers that ran alone contained it in 38; that line gives the mean latency, the other "
+    "one the lowest. To see the true uncertainty, fit the logs of several weeks one by one."
+)
+
+
+def report(found: Json, title: str = "log") -> Report:
+    """Return the report of what `logs.analyse` found."""
+    verdict = [found["staging"]["verdict"]] if found["staging"] else []
+    tables = [Table(*rows, title=title, words={rows[0][0], LAW}) for title, rows in shown(found).items()]
+    last = [Text(one, on=Medium.TERMINAL) for one in verdict]
+    return Report(
+        title,
+        in_a_sentence(found),
+        "analysis of the logs of an archive",
+        [*noted(verdict, Medium.PAGE | Medium.NOTEBOOK), *noted(notes(found))],
+        blocks=[*charts(found), *tables, *last],
+    )
+
+
+LAW = "share: from + mean, s"
+
+
+def charts(found: Json) -> list[Chart]:
+    """Return the charts that there is something for."""
+    drawn = [Chart(lambda: _charts().days(found["days"]), heading="By day")]
+    for kind, title in (("transfers", "Transfers at once"), ("sessions", "Drives busy at once")):
+        drawn += [_at_once(found[kind], title)] if found[kind] else []
+    drawn += [_envelope(op, fit) for op, fit in found["fits"].items()]
+    drawn += [_delays(op, blocks) for op, blocks in found["delays"].items() if len(blocks) > 1]
+    return drawn + ([_staging(found["staging"])] if found["staging"] else [])
+
+
+def _charts() -> ModuleType:
+    from headrace.charts import logs  # noqa: PLC0415 - charts take longer to load than tables
+
+    return logs
+
+
+def _at_once(of: Json, title: str) -> Chart:
+    clock = times.UNITS[0] if of["span_s"] > 2 * 86400 else times.UNITS[1]
+    points = {"simulated": [(clock.of(end * 1e3), most) for end, most in of["over_time"]]}
+    axis = Axis(f"time, {times.WORDS[clock.name]}")
+    return Chart(lines(points, axis, Axis("most at once", "counts"), steps=True), heading=title)
+
+
+def _envelope(op: str, fit: Json) -> Chart:
+    return Chart(lambda: _charts().envelope(fit), heading=f"The fastest {op}s, and the line through them")
+
+
+def _delays(op: str, blocks: list[Json]) -> Chart:
+    """Return the mean and the 99th percentile of the delay by size."""
+    of = _unit(one["p99_s"] for one in blocks)
+    curves: dict[str, Points] = {
+        name: [
+            (one["mean_bytes"], of.of(one[f"{name}_s"] * 1e3))
+            for one in blocks
+            if one["mean_bytes"] > 0 and one[f"{name}_s"] > 0
+        ]
+        for name in ("mean", "p99")
+    }
+    sizes, delay = Axis("mean size of a block", "decimal", log=10), Axis(f"delay, {of.name}", "apart", log=10)
+    return Chart(lines(curves, sizes, delay), heading=f"Delay of {op}s beyond latency and rate")
+
+
+def _staging(of: Json) -> Chart:
+    """Return the cdf of the tape's times, and those of the laws that are judged."""
+    short = {law.replace("exponentials", "exp.").replace("exponential", "exp."): at for law, at in of["cdf"].items()}
+    unit = _unit(points[-1][0] for points in short.values())
+    curves: dict[str, Points] = {law: [(unit.of(x * 1e3), share) for x, share in at] for law, at in short.items()}
+    x, y = Axis(f"staging time, {unit.name}", "apart", log=10), Axis("share of stagings", "percent")
+    return Chart(lines(curves, x, y), heading="How long the tape takes")
+
+
+def size(amount: float) -> str:
+    """Write bytes in powers of ten, as archives count them.
+
+    >>> size(4.4e11), size(512)
+    ('440 GB', '512 B')
+    """
+    for name, scale in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if amount >= scale:
+            return f"{amount / scale:.3g} {name}"
+    return f"{amount:.3g} B"
+
+
+def in_a_sentence(found: Json) -> str:
+    """Return what a log says, in a few sentences."""
+    said = [_transfers(found), _sessions(found), _fits(found), _tape(found)]
+    told = " ".join(one for one in said if one)
+    return told or f"{found['lines']:,} lines, none of them a transfer, a staging or a session with a time taken."
+
+
+def _transfers(found: Json) -> str:
+    together = found["transfers"]
+    if not together:
+        return ""
+    puts, gets = (sum(day[kind] for day in found["days"]) for kind in ("puts", "gets"))
+    moved = size(sum(day["bytes"] for day in found["days"]))
+    return (
+        f"{counted(puts, 'put')} and {counted(gets, 'get')} in {times.span(together['span_s'])}, {moved}; "
+        f"{together['mean']:.3g} at once on average, at most {together['most']}."
+    )
+
+
+def _sessions(found: Json) -> str:
+    of = found["sessions"]
+    if not of:
+        return ""
+    took = next(one for one in found["durations"] if one["what"] == "session")
+    busy = of["mean"] if of["offered"] is None else of["offered"]
+    sessions = f"{counted(of['operations'], 'session')} of {counted(of['cartridges'], 'cartridge')}"
+    return (
+        f"{sessions} in {times.span(of['span_s'])}: "
+        f"{busy:.1f} drives busy on average, at most {of['most']} at once; "
+        f"mean {times.format_time(took['mean_s'] * 1e3)}, median {times.format_time(took['p50_s'] * 1e3)}."
+    )
+
+
+def _fits(found: Json) -> str:
+    said = []
+    for op, fit in found["fits"].items():
+        rate = fit["rate_bytes_per_s"]
+        speed = f"{size(rate['value'])}/s" if rate else "no rate, larger files take no longer"
+        said.append(f"{op}s: latency {fit['latency_s']['value']:.3g} s, {speed}")
+    told = "; ".join(said)
+    return f"{told[0].upper()}{told[1:]}." if told else ""
+
+
+def _tape(found: Json) -> str:
+    times = next((one for one in found["durations"] if one["what"] == "staging"), None)
+    if times is None:
+        return ""
+    many = counted(times["count"], "staging")
+    return f"{many}: mean {times['mean_s']:.0f} s, median {times['p50_s']:.0f} s, p99 {times['p99_s']:,.0f} s."
+
+
+def notes(found: Json) -> list[str]:
+    """Return what a reader must know before using the numbers."""
+    told = [f"{counted(count, 'bad line')} passed over: {reason}" for reason, count in found["skipped"].items()]
+    told += [
+        f"{odd['what']}: {counted(odd['count'], 'line')}, {odd['first']} the first; {odd['note']}"
+        for odd in found["odd"]
+    ]
+    if any("synthetic" in file["name"].rpartition("/")[2] for file in found["files"]):
+        told.append("This log is synthetic: it was made from a description, and says nothing of a real system.")
+    if found["fits"]:
+        told.append(NARROW)
+    return told
+
+
+def _field(name: str, form: str) -> Callable[[Json], str]:
+    return lambda found: format(found[name], form)
+
+
+def days(found: Json) -> Rows:
+    """Return each day as columns and rows; columns without a number in them are left out."""
+    taken = _unit(day["mean_s"] for day in found["days"])
+    mean = f"mean, {taken.name}"
+    columns: dict[str, Callable[[Json], str]] = {
+        **{name: _field(name, ",") for name in ("puts", "gets", "staged", "sessions", "failed")},
+        "moved": lambda day: size(day["bytes"]),
+        mean: lambda day: _short(taken, day["mean_s"]),
+        "kept": _field("kept", ","),
+        "of the bytes": lambda day: f"{day['kept_bytes'] / day['bytes']:.0%}" if day["bytes"] else "—",
+    }
+    of = {"moved": "bytes", mean: "mean_s", "of the bytes": "bytes"}
+    shown = [name for name in columns if any(day[of.get(name, name)] for day in found["days"])]
+    return ["day", *shown], [[day["day"], *(columns[name](day) for name in shown)] for day in found["days"]]
+
+
+def durations(found: Json) -> Rows:
+    """Return times taken by kind of operation as columns and rows."""
+    names = ["mean", "sd", "min", "p1", "p5", "p10", "p50", "p90", "p95", "p99", "max"]
+    of = _unit(one["p99_s"] for one in found["durations"])
+    rows = [
+        [one["what"], f"{one['count']:,}", *(_short(of, one[f"{name}_s"]) for name in names)]
+        for one in found["durations"]
+    ]
+    return [f"taken, {of.name}", "count", *names], rows
+
+
+def _unit(seconds: Iterable[float | None]) -> Unit:
+    return unit(time * 1e3 for time in seconds if time is not None)
+
+
+def _short(of: Unit, seconds: float | None) -> str:
+    """Write a time in three digits, and a whole number from 100 on."""
+    if seconds is None:
+        return "—"
+    value = of.of(seconds * 1e3)
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def drives(found: Json) -> Rows:
+    """Return what sessions of cartridges say of drives as columns and rows."""
+    of = found["sessions"]
+    if not of:
+        return [], []
+    rate = "—" if of["per_hour"] is None else f"{of['per_hour']:.1f}"
+    rows = [
+        ["sessions an hour", rate],
+        [
+            "drives busy: time in sessions, over the time in which they begin",
+            "—" if of["offered"] is None else f"{of['offered']:.1f}",
+        ],
+        ["drives busy at most", f"{of['most']:,}"],
+        ["sessions that overlap one of the same cartridge", f"{of['overlapping']:,}"],
+        ["sessions of 30 s or less", f"{of['short']:,}"],
+        ["of these, within 400 s of the cartridge's session before", f"{of['short_after_another']:,}"],
+    ]
+    again = [
+        [f"sessions within {limit:,} s of the cartridge's session before", f"{count:,}"]
+        for limit, count in of["again_within"]
+    ]
+    return ["drives and cartridges", ""], rows + again
+
+
+def filters(found: Json) -> Rows:
+    """Return what each filter removed as columns and rows."""
+    rows = [
+        [one["rule"], f"{one['removed']:,}", size(one["removed_bytes"]), f"{one['left']:,}", size(one["left_bytes"])]
+        for one in [*found["filters"], *found["outliers"]]
+    ]
+    return ["filter", "removed", "bytes", "left", "bytes left"], rows
+
+
+def rules(found: Json) -> Rows:
+    """Return what each rule of merging COND and STAT did as columns and rows."""
+    return ["rule", "count"], [[rule, f"{count:,}"] for rule, count in found["rules"].items()]
+
+
+def regressions(found: Json) -> Rows:
+    """Return the full table of each regression as columns and rows, that of transfers that met no other beside it."""
+    columns, fits = [""], []
+    for op, fit in found["fits"].items():
+        columns.append(f"{op}s")
+        fits.append(fit)
+        if fit["alone"]:
+            columns.append(f"{op}s, alone")
+            fits.append(fit["alone"])
+    lines: dict[str, Callable[[Json], str]] = {
+        "latency, s": lambda fit: f"{fit['latency_s']['value']:.4g}",
+        "95 % interval": lambda fit: _interval(fit["latency_s"], 1),
+        "rate, MB/s": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6, ends=False),
+        "95 % interval ": lambda fit: _interval(fit["rate_bytes_per_s"], 1e-6),
+        "multiple R": _field("multiple_r", ".3f"),
+        "R²": _field("r2", ".3f"),
+        "adjusted R²": _field("adjusted_r2", ".3f"),
+        "standard error, s": _field("s", ".3g"),
+        "observations": _field("observations", ","),
+        "degrees of freedom": lambda fit: f"{fit['df_regression']}, {fit['df_residual']}",
+        "sum of squares: regression": lambda fit: number(fit["ss_regression"]),
+        "sum of squares: residual": lambda fit: number(fit["ss_residual"]),
+        "F": lambda fit: _number(fit["f"]),
+        "significance of F": lambda fit: _p(fit["p"]),
+        "latency: standard error, s": lambda fit: f"{fit['latency_s']['error']:.3g}",
+        "latency: t": lambda fit: _number(fit["latency_s"]["t"]),
+        "latency: p": lambda fit: _p(fit["latency_s"]["p"]),
+        "slope, s/B": lambda fit: f"{fit['slope_s_per_byte']['value']:.4g}",
+        "slope: standard error": lambda fit: f"{fit['slope_s_per_byte']['error']:.3g}",
+        "slope: t": lambda fit: _number(fit["slope_s_per_byte"]["t"]),
+        "slope: p": lambda fit: _p(fit["slope_s_per_byte"]["p"]),
+    }
+    return columns, [[name, *(write(fit) for fit in fits)] for name, write in lines.items()]
+
+
+def _interval(of: Json | None, scale: float, *, ends: bool = True) -> str:
+    if of is None:
+        return "—"
+    end = "∞" if of["to"] is None else f"{of['to'] * scale:.4g}"
+    return f"{of['from'] * scale:.4g}–{end}" if ends else f"{of['value'] * scale:.4g}"
+
+
+def _number(value: float | None) -> str:
+    return "∞" if value is None else number(value)
+
+
+def _p(value: float) -> str:
+    """Write a significance; the numbers in full are in `--json`.
+
+    >>> _p(0.0423), _p(1.2e-9)
+    ('0.042', '< 0.001')
+    """
+    return "< 0.001" if value < 0.001 else f"{value:.2g}"
+
+
+def delays(found: Json, op: str) -> Rows:
+    """Return residual delays by size as columns and rows."""
+    headings = {"ideal_s": "ideal", "mean_s": "mean delay", "p99_s": "p99 of delay"}
+    blocks = found["delays"].get(op, [])
+    units = {name: _unit(one[name] for one in blocks) for name in headings}
+    rows = [
+        [
+            size(one["mean_bytes"]),
+            f"{one['transfers']:,}",
+            *(_short(of, one[name]) for name, of in units.items()),
+        ]
+        for one in blocks
+    ]
+    return ["mean size", "transfers", *(f"{headings[name]}, {of.name}" for name, of in units.items())], rows
+
+
+def laws(found: Json) -> Rows:
+    """Return the laws fitted to the tape's times as columns and rows, the best one marked."""
+    of = found["staging"]
+    rows = [
+        [
+            ("→ " if one["law"] == of["best"] else "") + one["law"],
+            "; ".join(f"{part['share']:.3f}: {part['from_s']:.4g} + {part['mean_s']:.4g}" for part in one["parts"]),
+            f"{one['bic']:,.0f}",
+            f"{one['distance']:.1%}",
+            "" if one["by_chance"] is None else f"{one['by_chance']:.1%}",
+        ]
+        for one in of["laws"]
+    ]
+    return ["law of the tape's time", LAW, "BIC", "off by", "by chance"], rows
+
+
+def tape(found: Json) -> Rows:
+    """Return the quantiles of the tape's times, measured and by each law, as columns and rows."""
+    of = found["staging"]
+    unit = _unit(value for _, value in of["quantiles_s"])
+    columns = [f"staging, {unit.name}", *(f"p{share * 100:g}" for share, _ in of["quantiles_s"])]
+    rows = [["measured", *(_short(unit, value) for _, value in of["quantiles_s"])]]
+    laws = [[one["law"], *(_short(unit, value) for _, value in one["quantiles_s"])] for one in of["laws"]]
+    return columns, rows + laws
+
+
+def shown(found: Json) -> dict[str, Rows]:
+    """Return the tables that there is something for, by their titles."""
+    every = {
+        "by day": days(found),
+        "times taken": durations(found),
+        "sessions": drives(found),
+        "COND and STAT merged": rules(found),
+        "left out before the fit": filters(found) if found["fits"] else ([], []),
+        "time = latency + size / rate, through the fastest of each stratum": regressions(found)
+        if found["fits"]
+        else ([], []),
+        "delay of puts beyond that, by size": delays(found, "put"),
+        "delay of gets beyond that, by size": delays(found, "get"),
+        "how long the tape takes": laws(found) if found["staging"] else ([], []),
+        "quantiles of that": tape(found) if found["staging"] else ([], []),
+    }
+    return {title: rows for title, rows in every.items() if rows[1]}

@@ -1,0 +1,133 @@
+"""The report of a study: its figures, and each claim with its verdict, what was obtained and its reference value."""
+
+import re
+from types import ModuleType
+
+from headrace.charts import lines
+from headrace.charts.data import Axis
+from headrace.report import Cell, Chart, Mark, Report, Table, Text, noted
+from headrace.study import SMALL, Figure, Judged, Verdicts, group
+from headrace.study import in_a_sentence as counted
+
+COLUMNS = ("claim", "verdict", "quantity", "obtained", "reference", "tolerance", "kind")
+
+
+def report(found: Verdicts) -> Report:
+    """Return the report of a study."""
+    words = ("claim", "verdict", "quantity", "tolerance", "kind")
+    rows: list[list[Cell]] = [
+        [name, Mark(verdict, claim["verdict"].replace(" ", "-")), *cells]
+        for claim, (name, verdict, *cells) in zip(found["claims"], claims(found)[1], strict=True)
+    ]
+    table = Table(COLUMNS, rows, heading="Claims", words=words, look="claims")
+    return Report(
+        found["title"],
+        counted(found),
+        f"study {found['study']}",
+        noted([SMALL] if found["small"] else []),
+        blocks=[*charts(found), table, *_remarks(found)],
+    )
+
+
+def _remarks(found: Verdicts) -> list[Text]:
+    argued = [claim for claim in found["claims"] if claim["why"]]
+    return [
+        Text(in_a_sentence(claim), lead=claim["id"], heading="" if at else "Remarks", below=at > 0)
+        for at, claim in enumerate(argued)
+    ]
+
+
+# Of fewer claims a chart says no more than their table.
+FEWEST = 5
+# Verdicts that a chart shows.
+DRAWN = ("holds", "undecided", "fails", "disputed")
+
+
+def charts(found: Verdicts) -> list[Chart]:
+    """Return how far each claim is off, if several have a tolerance, and the figures."""
+    known = [(claim, far) for claim in found["claims"] if claim["verdict"] in DRAWN and (far := off(claim)) is not None]
+    heading = "How far each claim is off; shaded: within its tolerance"
+    offs = [Chart(lambda: _charts().offs(known), heading=heading)] if len(known) >= FEWEST else []
+    return offs + [_figure(figure) for figure in found["figures"]]
+
+
+def _charts() -> ModuleType:
+    from headrace.charts import study  # noqa: PLC0415 - charts take longer to load than tables
+
+    return study
+
+
+def _figure(figure: Figure) -> Chart:
+    log = figure["log"]
+    x = Axis(figure["x"], "binary" if log == 2 else "apart", log=log, tight=not log)
+    return Chart(lines(figure["curves"], x, Axis(figure["y"])), heading=figure["title"])
+
+
+def claims(report: Verdicts) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Return the claims as columns and rows, what matters most first: a narrow terminal leaves out the last columns."""
+    rows = [
+        [
+            claim["id"],
+            f"{claim['verdict']}{', at its bound' if claim['at_bound'] else ''}",
+            claim["text"],
+            _shown(claim["obtained"]),
+            _shown(claim["published"]),
+            claim["tolerance"],
+            group(claim),
+        ]
+        for claim in report["claims"]
+    ]
+    return COLUMNS, rows
+
+
+# Verdicts that are no verbs.
+SAID = {verdict: f"is {verdict}" for verdict in ("undecided", "disputed", "not testable")}
+
+
+def in_a_sentence(claim: Judged) -> str:
+    """Say the verdict on a claim and what its study says of it."""
+    end = "" if claim["why"].endswith((".", "?")) else "."
+    return f"{SAID.get(claim['verdict'], claim['verdict'])}: {claim['why']}{end}"
+
+
+def off(claim: Judged) -> float | None:
+    """Return how far what was obtained is off its reference, in tolerances; none where the claim has no tolerance.
+
+    >>> claim = {"obtained": 10.2, "published": 10.0, "tolerance": "± 1 %"}
+    >>> off(claim), off(claim | {"tolerance": "± 0.4"}), off(claim | {"tolerance": "9 to 11"})
+    (2.0, 0.5, 0.2)
+    >>> off(claim | {"tolerance": "exactly"})
+    """
+    obtained, reference = claim["obtained"], claim["published"]
+    if not (isinstance(obtained, int | float) and isinstance(reference, int | float)):
+        return None
+    middle, slack = _tolerated(claim["tolerance"], reference)
+    return round((obtained - middle) / slack, 3) if slack else None
+
+
+def _tolerated(tolerance: str, reference: float) -> tuple[float, float]:
+    """Return the middle of what a tolerance allows, and half its width; that is nothing where there is none."""
+    if found := re.fullmatch(r"≤ (\S+)", tolerance):
+        return 0.0, float(found[1])
+    if found := re.fullmatch(r"(\S+) to (\S+)", tolerance):
+        low, high = map(float, found.groups())
+        return (low + high) / 2, (high - low) / 2
+    found = re.fullmatch(r"± (\S+)( %)?", tolerance)
+    if not found:
+        return reference, 0.0
+    return reference, float(found[1]) * (abs(reference) / 100 if found[2] else 1)
+
+
+def _shown(value: object, *, digits: int = 5) -> str:
+    """Write what was obtained or its reference.
+
+    >>> [_shown(value) for value in (19.56, 2.0, [3.0, 2.0], True)]
+    ['19.56', '2', '3, 2', 'yes']
+    """
+    if value is None:
+        return "—"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(_shown(one) for one in value)
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

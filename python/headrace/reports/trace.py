@@ -1,0 +1,128 @@
+"""The report of a trace: when requests come, how large they are, where they go."""
+
+from typing import Any
+
+from headrace import times
+from headrace.charts import lines
+from headrace.charts.data import SHARE, Axis
+from headrace.quantities import size
+from headrace.report import Bars, Chart, Report, Table, curve
+
+Json = dict[str, Any]
+
+
+def report(found: Json, title: str) -> Report:
+    """Return the report of a trace; `title` is its name."""
+    info = found["info"]
+    over_time = (info["arrivals"] or {}).get("over_time") or []
+    bars = [curve("requests/s over time", merged(over_time))] if over_time else []  # One request alone has no rate.
+    table = Table((), rows(found), heading="In numbers", look="text")
+    answer = f"{title}: {in_a_sentence(found)}"
+    blocks: list[Bars | Chart | Table] = [*charts(info), *bars, table]
+    return Report(title, answer, "summary of a trace of requests", blocks=blocks)
+
+
+def charts(info: Json) -> list[Chart]:
+    """Return requests over time, and cdfs of their sizes and of the regions that they go to."""
+    share, shown = Axis("share of requests", "percent", ends=SHARE), []
+    if over_time := (info["arrivals"] or {}).get("over_time"):
+        clock = times.unit([over_time[-1][0] * 1e3])
+        rate = {"simulated": [(clock.of(second * 1e3), rate) for second, rate in over_time]}
+        draw = lines(rate, Axis(f"time, {clock.name}"), Axis("requests/s"))
+        shown.append(Chart(draw, heading="Requests over time"))
+    sizes = {"simulated": [(info["sizes"]["least"], 0.0), *info["sizes"]["cdf"]]}
+    draw = lines(sizes, Axis("size", "binary", log=2), share, steps=True)
+    shown.append(Chart(draw, heading="How large requests are"))
+    if info["places"]:
+        regions = {"simulated": [(0.0, 0.0), *info["places"]["popularity"], (1.0, 1.0)]}
+        draw = lines(regions, Axis("most popular regions", "percent"), share)
+        shown.append(Chart(draw, heading="How popular regions are"))
+    return shown
+
+
+def merged(points: list[list[float]], most: int = 16) -> list[tuple[str, float]]:
+    """Return rates over time in at most this many intervals: (end, mean rate)."""
+    together = -(-len(points) // most)
+    rates, begin = [], 0.0
+    for at in range(0, len(points), together):
+        group = points[at : at + together]
+        ends = [begin, *(end for end, _ in group)]
+        requests = sum(rate * (b - a) for (_, rate), a, b in zip(group, ends, ends[1:], strict=False))
+        rates.append((f"{ends[-1]:,.4g} s", requests / max(ends[-1] - begin, 1e-9)))
+        begin = ends[-1]
+    return rates
+
+
+def in_a_sentence(found: Json) -> str:
+    """Return what a trace is like, in a sentence."""
+    told = found["info"]
+    mean = size(told["sizes"]["mean"])
+    said = [f"{told['requests']:,} requests, {told['read_share']:.0%} of them reads, {mean} on average"]
+    if arrivals := told["arrivals"]:
+        said.append(
+            f"{arrivals['rate_per_s']:.4g} requests/s over {times.span(arrivals['span_s'])}{_burstiness(arrivals)}"
+        )
+    if places := told["places"]:
+        said.append(f"{places['sequential_share']:.0%} sequential, footprint {size(places['footprint'])}")
+    return "; ".join(said) + "."
+
+
+def _burstiness(arrivals: Json) -> str:
+    burst = arrivals["dispersion_1s"]
+    if burst is None:
+        return ""
+    return ", more regular than Poisson" if burst < 0.7 else ", like Poisson arrivals" if burst < 1.5 else ", bursty"
+
+
+def rows(found: Json) -> list[tuple[str, str]]:
+    """Return what a trace is like as (name, value), for tables."""
+    told = found["info"]
+    form = found["format"] if isinstance(found["format"], str) else "csv"
+    table = [
+        ("format", form),
+        ("requests", f"{told['requests']:,} ({told['read_share']:.1%} reads)"),
+        ("read, written", ", ".join(size(amount) for amount in told["bytes"])),
+        ("bad lines skipped", f"{told['skipped']:,}"),
+    ]
+    if len(told["devices"]) > 1:
+        shown = [f"{device['name']} ({device['requests']:,})" for device in told["devices"][:8]]
+        more = len(told["devices"]) - len(shown)
+        table.append(("devices (requests)", ", ".join(shown) + (f" and {more} more" if more else "")))
+    table += _arrival_rows(told["arrivals"]) if told["arrivals"] else [("arrivals", "the trace has no timestamps")]
+    sizes = told["sizes"]
+    table.append(("sizes", f"{size(sizes['least'])} to {size(sizes['most'])}, mean {size(sizes['mean'])}"))
+    frequent = [f"{size(amount)} ({share:.1%})" for amount, share in sizes["frequent"]]
+    table.append(("most frequent sizes", ", ".join(frequent)))
+    table += _place_rows(told["places"]) if told["places"] else [("addresses", "the trace has none")]
+    if responses := told["responses"]:
+        quantiles = [f"p{share * 100:.4g} {times.format_time(ms)}" for share, ms in responses["quantiles_ms"]]
+        table.append(("measured responses", f"mean {times.format_time(responses['mean_ms'])}, " + ", ".join(quantiles)))
+    return table
+
+
+def _arrival_rows(arrivals: Json) -> list[tuple[str, str]]:
+    clock = "timestamps" if arrivals["by_timestamps"] else "the sum of responses and think times"
+    return [
+        ("span", f"{times.span(arrivals['span_s'])}, by {clock}"),
+        ("rate", f"{arrivals['rate_per_s']:.4g} /s on average, at most {arrivals['peak_per_s']:,} in one second"),
+        ("times between requests", f"coefficient of variation {arrivals['interarrival_cv']:.3g} (Poisson: 1)"),
+        ("requests in a second", _dispersion(arrivals["dispersion_1s"])),
+        ("out of order", f"{arrivals['out_of_order']:,} requests are earlier than one before them"),
+    ]
+
+
+def _dispersion(found: float | None) -> str:
+    return "too few seconds to tell" if found is None else f"variance over mean {found:.3g} (Poisson: 1)"
+
+
+def _place_rows(places: Json) -> list[tuple[str, str]]:
+    exact = "" if places["footprint_grain"] == 1 else f" (estimated, in pages of {size(places['footprint_grain'])})"
+    most = [f"{share:.0%} of the regions get {requests:.1%}" for share, requests in places["popularity"]]
+    return [
+        ("sequential", f"{places['sequential_share']:.1%} start where one of the last 32 requests ended"),
+        ("footprint", f"{size(places['footprint'])} touched{exact}, up to {size(places['end'])}"),
+        (
+            f"popularity, by region of {size(places['region'])}",
+            ", ".join(most) or "too few regions to tell",
+        ),
+    ]

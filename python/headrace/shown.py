@@ -1,0 +1,28 @@
+"""The door from an answer to its renderers, which load when something is shown."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+from headrace.report import Report
+
+
+class InNotebook(ABC):
+    """An answer that a notebook shows."""
+
+    @abstractmethod
+    def report(self) -> Report:
+        """Return the report of the answer."""
+
+    def _repr_html_(self) -> str:
+        from headrace.view.pages import notebook  # noqa: PLC0415 - pages take longer to load than tables
+
+        return notebook.render(self.report())
+
+
+def written(report: Report, file: str | Path | None) -> Report:
+    """Return a report, and write it to a file as one HTML page if there is one: whole, or not at all."""
+    if file is not None:
+        from headrace.view.pages import page  # noqa: PLC0415 - pages take longer to load than tables
+
+        page.write(report, file)
+    return report
