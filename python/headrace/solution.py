@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars
 
 Json = dict[str, Any]
-Watch = Callable[[int, int], object]
+SolveWatch = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def solve(text: str, file: str, sets: list[tuple[str, str]], load: tuple[float, 
     return Solution(json.loads(_core.solve(text, file, sets, load)))
 
 
-def simulate(solution: Solution, scenario: Simulable, watch: Watch | None = None) -> Solution:
+def simulate(solution: Solution, scenario: Simulable, watch: SolveWatch | None = None) -> Solution:
     """Return a solution with the simulation beside every load: `data["points"][…]["simulated"]`.
 
     `watch` is called with the loads done and all before each. A load is left out (`None`) where more requests come

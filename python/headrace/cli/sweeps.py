@@ -36,7 +36,7 @@ from headrace.cli.runner import (
 )
 from headrace.errors import read_text
 from headrace.experiment import design, engines, rounds, stored
-from headrace.experiment.query import Rows, asked, plain
+from headrace.experiment.query import QueryRows, asked, plain
 from headrace.experiment.table import Table
 from headrace.files import keep_apart
 from headrace.report import Table as Columns
@@ -188,7 +188,7 @@ def results_command(
         refuse(error, as_json)
 
 
-def _print_as_json(columns: list[str], rows: Rows) -> None:
+def _print_as_json(columns: list[str], rows: QueryRows) -> None:
     """Print rows as they come, one a line."""
     before = "["
     for row in rows:
@@ -198,7 +198,7 @@ def _print_as_json(columns: list[str], rows: Rows) -> None:
     print("[]" if before == "[" else "\n]")
 
 
-def _print_in_parts(columns: list[str], rows: Rows) -> None:
+def _print_in_parts(columns: list[str], rows: QueryRows) -> None:
     """Print rows as they come, a table for each thousand."""
     from headrace.view.terminal import report as terminal  # noqa: PLC0415
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import trace
 from headrace.devices import cached, catalogue, device_file, fitted, quantities, survey, validation
 from headrace.devices.parameters import Parameter, bounds, parameters_of, with_values
+from headrace.measurement.points import Tell
 from headrace.report import Report
 from headrace.reports import validation as reports
 from headrace.shown import written
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 Json = dict[str, Any]
-Tell = Callable[[str], object]
 
 # Number of quantiles compared for each class of requests.
 QUANTILES = 60

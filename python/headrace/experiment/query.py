@@ -11,7 +11,7 @@ from typing import Any
 from headrace.errors import refusal
 from headrace.experiment.stored import check_sum, frame, manifest
 
-Rows = Iterator[tuple[Any, ...]]
+QueryRows = Iterator[tuple[Any, ...]]
 
 HELP = 'the tables are `records` and `points`; names with dots stand in "…"'
 # Nothing outside, and nobody can take that back.
@@ -26,7 +26,7 @@ CLOSED = (
 
 
 @contextmanager
-def asked(folder: str | Path, sql: str) -> Iterator[tuple[list[str], Rows]]:
+def asked(folder: str | Path, sql: str) -> Iterator[tuple[list[str], QueryRows]]:
     """Ask a store by SQL (DuckDB's): the table `records` has all of them, `points` their means by point.
 
     Gives the names of the columns, each once, and the rows as they are found, which may be more than fit into memory.
@@ -101,7 +101,7 @@ def _answer(database: Any, question: str) -> Any:
     return database.execute(f"SELECT {', '.join(shown)} FROM ({question}\n) AS asked({', '.join(names)})")
 
 
-def _rows(found: Any) -> Rows:
+def _rows(found: Any) -> QueryRows:
     while some := found.fetchmany(1000):
         yield from some
 

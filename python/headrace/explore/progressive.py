@@ -51,7 +51,7 @@ class Found:
     sweep: Table | None = None
 
 
-Tell = Callable[[Found], object]
+Deliver = Callable[[Found], object]
 
 
 class ProgressiveRun:
@@ -67,20 +67,20 @@ class ProgressiveRun:
         """End what is running."""
         self._stop.set()
 
-    def start(self, scenario: Scenario, pinned: Scenario | None, tell: Tell) -> None:
+    def start(self, scenario: Scenario, pinned: Scenario | None, tell: Deliver) -> None:
         """Run a design, and its pairs with A where one is pinned; `tell` hears of it on another thread."""
         self._begin(lambda runs: runs.narrow(scenario, pinned), tell)
 
-    def sweep(self, scenario: Scenario, field: Field, tell: Tell) -> None:
+    def sweep(self, scenario: Scenario, field: Field, tell: Deliver) -> None:
         """Run a design at stops of a field."""
         self._begin(lambda runs: runs.sweep(scenario, field), tell)
 
-    def _begin(self, what: Callable[["_Runs"], Iterator[Found]], tell: Tell) -> None:
+    def _begin(self, what: Callable[["_Runs"], Iterator[Found]], tell: Deliver) -> None:
         self._stop.set()
         self._stop = stop = threading.Event()
         threading.Thread(target=self._go, args=(what, stop, tell), daemon=True).start()
 
-    def _go(self, what: Callable[["_Runs"], Iterator[Found]], stop: threading.Event, tell: Tell) -> None:
+    def _go(self, what: Callable[["_Runs"], Iterator[Found]], stop: threading.Event, tell: Deliver) -> None:
         with self._room:
             runs = _Runs(stop, self._rate)
             try:

@@ -23,10 +23,9 @@ from typing import Any
 from headrace.errors import refusal
 from headrace.measurement import machine
 from headrace.measurement.fio import results
-from headrace.measurement.points import Measurement
+from headrace.measurement.points import Measurement, Tell
 
 Json = dict[str, Any]
-Tell = Callable[[str], object]
 
 OPS = ("write", "read", "mixed")
 INSTALL = "Debian, Ubuntu: `apt-get install fio`; Fedora: `dnf install fio`; macOS: `brew install fio`; or --fio PATH"

@@ -2,21 +2,19 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from headrace.measurement import loads
 from headrace.measurement.loads import MEASURES, Load
-from headrace.measurement.points import Measurement
+from headrace.measurement.points import Measurement, Tell
 from headrace.report import Report
 from headrace.reports import comparison as reports
 from headrace.scenario import Scenario
 from headrace.shown import written
 
 Json = dict[str, Any]
-Tell = Callable[[str], object]
 
 
 def compare(

@@ -7,7 +7,7 @@ where both bounds are above zero.
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +18,7 @@ from headrace.devices import fitted as rows
 from headrace.errors import refusal
 from headrace.measurement import comparison, loads
 from headrace.measurement.loads import Load
-from headrace.measurement.points import Measurement
+from headrace.measurement.points import Measurement, Tell
 from headrace.report import Report
 from headrace.reports import comparison as reports
 from headrace.scenario import Scenario
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 Json = dict[str, Any]
-Tell = Callable[[str], object]
 
 # What a quantity can be, with the unit in which it is written back.
 KINDS = {"time": "ns", "size": "B", "data rate": "B/s", "frequency": "/s"}
@@ -48,7 +47,7 @@ AT_BOUND = 1e-3
 
 
 @dataclass(frozen=True)
-class Parameter:
+class FittedParameter:
     """A field of the scenario that is fitted, with its bounds as numbers in `unit`."""
 
     path: str
@@ -86,7 +85,7 @@ class Parameter:
         return f"{round(value)} {self.unit}" if self.unit in {"ns", "B"} else f"{value:.8g} {self.unit}"
 
 
-def parameter(given: str, scenario: Scenario) -> Parameter:
+def parameter(given: str, scenario: Scenario) -> FittedParameter:
     """Return what `PATH=LOW..HIGH` says, such as `system.drive.service=50 us..500 us`."""
     path, equals, span = (part.strip() for part in given.partition("="))
     low, dots, high = (part.strip() for part in span.partition(".."))
@@ -99,7 +98,7 @@ def parameter(given: str, scenario: Scenario) -> Parameter:
     if isinstance(was, int) and not isinstance(was, bool):
         told = f"`{path}` is a whole number; least squares needs one that can change a little"
         raise refusal(given, told, f"try values one by one: headrace validate with {path} set, or headrace optimise")
-    return Parameter(path, *ends, was=was)
+    return FittedParameter(path, *ends, was=was)
 
 
 def _ends(given: str, low: str, high: str) -> tuple[float, float, str]:
@@ -129,7 +128,7 @@ class _Problem:
 
     scenario: Scenario
     stream: str
-    parameters: list[Parameter]
+    parameters: list[FittedParameter]
     of: list[Load]
     requests: int
     measures: tuple[str, ...] = FITTED
@@ -240,7 +239,7 @@ def told_apart(
     return _known(problem, _start(parameters), list(range(len(of))))[1]
 
 
-def _refuse_too_few(parameters: list[Parameter], of: list[Load]) -> None:
+def _refuse_too_few(parameters: list[FittedParameter], of: list[Load]) -> None:
     if not parameters:
         raise refusal("--vary", "nothing varies", "say what is fitted: --vary system.drive.service=50 us..500 us")
     told = sum(len(load.measured) for load in of)
@@ -249,13 +248,13 @@ def _refuse_too_few(parameters: list[Parameter], of: list[Load]) -> None:
         raise refusal("--vary", message, "measure under more loads, or fit fewer parameters")
 
 
-def _start(parameters: list[Parameter]) -> "Array":
+def _start(parameters: list[FittedParameter]) -> "Array":
     import numpy as np  # noqa: PLC0415
 
     return np.array([_begins(one) for one in parameters])
 
 
-def _begins(one: Parameter) -> float:
+def _begins(one: FittedParameter) -> float:
     """Return where the search begins: at what the scenario has, where that is a quantity within the bounds."""
     if one.was is None:
         return 0.5
@@ -284,7 +283,7 @@ def _known(problem: _Problem, best: "Array", chosen: list[int]) -> tuple[list[Js
     return told, _warnings(problem.parameters, best, spread, covariance / np.outer(spread, spread))
 
 
-def _warnings(parameters: list[Parameter], best: "Array", spread: "Array", correlation: "Array") -> list[str]:
+def _warnings(parameters: list[FittedParameter], best: "Array", spread: "Array", correlation: "Array") -> list[str]:
     warnings = []
     for (i, one), (j, other) in combinations(enumerate(parameters), 2):
         if abs(correlation[i, j]) > TOO_CLOSE:

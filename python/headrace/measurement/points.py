@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars
 
 Json = dict[str, Any]
+Tell = Callable[[str], object]
 
 # The columns of a point, in order: (name, kind, meaning). Latencies are response times, from submission to completion.
 COLUMNS = (

@@ -12,7 +12,7 @@ from headrace.report import Chart, Medium, Report, Table, Text, noted
 from headrace.times import Unit, unit
 
 Json = dict[str, Any]
-Rows = tuple[list[str], list[list[str]]]
+LogRows = tuple[list[str], list[list[str]]]
 
 # Counted on the logs of `llnl-unitree`, seeds 1 to 40, whose rate is 4.7 MB/s.
 NARROW = (
@@ -172,7 +172,7 @@ def _field(name: str, form: str) -> Callable[[Json], str]:
     return lambda found: format(found[name], form)
 
 
-def days(found: Json) -> Rows:
+def days(found: Json) -> LogRows:
     """Return each day as columns and rows; columns without a number in them are left out."""
     taken = _unit(day["mean_s"] for day in found["days"])
     mean = f"mean, {taken.name}"
@@ -188,7 +188,7 @@ def days(found: Json) -> Rows:
     return ["day", *shown], [[day["day"], *(columns[name](day) for name in shown)] for day in found["days"]]
 
 
-def durations(found: Json) -> Rows:
+def durations(found: Json) -> LogRows:
     """Return times taken by kind of operation as columns and rows."""
     names = ["mean", "sd", "min", "p1", "p5", "p10", "p50", "p90", "p95", "p99", "max"]
     of = _unit(one["p99_s"] for one in found["durations"])
@@ -211,7 +211,7 @@ def _short(of: Unit, seconds: float | None) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def drives(found: Json) -> Rows:
+def drives(found: Json) -> LogRows:
     """Return what sessions of cartridges say of drives as columns and rows."""
     of = found["sessions"]
     if not of:
@@ -235,7 +235,7 @@ def drives(found: Json) -> Rows:
     return ["drives and cartridges", ""], rows + again
 
 
-def filters(found: Json) -> Rows:
+def filters(found: Json) -> LogRows:
     """Return what each filter removed as columns and rows."""
     rows = [
         [one["rule"], f"{one['removed']:,}", size(one["removed_bytes"]), f"{one['left']:,}", size(one["left_bytes"])]
@@ -244,12 +244,12 @@ def filters(found: Json) -> Rows:
     return ["filter", "removed", "bytes", "left", "bytes left"], rows
 
 
-def rules(found: Json) -> Rows:
+def rules(found: Json) -> LogRows:
     """Return what each rule of merging COND and STAT did as columns and rows."""
     return ["rule", "count"], [[rule, f"{count:,}"] for rule, count in found["rules"].items()]
 
 
-def regressions(found: Json) -> Rows:
+def regressions(found: Json) -> LogRows:
     """Return the full table of each regression as columns and rows, that of transfers that met no other beside it."""
     columns, fits = [""], []
     for op, fit in found["fits"].items():
@@ -304,7 +304,7 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.2g}"
 
 
-def delays(found: Json, op: str) -> Rows:
+def delays(found: Json, op: str) -> LogRows:
     """Return residual delays by size as columns and rows."""
     headings = {"ideal_s": "ideal", "mean_s": "mean delay", "p99_s": "p99 of delay"}
     blocks = found["delays"].get(op, [])
@@ -320,7 +320,7 @@ def delays(found: Json, op: str) -> Rows:
     return ["mean size", "transfers", *(f"{headings[name]}, {of.name}" for name, of in units.items())], rows
 
 
-def laws(found: Json) -> Rows:
+def laws(found: Json) -> LogRows:
     """Return the laws fitted to the tape's times as columns and rows, the best one marked."""
     of = found["staging"]
     rows = [
@@ -336,7 +336,7 @@ def laws(found: Json) -> Rows:
     return ["law of the tape's time", LAW, "BIC", "off by", "by chance"], rows
 
 
-def tape(found: Json) -> Rows:
+def tape(found: Json) -> LogRows:
     """Return the quantiles of the tape's times, measured and by each law, as columns and rows."""
     of = found["staging"]
     unit = _unit(value for _, value in of["quantiles_s"])
@@ -346,7 +346,7 @@ def tape(found: Json) -> Rows:
     return columns, rows + laws
 
 
-def shown(found: Json) -> dict[str, Rows]:
+def shown(found: Json) -> dict[str, LogRows]:
     """Return the tables that there is something for, by their titles."""
     every = {
         "by day": days(found),

@@ -8,7 +8,7 @@ from typing import Any
 from headrace import quantities as words
 
 Json = dict[str, Any]
-Place = tuple[float, float]
+Position = tuple[float, float]
 
 BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y = 168, 56, 96, 18
 MARGIN = 3
@@ -135,7 +135,7 @@ def _flows(boxes: dict[str, Box]) -> dict[tuple[str, str], float | None]:
     }
 
 
-def _places(boxes: dict[str, Box], *, down: bool) -> dict[str, Place]:
+def _places(boxes: dict[str, Box], *, down: bool) -> dict[str, Position]:
     """Return the upper left corner of each box: each depth a column, or downwards as many rows as it takes."""
     ranks = [
         [key for key, box in boxes.items() if box.depth == depth]
@@ -144,7 +144,7 @@ def _places(boxes: dict[str, Box], *, down: bool) -> dict[str, Place]:
     if down:
         return _rows(ranks)
     most = max(map(len, ranks))
-    places: dict[str, Place] = {}
+    places: dict[str, Position] = {}
     for at, rank in enumerate(ranks):
         before = (most - len(rank)) * (BOX_HEIGHT + GAP_Y) / 2
         for nth, key in enumerate(rank):
@@ -152,11 +152,11 @@ def _places(boxes: dict[str, Box], *, down: bool) -> dict[str, Place]:
     return places
 
 
-def _rows(ranks: list[list[str]]) -> dict[str, Place]:
+def _rows(ranks: list[list[str]]) -> dict[str, Position]:
     """Return the corners of boxes downwards, where a rank that is too wide for a telephone goes on in further rows."""
     across = BOX_WIDTH + GAP_Y
     most = min(max(map(len, ranks)), FIT_DOWN)
-    places: dict[str, Place] = {}
+    places: dict[str, Position] = {}
     y = float(MARGIN)
     for rank in ranks:
         rows = [rank[at : at + FIT_DOWN] for at in range(0, len(rank), FIT_DOWN)]
@@ -168,7 +168,7 @@ def _rows(ranks: list[list[str]]) -> dict[str, Place]:
     return places
 
 
-def _line(a: Place, b: Place, flow: float | None, most: float, *, early: bool, down: bool) -> tuple[str, str]:
+def _line(a: Position, b: Position, flow: float | None, most: float, *, early: bool, down: bool) -> tuple[str, str]:
     """Draw the way from one box to another, as wide as what goes along it, and the number beside it.
 
     Lines that begin at one box part towards their ends, so their numbers stand there, on the outside; those that end at
@@ -202,7 +202,7 @@ def _button(key: str, box: Box, drawn: str) -> str:
     return f'<g data-part="{html.escape(key)}" role="button" tabindex="0" aria-label="{said}">{drawn}</g>'
 
 
-def _box(place: Place, box: Box) -> str:
+def _box(place: Position, box: Box) -> str:
     x, y = place
     middle = x + BOX_WIDTH / 2
     drawn = [_rectangle(x, y, BOX_WIDTH, "var(--page)", box.whole)]

@@ -16,7 +16,7 @@ DEEPEST = 32
 LARGEST = 1e15
 
 
-class Block(dict[str, Any]):
+class ParameterBlock(dict[str, Any]):
     """A block `type name { key = value, … }`, which knows the file and line of each key."""
 
     def __init__(self, name: str, file: Path, line: int) -> None:
@@ -43,19 +43,19 @@ class Block(dict[str, Any]):
         """Return whether a parameter is other than zero."""
         return self.number(key, float(default)) != 0
 
-    def block(self, key: str, kind: str = "") -> "Block":
+    def block(self, key: str, kind: str = "") -> "ParameterBlock":
         """Return a block within this one, of that type."""
         found = self.get(key)
-        if not isinstance(found, Block):
+        if not isinstance(found, ParameterBlock):
             raise self.refusal(key, f"there is no `{key}`" if found is None else f"`{key}` is no block")
         if kind and found.name != kind:
             raise self.refusal(key, f"`{key}` is of the form `{found.name}`, and only `{kind}` is understood")
         return found
 
-    def blocks(self, key: str) -> list["Block"]:
+    def blocks(self, key: str) -> list["ParameterBlock"]:
         """Return the blocks of a list, at least one."""
         found = self.listed(key)
-        if not found or not all(isinstance(one, Block) for one in found):
+        if not found or not all(isinstance(one, ParameterBlock) for one in found):
             raise self.refusal(key, f"`{key}` is no list of blocks")
         return found
 
@@ -80,7 +80,7 @@ class Block(dict[str, Any]):
 
     def _finite(self, key: str, value: Any) -> float:
         if not isinstance(value, float) or not math.isfinite(value) or abs(value) > LARGEST:
-            shown = value.name if isinstance(value, Block) else value
+            shown = value.name if isinstance(value, ParameterBlock) else value
             raise self.refusal(key, f"`{key}` is `{shown}`, no number of a disk")
         return value
 
@@ -111,9 +111,9 @@ class Reader:
         ]
         self.at, self.depth = 0, 0
 
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[ParameterBlock]:
         """Return all blocks of the file."""
-        found: list[Block] = []
+        found: list[ParameterBlock] = []
         while self.at < len(self.tokens):
             token, line = self.tokens[self.at]
             self.at += 1
@@ -135,7 +135,7 @@ class Reader:
     def _refusal(self, line: int, message: str) -> Exception:
         return refusal(self.file, f"{self.file}:{line}: {message}", "compare it with DiskSim's manual")
 
-    def _sourced(self, token: str, line: int) -> list[Block]:
+    def _sourced(self, token: str, line: int) -> list[ParameterBlock]:
         file = self.file.parent / token.split(None, 1)[1]
         if not file.is_file():
             raise self._refusal(line, f"file not found: {file}")
@@ -146,8 +146,8 @@ class Reader:
         self.files += inner.files
         return found
 
-    def _block(self, name: str, line: int) -> Block:
-        block = Block(name, self.file, line)
+    def _block(self, name: str, line: int) -> ParameterBlock:
+        block = ParameterBlock(name, self.file, line)
         while self._ahead() not in {"}", ""}:
             key, at = self.tokens[self.at]
             self.at += 1

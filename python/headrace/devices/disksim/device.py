@@ -12,7 +12,7 @@ from headrace import _core
 from headrace._core import ScenarioError
 from headrace.devices import device_file
 from headrace.devices.disksim import electronics, seeks
-from headrace.devices.disksim.blocks import Block, Reader
+from headrace.devices.disksim.blocks import ParameterBlock, Reader
 from headrace.devices.disksim.electronics import SECTOR, ms
 from headrace.errors import refusal
 
@@ -42,12 +42,12 @@ class Imported(NamedTuple):
 class Parts(NamedTuple):
     """The blocks that describe a disk."""
 
-    disk: Block
-    model: Block
-    mechanics: Block
-    layout: Block
-    buses: list[Block]
-    controllers: list[Block]
+    disk: ParameterBlock
+    model: ParameterBlock
+    mechanics: ParameterBlock
+    layout: ParameterBlock
+    buses: list[ParameterBlock]
+    controllers: list[ParameterBlock]
 
 
 def _imported(path: Path) -> Imported:
@@ -63,8 +63,8 @@ def _imported(path: Path) -> Imported:
     return Imported(text, [*reader.files, *([curve] if curve else [])])
 
 
-def _parts(blocks: list[Block], path: Path) -> Parts:
-    def of(kind: str) -> list[Block]:
+def _parts(blocks: list[ParameterBlock], path: Path) -> Parts:
+    def of(kind: str) -> list[ParameterBlock]:
         return [block for block in blocks if block.name.startswith(f"disksim_{kind} ")]
 
     disks = of("disk")
@@ -103,7 +103,7 @@ def _unreadable(parts: Parts, error: ScenarioError) -> Exception:
     [problem, *_] = json.loads(error.problems)
     said = f"{problem['path']} {problem['message']}"
     role, key = next(((role, key) for word, role, key in DECIDES if word in said), ("disk", ""))
-    block: Block = getattr(parts, role)
+    block: ParameterBlock = getattr(parts, role)
     return block.refusal(key, f"headrace cannot simulate this disk: {problem['message']}")
 
 
@@ -195,7 +195,7 @@ class _Device:
             },
         }
 
-    def _remark(self, block: Block, key: str, text: str) -> None:
+    def _remark(self, block: ParameterBlock, key: str, text: str) -> None:
         self.remarks.append(f"{block.where(key)}: {text}")
 
     def _say_where_headrace_differs(self) -> None:
@@ -216,7 +216,7 @@ class _Device:
             )
 
 
-def _zone(zone: Block, surfaces: int) -> Json:
+def _zone(zone: ParameterBlock, surfaces: int) -> Json:
     first, last = zone.whole("First cylinder number"), zone.whole("Last cylinder number")
     sectors = zone.whole("Blocks per track")
     told: Json = {
@@ -243,7 +243,7 @@ def _zone(zone: Block, surfaces: int) -> Json:
     return told | ({"slips": slips} if slips else {}) | ({"remaps": remaps} if remaps else {})
 
 
-def _sparing(layout: Block) -> dict[str, Any]:
+def _sparing(layout: ParameterBlock) -> dict[str, Any]:
     orders = {0: "conventional", 1: "serpentine", 2: "zone_serpentine"}
     order, scheme = layout.whole("LBN-to-PBN mapping scheme"), layout.whole("Sparing scheme used", 0)
     if order not in orders:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headrace.devices.disksim.blocks import Block
+from headrace.devices.disksim.blocks import ParameterBlock
 
 Json = dict[str, Any]
 
@@ -17,7 +17,7 @@ def ms(time: float) -> str:
     return f"{round(time, 6):.15g} ms"
 
 
-def cache(disk: Block) -> Json:
+def cache(disk: ParameterBlock) -> Json:
     """Return the cache: its segments, when it reads ahead, when a write is done."""
     size = disk.whole("Segment size (in blks)")
     write_segments = max(disk.whole("Maximum number of write segments", 1), 1)
@@ -37,18 +37,18 @@ def cache(disk: Block) -> Json:
     return told | (room if fast_writes(disk) else {})
 
 
-def fast_writes(disk: Block) -> bool:
+def fast_writes(disk: ParameterBlock) -> bool:
     """Return whether a write is done once it is in the cache."""
     return disk.flag("Fast write level")
 
 
-def _read_ahead(disk: Block) -> str:
+def _read_ahead(disk: ParameterBlock) -> str:
     if not disk.flag("Enable caching in buffer", default=True):
         return "never"
     return {0: "never", 1: "track", 4: "next_track"}.get(disk.whole("Buffer continuous read", 0), "always")
 
 
-def interface(disk: Block, buses: list[Block], controllers: list[Block]) -> Json:
+def interface(disk: ParameterBlock, buses: list[ParameterBlock], controllers: list[ParameterBlock]) -> Json:
     """Return the interface: rates, marks, and what commands take beside the platter."""
     scale = disk.number("Time scale for overheads", 1.0)
     each = scale * disk.number("Per-request overhead time", 0.0)
@@ -79,7 +79,7 @@ def interface(disk: Block, buses: list[Block], controllers: list[Block]) -> Json
     return told
 
 
-def _rates(disk: Block, buses: list[Block], controllers: list[Block]) -> Json:
+def _rates(disk: ParameterBlock, buses: list[ParameterBlock], controllers: list[ParameterBlock]) -> Json:
     """Return how fast sectors go: at the pace of the slowest of disk, controller and buses."""
     told = {}
     for op in ("read", "write"):
@@ -90,7 +90,7 @@ def _rates(disk: Block, buses: list[Block], controllers: list[Block]) -> Json:
     return told
 
 
-def _marks(disk: Block) -> Json:
+def _marks(disk: ParameterBlock) -> Json:
     """Return how much must be in the cache before data goes on; zero is as soon as there is a sector."""
     high, low = disk.number("High (read) water mark", 0.0), disk.number("Low (write) water mark", 0.0)
     if not disk.flag("Set watermark by reqsize"):
@@ -102,5 +102,5 @@ def _marks(disk: Block) -> Json:
     return told | {"write_watermark": min(low, 1.0)}
 
 
-def _disconnects_extra(disk: Block) -> bool:
+def _disconnects_extra(disk: ParameterBlock) -> bool:
     return disk.flag("Extra write disconnect") and not disk.flag("Never disconnect")

@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 
-from headrace.devices.disksim.blocks import Block
+from headrace.devices.disksim.blocks import ParameterBlock
 from headrace.errors import read_text, refusal, refuse_endless
 
 Curve = list[tuple[int, float]]
@@ -12,7 +12,7 @@ Curve = list[tuple[int, float]]
 ODD = 0.25
 
 
-def curve_file(mechanics: Block) -> Path | None:
+def curve_file(mechanics: ParameterBlock) -> Path | None:
     """Return the file of the seek table, where there is one."""
     if mechanics.get("Seek type") != "extracted":
         return None
@@ -24,7 +24,7 @@ def curve_file(mechanics: Block) -> Path | None:
     return file
 
 
-def curve(mechanics: Block, cylinders: int) -> Curve:
+def curve(mechanics: ParameterBlock, cylinders: int) -> Curve:
     """Return seek times as (cylinders, ms): a table as it is, a formula dense where it bends."""
     if file := curve_file(mechanics):
         return _extracted(file)
@@ -34,7 +34,7 @@ def curve(mechanics: Block, cylinders: int) -> Curve:
     return found
 
 
-def odd(mechanics: Block, found: Curve) -> list[str]:
+def odd(mechanics: ParameterBlock, found: Curve) -> list[str]:
     """Return what to say of entries of a table that lie far off their neighbours: they are taken as they are."""
     file = curve_file(mechanics)
     if not file:
@@ -47,7 +47,7 @@ def odd(mechanics: Block, found: Curve) -> list[str]:
     ]
 
 
-def _formula(mechanics: Block, cylinders: int) -> Curve:
+def _formula(mechanics: ParameterBlock, cylinders: int) -> Curve:
     kind = mechanics.get("Seek type")
     most = max(cylinders - 1, 1)
     distances = sorted(
@@ -70,7 +70,7 @@ def _formula(mechanics: Block, cylinders: int) -> Curve:
     raise mechanics.refusal("Seek type", f"seek type `{kind}` is not known")
 
 
-def _hpl(mechanics: Block, distance: int) -> float:
+def _hpl(mechanics: ParameterBlock, distance: int) -> float:
     """Return the seek time of Hewlett-Packard's two-part curve: a root below a boundary, a line above."""
     values = mechanics.numbers("HPL seek equation values")
     if len(values) != 6:

@@ -19,7 +19,7 @@ from headrace.measurement.fio.options import (
     UNKNOWN,
 )
 from headrace.measurement.fio.pace import MIXED, READ, WRITE, Pace, by_direction
-from headrace.measurement.fio.sections import Job
+from headrace.measurement.fio.sections import JobSection
 from headrace.measurement.fio.values import Remarks, Values
 
 Json = dict[str, Any]
@@ -37,14 +37,14 @@ ZIPF, PARETO = "1.1", "0.2"
 
 
 @dataclass
-class Scenario:
+class JobScenario:
     """The scenario made of a job file, and which options it ignores."""
 
     document: Json
     remarks: list[str] = field(default_factory=list)
 
 
-def scenario(path: Path, *, device: str | None = None, section: str | None = None) -> Scenario:
+def scenario(path: Path, *, device: str | None = None, section: str | None = None) -> JobScenario:
     """Return the scenario that a job file describes.
 
     All that fio addresses becomes a drive of the model `device`; `section` names the one job to take, where the file
@@ -116,10 +116,10 @@ class _File:
             raise self.values(waiting).bad(option, told, help_)
         self.jobs = jobs
 
-    def values(self, job: Job) -> Values:
+    def values(self, job: JobSection) -> Values:
         return Values(self.path, job, self.remarks)
 
-    def scenario(self, device: str | None) -> Scenario:
+    def scenario(self, device: str | None) -> JobScenario:
         parts = [_Streams(self, job) for job in self.jobs]
         workload = self.streams(parts)
         drive = {"type": catalogue.kind(device or DEVICE), "device": device or DEVICE}
@@ -129,7 +129,7 @@ class _File:
             self.remarks[
                 f"{names}: a {DEVICE} stands for the real storage; name another with --device, or edit `system`"
             ] = None
-        return Scenario({"system": system, "workload": workload, "run": self.run(parts)}, list(self.remarks))
+        return JobScenario({"system": system, "workload": workload, "run": self.run(parts)}, list(self.remarks))
 
     def streams(self, parts: list["_Streams"]) -> Json:
         """Return the streams of all jobs by name."""
@@ -179,7 +179,7 @@ class _Streams:
         "bs_is_seq_rand": "sizes depend on whether a request is sequential: give one size",
     }
 
-    def __init__(self, file: _File, job: Job) -> None:
+    def __init__(self, file: _File, job: JobSection) -> None:
         self.file, self.job, self.options, self.values = file, job, job.options, file.values(job)
         for option, value in self.options.items():
             if option in self.REFUSED and value != "0":

@@ -13,7 +13,7 @@ GLOBAL = "global"
 
 
 @dataclass
-class Job:
+class JobSection:
     """One section with its options, those of `[global]` among them, and the line of each."""
 
     name: str
@@ -25,17 +25,17 @@ class Job:
         return self.options.get(option, "0") not in {"0", "false"}
 
 
-def read(path: Path) -> list[Job]:
+def read(path: Path) -> list[JobSection]:
     """Return the jobs of a file; refuse a file that has none, or that needs more than itself."""
-    shared, jobs = Job(GLOBAL, {}, {}), list[Job]()
-    current: Job | None = None
+    shared, jobs = JobSection(GLOBAL, {}, {}), list[JobSection]()
+    current: JobSection | None = None
     for number, raw in enumerate(read_text(path).splitlines(), 1):
         # fio ends a line at the first `;` or `#`, in a value too.
         if not (line := COMMENT.sub("", raw).strip()):
             continue
         if match := SECTION.fullmatch(raw.strip()):
             name = match[1].strip()
-            current = shared if name == GLOBAL else Job(name, dict(shared.options), dict(shared.lines))
+            current = shared if name == GLOBAL else JobSection(name, dict(shared.options), dict(shared.lines))
             if current is not shared:
                 jobs.append(current)
             continue
@@ -48,7 +48,7 @@ def read(path: Path) -> list[Job]:
     return jobs
 
 
-def _option(path: Path, job: Job, number: int, line: str) -> None:
+def _option(path: Path, job: JobSection, number: int, line: str) -> None:
     key, equals, value = (part.strip() for part in line.partition("="))
     key = ALIASES.get(key, key)
     if key.startswith("include "):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from headrace.errors import refusal
 from headrace.measurement.fio import quantities
-from headrace.measurement.fio.sections import Job
+from headrace.measurement.fio.sections import JobSection
 
 # Remarks on a job file, each once, in order.
 Remarks = dict[str, None]
@@ -14,7 +14,7 @@ Remarks = dict[str, None]
 class Values:
     """The options of a job, read as what they are."""
 
-    def __init__(self, path: Path, job: Job, remarks: Remarks) -> None:
+    def __init__(self, path: Path, job: JobSection, remarks: Remarks) -> None:
         self.path, self.job, self.options, self.remarks = path, job, job.options, remarks
         self.kib = quantities.kib(self.options)
 
