@@ -55,7 +55,7 @@ pub enum TraceError {
         path: String,
         /// Line number, counted from one.
         line: u64,
-        /// What is wrong, and how to fix it.
+        /// Cause, and how to fix it.
         problem: String,
         /// The text of the line.
         text: String,
@@ -69,7 +69,7 @@ pub enum TraceError {
         path: String,
         /// Line number, counted from one.
         line: u64,
-        /// What is wrong, and how to fix it.
+        /// Cause, and how to fix it.
         problem: String,
         /// The text of the line.
         text: String,
@@ -93,7 +93,7 @@ pub enum TraceError {
     Inexpressible {
         /// Number of the request, counted from one.
         request: u64,
-        /// What is wrong.
+        /// Cause.
         problem: String,
     },
     /// The caller cancelled the operation.

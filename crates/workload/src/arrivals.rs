@@ -108,7 +108,7 @@ impl ArrivalSpec {
 }
 
 impl ArrivalSpec {
-    /// What is wrong with them, if anything.
+    /// Returns the reason why these arrivals are invalid; `None` if they are valid.
     pub fn problem(&self) -> Option<&'static str> {
         match self {
             Self::Every(gap) if gap.0 == 0 => Some("an interval of zero would send infinitely many requests"),

@@ -29,7 +29,7 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// What `files` files of `size` take up, each up to where the next can begin.
+    /// Returns the space that `files` files of `size` take up, each up to where the next can begin.
     pub fn room(size: Bytes, files: u64) -> Bytes {
         Bytes(size.0.next_multiple_of(MIB).saturating_mul(files))
     }

@@ -1,4 +1,4 @@
-//! Where requests come from: when, what, how large, and where to.
+//! Sources of requests: their times, operations, sizes and addresses.
 //!
 //! A [`StreamSpec`] is what a user writes. [`Requests`] makes its requests: each one's attributes are drawn at its birth
 //! from its number alone (and, for sequential addresses, from its predecessors'), so that no change of the system changes

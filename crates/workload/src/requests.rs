@@ -13,15 +13,15 @@ use crate::spec::StreamSpec;
 pub struct Requests {
     stream: RngStream,
     reads: f64,
-    /// What those do that are not reads.
+    /// Operation of requests that are not reads.
     otherwise: Op,
     size: SizeSpec,
-    /// Where the addresses of the pattern count from.
+    /// First address of the pattern.
     from: u64,
     pattern: Pattern,
-    /// Where they lie, instead of the pattern.
+    /// Files that hold the addresses, instead of the pattern.
     files: Option<InFiles>,
-    /// What each of them is, where they are all alike.
+    /// The request, if all are alike.
     alike: Option<Block>,
     made: u64,
 }
@@ -44,13 +44,13 @@ impl Requests {
         }
     }
 
-    /// The same requests, one after another in files.
+    /// Places these requests one after another in files.
     #[must_use]
     pub fn in_files(self, extents: Option<Extents>) -> Self {
         Self { files: extents.map(InFiles::new), ..self }
     }
 
-    /// The same requests for somebody who never looks at their addresses: where nothing else of them is drawn, nothing is.
+    /// Drops the addresses of these requests, for a user that never looks at them: if nothing else is drawn for a request, nothing is.
     #[must_use]
     pub fn without_addresses(self) -> Self {
         let op = match self.reads {

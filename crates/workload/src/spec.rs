@@ -1,4 +1,4 @@
-//! What a user writes of a stream of requests.
+//! Description of a stream of requests in a scenario.
 
 use headrace_trace::{FileLogSpec, ReplaySpec};
 use headrace_units::{Bytes, Fraction, Nanos, PerSecond};
@@ -82,12 +82,12 @@ impl StreamSpec {
         (region.from, Bytes(end.saturating_sub(region.from.0)))
     }
 
-    /// How many files it has, where it has any.
+    /// Returns the number of files; 1 without `files`.
     pub fn files(&self) -> u64 {
         u64::from(self.files.unwrap_or(1))
     }
 
-    /// Whether it says anything of which requests are drawn.
+    /// Returns true if the stream says which requests are drawn.
     pub fn draws_requests(&self) -> bool {
         let said =
             self.align.is_some() || self.footprint.is_some() || self.region.is_some() || self.file.is_some();
@@ -96,7 +96,7 @@ impl StreamSpec {
             || self.pattern != PatternSpec::default()
     }
 
-    /// How many threads its clients belong to; none where they do not share any.
+    /// Returns the number of threads that its clients share; 0 if they share none.
     pub fn threads(&self) -> u32 {
         match self.arrivals {
             ArrivalSpec::Closed { threads, .. } => threads.unwrap_or(0),
@@ -104,7 +104,7 @@ impl StreamSpec {
         }
     }
 
-    /// Whether every address of the component is equally likely.
+    /// Returns true if every address of the component is equally likely.
     pub fn is_everywhere(&self) -> bool {
         let all = self.footprint.is_none() && self.region.is_none() && self.file.is_none();
         all && self.pattern == PatternSpec::Uniform
@@ -161,7 +161,7 @@ impl OpSpec {
         }
     }
 
-    /// What a request does that is not a read.
+    /// Returns the operation of requests that are not reads.
     pub fn otherwise(self) -> Op {
         if self == Self::Discard { Op::Discard } else { Op::Write }
     }

@@ -105,7 +105,7 @@ fn of_stream(network: &QueueNetwork, stream: usize) -> Vec<String> {
     [join(network, stream, &plan.name), impatient, arrivals].into_iter().flatten().collect()
 }
 
-/// What fails where requests are split, and by how much the answer is then off.
+/// Returns the assumption that fails where requests are split, and the error that follows; `None` if all hold.
 fn join(network: &QueueNetwork, stream: usize, name: &str) -> Option<String> {
     let (_, branches, part) = network.joins(stream).max_by_key(|(_, branches, _)| *branches)?;
     if network.is_open() {

@@ -14,7 +14,7 @@ use crate::plan::{Plan, StreamPlan};
 /// A scenario as a network of queues.
 pub struct QueueNetwork<'p> {
     pub plan: &'p Plan,
-    /// What one request of each stream asks.
+    /// Demands of one request of each stream.
     pub streams: Vec<(&'p StreamPlan, Vec<Demand>)>,
     /// The queues that requests come to, in the order of the graph.
     pub queues: Vec<ServiceQueue>,
@@ -26,12 +26,12 @@ pub struct QueueNetwork<'p> {
 pub struct DepthLimit {
     pub node: NodeId,
     pub many: u32,
-    /// How long one request of each stream holds them where nobody waits, in ms; 0 for streams that go another way.
+    /// Time for which one request of each stream holds a place if nobody waits, in ms; 0 for streams that go another way.
     pub held_ms: Vec<f64>,
 }
 
 impl DepthLimit {
-    /// Whether only this stream takes them.
+    /// Returns true if only this stream takes places here.
     pub fn are_of(&self, stream: usize) -> bool {
         self.held_ms.iter().enumerate().all(|(at, held)| (at == stream) == (*held > 0.0))
     }
@@ -45,19 +45,19 @@ pub struct ServiceQueue {
     /// Another queue of the node that is waited for while a server here is held, and how often.
     pub holds: Option<(String, f64)>,
     pub servers: u32,
-    /// Whether each of them has a queue of its own.
+    /// True if each server has a queue of its own.
     pub apart: bool,
-    /// What one request of each stream asks of it.
+    /// Demand of one request of each stream; `None` for streams that do not come here.
     pub asked: Vec<Option<Asked>>,
-    /// Whether what waits here is counted elsewhere: every message is in another port at the same time, for as long at least.
+    /// True if waiting here is counted elsewhere: every message is in another port at the same time, for as long at least.
     pub counted_elsewhere: bool,
 }
 
-/// What one request asks of a queue.
+/// Demand of one request at a queue.
 pub struct Asked {
     pub visits: f64,
     pub distribution: Distribution,
-    /// How many of the visits go on side by side, at several such queues.
+    /// Number of visits in parallel, at several such queues.
     pub beside: f64,
     /// The visits of each rank and their distributions; the smallest rank is served first.
     pub ranks: Vec<(u32, f64, Distribution)>,
@@ -69,7 +69,7 @@ impl Asked {
         self.visits * self.distribution.mean()
     }
 
-    /// How much of it the request waits out itself.
+    /// Returns the part of the work, in ms, that is on the path of the request: parallel visits count once.
     pub fn path_ms(&self) -> f64 {
         self.work_ms() / self.beside
     }
@@ -81,7 +81,7 @@ impl ServiceQueue {
         self.asked[stream].as_ref().map_or(0.0, Asked::work_ms)
     }
 
-    /// How much of it the request waits out itself.
+    /// Returns the part of the work of a stream, in ms, that is on the path of the request; 0 if the stream does not come here.
     pub fn path_ms(&self, stream: usize) -> f64 {
         self.asked[stream].as_ref().map_or(0.0, Asked::path_ms)
     }
@@ -95,17 +95,17 @@ impl ServiceQueue {
         ranks
     }
 
-    /// Whether some visits are served before others.
+    /// Returns true if some visits are served before others.
     pub fn has_ranks(&self) -> bool {
         self.ranks().len() > 1
     }
 
-    /// Whether parts of requests of any stream are here and elsewhere at the same time.
+    /// Returns true if parts of requests of any stream are here and elsewhere at the same time.
     pub fn is_split(&self) -> bool {
         (0..self.asked.len()).any(|stream| self.splits(stream))
     }
 
-    /// Whether parts of one request of a stream are here and at other queues at the same time.
+    /// Returns true if parts of one request of a stream are here and at other queues at the same time.
     pub fn splits(&self, stream: usize) -> bool {
         self.asked[stream].as_ref().is_some_and(|asked| asked.beside > 1.0)
     }
@@ -178,20 +178,21 @@ impl<'p> QueueNetwork<'p> {
         rates.iter().map(|rate| rate / all).collect()
     }
 
-    /// What a request of a stream spends at delays, in ms.
+    /// Returns the time that a request of a stream spends at delays, in ms.
     pub fn delays_ms(&self, stream: usize) -> f64 {
         let delays = self.streams[stream].1.iter().filter(|demand| demand.server == ServiceKind::Delay);
         delays.map(|demand| demand.work_ms() / demand.beside).sum()
     }
 
-    /// What waiting for the last part adds to a request of a stream where nobody queues, in ms.
+    /// Returns the time that waiting for the last part adds to a request of a stream, excluding queueing, in ms.
     pub fn join_ms(&self, stream: usize) -> f64 {
         let joins = self.streams[stream].1.iter();
         let joins = joins.filter(|demand| matches!(demand.server, ServiceKind::Join { .. }));
         joins.map(|demand| demand.work_ms() / demand.beside).sum()
     }
 
-    /// How often a request of a stream is split: a small write to a RAID 5 reads side by side, then writes side by side.
+    /// Returns the number of times that a request of a stream is split: a small write to a RAID 5 reads in parallel, then writes in
+    /// parallel.
     pub fn rounds(&self, stream: usize) -> f64 {
         let split = self.queues.iter().filter(|queue| queue.splits(stream));
         let asked = split.filter_map(|queue| queue.asked[stream].as_ref());
@@ -241,7 +242,7 @@ fn queues(node: NodeId, streams: &[(&StreamPlan, Vec<Demand>)]) -> Vec<ServiceQu
     stations.into_iter().filter_map(|station| queue((node, station), streams)).collect()
 }
 
-/// What all streams ask of a queue; `None` where nothing comes to it.
+/// Returns a queue with the demands of all streams; `None` if nothing comes to it.
 fn queue(at: (NodeId, Option<&str>), streams: &[(&StreamPlan, Vec<Demand>)]) -> Option<ServiceQueue> {
     let (servers, order, first) = streams.iter().flat_map(|(_, demands)| demands_on(at, demands)).next()?;
     let asked = streams.iter().map(|(stream, demands)| asked(at, stream.spec.priority, demands)).collect();
@@ -270,7 +271,7 @@ fn demands_on<'d>(
     })
 }
 
-/// What one request of a stream of this priority asks of a queue, all its demands there together.
+/// Returns the sum of all demands of one request of a stream of this priority at a queue.
 fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option<Asked> {
     let here: Vec<(QueueOrder, &Demand)> =
         demands_on(at, demands).map(|(_, order, demand)| (order, demand)).collect();

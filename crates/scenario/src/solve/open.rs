@@ -53,7 +53,7 @@ pub fn busy(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> f64 
         .sum()
 }
 
-/// How much longer a server of a queue is held because another queue is waited for meanwhile; `None` where that never ends.
+/// Returns the additional time, in ms, for which a server of a queue is held while another queue is waited for; `None` if that never ends.
 fn held(network: &QueueNetwork, queue: &ServiceQueue, rates: &[f64]) -> Option<f64> {
     let Some((other, times)) = network.held_for(queue) else { return Some(0.0) };
     waits(network, other, rates).first().copied().flatten().map(|wait| wait * times)
@@ -136,7 +136,7 @@ fn response(network: &QueueNetwork, stream: usize, rates: &[f64], waits: &[Vec<O
     Some(response)
 }
 
-/// What waiting for the last of several parts adds to the largest part's own response.
+/// Returns the time that waiting for the last of several parts adds to the response of the largest part.
 fn join(
     network: &QueueNetwork,
     stream: usize,

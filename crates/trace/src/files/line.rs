@@ -16,10 +16,10 @@ pub struct Logged {
     pub op: FileOp,
     /// The size of the file, where the log has it beside what was moved.
     pub size: Option<u64>,
-    /// Whether the file was read from tape, if the log has that.
+    /// True if the file was read from tape; `None` if not logged.
     pub staged: Option<bool>,
     pub measured: Option<Nanos>,
-    /// Whether the log says that the file has no bytes.
+    /// True if the log says that the file has no bytes.
     pub is_empty: bool,
 }
 
@@ -47,7 +47,7 @@ struct LineColumns {
 }
 
 impl LogLines {
-    /// Whether the header was read.
+    /// Returns true if the header was read.
     pub fn are_known(&self) -> bool {
         self.places.is_some()
     }

@@ -29,7 +29,7 @@ pub struct FileLog {
     path: PathBuf,
     spec: FileLogOptions,
     file: FileState,
-    /// What is in it.
+    /// Survey of the log.
     pub survey: FileSurvey,
 }
 
@@ -42,9 +42,9 @@ pub struct FileDue {
     pub number: u64,
     /// The operation.
     pub op: FileOp,
-    /// How long it took on the real system, if the log has that.
+    /// Time that the operation took on the real system, if logged.
     pub measured: Option<Nanos>,
-    /// What it follows, where a replay keeps the gaps.
+    /// Operation that this one follows, if a replay keeps the gaps.
     pub follows: Option<Follows>,
 }
 

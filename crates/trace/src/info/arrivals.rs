@@ -13,7 +13,7 @@ const POINTS: usize = 128;
 /// The arrival process.
 #[derive(Clone, Debug, Serialize)]
 pub struct ArrivalSurvey {
-    /// Whether times are the trace's timestamps; if not, they are the sum of response and think times.
+    /// True if times are the timestamps of the trace; otherwise they are the sum of response and think times.
     pub by_timestamps: bool,
     /// Time from the first request to the last, in seconds.
     pub span_s: f64,

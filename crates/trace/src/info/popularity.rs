@@ -18,7 +18,7 @@ const REGION_MASK: u64 = (1 << REGION_BITS) - 1;
 #[derive(Default)]
 pub struct Popularity {
     counts: Occurrences,
-    /// How often the region size was doubled.
+    /// Number of times that the region size was doubled.
     fold: u32,
 }
 

@@ -1,4 +1,4 @@
-//! How to replay a trace, as written in a scenario.
+//! Settings of the replay of a trace in a scenario.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

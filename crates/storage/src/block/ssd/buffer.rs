@@ -104,7 +104,7 @@ impl<'m> PageBuffer<'m> {
         }
     }
 
-    /// What it took in and holds, in bytes.
+    /// Returns the bytes taken in and held.
     pub fn balance(&self) -> Balance {
         let (taken_in, destaged) = (self.taken_in.get(), self.on_flash.get());
         let (size, free) = (self.room.capacity() * PAGE, self.room.held() * PAGE);
@@ -112,7 +112,7 @@ impl<'m> PageBuffer<'m> {
         Balance { taken_in: taken_in * PAGE, destaged: destaged * PAGE, dirty, used: size - free, free, size }
     }
 
-    /// How full it was, over time.
+    /// Returns the mean fill up to `now`.
     pub fn fill(&self, now: headrace_units::Nanos) -> Meter {
         let (size, free) = (u128::from(self.room.capacity()), self.room.level().area(now));
         Meter::Fill((u128::from(now.0) - free / size) as u64, now.0)

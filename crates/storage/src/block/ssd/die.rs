@@ -55,8 +55,8 @@ impl Die {
         start + time
     }
 
-    /// Whether a read goes first: a program or an erasure is the last thing booked, it has let few reads go first so far, and suspending
-    /// it takes less time than it has left.
+    /// Returns true if a read goes first: a program or an erasure is the last thing booked, it has let few reads go first so far, and
+    /// suspending it takes less time than it has left.
     fn may_suspend(&self, came: Nanos, suspend: &SuspendNumbers) -> bool {
         let is_last = self.bookings.end() == Some(self.end);
         is_last && self.went_first < suspend.reads.get() && self.end > came + suspend.time.get()
@@ -70,12 +70,12 @@ impl Die {
         start
     }
 
-    /// How often a read has suspended a program or an erasure.
+    /// Returns the number of times that a read suspended a program or an erasure.
     pub fn suspensions(&self) -> u64 {
         self.suspensions
     }
 
-    /// What it did. An operation that is suspended counts once more each time.
+    /// Returns the activity of the die. A suspended operation counts once more each time.
     pub fn activity(&self, now: Nanos) -> Activity {
         self.bookings.activity(now)
     }

@@ -10,7 +10,7 @@ use super::numbers::{SsdNumbers, SuspendNumbers};
 use crate::core::bookings::Bookings;
 use crate::core::meter::Activity;
 
-/// What one read of a die gives, as far as it is wanted: pages of one row, which its planes read together.
+/// Wanted part of one read of a die: pages of one row, which its planes read together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     pub die: u32,
@@ -51,12 +51,12 @@ impl Flash {
         }
     }
 
-    /// How long a row takes that waits for nobody.
+    /// Returns the time that a row takes without waiting.
     pub fn least(&self, row: Row) -> Nanos {
         self.read + self.transfer(row.bytes)
     }
 
-    /// How long bytes take over a channel that is free.
+    /// Returns the time that bytes take over a free channel.
     pub fn transfer(&self, bytes: u64) -> Nanos {
         self.rate.time_for(Bytes(bytes))
     }
@@ -73,13 +73,13 @@ impl Flash {
         [(self.transfer(page), 0), (self.transfer(row.bytes), row.bytes - page)]
     }
 
-    /// Has a die read a row for a request that comes to it at `came`; gives when it is in the die's registers.
+    /// Reads a row on a die for a request that comes at `came`; returns the time at which it is in the registers of the die.
     #[inline]
     pub fn read(&mut self, now: Nanos, came: Nanos, row: Row) -> Nanos {
         self.dies[row.die as usize].read(now, came, row.number, self.read, self.suspend.as_ref())
     }
 
-    /// Has a row carried over its channel; gives when it is in the drive's memory.
+    /// Carries a row over its channel; returns the time at which it is in the memory of the drive.
     #[inline]
     pub fn carry(&mut self, now: Nanos, row: Row) -> Nanos {
         self.over_channel(now, row.die, row.bytes, Cause::Host)
@@ -91,7 +91,7 @@ impl Flash {
         self.channels[channel].book(now, time, cause) + time
     }
 
-    /// Has a die busy for a time from when it is free; gives when that is over, unless reads suspend it.
+    /// Holds a die for a time from when it is free; returns the end, unless reads suspend it.
     pub fn hold(&mut self, now: Nanos, die: u32, time: Nanos, cause: Cause) -> Nanos {
         self.dies[die as usize].hold(now, time, cause)
     }
@@ -101,7 +101,7 @@ impl Flash {
         self.dies[die as usize].end()
     }
 
-    /// How long a die is busy with a program, whose data it gets over its channel.
+    /// Returns the time for which a die is busy with a program, whose data comes over its channel.
     pub fn program(&mut self, now: Nanos, die: u32, bytes: u64) -> Nanos {
         self.over_channel(now, die, bytes, Cause::Destage) - now + self.program
     }
@@ -123,13 +123,13 @@ impl Flash {
         into.extend((0..work.erases).map(|_| self.erase));
     }
 
-    /// What the dies did.
+    /// Returns the activity of all dies.
     pub fn activity(&self, now: Nanos) -> Activity {
         let all = self.dies.iter().map(|die| die.activity(now));
         all.fold(Activity::default(), Activity::and)
     }
 
-    /// How often reads have suspended a program or an erasure; none where they cannot.
+    /// Returns the number of programs and erasures suspended by reads; `None` if reads cannot suspend them.
     pub fn suspensions(&self) -> Option<u64> {
         self.suspend.as_ref().map(|_| self.dies.iter().map(Die::suspensions).sum())
     }

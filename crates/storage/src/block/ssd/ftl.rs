@@ -8,7 +8,7 @@ use super::geometry::{FlashAddress, Geometry};
 use super::mapping::{Mapping, PageLocation};
 use super::victims::{Collection, Victims};
 
-/// What a die has to do before pages are where they go.
+/// Work of a die that must precede a program of pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DieWork {
     /// Flash pages read, to move what is valid in them.
@@ -19,7 +19,7 @@ pub struct DieWork {
     pub erases: u32,
 }
 
-/// What was written so far.
+/// Numbers of pages written so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PagesWritten {
     /// Pages that hosts wrote and that went to flash.
@@ -69,7 +69,7 @@ impl Ftl {
         Self { geometry, mapping, dies, written: PagesWritten::default() }
     }
 
-    /// Where a logical page is.
+    /// Returns the location of a logical page.
     #[inline]
     pub fn location(&self, logical: u32) -> PageLocation {
         self.mapping.location(logical)
@@ -96,7 +96,7 @@ impl Ftl {
         }
     }
 
-    /// What a page holds on flash is no longer valid; gives whether it was there.
+    /// Invalidates the flash page that holds a logical page; returns true if there was one.
     #[inline]
     fn invalidate(&mut self, logical: u32) -> bool {
         let PageLocation::Flash(flash) = self.mapping.location(logical) else { return false };
@@ -178,7 +178,7 @@ impl Ftl {
         work.erases += 1;
     }
 
-    /// What was written so far.
+    /// Returns the numbers of pages written so far.
     pub fn written(&self) -> PagesWritten {
         self.written
     }
@@ -244,7 +244,7 @@ impl DieBlocks {
         new
     }
 
-    /// How many of the first `filled` pages lie in a block.
+    /// Returns the number of the first `filled` pages that lie in a block.
     fn filled(geometry: &Geometry, die: u32, block: u32, filled: u32) -> u32 {
         let (unit, across) = (u64::from(geometry.unit), u64::from(geometry.unit * geometry.dies));
         let first = u64::from(block * geometry.rows) * across + u64::from(die) * unit;

@@ -1,4 +1,4 @@
-//! Where flash pages lie: rows of pages across all dies, rows in blocks.
+//! Location of flash pages: rows of pages across all dies, rows in blocks.
 
 /// The number of bytes that the drive maps as one.
 pub const PAGE: u64 = 4096;
@@ -40,7 +40,7 @@ impl Geometry {
         self.blocks as u64 * self.rows as u64 * self.dies as u64 * self.unit as u64
     }
 
-    /// Where the page of this number lies.
+    /// Returns the address of a page by its number.
     #[inline]
     pub const fn spot(&self, number: u32) -> FlashAddress {
         let (within, row) = (number % self.unit, number / self.unit);

@@ -1,4 +1,4 @@
-//! What a drive is plugged into.
+//! Interface of a drive: SATA or PCI Express.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
@@ -61,12 +61,12 @@ impl Interface {
         if self.is_sata() { 32 } else { 65535 }
     }
 
-    /// Whether reads and writes share the wire.
+    /// Returns half duplex if reads and writes share the wire.
     pub const fn duplex(self) -> Duplex {
         if self.is_sata() { Duplex::Half } else { Duplex::Full }
     }
 
-    /// How long it takes to carry data one way.
+    /// Returns the time to carry data one way.
     pub(crate) fn time_for(self, bytes: u64) -> Nanos {
         let frames = if self.is_sata() { 0 } else { bytes.div_ceil(PACKET.payload.0) };
         self.rate().time_for(Bytes(bytes + frames * PACKET.overhead.0))

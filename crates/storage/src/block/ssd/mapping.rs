@@ -3,7 +3,7 @@
 //! A flash page is valid where the two ways agree, so overwriting data clears nothing. An entry of zero stands for the state at the start
 //! of the run: the first `filled` pages lie in sequence. Memory grows with the number of pages written.
 
-/// Where a logical page is.
+/// Location of a logical page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageLocation {
     /// Nowhere: it was never written, or discarded since.
@@ -71,7 +71,7 @@ impl Mapping {
         Self { locations: Sparse::new(logical), owners: Sparse::new(flash), logical, filled }
     }
 
-    /// Where a logical page is.
+    /// Returns the location of a logical page.
     #[inline]
     pub fn location(&self, logical: u32) -> PageLocation {
         match self.locations.get(logical) {

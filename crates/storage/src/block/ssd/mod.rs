@@ -188,7 +188,7 @@ impl<'m> Ssd<'m> {
         if there { self.buffer.give_back() } else { self.buffer.push(logical) }
     }
 
-    /// What a die does by itself: it programs what is due, and erases a block before where it has to.
+    /// Background work of a die: programs what is due, and erases a block first if it must.
     async fn drain(&'m self, die: u32) {
         loop {
             let pages = self.buffer.next().await;
@@ -208,7 +208,7 @@ impl<'m> Ssd<'m> {
         }
     }
 
-    /// Has a die work for a time, when its turn comes: reads that came before go first, and others may suspend it.
+    /// Holds a die for a time when its turn comes: reads that came before go first, and others may suspend it.
     async fn hold(&'m self, die: u32, time: Nanos, cause: Cause) {
         let mut done = self.flash.borrow_mut().hold(self.sim.now(), die, time, cause);
         while self.sim.now() < done {

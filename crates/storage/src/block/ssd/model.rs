@@ -1,4 +1,4 @@
-//! What theory may know of a solid-state drive.
+//! Queueing theory of a solid-state drive.
 
 use headrace_analytic::Distribution;
 use headrace_units::Bytes;
@@ -32,7 +32,7 @@ impl SsdPlan {
         self.numbers.flash.dies.get()
     }
 
-    /// What a request asks of the ports, each by itself.
+    /// Returns the demands of a request at the ports, each by itself.
     fn ports(view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let ports: Vec<View> = view.uses().collect();
         let mut demands = Vec::new();

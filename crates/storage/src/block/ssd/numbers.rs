@@ -130,7 +130,7 @@ impl SsdNumbers {
         self.queue_depth.as_ref().map_or_else(|| self.interface.get().tags(), Sourced::get)
     }
 
-    /// How long a request takes that finds the drive idle, of data that is on one page of flash.
+    /// Returns the service time of a request to an idle drive, for data on one page of flash.
     pub fn alone(&self, op: Op, bytes: u64) -> Nanos {
         let port = self.interface.get().time_for(bytes);
         match op {

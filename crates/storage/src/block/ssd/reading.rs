@@ -18,14 +18,14 @@ impl<'m> Ssd<'m> {
         Some(Row { die, number, bytes: PAGE })
     }
 
-    /// What a read of one page finds on flash.
+    /// Returns the row of flash to read for one page; `None` if it is not on flash.
     pub(super) fn row(&self, logical: u32) -> Option<Row> {
         let found = self.with_ftl(|ftl| Self::row_of(ftl, logical));
         self.flash_reads.set(self.flash_reads.get() + u64::from(found.is_some()));
         found
     }
 
-    /// What a read of several pages finds on flash: pages that follow each other in a row are read together.
+    /// Returns the rows of flash to read for several pages: pages that follow each other in a row are read together.
     fn rows(&self, pages: std::ops::Range<u32>) -> Vec<Row> {
         let mut rows = Vec::<Row>::new();
         self.with_ftl(|ftl| {
@@ -99,7 +99,7 @@ impl<'m> Ssd<'m> {
         breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());
     }
 
-    /// Has dies read rows for a request that comes to them at `came`; gives when each is in a register, in that order.
+    /// Reads rows on their dies for a request that comes at `came`; returns the time at which each is in a register, in that order.
     pub(super) fn on_dies(&self, rows: &[Row], came: Nanos) -> Vec<(Nanos, Row)> {
         let (mut flash, now) = (self.flash.borrow_mut(), self.sim.now());
         let mut read: Vec<_> = rows.iter().map(|row| (flash.read(now, came, *row), *row)).collect();

@@ -1,4 +1,4 @@
-//! What a user may write of a solid-state drive.
+//! Fields of a solid-state drive in a scenario.
 
 use headrace_units::{Fraction, Nanos};
 use schemars::JsonSchema;

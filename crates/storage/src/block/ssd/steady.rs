@@ -26,11 +26,11 @@ pub struct Past {
     pub filled: u32,
     /// Number of times that the capacity was overwritten.
     pub overwritten: f64,
-    /// How blocks to be erased are chosen.
+    /// Choice of the blocks to erase.
     pub collection: Collection,
-    /// What that choice is drawn from.
+    /// Random numbers of that choice.
     pub choices: RngStream,
-    /// What the pages that were overwritten are drawn from.
+    /// Random numbers of the pages that were overwritten.
     pub writes: RngStream,
 }
 
