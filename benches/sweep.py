@@ -1,4 +1,7 @@
-"""The figures of sweeps, printed and put into a JSON file: `python benches/sweep.py bench.json`."""
+"""The figures of sweeps, printed and put into a JSON file: `python benches/sweep.py bench.json`.
+
+With `--smallest` each is done once, at its smallest size, which only shows that it works.
+"""
 
 import json
 import sys
@@ -8,8 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headrace import Scenario, sweep
+from headrace.experiment import stored
 from headrace.experiment.engines import Local
 from headrace.experiment.query import query
+from headrace.experiment.task import Record
+from headrace.studies.alice_tds import system
 from headrace.study import find
 
 CLERK = Scenario(
@@ -19,17 +25,18 @@ CLERK = Scenario(
     """
 )
 RATE = "workload.users.arrivals.poisson"
+SMALLEST = "--smallest" in sys.argv
 
 
 def rates(points: int) -> dict[str, object]:
     """Return this number of loads."""
-    return {RATE: {"from": "10 /s", "to": "110 /s", "points": points}}
+    return {RATE: {"from": "10 /s", "to": "110 /s", "points": 2 if SMALLEST else points}}
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return how long it takes: the least of three."""
+    """Return the seconds that `work` takes: the least of three."""
     times = []
-    for _ in range(3):
+    for _ in range(1 if SMALLEST else 3):
         began = time.perf_counter()
         work()
         times.append(time.perf_counter() - began)
@@ -48,7 +55,7 @@ def overhead_ms() -> float:
 
 def speedup() -> float:
     """Return how much sooner two workers are done with 200 points than one."""
-    scenario = CLERK.with_({"run.requests": 400_000})
+    scenario = CLERK.with_({"run.requests": 1000 if SMALLEST else 400_000})
 
     def by(workers: int) -> float:
         return seconds(lambda: sweep(scenario, rates(200), replications=1, engine=Local(workers)))
@@ -57,26 +64,23 @@ def speedup() -> float:
 
 
 def query_s() -> float:
-    """Return how long a store of 100,000 records takes to be listed and asked."""
-    import polars  # noqa: PLC0415
-
+    """Return the seconds that it takes to list and query a store of 100,000 records."""
     with tempfile.TemporaryDirectory() as folder:
         sweep(CLERK.with_({"run.requests": 10}), rates(1000), replications=1, store=folder)
-        file = Path(folder) / "records.parquet"
-        many = polars.concat(
-            [
-                polars.read_parquet(file).with_columns(polars.lit(at, polars.Int64).alias("replication"))
-                for at in range(100)
-            ]
-        )
-        many.write_parquet(file)
+        _, records = stored.everything(folder)
+        replications = range(2 if SMALLEST else 100)
+        many: list[Record] = [record | {"replication": at} for at in replications for record in records]
+        stored.write_compacted(Path(folder), many)
         return seconds(lambda: query(folder, f'SELECT "{RATE}", runs, "users.mean_ms" FROM points ORDER BY 3'))
 
 
 def alice_s() -> float:
-    """Return how long the whole study of the ALICE arrays takes."""
+    """Return the seconds that the study of the ALICE arrays takes, or its first point."""
     began = time.perf_counter()
-    find("alice-tds").run()
+    if SMALLEST:
+        system.rates(system.Point("infortrend", short=True))
+    else:
+        find("alice-tds").run()
     return time.perf_counter() - began
 
 

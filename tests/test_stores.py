@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Run
+from conftest import ROOT, Run
 from headrace import Scenario, ScenarioError, sweep
 from headrace.experiment import Experiment, Point, Table
 from headrace.experiment.query import asked, query
@@ -216,3 +216,13 @@ def test_a_long_answer_comes_as_it_is_found(kept: Path) -> None:
     )  # fmt: skip
     assert ran.stdout == '[\n  {"i": 0},\n'
     assert "Traceback" not in ran.stderr
+
+
+def test_every_benchmark_of_sweeps_works(tmp_path: Path) -> None:
+    """At its smallest size: no time is asserted. Those of Rust run in the tests of their own crate."""
+    command = [sys.executable, str(ROOT / "benches" / "sweep.py"), str(tmp_path / "bench.json"), "--smallest"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    figures = json.loads((tmp_path / "bench.json").read_text())
+    assert len(figures) == 4
+    assert all(number > 0 for number in figures.values())
