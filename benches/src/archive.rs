@@ -11,6 +11,7 @@ use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 
 use crate::whole::peak_memory_mib;
+use crate::{repeated, sized};
 
 const ECMWF: &str = include_str!("../../python/headrace/studies/ecmwf_library/library.yaml");
 const UNITREE: &str = include_str!("../../python/headrace/studies/llnl_unitree/archive.yaml");
@@ -94,7 +95,7 @@ fn size(draws: &mut Draws, median: f64, ln_sd: f64, most: f64) -> u64 {
 fn two_weeks(text: &mut BufWriter<File>) -> std::io::Result<()> {
     let mut draws = RngStream::named(1, "bench", "archive").draws();
     let mut now = 0.0;
-    for number in 0..27_502u64 {
+    for number in 0..sized(27_502) {
         let rest = if number % 6 == 0 { 6.0 * (14.0 * 86_400.0 / 27_502.0 - 1.0) } else { 0.0 };
         now += draws.exponential() * (1.0 + rest);
         let op = if number % 9 == 8 { "get" } else { "put" };
@@ -127,7 +128,7 @@ fn many(text: &mut BufWriter<File>, requests: u64) -> std::io::Result<()> {
 fn sessions(text: &mut BufWriter<File>) -> std::io::Result<()> {
     writeln!(text, "time_s,op,file,drive_s,silo")?;
     let mut draws = RngStream::named(3, "bench", "sessions").draws();
-    for number in 0..250_000u32 {
+    for number in 0..sized(250_000) {
         let most = if draws.chance(0.5) { 700.0 } else { 7000.0 };
         let cartridge = (draws.uniform() * most) as u64;
         let seconds = size(&mut draws, 200.0, 1.2, 20_000.0);
@@ -139,13 +140,13 @@ fn sessions(text: &mut BufWriter<File>) -> std::io::Result<()> {
 /// CPU seconds for the replay of a log of the size of ECMWF's: the least of three.
 pub fn ecmwf_s() -> f64 {
     let log = Log::with_header("ecmwf", "sessions.csv", sessions);
-    (0..3).map(|_| log.run_s(ECMWF)).fold(f64::INFINITY, f64::min)
+    (0..repeated(3)).map(|_| log.run_s(ECMWF)).fold(f64::INFINITY, f64::min)
 }
 
 /// CPU seconds for two weeks of the UniTree archive: the least of three.
 pub fn unitree_s() -> f64 {
     let log = Log::of("unitree", two_weeks);
-    (0..3).map(|_| log.run_s(UNITREE)).fold(f64::INFINITY, f64::min)
+    (0..repeated(3)).map(|_| log.run_s(UNITREE)).fold(f64::INFINITY, f64::min)
 }
 
 /// Of `10 * few` requests over a tenth as many files: requests per CPU second, the time of a request over that of `few` requests, and peak

@@ -9,6 +9,8 @@ use headrace_scenario::progress::Progress;
 use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 
+use crate::sized;
+
 const MM1: &str = "
 system: {clerk: {type: station, service: {exponential: 1 s}}}
 workload: {customers: {to: clerk, arrivals: {poisson: 0.8 /s}}}
@@ -18,7 +20,7 @@ run: {requests: 1000000}
 const RAID0: &str = include_str!("../../examples/raid0-split-merge.yaml");
 
 /// Number of runs of each.
-const RUNS: u64 = 2000;
+const RUNS: u64 = sized(2000);
 
 /// What became of the intervals of many runs, as shares.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,8 @@ use headrace_kernel::{Draws, EventQueue, Resource, RngStream, Sim, WorkerPool};
 use headrace_stats::Series;
 use headrace_units::Nanos;
 
+use crate::sized;
+
 /// M/M/1 at λ = 0.8, μ = 1, each of `n` customers a job of a worker pool. Gives the mean response in ns.
 pub fn mm1(n: u64) -> f64 {
     let sim = Sim::new();
@@ -85,17 +87,17 @@ pub fn fork_join(n: u64) -> f64 {
 
 /// Nanoseconds to take the next event and schedule another, with `pending` events in the queue: the hold model, with
 /// exponential delays.
-pub fn hold_ns(pending: u32) -> f64 {
-    let holds = 4_000_000;
+pub fn hold_ns(pending: u64) -> f64 {
+    let holds = sized(4_000_000);
     let mut queue = EventQueue::default();
     let mut draws = RngStream::named(1, "hold", "delays").draws();
     for task in 0..pending {
-        queue.push(Nanos::from_secs(draws.exponential()), task.into());
+        queue.push(Nanos::from_secs(draws.exponential()), task);
     }
     let start = ProcessTime::now();
     for _ in 0..holds {
         let task = queue.pop(Nanos::MAX).expect("as many are pending as ever");
         queue.push(queue.now() + Nanos::from_secs(draws.exponential()), task);
     }
-    start.elapsed().as_secs_f64() * 1e9 / f64::from(holds)
+    start.elapsed().as_secs_f64() * 1e9 / holds as f64
 }

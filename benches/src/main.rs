@@ -20,10 +20,22 @@ use cpu_time::ProcessTime;
 /// The name of a figure, what it is, and the number.
 type Figure = (&'static str, &'static str, f64);
 
+/// True in the test of this crate, which runs every benchmark once, at its smallest size.
+const SMALLEST: bool = cfg!(test);
+
+/// The size of a benchmark, or a thousandth of it where it is only shown to work.
+const fn sized(size: u64) -> u64 {
+    if SMALLEST { size.div_ceil(1000) } else { size }
+}
+
+/// The number of times that something is measured.
+const fn repeated(times: u64) -> u64 {
+    if SMALLEST { 1 } else { times }
+}
+
 /// CPU seconds that `work` takes: the least of three.
-fn cpu_seconds(work: impl FnMut()) -> f64 {
-    let mut work = work;
-    (0..3).map(|_| once(&mut work)).fold(f64::INFINITY, f64::min)
+fn cpu_seconds(mut work: impl FnMut()) -> f64 {
+    (0..repeated(3)).map(|_| once(&mut work)).fold(f64::INFINITY, f64::min)
 }
 
 fn once(work: &mut impl FnMut()) -> f64 {
@@ -34,14 +46,15 @@ fn once(work: &mut impl FnMut()) -> f64 {
 
 /// CPU seconds that each of two takes, the least of five. They run in turn, so that a noisy machine is noisy for both.
 fn in_turn(mut one: impl FnMut(), mut other: impl FnMut()) -> (f64, f64) {
-    let times = (0..5).map(|_| (once(&mut one), once(&mut other)));
+    let times = (0..repeated(5)).map(|_| (once(&mut one), once(&mut other)));
     times.fold((f64::INFINITY, f64::INFINITY), |least, (a, b)| (least.0.min(a), least.1.min(b)))
 }
 
 /// What the kernel does beside what a programmer would write by hand.
 fn kernel() -> Vec<Figure> {
-    let (raw, mm1) = in_turn(|| keep(raw::mm1(5_000_000)), || keep(kernel::mm1(5_000_000)));
-    let (raw_fork, fork) = in_turn(|| keep(raw::fork_join(1_000_000)), || keep(kernel::fork_join(1_000_000)));
+    let (raw, mm1) = in_turn(|| keep(raw::mm1(sized(5_000_000))), || keep(kernel::mm1(sized(5_000_000))));
+    let (raw_fork, fork) =
+        in_turn(|| keep(raw::fork_join(sized(1_000_000))), || keep(kernel::fork_join(sized(1_000_000))));
     vec![
         ("raw_customers_per_cpu_s", "M/M/1 on a bare BinaryHeap, no statistics", 5e6 / raw),
         ("mm1_customers_per_cpu_s", "M/M/1, each customer a job of a crew", 5e6 / mm1),
@@ -49,15 +62,16 @@ fn kernel() -> Vec<Figure> {
         ("raw_fork_join_jobs_per_cpu_s", "fork-join on a bare BinaryHeap, no statistics", 1e6 / raw_fork),
         ("fork_join_jobs_per_cpu_s", "fork-join over four disks", 1e6 / fork),
         ("fork_join_of_raw", "the second over the first", raw_fork / fork),
-        ("hold_ns_at_1e6_pending", "pop and push, ns, 10⁶ events pending", kernel::hold_ns(1_000_000)),
+        ("hold_ns_at_1e6_pending", "pop and push, ns, 10⁶ events pending", kernel::hold_ns(sized(1_000_000))),
         ("hold_ns_at_2_pending", "pop and push, ns, 2 events pending", kernel::hold_ns(2)),
     ]
 }
 
 /// Whole scenarios beside the kernel alone.
 fn scenarios() -> Vec<Figure> {
-    let (kernel, events) = in_turn(|| keep(kernel::mm1(5_000_000)), || whole::mm1("events"));
-    let (alone, recursion) = in_turn(|| keep(kernel::mm1_recursion(5_000_000)), || whole::mm1("recursion"));
+    let (kernel, events) = in_turn(|| keep(kernel::mm1(sized(5_000_000))), || whole::mm1("events"));
+    let (alone, recursion) =
+        in_turn(|| keep(kernel::mm1_recursion(sized(5_000_000))), || whole::mm1("recursion"));
     vec![
         ("mm1_recursion_customers_per_cpu_s", "M/M/1 without events", 5e6 / alone),
         ("scenario_mm1_events_per_cpu_s", "M/M/1 as a scenario, by events: customers", 5e6 / events),
@@ -114,7 +128,7 @@ fn fabrics() -> Vec<Figure> {
 }
 
 fn archives() -> Vec<Figure> {
-    let (rate, time, memory) = archive::requests(1_000_000);
+    let (rate, time, memory) = archive::requests(sized(1_000_000));
     vec![
         ("unitree_study_s", "two weeks of the UniTree archive, s", archive::unitree_s()),
         ("ecmwf_replay_s", "250,000 sessions of a library of 170 drives, s", archive::ecmwf_s()),
@@ -149,9 +163,10 @@ fn keep<T>(found: T) {
 
 /// Coverage takes minutes: `make coverage`.
 fn coverages() -> Vec<Figure> {
-    let (mm1, raid0) = (coverage::mm1(0.8, 1_000_000), coverage::raid0(0.8, 1_000_000));
-    let (mm1_high, raid0_high) = (coverage::mm1(0.95, 1_000_000), coverage::raid0(0.95, 1_000_000));
-    let (short, raid0_short) = (coverage::mm1(0.9, 100_000), coverage::raid0(0.9, 100_000));
+    let (mm1, raid0) = (coverage::mm1(0.8, sized(1_000_000)), coverage::raid0(0.8, sized(1_000_000)));
+    let (mm1_high, raid0_high) =
+        (coverage::mm1(0.95, sized(1_000_000)), coverage::raid0(0.95, sized(1_000_000)));
+    let (short, raid0_short) = (coverage::mm1(0.9, sized(100_000)), coverage::raid0(0.9, sized(100_000)));
     vec![
         ("ci_coverage_mm1", "share of 2,000 intervals that contain the mean, M/M/1, ρ = 0.8", mm1.all),
         ("ci_coverage_raid0", "the same of split-merge RAID 0, ρ = 0.8", raid0.all),
@@ -263,4 +278,11 @@ fn told(figures: &[Figure], flat: &mut BTreeMap<String, f64>) {
 
 fn shown(number: f64) -> String {
     if number >= 1e5 { format!("{:.2} million", number / 1e6) } else { format!("{number:.3}") }
+}
+
+#[test]
+fn every_benchmark_runs_at_its_smallest() {
+    for (name, measure) in GROUPS {
+        assert!(!measure().is_empty(), "{name}");
+    }
 }

@@ -6,6 +6,8 @@ use headrace_scenario::results::ResponseResults;
 use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 
+use crate::sized;
+
 const MM1: &str = "
 system: {clerk: {type: station, service: {exponential: 1 s}}}
 workload: {customers: {to: clerk, arrivals: {poisson: 1 /s}}}
@@ -26,7 +28,7 @@ workload: {customers: {to: clerk, arrivals: {closed: {depth: 10, think: {exponen
 ";
 
 /// Number of experiments of each case.
-const EXPERIMENTS: u64 = 150;
+const EXPERIMENTS: u64 = sized(150);
 
 /// What is true of a case: the mean and the 99th percentile, in ms.
 #[derive(Clone, Copy)]
@@ -117,7 +119,7 @@ fn cell(text: &str, sets: &[(String, String)], requests: u64, replications: u64,
 }
 
 fn set(sets: &[(String, String)], requests: u64, replications: u64, seed: u64) -> Vec<(String, String)> {
-    let run = [("requests", requests), ("replications", replications), ("seed", seed)];
+    let run = [("requests", sized(requests)), ("replications", replications), ("seed", seed)];
     let run = run.map(|(field, value)| (format!("run.{field}"), value.to_string()));
     sets.iter().cloned().chain(run).collect()
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use headrace_trace::{Reader, characterise_file};
 
-use crate::cpu_seconds;
+use crate::{cpu_seconds, sized};
 
-const LINES: u64 = 2_000_000;
+const LINES: u64 = sized(2_000_000);
 
 /// Lines of an MSR Cambridge trace per CPU second: read, each request looked at; and summarised, as `trace info` does. Its
 /// addresses are random over a terabyte, the worst case for a summary.

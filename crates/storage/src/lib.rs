@@ -55,7 +55,7 @@ pub fn lower(
 }
 
 kinds::components! {
-    /// What every component stands on. It knows no kind of component.
+    /// Shared by all components. It depends on none of them.
     core [arena, bookings, component, context, device, graph, health, meter, theory, timeline, witness] {
         /// Servers with a given service time distribution.
         Station = station::{StationSpec, StationSpec, Station},

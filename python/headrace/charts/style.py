@@ -153,7 +153,7 @@ def lines(of: Mapping[str, Points], x: Axis, y: Axis, *, steps: bool = False) ->
 
 
 def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
-    """Return how Altair is told of an axis."""
+    """Return the axis as Altair takes it."""
     told: dict[str, Any] = {"title": of.title}
     if of.form == "whole":
         told["axis"] = whole(values)
