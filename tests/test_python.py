@@ -8,8 +8,7 @@ import pytest
 
 import headrace
 from conftest import ROOT
-from headrace import Results, ScenarioError
-from headrace import quantities as words
+from headrace import Results, ScenarioError, quantities
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
@@ -91,7 +90,7 @@ def test_what_decisions_find_writes_its_report(tmp_path: Path) -> None:
     ):
         assert repr(found) == f"<{type(found).__name__}: {found.answer}>"
         found.report(page)
-        assert words.unbroken(found.answer[:20]) in page.read_text()
+        assert quantities.unbroken(found.answer[:20]) in page.read_text()
         page.unlink()
 
 

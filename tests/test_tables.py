@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from conftest import Run
-from headrace import quantities as words
+from headrace import quantities
 from headrace.charts import style
 from headrace.experiment.compare import Comparison, Difference
 from headrace.report import Table
@@ -94,7 +94,7 @@ def test_bars_are_shorter_in_a_narrow_terminal_and_names_whole(width: int, longe
 
 def test_small_shares_have_no_bar_and_small_queues_no_digits() -> None:
     assert [str(parts.bar(share)) for share in (0.0, 0.004, 0.006)] == ["", "", parts.BAR]
-    assert [words.level(value) for value in (0.0, 7.502e-08, 0.82543)] == ["0", "<0.001", "0.8254"]
+    assert [quantities.level(value) for value in (0.0, 7.502e-08, 0.82543)] == ["0", "<0.001", "0.8254"]
     found = {"components": [{"path": "library", "group": "library", "kind": "tape_library", "utilisation": 0.1,
                              "meters": {"bytes_read": 39_421_847_690.0, "mounts": 12.0}}]}  # fmt: skip
     assert components.meters(found) == [["library", "bytes read", "39.4 GB"], ["library", "mounts", "12"]]

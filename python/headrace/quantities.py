@@ -1,15 +1,153 @@
-"""Numbers as people read them."""
+"""Quantities as people read them: times, sizes, rates, shares and counts. All that is shown is written here.
+
+The unit of a time goes by its size; the times of one column, axis or table have one unit.
+"""
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import floor, log10
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit of time."""
+
+    name: str
+    ms: float
+    """Milliseconds in one of this unit."""
+    alone: float
+    """Shortest time, in ms, that is written in this unit."""
+    longest: float
+    """Shortest longest time, in ms, of a column that is written in this unit."""
+
+    def of(self, ms: float) -> float:
+        """Return milliseconds in this unit."""
+        return ms / self.ms
+
+    def cell(self, ms: float) -> str:
+        """Write a time of a column, without the unit: four digits, at most three of them behind the point.
+
+        >>> unit([12.0]).cell(1.5), unit([0.02]).cell(0.0123456), unit([12e6]).cell(3.6e6), unit([12e6]).cell(1.0)
+        ('1.500', '12.346', '60.000', '<0.001')
+        """
+        value = self.of(ms)
+        if 0 < value < 0.001:
+            return "<0.001"
+        if value >= 9999.5:
+            return f"{value:,.0f}"
+        return f"{value:.3f}" if value >= 1 or value == 0 else f"{value:.4g}"
+
+    def interval(self, ms: float, half_ms: float | None) -> str:
+        """Write a time and its interval, without the unit: `77 ± 36`."""
+        return interval(self.of(ms), half_ms and self.of(half_ms))
+
+
+# A time alone is written in minutes from ten on; of a column, whose short times need digits, from thirty on.
+UNITS = (
+    Unit("d", 86_400e3, 2 * 86_400e3, 10 * 86_400e3),
+    Unit("h", 3600e3, 2 * 3600e3, 10 * 3600e3),
+    Unit("min", 60e3, 10 * 60e3, 30 * 60e3),
+    Unit("s", 1e3, 1e3, 10e3),
+    Unit("ms", 1.0, 1.0, 1.0),
+    Unit("µs", 1e-3, 0.0, 0.0),
+)
+
+
+def unit(times: Iterable[float | None]) -> Unit:
+    """Return the unit for the times of a column, an axis or a table, which are in ms.
+
+    >>> [unit(times).name for times in ([0.08, 0.4], [0.1, 9_000], [500, 12_000, None], [3e6], [])]
+    ['µs', 'ms', 's', 'min', 'ms']
+    """
+    longest = max((abs(time) for time in times if time is not None), default=0.0)
+    return next(one for one in UNITS if longest >= one.longest) if longest > 0 else MS
+
+
+def alone(time: float) -> Unit:
+    """Return the unit for one time in ms."""
+    return next(one for one in UNITS if abs(time) >= one.alone) if time else MS
+
+
+MS = UNITS[4]
+
+
+def rounded(time: float, half_ms: float | None) -> str:
+    """Write a time in ms with its unit, in the digits that half of its interval supports, which is shown elsewhere.
+
+    >>> rounded(76_918.0, 35_724.0), rounded(30.158, None)
+    ('77 s', '30.16 ms')
+    """
+    return f"{alone(time).interval(time, half_ms).partition(' ± ')[0]} {alone(time).name}"
+
+
+def format_time(time: float, half: float | None = None) -> str:
+    """Write a time in ms with its unit: four digits, or those that half of its interval supports.
+
+    >>> format_time(30.158), format_time(76_918.0, 35_724.0), format_time(2_430_257.0), format_time(0.0123)
+    ('30.16 ms', '77 ± 36 s', '40.5 min', '12.3 µs')
+    """
+    of = alone(time)
+    return f"{of.interval(time, half)} {of.name}"
+
+
+WORDS = {"d": "days", "h": "hours", "min": "minutes"}
+
+
+def span(seconds: float) -> str:
+    """Write in a sentence how long something went on, in three digits.
+
+    >>> span(14 * 86400), span(2436.0), span(64.73)
+    ('14 days', '40.6 minutes', '64.7 s')
+    """
+    unit = alone(seconds * 1e3)
+    return f"{unit.of(seconds * 1e3):.3g} {WORDS.get(unit.name, unit.name)}"
+
+
+def half(half_ms: float, of: float) -> str:
+    """Write half the width of an interval in two digits, in the unit of the time that it is of.
+
+    >>> half(0.184, 25.47), half(12.3, 1580.0)
+    ('± 0.18 ms', '± 0.012 s')
+    """
+    unit_of = alone(of)
+    narrow = unit_of.of(half_ms)
+    return f"± {narrow:.{max(0, 1 - floor(log10(narrow)))}f} {unit_of.name}"
+
+
+def interval(middle: float, half: float | None) -> str:
+    """Return a number with its interval, rounded to the digits that its interval supports.
+
+    >>> interval(12.3456, 0.123), interval(76918.4, 35724.0), interval(1234.5, None), interval(5.0, 0.0)
+    ('12.35 ± 0.12', '77,000 ± 36,000', '1234', '5')
+    >>> interval(-0.04, 1.6)
+    '0.0 ± 1.6'
+    """
+    plain = f"{middle:,.0f}" if abs(middle) >= 9999.5 else f"{middle:.4g}"
+    if not half:
+        return plain
+    digits = 1 - floor(log10(half))
+    # An interval narrower than anyone reads is no better than none.
+    if digits > 5:
+        return plain
+    thousands = "," if max(abs(middle), half) >= 9999.5 else ""
+    form = f"{thousands}.{max(0, digits)}f"
+    # What rounds to nothing has no sign.
+    return f"{round(middle, digits) + 0.0:{form}} ± {round(half, digits):{form}}"
+
+
+DECIMAL = (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
 def amount(bytes_: float) -> str:
-    """Write bytes in three digits, in decimal units as throughput.
+    """Write bytes in three digits, in powers of ten as throughput and archives count them.
 
-    >>> amount(39_421_847_690), amount(512)
-    ('39.4 GB', '512 B')
+    >>> amount(39_421_847_690), amount(4.4e14), amount(512)
+    ('39.4 GB', '440 TB', '512 B')
     """
-    return rate(bytes_).removesuffix("/s")
+    unit, scale = next((one for one in DECIMAL if bytes_ >= one[1]), ("B", 1.0))
+    return f"{bytes_ / scale:.3g} {unit}"
 
 
 def level(value: float) -> str:
@@ -27,10 +165,7 @@ def rate(bytes_per_s: float) -> str:
     >>> rate(80.6e6), rate(1.25e9), rate(2_600)
     ('80.6 MB/s', '1.25 GB/s', '2.6 kB/s')
     """
-    for unit, scale in (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
-        if bytes_per_s >= scale:
-            return f"{bytes_per_s / scale:.3g} {unit}"
-    return f"{bytes_per_s:.3g} B/s"
+    return f"{amount(bytes_per_s)}/s"
 
 
 def number(value: float) -> str:
@@ -56,12 +191,14 @@ def percent(value: float | None, form: str) -> str:
     return "—" if value is None else f"{value:{form}}%"
 
 
-def size(amount: float) -> str:
-    """Write bytes, in the unit that suits them."""
-    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if amount >= scale:
-            return f"{amount / scale:.4g} {unit}"
-    return f"{amount:.4g} B"
+def size(bytes_: float) -> str:
+    """Write bytes in four digits, in powers of two as records and blocks are.
+
+    >>> size(65536), size(1000), size(3 << 20)
+    ('64 KiB', '1000 B', '3 MiB')
+    """
+    unit, scale = next((one for one in BINARY if bytes_ >= one[1]), ("B", 1))
+    return f"{bytes_ / scale:.4g} {unit}"
 
 
 def counted(number: int, what: str) -> str:

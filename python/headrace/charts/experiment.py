@@ -10,7 +10,7 @@ from headrace.charts.data import Place
 from headrace.charts.style import FAINT, IN_BINARY, INK, SERIES, Drawing, colours, shapes, styled, whole
 from headrace.experiment.design import short
 from headrace.experiment.formula import quantity
-from headrace.times import interval
+from headrace.quantities import interval
 
 Row = dict[str, Any]
 

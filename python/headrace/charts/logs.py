@@ -5,7 +5,7 @@ from typing import Any
 import altair
 from altair.typing import ChartType
 
-from headrace import times
+from headrace import quantities
 from headrace.charts.style import IN_DECIMAL, SERIES, colours, log_scale, styled
 
 Json = dict[str, Any]
@@ -33,7 +33,7 @@ def envelope(fit: Json) -> ChartType:
     latency, slope = fit["latency_s"]["value"], fit["slope_s_per_byte"]["value"]
     line = [(size, latency + slope * size) for size in _between(points) if latency + slope * size > 0]
     x = altair.X("x:Q", title="size", scale=log_scale(size for size, _ in points), axis=SIZES)
-    unit = times.unit(taken * 1e3 for _, taken in points + line)
+    unit = quantities.unit(taken * 1e3 for _, taken in points + line)
     points, line = (_in(unit, curve) for curve in (points, line))
     scale = log_scale(taken for _, taken in points + line)
     y = altair.Y("y:Q", title=f"time taken, {unit.name}", scale=scale, axis=PLAIN)
@@ -53,7 +53,7 @@ def envelope(fit: Json) -> ChartType:
     return styled(dots.encode(x=x, y=y, color=colour) + drawn.encode(x=x, y=y, color=colour))
 
 
-def _in(unit: times.Unit, points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _in(unit: quantities.Unit, points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return [(x, unit.of(seconds * 1e3)) for x, seconds in points]
 
 

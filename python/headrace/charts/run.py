@@ -6,7 +6,7 @@ import altair
 from altair.typing import ChartType
 
 from headrace.charts.style import INK, PANEL, SERIES, WIDTH, Drawing, cdfs, colours, styled
-from headrace.times import Unit, unit
+from headrace.quantities import Unit, unit
 
 Json = dict[str, Any]
 

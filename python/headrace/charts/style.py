@@ -10,7 +10,7 @@ import altair
 import vl_convert
 from altair.typing import ChartType
 
-from headrace import times
+from headrace import quantities
 from headrace.charts.data import Axis, Points
 
 # A picture is drawn for a telephone, where its letters are no smaller than nine pixels; wider panels enlarge it.
@@ -120,7 +120,7 @@ def whole(values: Iterable[float], **style: Any) -> altair.Axis:
 def cdfs(of: Mapping[str, Points], marks: Mapping[float, float] | None = None) -> ChartType:
     """Draw cdfs of response times over each other; `marks` are quantiles to be marked: share, ms."""
     narrow = altair.Axis(labelOverlap="greedy", labelSeparation=6)
-    unit = times.unit(ms for curve in of.values() for ms, _ in curve[-1:])
+    unit = quantities.unit(ms for curve in of.values() for ms, _ in curve[-1:])
     of = {what: [(unit.of(ms), share) for ms, share in curve if ms > 0] for what, curve in of.items()}
     scale = log_scale(time for curve in of.values() for time, _ in curve)
     x = altair.X("x:Q", title=f"response time, {unit.name}", scale=scale, axis=narrow)
@@ -153,19 +153,19 @@ def lines(of: Mapping[str, Points], x: Axis, y: Axis, *, steps: bool = False) ->
 
 
 def _axis(of: Axis, values: list[float]) -> dict[str, Any]:
-    """Return the axis as Altair takes it."""
-    told: dict[str, Any] = {"title": of.title}
+    """Return an axis as the arguments of an Altair channel."""
+    channel: dict[str, Any] = {"title": of.title}
     if of.form == "whole":
-        told["axis"] = whole(values)
+        channel["axis"] = whole(values)
     elif of.form:
-        told["axis"] = altair.Axis(**LABELS[of.form])
+        channel["axis"] = altair.Axis(**LABELS[of.form])
     if of.log:
-        told["scale"] = log_scale(values, of.log)
+        channel["scale"] = log_scale(values, of.log)
     elif of.ends:
-        told["scale"] = altair.Scale(domain=of.ends)
+        channel["scale"] = altair.Scale(domain=of.ends)
     elif of.tight:
-        told["scale"] = altair.Scale(zero=False, nice=False)
-    return told
+        channel["scale"] = altair.Scale(zero=False, nice=False)
+    return channel
 
 
 APART: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6}

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from headrace import _core, scenario
-from headrace import quantities as words
 from headrace._core import ScenarioError
 from headrace.cli.options import (
     CUT_SHORT,
@@ -33,6 +32,7 @@ from headrace.errors import is_path, read_text
 from headrace.experiment import design
 from headrace.experiment.precision import run_until_precise
 from headrace.files import keep_apart
+from headrace.quantities import counted
 
 
 def run(
@@ -112,16 +112,18 @@ def _scenario(file: Path, put: dict[str, str]) -> Checked:
     checked, notes = checking.checked()
     note(notes)
     streams, components = len(checked["workload"]), len(checking.graph()["components"])
-    return Document.scenario, checked, f"{words.counted(streams, 'stream')}, {words.counted(components, 'component')}"
+    return (
+        Document.scenario,
+        checked,
+        f"{counted(streams, 'stream')}, {counted(components, 'component')}",
+    )
 
 
 def _experiment(file: Path, put: dict[str, str]) -> Checked:
     """Check an experiment and its scenario, at the first of its points."""
     found = design.read(file, put)
     found.scenario.with_(found.points[0].values).filled()
-    said = (
-        f"{words.counted(len(found.points), 'point')} of {found.scenario.file}, {found.replications} replications each"
-    )
+    said = f"{counted(len(found.points), 'point')} of {found.scenario.file}, {found.replications} replications each"
     return Document.experiment, json.loads(_core.experiment(read_text(file), str(file))), said
 
 

@@ -17,12 +17,12 @@ from headrace.experiment.formula import Quantity, quantity
 from headrace.experiment.objective import Objective, objective, one_or_more
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
+from headrace.quantities import interval
 from headrace.report import Chart, Report
 from headrace.report import Table as Columns
 from headrace.scenario import Scenario, load
 from headrace.shown import InNotebook, written
 from headrace.stopped import Interrupted
-from headrace.times import interval
 
 if TYPE_CHECKING:
     from altair.typing import ChartType

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from headrace.experiment.objective import Objective
-from headrace.times import MS, Unit, interval, unit
+from headrace.quantities import MS, Unit, interval, unit
 
 
 def is_time(metric: str) -> bool:
@@ -77,7 +77,7 @@ def ending(text: str, most: int = 32) -> str:
     """Return the end of a text that stands beside a chart.
 
     >>> ending("disks = 4"), ending("workload.readers.arrivals.poisson.rate")
-    ('disks = 4', '…ad.readers.arrivals.poisson.rate')
+    ('disks = 4', '…d.readers.arrivals.poisson.rate')
     """
     return text if len(text) <= most else f"…{text[1 - most :]}"
 

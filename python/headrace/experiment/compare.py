@@ -14,13 +14,12 @@ from headrace.experiment.engines import Engine
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import Table
 from headrace.experiment.task import Record
-from headrace.quantities import aligned
+from headrace.quantities import aligned, format_time, interval, unit
 from headrace.report import Chart, Report
 from headrace.report import Table as Columns
 from headrace.scenario import Scenario, load
 from headrace.shown import InNotebook, written
 from headrace.stopped import Interrupted
-from headrace.times import format_time, interval, unit
 
 if TYPE_CHECKING:
     from altair.typing import ChartType

@@ -10,7 +10,7 @@ from typing import Any
 from headrace.errors import refusal
 from headrace.experiment import formula
 from headrace.experiment.formula import Quantity, quantity
-from headrace.times import format_time, interval
+from headrace.quantities import format_time, interval
 
 ASKED = re.compile(r"\s*(?P<what>\w+(\.\d+)?)\s*\(\s*(?P<of>[^()]+?)\s*\)\s*((?P<sign>[<>])=?\s*(?P<bound>.+?))?\s*")
 TIMES = {"mean": "mean_ms", "sd": "sd_ms"} | {f"p{share}": f"p{share}_ms" for share in ("50", "90", "95", "99", "99.9")}

@@ -14,12 +14,12 @@ from headrace.experiment.engines import Engine
 from headrace.experiment.objective import asked_for, objective
 from headrace.experiment.rounds import Watch, run, telling
 from headrace.experiment.table import half_width
+from headrace.quantities import MS, Unit, format_time, interval, unit
 from headrace.report import Chart, Report
 from headrace.report import Table as Columns
 from headrace.scenario import Scenario, load
 from headrace.shown import InNotebook, written
 from headrace.stopped import Interrupted
-from headrace.times import MS, Unit, format_time, interval, unit
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,12 +14,11 @@ from headrace.experiment.design import Experiment, Point, short
 from headrace.experiment.formula import quantity
 from headrace.experiment.precision import LEAST, SEQUENTIAL, known, named, of_streams
 from headrace.experiment.task import STATISTICS, Record
-from headrace.quantities import counted
+from headrace.quantities import Unit, counted, format_time, interval, unit
 from headrace.report import Cell, Chart, Mark, Medium, Report, Text, noted
 from headrace.report import Table as Columns
 from headrace.scenario import Scenario
 from headrace.shown import InNotebook, written
-from headrace.times import Unit, format_time, interval, unit
 
 if TYPE_CHECKING:
     import polars

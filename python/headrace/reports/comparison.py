@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 from headrace.charts import lines
 from headrace.charts.data import Axis, Points
 from headrace.explore.quantities import number as quantity
-from headrace.quantities import counted, number
+from headrace.quantities import Unit, counted, number, size, unit
 from headrace.report import Chart, Medium, Report, Table, Text, noted
-from headrace.reports.measurement import size
-from headrace.times import Unit, unit
 
 if TYPE_CHECKING:
     from altair.typing import ChartType

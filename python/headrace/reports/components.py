@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.quantities import amount, level, number
+from headrace.quantities import Unit, amount, format_time, level, number, unit
 from headrace.report import Cell, Level, Medium, Table
-from headrace.times import Unit, format_time, unit
 
 Json = dict[str, Any]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from headrace.charts import lines
 from headrace.charts.data import Axis
+from headrace.quantities import format_time
 from headrace.report import Block, Chart, Medium, Report, Table, Text, curve
-from headrace.times import format_time
 
 Json = dict[str, Any]
 

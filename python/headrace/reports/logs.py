@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from headrace import times
+from headrace import quantities
 from headrace.charts import lines
 from headrace.charts.data import Axis, Points
-from headrace.quantities import counted, number
+from headrace.quantities import Unit, amount, counted, format_time, number, span, unit
 from headrace.report import Chart, Medium, Report, Table, Text, noted
-from headrace.times import Unit, unit
 
 Json = dict[str, Any]
 LogRows = tuple[list[str], list[list[str]]]
@@ -57,9 +56,9 @@ def _charts() -> ModuleType:
 
 
 def _at_once(of: Json, title: str) -> Chart:
-    clock = times.UNITS[0] if of["span_s"] > 2 * 86400 else times.UNITS[1]
+    clock = quantities.UNITS[0] if of["span_s"] > 2 * 86400 else quantities.UNITS[1]
     points = {"simulated": [(clock.of(end * 1e3), most) for end, most in of["over_time"]]}
-    axis = Axis(f"time, {times.WORDS[clock.name]}")
+    axis = Axis(f"time, {quantities.WORDS[clock.name]}")
     return Chart(lines(points, axis, Axis("most at once", "counts"), steps=True), heading=title)
 
 
@@ -91,18 +90,6 @@ def _staging(of: Json) -> Chart:
     return Chart(lines(curves, x, y), heading="How long the tape takes")
 
 
-def size(amount: float) -> str:
-    """Write bytes in powers of ten, as archives count them.
-
-    >>> size(4.4e11), size(512)
-    ('440 GB', '512 B')
-    """
-    for name, scale in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if amount >= scale:
-            return f"{amount / scale:.3g} {name}"
-    return f"{amount:.3g} B"
-
-
 def in_a_sentence(found: Json) -> str:
     """Return what a log says, in a few sentences."""
     said = [_transfers(found), _sessions(found), _fits(found), _tape(found)]
@@ -115,9 +102,9 @@ def _transfers(found: Json) -> str:
     if not together:
         return ""
     puts, gets = (sum(day[kind] for day in found["days"]) for kind in ("puts", "gets"))
-    moved = size(sum(day["bytes"] for day in found["days"]))
+    moved = amount(sum(day["bytes"] for day in found["days"]))
     return (
-        f"{counted(puts, 'put')} and {counted(gets, 'get')} in {times.span(together['span_s'])}, {moved}; "
+        f"{counted(puts, 'put')} and {counted(gets, 'get')} in {span(together['span_s'])}, {moved}; "
         f"{together['mean']:.3g} at once on average, at most {together['most']}."
     )
 
@@ -130,9 +117,9 @@ def _sessions(found: Json) -> str:
     busy = of["mean"] if of["offered"] is None else of["offered"]
     sessions = f"{counted(of['operations'], 'session')} of {counted(of['cartridges'], 'cartridge')}"
     return (
-        f"{sessions} in {times.span(of['span_s'])}: "
+        f"{sessions} in {span(of['span_s'])}: "
         f"{busy:.1f} drives busy on average, at most {of['most']} at once; "
-        f"mean {times.format_time(took['mean_s'] * 1e3)}, median {times.format_time(took['p50_s'] * 1e3)}."
+        f"mean {format_time(took['mean_s'] * 1e3)}, median {format_time(took['p50_s'] * 1e3)}."
     )
 
 
@@ -140,7 +127,7 @@ def _fits(found: Json) -> str:
     said = []
     for op, fit in found["fits"].items():
         rate = fit["rate_bytes_per_s"]
-        speed = f"{size(rate['value'])}/s" if rate else "no rate, larger files take no longer"
+        speed = f"{amount(rate['value'])}/s" if rate else "no rate, larger files take no longer"
         said.append(f"{op}s: latency {fit['latency_s']['value']:.3g} s, {speed}")
     told = "; ".join(said)
     return f"{told[0].upper()}{told[1:]}." if told else ""
@@ -178,7 +165,7 @@ def days(found: Json) -> LogRows:
     mean = f"mean, {taken.name}"
     columns: dict[str, Callable[[Json], str]] = {
         **{name: _field(name, ",") for name in ("puts", "gets", "staged", "sessions", "failed")},
-        "moved": lambda day: size(day["bytes"]),
+        "moved": lambda day: amount(day["bytes"]),
         mean: lambda day: _short(taken, day["mean_s"]),
         "kept": _field("kept", ","),
         "of the bytes": lambda day: f"{day['kept_bytes'] / day['bytes']:.0%}" if day["bytes"] else "—",
@@ -238,7 +225,13 @@ def drives(found: Json) -> LogRows:
 def filters(found: Json) -> LogRows:
     """Return what each filter removed as columns and rows."""
     rows = [
-        [one["rule"], f"{one['removed']:,}", size(one["removed_bytes"]), f"{one['left']:,}", size(one["left_bytes"])]
+        [
+            one["rule"],
+            f"{one['removed']:,}",
+            amount(one["removed_bytes"]),
+            f"{one['left']:,}",
+            amount(one["left_bytes"]),
+        ]
         for one in [*found["filters"], *found["outliers"]]
     ]
     return ["filter", "removed", "bytes", "left", "bytes left"], rows
@@ -311,7 +304,7 @@ def delays(found: Json, op: str) -> LogRows:
     units = {name: _unit(one[name] for one in blocks) for name in headings}
     rows = [
         [
-            size(one["mean_bytes"]),
+            amount(one["mean_bytes"]),
             f"{one['transfers']:,}",
             *(_short(of, one[name]) for name, of in units.items()),
         ]

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from headrace.quantities import number
+from headrace.quantities import number, size, unit
 from headrace.report import Report, Table, noted
-from headrace.times import unit
 
 Json = dict[str, Any]
 
@@ -22,18 +21,6 @@ def in_a_sentence(points: list[Json], machine: Json) -> str:
     least, most = min(point["iops"] for point in points), max(point["iops"] for point in points)
     reach = number(least) if least == most else f"{number(least)} to {number(most)}"
     return f"{many}{by}: {reach} requests/s."
-
-
-def size(of: float) -> str:
-    """Return a size in the largest binary unit that it is a multiple of.
-
-    >>> size(65536), size(1000), size(3 << 20)
-    ('64 KiB', '1000 B', '3 MiB')
-    """
-    for power, name in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if of >= 1 << power and of % (1 << power) == 0:
-            return f"{int(of) >> power} {name}"
-    return f"{of:.0f} B"
 
 
 def rows(points: list[Json]) -> tuple[list[str], list[list[str]]]:

@@ -3,8 +3,7 @@
 from math import floor, log10
 from typing import Any
 
-from headrace.quantities import aligned, percent
-from headrace.times import Unit, unit
+from headrace.quantities import Unit, aligned, percent, unit
 
 Json = dict[str, Any]
 

@@ -6,13 +6,11 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from headrace import quantities as words
-from headrace import times
-from headrace.quantities import number
+from headrace import quantities
+from headrace.quantities import Unit, counted, format_time, number, rate, span, unit
 from headrace.report import Bar, Bars, Block, Chart, Diagram, Medium, Report, Table, Text, Tile, noted
 from headrace.reports import components as parts
 from headrace.reports import responses, system
-from headrace.times import Unit, format_time, unit
 
 Json = dict[str, Any]
 
@@ -47,7 +45,7 @@ def streams(found: Json) -> list[Block]:
 def _stream(found: Json, at: int, *, first: bool) -> Iterator[Block]:
     stream, theory = found["streams"][at], found["theory"][at]
     name, response = stream["name"], stream["response"]
-    mean = times.rounded(response["mean_ms"], response["half_width_ms"])
+    mean = quantities.rounded(response["mean_ms"], response["half_width_ms"])
     path = Medium.PAGE | Medium.TERMINAL
     yield Bars(_path(stream), parts=True, title=f"where the time of {name} went", aside=f"mean {mean}", on=path)
     title = f"response time of {name}"
@@ -168,20 +166,20 @@ def _end(found: Json) -> list[Block]:
 def _origin(found: Json) -> str:
     how = "by recursion" if found["engine"] == "recursion" else f"{found['events']:,} events"
     return (
-        f"seed {found['scenario']['run']['seed']}, {words.counted(found['replications'], 'replication')}, {how}, "
+        f"seed {found['scenario']['run']['seed']}, {counted(found['replications'], 'replication')}, {how}, "
         f"{_simulated(found)}; headrace {found['headrace']}"
     )
 
 
 def _simulated(found: Json) -> str:
-    warm_up = f"{times.span(found['warm_up_s'])} of" if found["warm_up_s"] else "no"
-    return f"{times.span(found['simulated_s'])} simulated after {warm_up} warm-up"
+    warm_up = f"{span(found['warm_up_s'])} of" if found["warm_up_s"] else "no"
+    return f"{span(found['simulated_s'])} simulated after {warm_up} warm-up"
 
 
 def _what_was_run(found: Json) -> str:
     runs, completed = found["replications"], sum(stream["completed"] for stream in found["streams"])
     return (
-        f"{words.counted(runs, 'replication')}, {words.counted(completed, 'request')}, {_simulated(found)}, "
+        f"{counted(runs, 'replication')}, {counted(completed, 'request')}, {_simulated(found)}, "
         f"seed {found['scenario']['run']['seed']}, headrace {found['headrace']}"
     )
 
@@ -212,7 +210,7 @@ def _throughput(streams: list[Json]) -> Tile:
     bytes_per_s = sum(stream["bytes_per_s"] for stream in streams)
     beside = f"{number(sum(stream['requests_per_s'] for stream in streams))} requests/s"
     # Sessions of cartridges have a time and no size.
-    return Tile("throughput", words.rate(bytes_per_s), beside) if bytes_per_s else Tile("throughput", beside)
+    return Tile("throughput", rate(bytes_per_s), beside) if bytes_per_s else Tile("throughput", beside)
 
 
 def _response(stream: Json, found: Json, *, alone: bool) -> list[Tile]:
@@ -220,13 +218,13 @@ def _response(stream: Json, found: Json, *, alone: bool) -> list[Tile]:
     # A run that was done without theory has none.
     theory = next((theory["mean_ms"] for theory in found["theory"] if theory["stream"] == stream["name"]), None)
     half = response["half_width_ms"]
-    beside = [times.half(half, response["mean_ms"])] if half else []
+    beside = [quantities.half(half, response["mean_ms"])] if half else []
     beside += [f"theory: {format_time(theory)}"] if theory is not None else []
     late = next(quantile for quantile in response["quantiles_ms"] if quantile["share"] == 0.99)
-    p99 = times.rounded(late["ms"], late["half_width_ms"] or _unsure(response) * late["ms"])
+    p99 = quantities.rounded(late["ms"], late["half_width_ms"] or _unsure(response) * late["ms"])
     return [
-        Tile(f"{of}mean", times.rounded(response["mean_ms"], half), ", ".join(beside)),
-        Tile(f"{of}p99", p99, times.half(late["half_width_ms"], late["ms"]) if late["half_width_ms"] else ""),
+        Tile(f"{of}mean", quantities.rounded(response["mean_ms"], half), ", ".join(beside)),
+        Tile(f"{of}p99", p99, quantities.half(late["half_width_ms"], late["ms"]) if late["half_width_ms"] else ""),
     ]
 
 

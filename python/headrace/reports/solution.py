@@ -4,12 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from headrace import times
+from headrace import quantities
 from headrace.charts import lines
 from headrace.charts.data import Axis
-from headrace.quantities import counted
+from headrace.quantities import Unit, counted
 from headrace.report import Bars, Chart, Medium, Report, Table, Text, curve, noted
-from headrace.times import Unit
 
 Json = dict[str, Any]
 
@@ -132,7 +131,7 @@ def against_load(found: Json) -> tuple[list[str], list[list[str]]]:
 
 def unit_of_responses(found: Json) -> Unit:
     """Return the unit of mean responses in tables and pictures."""
-    return times.unit(point["response_ms"] for point in found["points"])
+    return quantities.unit(point["response_ms"] for point in found["points"])
 
 
 def _row(point: Json, found: Json, simulated: bool) -> list[str]:
@@ -172,7 +171,7 @@ def response(time: float | None, unit: Unit) -> str:
 
 def limits(found: Json) -> tuple[list[str], list[list[str]]]:
     """Return what limits the system first, second and so on as columns and rows."""
-    unit = times.unit(station["demand_ms"] for station in found["stations"])
+    unit = quantities.unit(station["demand_ms"] for station in found["stations"])
     rows = [
         [
             station["component"],

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from headrace import times
+from headrace import quantities
 from headrace.charts import lines
 from headrace.charts.data import SHARE, Axis
-from headrace.quantities import size
+from headrace.quantities import format_time, size, span
 from headrace.report import Bars, Chart, Report, Table, curve
 
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ def charts(info: Json) -> list[Chart]:
     """Return requests over time, and cdfs of their sizes and of the regions that they go to."""
     share, shown = Axis("share of requests", "percent", ends=SHARE), []
     if over_time := (info["arrivals"] or {}).get("over_time"):
-        clock = times.unit([over_time[-1][0] * 1e3])
+        clock = quantities.unit([over_time[-1][0] * 1e3])
         rate = {"simulated": [(clock.of(second * 1e3), rate) for second, rate in over_time]}
         draw = lines(rate, Axis(f"time, {clock.name}"), Axis("requests/s"))
         shown.append(Chart(draw, heading="Requests over time"))
@@ -59,9 +59,7 @@ def in_a_sentence(found: Json) -> str:
     mean = size(told["sizes"]["mean"])
     said = [f"{told['requests']:,} requests, {told['read_share']:.0%} of them reads, {mean} on average"]
     if arrivals := told["arrivals"]:
-        said.append(
-            f"{arrivals['rate_per_s']:.4g} requests/s over {times.span(arrivals['span_s'])}{_burstiness(arrivals)}"
-        )
+        said.append(f"{arrivals['rate_per_s']:.4g} requests/s over {span(arrivals['span_s'])}{_burstiness(arrivals)}")
     if places := told["places"]:
         said.append(f"{places['sequential_share']:.0%} sequential, footprint {size(places['footprint'])}")
     return "; ".join(said) + "."
@@ -95,15 +93,15 @@ def rows(found: Json) -> list[tuple[str, str]]:
     table.append(("most frequent sizes", ", ".join(frequent)))
     table += _place_rows(told["places"]) if told["places"] else [("addresses", "the trace has none")]
     if responses := told["responses"]:
-        quantiles = [f"p{share * 100:.4g} {times.format_time(ms)}" for share, ms in responses["quantiles_ms"]]
-        table.append(("measured responses", f"mean {times.format_time(responses['mean_ms'])}, " + ", ".join(quantiles)))
+        quantiles = [f"p{share * 100:.4g} {format_time(ms)}" for share, ms in responses["quantiles_ms"]]
+        table.append(("measured responses", f"mean {format_time(responses['mean_ms'])}, " + ", ".join(quantiles)))
     return table
 
 
 def _arrival_rows(arrivals: Json) -> list[tuple[str, str]]:
     clock = "timestamps" if arrivals["by_timestamps"] else "the sum of responses and think times"
     return [
-        ("span", f"{times.span(arrivals['span_s'])}, by {clock}"),
+        ("span", f"{span(arrivals['span_s'])}, by {clock}"),
         ("rate", f"{arrivals['rate_per_s']:.4g} /s on average, at most {arrivals['peak_per_s']:,} in one second"),
         ("times between requests", f"coefficient of variation {arrivals['interarrival_cv']:.3g} (Poisson: 1)"),
         ("requests in a second", _dispersion(arrivals["dispersion_1s"])),

@@ -5,8 +5,8 @@ from typing import Any
 from headrace.charts import cdfs
 from headrace.charts.data import Points
 from headrace.devices import fitted
+from headrace.quantities import Unit, format_time, unit
 from headrace.report import Block, Chart, Medium, Report, Table, Text
-from headrace.times import Unit, format_time, unit
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from headrace import times
+from headrace.quantities import format_time
 
 if TYPE_CHECKING:
     from headrace.experiment.rounds import Standing, Watch
@@ -98,7 +98,7 @@ def of_tasks(*, quiet: bool) -> Iterator["Watch | None"]:
                 runs=f"{standing.done:,} of {standing.wanted:,} runs",
                 running=f", {standing.running} running",
                 failed=f", {failed} failed" if failed else "",
-                least=f", lowest mean so far {times.format_time(least)}" if least < float("inf") else "",
+                least=f", lowest mean so far {format_time(least)}" if least < float("inf") else "",
             )
 
         yield watch
