@@ -8,7 +8,7 @@ use super::components::falls_behind;
 use super::{Bottleneck, StreamResults, filling, is_complete};
 use crate::plan::{Plan, StreamPlan};
 use crate::run::{End, Outcome};
-use crate::spec::{Limits, WarmUp};
+use crate::spec::WarmUp;
 
 /// What replications of a recording are.
 const SAME_REQUESTS: &str =
@@ -48,19 +48,21 @@ pub(super) fn of(
 /// Why replications ended before they were done, and how many were not begun.
 fn endings(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
     let asked = plan.run().replications as usize;
-    let early = outcomes.iter().filter_map(|outcome| ending(outcome, &plan.run().limits));
+    let early = outcomes.iter().filter_map(|outcome| ending(outcome, plan));
     let missing =
         (outcomes.len() < asked).then(|| format!("{} of {asked} replications were run", outcomes.len()));
     early.chain(missing).collect()
 }
 
-fn ending(outcome: &Outcome, limits: &Limits) -> Option<String> {
+fn ending(outcome: &Outcome, plan: &Plan) -> Option<String> {
+    let limits = &plan.run().limits;
     Some(match outcome.end {
         End::Done | End::TimeUp => return None,
         End::Idle if outcome.waiting.is_empty() => "the run ended early: no more events".to_owned(),
         End::Idle => {
             format!("the run ended early, as nothing more can happen: {}", outcome.waiting.join("; "))
         }
+        End::TimeStandsStill => stands_still(outcome, plan),
         End::TooFar => "the run ended early, after 146 simulated years".to_owned(),
         End::TooManyInFlight => format!(
             "overloaded: more than {} requests were in flight (limits.in_flight); the results cover only the beginning",
@@ -73,6 +75,24 @@ fn ending(outcome: &Outcome, limits: &Limits) -> Option<String> {
         }
         End::Cancelled => "interrupted: the results cover what was answered until then".to_owned(),
     })
+}
+
+/// Names the stream for which time stands still, and the fields that would give its requests time.
+fn stands_still(outcome: &Outcome, plan: &Plan) -> String {
+    let stream = &plan.streams[outcome.still.unwrap_or_default()];
+    let reached = plan.graph.reached(stream.target);
+    let nodes = reached.iter().map(|id| &plan.graph.nodes[id.index()]);
+    let fields = nodes.flat_map(|node| {
+        node.plan.theory().time_fields().iter().map(move |field| format!("`{field}` of `{}`", node.path))
+    });
+    let think = format!("`think` in `workload.{}.arrivals.closed`", stream.name);
+    let fields: Vec<String> = fields.chain([think]).collect();
+    format!(
+        "cut short at {}, where time stands still: requests of `{}` take no time, and its clients send the next at once; set {}",
+        outcome.ended_at,
+        stream.name,
+        fields.join(" or ")
+    )
 }
 
 /// Whether a steady state was found, and its beginning left out.

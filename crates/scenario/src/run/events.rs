@@ -43,6 +43,7 @@ pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) 
             _ => {}
         }
     };
+    let end = if end == End::Done && of.still.is_all(sim.now()) { End::TimeStandsStill } else { end };
     (end, if end == End::TimeUp { until } else { sim.now() })
 }
 
@@ -68,7 +69,7 @@ async fn open<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, s
     let sim = of.shared.sim;
     let limited = stream.spec.outstanding.is_some();
     let mut next = sim.delay(arrivals.gap());
-    loop {
+    while of.end.get().is_none() {
         next.await;
         if stream.waits_for_room() {
             of.send(hosts, index).await;
@@ -97,8 +98,11 @@ async fn client<'m>(
     loop {
         let (asked, failed) = (of.shared.sim.now(), !of.request(hosts, index, thread).await);
         of.shared.sim.delay(think.draw(&mut draws)).await;
-        if failed && of.shared.sim.now() == asked {
-            of.shared.sim.delay(RETRY).await;
+        if of.shared.sim.now() == asked {
+            of.took_no_time(index, failed).await;
+        }
+        if of.end.get().is_some() {
+            return;
         }
     }
 }
@@ -154,6 +158,16 @@ async fn replay_files<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: 
 }
 
 impl<'m> Replication<'m> {
+    /// A client of `stream` may ask again at the instant at which it asked. One whose request failed waits; the others must not go on
+    /// for ever.
+    async fn took_no_time(&'m self, stream: usize, failed: bool) {
+        if failed {
+            self.shared.sim.delay(RETRY).await;
+        } else if self.still.note(stream, self.shared.sim.now()) {
+            self.stop(End::TimeStandsStill);
+        }
+    }
+
     /// Has the next request of an open stream go on its way.
     #[inline]
     async fn send(&'m self, hosts: &'m Hosts<'m>, index: usize) {

@@ -11,6 +11,7 @@ mod points;
 mod record;
 mod recursion;
 mod replication;
+mod still;
 mod turns;
 
 use std::sync::Mutex;
@@ -63,6 +64,8 @@ pub enum End {
     TimeUp,
     /// No events were left.
     Idle,
+    /// Clients asked again and again at one instant, as their requests took no time.
+    TimeStandsStill,
     /// It reached the end of simulated time.
     TooFar,
     /// More requests were in flight than the limit.

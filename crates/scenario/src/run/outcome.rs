@@ -22,6 +22,8 @@ use crate::operation::Operation;
 pub struct Outcome {
     /// Why it ended.
     pub end: End,
+    /// The stream whose requests take no time, where time stood still.
+    pub still: Option<usize>,
     /// The simulated time it took, warm-up included.
     pub ended_at: Nanos,
     /// The simulated time left out at the beginning.
@@ -166,6 +168,7 @@ pub fn at_each(
     let waiting: Arc<[String]> = waiting.filter(|_| end == End::Idle).collect::<Vec<_>>().into();
     let outcome = |cut: &Cut| Outcome {
         end,
+        still: (end == End::TimeStandsStill).then(|| of.still.stream()),
         ended_at: now,
         warm_up: cut.first.checked_sub(1).map_or(Nanos::ZERO, |segment| record.marks.get(segment).time),
         steady: cut.steady,

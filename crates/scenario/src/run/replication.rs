@@ -16,6 +16,7 @@ use super::faults::FaultsByCount;
 use super::log::RequestLog;
 use super::outcome::{self, Outcome};
 use super::record::Record;
+use super::still::Still;
 use super::turns::Turns;
 use super::{End, Options, seed, wanted};
 use crate::checks::FileBooks;
@@ -66,6 +67,7 @@ pub fn run(
         sources: &sources,
         record: &record,
         end: Cell::new(None),
+        still: Still::new(wanted(plan)),
         counted: FaultsByCount::of(&plan.faults),
     };
     let watch = Watch::new(plan, progress);
@@ -103,6 +105,7 @@ pub struct Replication<'m> {
     pub sources: &'m [RequestSource<'m>],
     pub record: &'m RefCell<Record<'m>>,
     pub end: Cell<Option<End>>,
+    pub still: Still,
     /// The faults that come after a number of requests.
     pub counted: FaultsByCount,
 }

@@ -3,6 +3,7 @@
 mod acquisition;
 mod archive;
 mod drives;
+mod endings;
 mod engines;
 mod event_network;
 mod faults;

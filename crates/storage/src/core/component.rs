@@ -101,6 +101,12 @@ pub trait Theory {
         true
     }
 
+    /// Fields that give requests a time where they may otherwise take none. The error message of a run in which time stands still
+    /// names them.
+    fn time_fields(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether it serves urgent requests first.
     fn has_priorities(&self) -> bool {
         false

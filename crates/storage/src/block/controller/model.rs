@@ -53,6 +53,10 @@ impl ControllerSpec {
 }
 
 impl Theory for ControllerSpec {
+    fn time_fields(&self) -> &'static [&'static str] {
+        &["command"]
+    }
+
     /// What a host's request asks, apart from its accesses to disks.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         Ok(self.asked(view, load, |bytes| self.command.ms() + time(self.data_rate, bytes)))

@@ -66,6 +66,10 @@ impl FileSystemPlan {
 }
 
 impl Theory for FileSystemPlan {
+    fn time_fields(&self) -> &'static [&'static str] {
+        &["call", "copy"]
+    }
+
     fn note(&self, view: View, _: &crate::core::theory::Load) -> Option<String> {
         Some(format!(
             "`{}` has a page cache: what it still holds at the end has not reached the volume",
