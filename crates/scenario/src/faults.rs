@@ -67,6 +67,24 @@ impl Moment {
     }
 }
 
+impl std::fmt::Display for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::At(time) => write!(f, "at {time}"),
+            Self::After(AfterSpec { after }) => write!(f, "after {after} requests"),
+        }
+    }
+}
+
+impl FaultSpec {
+    /// The events of the fault, each with its verb.
+    pub fn moments(&self) -> Vec<(&'static str, Moment)> {
+        let later = [("returns", self.returns), ("is replaced", self.replaced)];
+        let later = later.into_iter().filter_map(|(event, moment)| Some((event, moment?)));
+        [("fails", self.fails)].into_iter().chain(later).collect()
+    }
+}
+
 /// The faults of a scenario, in the order in which they are written; what is wrong with them goes to `problems`.
 pub fn of(specs: &[FaultSpec], graph: &Graph, problems: &mut Vec<Problem>) -> Vec<Fault> {
     let all = specs.iter().enumerate().filter_map(|(number, spec)| {

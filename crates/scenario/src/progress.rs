@@ -10,7 +10,7 @@ pub struct Progress {
     pub traced: AtomicU64,
     /// Requests answered, in all replications.
     pub answered: AtomicU64,
-    /// Requests wanted of all replications; zero before the scenario is understood.
+    /// Requests wanted of all replications, estimated for a run of given time; zero before the scenario is understood.
     pub wanted: AtomicU64,
     /// Set to end the run: it stops within some thousands of events and keeps what it has.
     pub cancelled: AtomicBool,

@@ -34,11 +34,12 @@ pub struct ScenarioSpec {
 pub struct RunSpec {
     /// Seed of all random streams. The same scenario and seed give bit-identical results.
     pub seed: u64,
-    /// Number of requests answered, dropped, expired or failed before the run ends. A replayed trace ends
-    /// with its last request.
+    /// Number of requests answered, dropped, expired or failed before the run ends. Default: 200,000, or
+    /// no limit where `time` is given. A replayed trace ends with its last request.
     #[schemars(range(min = 1))]
-    pub requests: u64,
-    /// End after this simulated time, if that comes first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Simulated time after which the run ends, or `requests` if they are given and come first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Nanos>,
     /// Number of independent runs, each with its own random streams.
@@ -56,12 +57,24 @@ impl Default for RunSpec {
     fn default() -> Self {
         Self {
             seed: 1,
-            requests: 200_000,
+            requests: None,
             time: None,
             replications: 1,
             warm_up: WarmUp::Auto,
             engine: Engine::Auto,
             limits: Limits::default(),
+        }
+    }
+}
+
+/// Number of requests of a run whose length is not given.
+pub const DEFAULT_REQUESTS: u64 = 200_000;
+
+impl RunSpec {
+    /// Fills in the number of requests, unless the time alone ends the run.
+    pub fn complete(&mut self) {
+        if self.time.is_none() {
+            self.requests.get_or_insert(DEFAULT_REQUESTS);
         }
     }
 }

@@ -6,8 +6,9 @@ use headrace_units::Nanos;
 
 use super::components::falls_behind;
 use super::{Bottleneck, StreamResults, filling, is_complete};
+use crate::faults::Moment;
 use crate::plan::{Plan, StreamPlan};
-use crate::run::{End, Outcome};
+use crate::run::{End, Outcome, StreamOutcome};
 use crate::spec::WarmUp;
 
 /// What replications of a recording are.
@@ -26,6 +27,7 @@ pub(super) fn of(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(endings(plan, outcomes));
+    notes.extend(outcomes.first().into_iter().flat_map(|outcome| not_reached(plan, outcome)));
     notes.extend(steadiness(outcomes));
     notes.extend(beginning(plan));
     notes.extend(streams.iter().filter_map(untrusted));
@@ -75,6 +77,35 @@ fn ending(outcome: &Outcome, plan: &Plan) -> Option<String> {
         }
         End::Cancelled => "interrupted: the results cover what was answered until then".to_owned(),
     })
+}
+
+/// Reports what a run that was not cut short ended before: its time or its requests, where both were given, and faults.
+fn not_reached(plan: &Plan, outcome: &Outcome) -> Vec<String> {
+    let finished: u64 = outcome.streams.iter().map(StreamOutcome::finished).sum();
+    let length = match (outcome.end, plan.run().time, plan.run().requests) {
+        (End::Done, Some(time), _) => Some(format!(
+            "the run ended after {finished} requests, at {}, before its `time` of {time}",
+            outcome.ended_at
+        )),
+        (End::TimeUp, Some(time), Some(requests)) => Some(format!(
+            "the run ended at its `time` of {time}, after {finished} of its {requests} requests"
+        )),
+        _ => None,
+    };
+    let reached = |moment: &Moment| match moment {
+        Moment::At(time) => *time <= outcome.ended_at,
+        Moment::After(moment) => moment.after <= finished,
+    };
+    let faults = plan.spec.faults.iter().flat_map(|fault| {
+        let moments = fault.moments().into_iter().filter(|(_, moment)| !reached(moment));
+        moments.map(|(event, moment)| format!("{} {event} {moment}", fault.component))
+    });
+    let faults: Vec<String> = faults.collect();
+    let missed = (!faults.is_empty()).then(|| {
+        let (ended_at, faults) = (outcome.ended_at, faults.join(", "));
+        format!("the run ended at {ended_at}, after {finished} requests, before these faults: {faults}")
+    });
+    length.into_iter().chain(missed).collect()
 }
 
 /// Names the stream for which time stands still, and the fields that would give its requests time.

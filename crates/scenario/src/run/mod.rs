@@ -92,15 +92,16 @@ pub fn engine(plan: &Plan) -> Result<Engine, String> {
     }
 }
 
-/// The number of requests that all replications of a plan answer together.
+/// The number of requests that all replications of a plan answer together; 1 until it can be estimated.
 fn requests_wanted(plan: &Plan) -> u64 {
-    wanted(plan).saturating_mul(u64::from(plan.run().replications))
+    wanted(plan).checked_mul(u64::from(plan.run().replications)).unwrap_or(1)
 }
 
-/// The number of requests that one replication answers: those asked for, or the trace where one is replayed.
+/// The number of requests that one replication answers: those asked for, or the trace where one is replayed; the maximum where the time
+/// alone ends it.
 fn wanted(plan: &Plan) -> u64 {
     let recorded: Option<Vec<u64>> = plan.streams.iter().map(|stream| stream.recorded()).collect();
-    recorded.map_or(plan.run().requests, |recorded| recorded.into_iter().sum())
+    recorded.map_or(plan.run().requests.unwrap_or(u64::MAX), |recorded| recorded.into_iter().sum())
 }
 
 /// Whether nothing is left out: where that is asked for, where components fail, since there is no one steady state then, and of a

@@ -83,6 +83,13 @@ pub struct StreamOutcome {
     pub measured: Option<Box<[Pairs; 3]>>,
 }
 
+impl StreamOutcome {
+    /// Requests answered, dropped, expired or failed.
+    pub fn finished(&self) -> u64 {
+        self.answered + self.dropped + self.expired + self.failed
+    }
+}
+
 /// Response times, after the warm-up.
 #[derive(Clone, Debug)]
 pub struct SeriesOutcome {

@@ -10,14 +10,17 @@ use super::marks::Marks;
 use super::phases::Phases;
 use crate::operation::{Operation, RecordedRequest};
 use crate::plan::{Plan, StreamPlan};
+use crate::spec::DEFAULT_REQUESTS;
 
 /// Number of requests in each of the first segments: the fewest, the most.
 const FIRST_SEGMENT: [u64; 2] = [100, 6400];
 
 /// Number of requests in each of the first segments of a run of `wanted` requests: a quarter of the final number, within
-/// [`FIRST_SEGMENT`]. Segments are merged in pairs when there are too many. A run that is cut short still has several.
+/// [`FIRST_SEGMENT`]; that of the default number where the time alone ends it. Segments are merged in pairs when there are too many. A
+/// run that is cut short still has several.
 fn first_segment(wanted: u64) -> u64 {
     let [fewest, most] = FIRST_SEGMENT;
+    let wanted = if wanted == u64::MAX { DEFAULT_REQUESTS } else { wanted };
     let longest = (wanted / (4 * histogram::SEGMENTS as u64)).min(most);
     std::iter::successors(Some(fewest), |length| Some(2 * length))
         .take_while(|length| *length <= longest)

@@ -237,6 +237,8 @@ pub struct Watch<'p> {
     told: u64,
     began: std::time::Instant,
     longest: std::time::Duration,
+    /// When the run ends, where its time alone ends it.
+    until: Option<Nanos>,
 }
 
 impl<'p> Watch<'p> {
@@ -246,7 +248,16 @@ impl<'p> Watch<'p> {
     )]
     fn new(plan: &Plan, progress: &'p Progress) -> Self {
         let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
-        Self { progress, told: 0, began: std::time::Instant::now(), longest }
+        let until = plan.run().time.filter(|_| wanted(plan) == u64::MAX);
+        Self { progress, told: 0, began: std::time::Instant::now(), longest, until }
+    }
+
+    /// Estimates the number of requests until a run of given time ends, from those `answered` until `now`.
+    fn estimate(&self, answered: u64, now: Nanos, replications: u32) {
+        if let Some(until) = self.until.filter(|_| answered > 0 && now > Nanos::ZERO) {
+            let wanted = answered as f64 * f64::from(replications) * (until.secs() / now.secs());
+            self.progress.wanted.store(wanted as u64, Ordering::Relaxed);
+        }
     }
 
     /// As [`Watch::look`], at most once every [`STRIDE`] requests.
@@ -261,6 +272,7 @@ impl<'p> Watch<'p> {
         }
         self.progress.answered.fetch_add(answered - self.told, Ordering::Relaxed);
         self.told = answered;
+        self.estimate(answered, replication.shared.sim.now(), replication.plan.run().replications);
         if self.progress.is_cancelled() {
             return Some(End::Cancelled);
         }
