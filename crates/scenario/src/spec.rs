@@ -110,6 +110,10 @@ pub struct Limits {
     /// recursion.
     #[schemars(range(min = 1))]
     pub in_flight: u64,
+    /// Maximum number of parts of requests in flight, such as accesses to the disks of an array, with all other
+    /// processes of the simulation.
+    #[schemars(range(min = 1))]
+    pub parts: u64,
     /// Maximum number of events.
     #[schemars(range(min = 1))]
     pub events: u64,
@@ -119,6 +123,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { in_flight: 1_000_000, events: 1_000_000_000_000, wall_time: Nanos(3600 * 1_000_000_000) }
+        Self {
+            in_flight: 1_000_000,
+            parts: 2_000_000,
+            events: 1_000_000_000_000,
+            wall_time: Nanos(3600 * 1_000_000_000),
+        }
     }
 }

@@ -155,7 +155,7 @@ macro_rules! components {
             }
 
             /// Tells it that some component works again.
-            pub(crate) fn recovered(&self) {
+            pub(crate) fn recovered(&'m self) {
                 match self {
                     $($(Self::$kind(component) => component.recovered(),)+)+
                     $($($(Self::$made(component) => component.recovered(),)+)?)+

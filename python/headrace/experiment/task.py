@@ -75,7 +75,7 @@ class Task:
             reason = str(json.loads(error.problems)[0]["message"])
             return self._record(began, reason=reason, overloaded=is_overload(error))
         if not found["complete"]:
-            overloaded, final = found["ended"] == "too_many_in_flight", found["ended"] not in OF_THE_MACHINE
+            overloaded, final = found["ended"] in OVERLOADED, found["ended"] not in OF_THE_MACHINE
             return self._record(began, reason=str(found["notes"][0]), overloaded=overloaded, final=final)
         intervals = [stream["response"]["interval"] for stream in found["streams"]]
         saturated = _is_saturated(found)
@@ -111,6 +111,8 @@ class Task:
         )
 
 
+# Ends of systems that cannot keep up.
+OVERLOADED = ("too_many_in_flight", "too_many_parts")
 # Ends that another machine, or another day, may not come to.
 OF_THE_MACHINE = ("too_long", "trace_lost", "cancelled")
 

@@ -24,6 +24,8 @@ FIRST_S, FIRST_LIMIT_MS = 0.1, 150
 # What is known of no run yet: requests/s.
 UNKNOWN_RATE = 20_000.0
 LEAST_REQUESTS = 200
+# More than any run has: its time alone ends it.
+ENDLESS = 1 << 62
 LONGER = 4
 # Narrow enough: half of each interval is within this share of its mean.
 NARROW = 0.01
@@ -109,22 +111,24 @@ class _Runs:
     def narrow(self, scenario: Scenario, pinned: Scenario | None) -> Iterator[Found]:
         """Give what is found of a design: soon, and then ever more surely."""
         wanted = _run_of(scenario)
-        requests = self._requests(FIRST_S, wanted["requests"])
+        most = wanted.get("requests", ENDLESS)
+        requests = self._requests(FIRST_S, most)
         results = self._run(scenario, requests, theory=False, limited=True, threads=1)
         yield Found(f"first look: {_answered(results):,} requests", results=results)
         if pinned:
-            yield self._pairs(pinned, scenario, self._requests(PAIRS_FIRST_S / PAIRS, wanted["requests"]))
+            yield self._pairs(pinned, scenario, self._requests(PAIRS_FIRST_S / PAIRS, most))
         while True:
-            requests = min(max(LONGER * requests, LEAST_REQUESTS), wanted["requests"])
+            requests = min(max(LONGER * requests, LEAST_REQUESTS), most)
             results = self._run(scenario, requests)
             # A trace may end before.
-            if requests >= wanted["requests"] or not results.complete or _answered(results) < requests // 2:
+            if requests >= most or not results.complete or _answered(results) < requests // 2:
                 break
-            yield Found(f"narrowing: {requests:,} of {wanted['requests']:,} requests", results=results)
+            length = f" of {most:,}" if most < ENDLESS else ""
+            yield Found(f"narrowing: {requests:,}{length} requests", results=results)
         yield Found("narrowing: more replications", results=results)
         yield from self._replicate(scenario, results, max(wanted["replications"], 4))
         if pinned:
-            yield self._pairs(pinned, scenario, wanted["requests"])
+            yield self._pairs(pinned, scenario, most)
         yield Found("", done=True)
 
     def _replicate(self, scenario: Scenario, results: Results, replications: int) -> Iterator[Found]:
@@ -165,7 +169,7 @@ class _Runs:
 
     def sweep(self, scenario: Scenario, field: Field) -> Iterator[Found]:
         """Give the table of a design at stops of a field, from end to end."""
-        requests = self._requests(SWEPT_S, _run_of(scenario)["requests"])
+        requests = self._requests(SWEPT_S, _run_of(scenario).get("requests", ENDLESS))
         stops = spread(field, SWEPT)
         points = tuple(Point({field.place: stop}) for stop in stops)
         short = scenario.with_({"run.requests": requests})

@@ -70,6 +70,10 @@ fn ending(outcome: &Outcome, plan: &Plan) -> Option<String> {
             "overloaded: more than {} requests were in flight (limits.in_flight); the results cover only the beginning",
             limits.in_flight
         ),
+        End::TooManyParts => format!(
+            "overloaded: more than {} parts of requests were in flight (limits.parts); the results cover only the beginning",
+            limits.parts
+        ),
         End::TooManyEvents => format!("cut short after {} events (limits.events)", limits.events),
         End::TooLong => format!("cut short after {} of real time (limits.wall_time)", limits.wall_time),
         End::TraceLost => {

@@ -9,7 +9,7 @@ use headrace_workload::ArrivalSpec;
 use super::End;
 use super::faults;
 use super::record::Record;
-use super::replication::{END_OF_TIME, Replication, STRIDE, Watch};
+use super::replication::{END_OF_TIME, Replication, Watch};
 use crate::operation::RecordedRequest;
 use crate::plan::StreamPlan;
 
@@ -32,8 +32,11 @@ pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) 
     let (sim, asked, most) = (of.shared.sim, of.plan.run().time, of.plan.run().limits.events);
     let until = asked.unwrap_or(END_OF_TIME);
     let end = loop {
-        let pause = sim.run(until, STRIDE.min(most - sim.events()));
+        let pause = sim.run(until, watch.stride().min(most - sim.events()));
         let stop = watch.look(of.record.borrow().answered, of);
+        if of.end.get().is_none() && of.shared.is_crowded() {
+            break End::TooManyParts;
+        }
         match (of.end.get(), pause, stop) {
             (Some(end), ..) | (None, _, Some(end)) => break end,
             (None, Pause::Idle, None) => break End::Idle,

@@ -70,6 +70,8 @@ pub enum End {
     TooFar,
     /// More requests were in flight than the limit.
     TooManyInFlight,
+    /// More parts of requests were in flight than the limit.
+    TooManyParts,
     /// More events happened than the limit.
     TooManyEvents,
     /// It took more real time than the limit.

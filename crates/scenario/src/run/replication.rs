@@ -24,8 +24,11 @@ use crate::plan::{Plan, StreamPlan};
 use crate::progress::Progress;
 use crate::spec::Engine;
 
-/// Number of events, or of requests in a recursion, between two reports of progress and checks of limits.
-pub const STRIDE: u64 = 1 << 14;
+/// Maximum number of events, or of requests in a recursion, between two looks at progress and limits.
+const STRIDE: u64 = 1 << 14;
+
+/// Real time between two looks, about: events that take long are looked at more often.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
 pub const END_OF_TIME: Nanos = Nanos(1 << 62);
@@ -45,11 +48,14 @@ pub fn run(
 ) -> (Vec<Outcome>, Vec<Journey>) {
     let replication = options.replication.unwrap_or(0) + number;
     let seed = seed(plan, replication);
+    let deadline = Deadline::new(plan, progress);
+    let is_over = || deadline.end().is_some();
     let sim = Sim::new();
     let first = if number == 0 { options.first } else { 0 };
     let shared = SimContext::new(&sim, seed, Timeline::of_first(first))
         .watched_by(Box::new(FileBooks::new(&plan.graph)))
-        .with_threads(threads(&plan.streams));
+        .with_threads(threads(&plan.streams))
+        .limited_by(&is_over, plan.run().limits.parts);
     let (places, slots) = (NodeContext::of_all(&plan.graph, &shared), Slots::of(&plan.graph));
     let arena = Arena::build(&plan.graph, &shared, &places, &slots);
     let log = options.requests.as_ref().map(|sink| RequestLog::new(replication, &plan.graph, sink));
@@ -70,7 +76,7 @@ pub fn run(
         still: Still::new(wanted(plan)),
         counted: FaultsByCount::of(&plan.faults),
     };
-    let watch = Watch::new(plan, progress);
+    let watch = Watch::new(plan, &deadline);
     let of = &replication;
     let hosts = events::Hosts::new(&sim, move |(stream, thread)| of.host(stream, thread));
     let (end, now) = match engine {
@@ -231,52 +237,87 @@ impl<'m> Replication<'m> {
     }
 }
 
-/// Tells the watcher how far the run is, and whether it may go on.
-pub struct Watch<'p> {
+/// When a run must end although it is not done.
+struct Deadline<'p> {
     progress: &'p Progress,
-    told: u64,
     began: std::time::Instant,
     longest: std::time::Duration,
-    /// When the run ends, where its time alone ends it.
-    until: Option<Nanos>,
 }
 
-impl<'p> Watch<'p> {
+impl<'p> Deadline<'p> {
     #[expect(
         clippy::disallowed_methods,
         reason = "the limit on real time, which ends a run and never changes one"
     )]
     fn new(plan: &Plan, progress: &'p Progress) -> Self {
         let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
+        Self { progress, began: std::time::Instant::now(), longest }
+    }
+
+    /// Why the run must end now, if it must.
+    fn end(&self) -> Option<End> {
+        match self.progress.is_cancelled() {
+            true => Some(End::Cancelled),
+            false => (self.began.elapsed() > self.longest).then_some(End::TooLong),
+        }
+    }
+}
+
+/// Tells the watcher how far the run is, and whether it may go on.
+pub struct Watch<'p> {
+    deadline: &'p Deadline<'p>,
+    told: u64,
+    /// Number of events until the next look.
+    stride: u64,
+    looked: std::time::Instant,
+    /// When the run ends, where its time alone ends it.
+    until: Option<Nanos>,
+}
+
+impl<'p> Watch<'p> {
+    fn new(plan: &Plan, deadline: &'p Deadline<'p>) -> Self {
         let until = plan.run().time.filter(|_| wanted(plan) == u64::MAX);
-        Self { progress, told: 0, began: std::time::Instant::now(), longest, until }
+        Self { deadline, told: 0, stride: STRIDE >> 8, looked: deadline.began, until }
+    }
+
+    /// Number of events until the next look.
+    pub fn stride(&self) -> u64 {
+        self.stride
+    }
+
+    /// Adapts the stride to the real time that the last one took.
+    #[expect(clippy::disallowed_methods, reason = "the real time between looks, which changes no run")]
+    fn pace(&mut self) {
+        let now = std::time::Instant::now();
+        let took = now - self.looked;
+        self.looked = now;
+        self.stride = if took > LOOK { (self.stride / 4).max(1) } else { (self.stride * 2).min(STRIDE) };
     }
 
     /// Estimates the number of requests until a run of given time ends, from those `answered` until `now`.
     fn estimate(&self, answered: u64, now: Nanos, replications: u32) {
         if let Some(until) = self.until.filter(|_| answered > 0 && now > Nanos::ZERO) {
             let wanted = answered as f64 * f64::from(replications) * (until.secs() / now.secs());
-            self.progress.wanted.store(wanted as u64, Ordering::Relaxed);
+            self.deadline.progress.wanted.store(wanted as u64, Ordering::Relaxed);
         }
     }
 
-    /// As [`Watch::look`], at most once every [`STRIDE`] requests.
+    /// As [`Watch::look`], at most once every stride of requests.
     pub fn look_at_intervals(&mut self, answered: u64, replication: &Replication) -> Option<End> {
-        if answered - self.told < STRIDE { None } else { self.look(answered, replication) }
+        if answered - self.told < self.stride { None } else { self.look(answered, replication) }
     }
 
     /// Reports how many requests were answered; returns why the run must end, if it must.
     pub fn look(&mut self, answered: u64, replication: &Replication) -> Option<End> {
-        if self.progress.wants_queues.swap(false, Ordering::Relaxed) {
-            *self.progress.queues.lock().expect("nobody panicked with it") = longest_queues(replication);
+        self.pace();
+        let progress = self.deadline.progress;
+        if progress.wants_queues.swap(false, Ordering::Relaxed) {
+            *progress.queues.lock().expect("nobody panicked with it") = longest_queues(replication);
         }
-        self.progress.answered.fetch_add(answered - self.told, Ordering::Relaxed);
+        progress.answered.fetch_add(answered - self.told, Ordering::Relaxed);
         self.told = answered;
         self.estimate(answered, replication.shared.sim.now(), replication.plan.run().replications);
-        if self.progress.is_cancelled() {
-            return Some(End::Cancelled);
-        }
-        (self.began.elapsed() > self.longest).then_some(End::TooLong)
+        self.deadline.end()
     }
 }
 

@@ -34,7 +34,9 @@ system:
 fn time_that_stands_still_ends_a_run() {
     let writes = "workload: {w: {to: v, arrivals: {closed: {depth: 1}}, op: write, pattern: sequential, footprint: 32 MiB}}";
     let reads = |to: &str| {
-        format!("workload: {{w: {{to: {to}, arrivals: {{closed: {{depth: 1}}}}, op: read, size: 4 KiB, footprint: 1 MiB}}}}")
+        format!(
+            "workload: {{w: {{to: {to}, arrivals: {{closed: {{depth: 1}}}}, op: read, size: 4 KiB, footprint: 1 MiB}}}}"
+        )
     };
     let command = "set `command` of `c` or `think` in `workload.w.arrivals.closed`";
     let call = "set `call` of `fs` or `copy` of `fs` or `think` in";
@@ -43,7 +45,7 @@ fn time_that_stands_still_ends_a_run() {
         (CACHE, reads("v"), command, false),
         (FILE_SYSTEM, reads("fs"), call, false),
     ] {
-        for requests in [200, 2000, 500_000] {
+        for requests in [200, 500_000] {
             let results = run(&format!("{system}{workload}\nrun: {{requests: {requests}}}"));
             assert!(results.streams[0].completed <= requests);
             // Reads that find nothing take time: a few requests are answered before it stands still.
@@ -67,4 +69,152 @@ fn the_fields_that_are_named_give_time() {
     let workload = workload.replace("depth: 3", "depth: 3, think: 1 ms");
     let results = run(&format!("{CACHE}{workload}\nrun: {{requests: 2000}}"));
     assert_eq!((results.ended, results.streams[0].completed), (End::Done, 2000));
+}
+
+/// A run of given time is as long as that time, however many requests that takes; what it ended before is said.
+#[test]
+fn time_alone_ends_a_run() {
+    let text = "
+parts:
+  hdd: {type: disk, device: seagate-st18000nm000j, positioning: independent}
+system:
+  array: {type: array, level: raid6, of: hdd, disks: 8, stripe_unit: 64 KiB}
+workload:
+  vms: {to: array, arrivals: {poisson: 100 /s}, op: read, size: 16 KiB}
+faults:
+  - {component: 'array/hdd[2]', fails: 40 min, returns: {after: 240000}}
+";
+    let results = run(&format!("{text}run: {{time: 45 min}}"));
+    assert_eq!(results.ended, End::TimeUp);
+    assert!(results.streams[0].completed > 250_000, "{}", results.streams[0].completed);
+    assert!(!results.notes.iter().any(|note| note.contains("the run ended")), "{:#?}", results.notes);
+    let short = run(&format!("{text}run: {{time: 45 min, requests: 1000}}"));
+    assert_eq!((short.ended, short.streams[0].completed), (End::Done, 1000));
+    assert_note(&short, "the run ended after 1000 requests, at ");
+    assert_note(&short, ", before its `time` of 45 min");
+    assert_note(
+        &short,
+        "before these faults: array/hdd[2] fails at 40 min, array/hdd[2] returns after 240000 requests",
+    );
+    let by_time = run(&format!("{text}run: {{time: 10 s, requests: 1000000}}"));
+    assert_note(&by_time, "the run ended at its `time` of 10 s, after ");
+    // Without a time, the number of requests is what it always was.
+    let results = run(text.split("faults").next().unwrap());
+    assert_eq!(results.streams[0].completed, 200_000);
+}
+
+/// Asserts that a run of `text` ends for one of `reasons`: under its limits, which it hears wherever it is.
+#[track_caller]
+fn assert_ends(text: &str, reasons: &[End]) -> Results {
+    let results = run(text);
+    assert!(reasons.contains(&results.ended), "{:?} {:#?}\n{text}", results.ended, results.notes);
+    results
+}
+
+const LIMITS: &str = "limits: {events: 100000, wall_time: 100 ms}";
+
+/// A second failure during the rebuild of large disks, as well as an outage of their link: nothing can be rebuilt, and the rebuild does
+/// not look at each of their 275 million stripes.
+#[test]
+fn a_rebuild_that_cannot_go_on_takes_no_time() {
+    let array = |level: &str, more: &str| {
+        format!(
+            "
+parts: {{p: {{type: disk, device: seagate-st18000nm000j}}}}
+system:
+  loop: {{type: link, rate: 1 GB/s}}
+  v: {{type: array, of: p, stripe_unit: 64 KiB, via: [loop], {level}, {more}}}
+workload: {{w: {{to: v, arrivals: {{poisson: 50 /s}}}}}}
+"
+        )
+    };
+    let fails = |which: &str, from: &str| format!("  - {{component: {which}, fails: {from}}}\n");
+    let second = fails("'v/p[0]'", "1 s") + &fails("'v/p[1]'", "2 s");
+    let outage = fails("'v/p[0]'", "1 s") + "  - {component: loop, fails: 2 s, returns: 3 s}\n";
+    for level in [
+        "level: raid5, disks: 4",
+        "level: raid4, disks: 4",
+        "level: raid1, disks: 2",
+        "level: raid10, disks: 4",
+        "level: raid5, disks: 12, declustered: {width: 5, spares: 1}",
+    ] {
+        for faults in [&second, &outage] {
+            let text = array(level, "spares: 1") + "faults:\n" + faults + "run: {requests: 400}\n";
+            assert_ends(&text, &[End::Done]);
+        }
+    }
+    let text = include_str!("rebuild_1155.json");
+    assert_ends(text, &[End::Done, End::TooManyEvents]);
+}
+
+/// A rebuild that an outage of its link interrupted goes on when the link is back.
+#[test]
+fn a_rebuild_goes_on_after_an_outage() {
+    let text = "
+parts: {p: {type: disk, device: {like: seagate-st32171w, capacity: 64 MB}, positioning: independent}}
+system:
+  loop: {type: link, rate: 1 GB/s}
+  v: {type: array, of: p, stripe_unit: 64 KiB, via: [loop], level: raid5, disks: 4, spares: 1}
+workload: {w: {to: v, arrivals: {poisson: 10 /s}, op: read}}
+faults:
+  - {component: 'v/p[0]', fails: 1 s}
+  - {component: loop, fails: 2 s, returns: 3 s}
+run: {requests: 2000}
+";
+    let results = assert_ends(text, &[End::Done]);
+    let array = results.components.iter().find(|component| component.path == "v").unwrap();
+    assert_eq!(array.meters["rebuild_progress"], Some(1.0), "{:?}", results.notes);
+}
+
+/// Requests of a terabyte, and arrays whose requests fall into millions of parts.
+#[test]
+fn huge_requests_end_a_run() {
+    let system = |level: &str, positioning: &str| {
+        format!(
+            "
+parts: {{spindle: {{type: disk, device: maxtor-7y250p0, positioning: {positioning}}}}}
+system: {{left: {{type: array, of: spindle, disks: 6, stripe_unit: 512 KiB, {level}}}}}
+"
+        )
+    };
+    let reasons = [End::Done, End::TooLong, End::TooManyEvents, End::TooManyParts];
+    for level in ["level: raid0", "level: raid5", "level: raid10"] {
+        for positioning in ["mechanical", "independent"] {
+            for op in ["read", "write"] {
+                let workload = format!(
+                    "workload: {{w: {{to: left, arrivals: {{closed: {{depth: 2}}}}, op: {op}, pattern: sequential, size: 6e8 kB}}}}\n"
+                );
+                assert_ends(
+                    &(system(level, positioning) + &workload + "run: {requests: 300, " + LIMITS + "}\n"),
+                    &reasons,
+                );
+            }
+        }
+    }
+}
+
+/// Overload whose requests have many parts ends before memory does.
+#[test]
+fn parts_in_flight_are_bounded() {
+    let text = "
+parts: {spindle: {type: disk, device: seagate-st32171w, positioning: independent}}
+system: {volume: {type: array, level: raid5, of: spindle, disks: 8, stripe_unit: 64 KiB}}
+workload: {users: {to: volume, arrivals: {poisson: 50 /s}, size: 80000 KiB, op: {reads: 66.667 %}}}
+run: {requests: 1000000, limits: {parts: 20000}}
+";
+    assert_note(
+        &assert_ends(text, &[End::TooManyParts]),
+        "more than 20000 parts of requests were in flight (limits.parts)",
+    );
+}
+
+/// Preparing a solid-state drive hears the limit on real time.
+#[test]
+fn preparing_a_drive_can_be_interrupted() {
+    let text = "
+system: {ssd: {type: ssd, device: micron-7450-pro-1920gb, overwritten: 100}}
+workload: {w: {to: ssd, arrivals: {poisson: 50 /s}, op: write}}
+run: {limits: {wall_time: 100 ms}}
+";
+    assert_ends(text, &[End::TooLong]);
 }

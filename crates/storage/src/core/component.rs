@@ -250,7 +250,7 @@ pub trait Component<'m>: Probe {
     }
 
     /// Some component of the system, whichever, works again: what failed may be tried once more.
-    fn recovered(&self) {}
+    fn recovered(&'m self) {}
 
     /// One of its [pieces](Theory::pieces), by its running number, fails or returns now.
     fn change_piece(&'m self, piece: u32, change: Change) {

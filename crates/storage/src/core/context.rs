@@ -25,6 +25,11 @@ pub struct SimContext<'m> {
     /// Number of threads of all servers.
     pub threads: u32,
     witness: Option<Box<dyn Witness>>,
+    /// Returns true once the run must end.
+    interrupts: Option<&'m dyn Fn() -> bool>,
+    /// Maximum number of processes, beyond which requests are not divided into parts.
+    most_processes: u64,
+    is_crowded: Cell<bool>,
     seed: u64,
     /// The components that were asked something since this list was last taken.
     touched: RefCell<Vec<NodeId>>,
@@ -41,6 +46,9 @@ impl<'m> SimContext<'m> {
             fluid: Fluid::new(sim),
             threads: 0,
             witness: None,
+            interrupts: None,
+            most_processes: u64::MAX,
+            is_crowded: Cell::new(false),
             seed,
             touched,
             health_events,
@@ -61,6 +69,33 @@ impl<'m> SimContext<'m> {
     #[must_use]
     pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {
         Self { witness: Some(witness), ..self }
+    }
+
+    /// Has `interrupts` asked in computations that take long, and at most this number of processes at once.
+    #[must_use]
+    pub fn limited_by(self, interrupts: &'m dyn Fn() -> bool, most_processes: u64) -> Self {
+        Self { interrupts: Some(interrupts), most_processes, ..self }
+    }
+
+    /// Returns true once the run must end: a computation that takes long then ends early, and its result does not matter.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupts.is_some_and(|interrupts| interrupts())
+    }
+
+    /// Returns true if the run ended because it had too many processes.
+    pub fn is_crowded(&self) -> bool {
+        self.is_crowded.get()
+    }
+
+    /// Returns true, and stops the run, where a request divides into more parts than may be in flight: it then must not go on.
+    #[inline]
+    pub(crate) fn refuses(&self, parts: usize) -> bool {
+        let refuses = (self.sim.processes() + parts) as u64 > self.most_processes;
+        if refuses {
+            self.is_crowded.set(true);
+            self.sim.stop();
+        }
+        refuses
     }
 
     /// Has streams with this number of threads in all.

@@ -237,7 +237,7 @@ impl<'m> Component<'m> for Archive<'m> {
         breakdown.charge(self.context.id, TimeKind::Service, self.now());
     }
 
-    fn recovered(&self) {
+    fn recovered(&'m self) {
         let mut unreadable = self.unreadable.take();
         if !unreadable.is_empty() {
             self.fresh.borrow_mut().append(&mut unreadable);

@@ -204,7 +204,32 @@ impl<'m> Members<'m> {
         for slot in &self.slots {
             slot.missing.borrow().each(|from, to| missing.insert(from, to));
         }
-        missing.iter().filter(|stripe| !self.layout.keeps(*stripe, &Content(self))).count() as u64
+        let mut lost = 0;
+        missing.each(|mut from, to| {
+            while from < to {
+                let end = self.next_change(from).min(to);
+                lost += self.lost_between(from, end);
+                from = end;
+            }
+        });
+        lost
+    }
+
+    /// Counts the lost stripes from `from` to before `to`, of all of which the same disks miss their units: one period of the layout
+    /// stands for all.
+    fn lost_between(&self, from: u64, to: u64) -> u64 {
+        let period = self.layout.period();
+        let first = from..to.min(from + period);
+        let lost = first.filter(|stripe| !self.layout.keeps(*stripe, &Content(self)));
+        lost.map(|stripe| (to - stripe).div_ceil(period)).sum()
+    }
+
+    /// The first stripe after `stripe` at which other disks miss their units, or have them on the distributed spare.
+    fn next_change(&self, stripe: u64) -> u64 {
+        let borders = |slot: &MemberSlot| {
+            [slot.missing.borrow().next_border(stripe), slot.spared.borrow().next_border(stripe)]
+        };
+        self.slots.iter().flat_map(borders).flatten().min().unwrap_or(self.stripes)
     }
 }
 
@@ -213,6 +238,23 @@ impl Members<'_> {
     /// The first stripe from `from` on with a unit that can be rebuilt now, as far as is known without looking at the others.
     pub fn next_to_rebuild(&self, from: u64) -> Option<u64> {
         (0..self.slots.len()).filter_map(|disk| self.next_on(disk, from)).min()
+    }
+
+    /// The end of the stripes from `from` on of which none can be rebuilt now, as far as one period of the layout shows; `from` where
+    /// some can.
+    pub fn hopeless_to(&self, from: u64) -> u64 {
+        let to = self.next_change(from);
+        let mut first = from..to.min(from + self.layout.period());
+        if first.any(|stripe| self.can_rebuild(stripe)) { from } else { to }
+    }
+
+    fn can_rebuild(&self, stripe: u64) -> bool {
+        (0..self.slots.len()).filter(|disk| self.next_on(*disk, stripe) == Some(stripe)).any(|disk| {
+            let Some(row) = self.row_of(stripe, disk) else { return false };
+            let has_place = self.is_up(disk) || self.spare(disk, row).is_some();
+            let is_copied = self.device(stripe, disk, row).is_some();
+            has_place && (is_copied || self.layout.sources(stripe, disk, self).is_some())
+        })
     }
 
     fn next_on(&self, disk: usize, from: u64) -> Option<u64> {

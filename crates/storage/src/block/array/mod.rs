@@ -247,6 +247,9 @@ impl<'m> Array<'m> {
             }
             return;
         };
+        if self.context.shared.refuses(stripes.disks as usize) {
+            std::future::pending::<()>().await;
+        }
         let ticket = self.tickets.replace(self.tickets.get() + 1);
         let jobs = self.split(stripes, request).map(|(device, request)| Job { device, request, ticket });
         let slowest = self.parts.all(jobs).await;
@@ -284,6 +287,12 @@ impl<'m> Component<'m> for Array<'m> {
         }
         self.members.settle();
         if !matches!(self.plan.layout, ArrayLayout::Striped(_)) {
+            self.start_rebuild();
+        }
+    }
+
+    fn recovered(&'m self) {
+        if !self.members.are_whole() && !matches!(self.plan.layout, ArrayLayout::Striped(_)) {
             self.start_rebuild();
         }
     }

@@ -82,6 +82,12 @@ impl Ranges {
         around.map_or(from, |(_, end)| from.max(*end))
     }
 
+    /// The first number after `number` that is in it while the one before is not, or the other way round.
+    pub fn next_border(&self, number: u64) -> Option<u64> {
+        let around = self.ends.range(..=number).next_back().map(|(_, end)| *end).filter(|end| *end > number);
+        around.or_else(|| self.ends.range(number + 1..).next().map(|(begin, _)| *begin))
+    }
+
     /// The numbers in it, in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.ends.iter().flat_map(|(from, to)| *from..*to)
@@ -127,6 +133,8 @@ mod tests {
             prop_assert_eq!(ranges.count(), set.len() as u64);
             prop_assert!((0..80).all(|number| ranges.contains(number) == set.contains(&number)));
             prop_assert_eq!(ranges.next(from), set.range(from..).next().copied());
+            let border = (from + 1..100).find(|number| set.contains(number) != set.contains(&(number - 1)));
+            prop_assert_eq!(ranges.next_border(from), border);
             prop_assert_eq!(ranges.next_gap(from), (from..).find(|number| !set.contains(number)).unwrap());
             let ends: Vec<(u64, u64)> = ranges.ends.iter().map(|(a, b)| (*a, *b)).collect();
             prop_assert!(ends.windows(2).all(|pair| pair[0].1 < pair[1].0), "{:?}", ends);

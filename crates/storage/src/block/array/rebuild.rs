@@ -14,6 +14,9 @@ use crate::core::health::Event;
 /// Chunks in progress at a time: one is read while the other is written.
 const WORKERS: u32 = 2;
 
+/// The time that a chunk takes whose devices fail at once, a rule of ours: a rebuild would otherwise try all chunks at one instant.
+const RETRY: Nanos = Nanos(1_000);
+
 /// A rebuild, and what is recorded of it.
 pub(super) struct Rebuild<'m> {
     spec: RebuildSpec,
@@ -111,15 +114,26 @@ impl<'m> Array<'m> {
         }
     }
 
-    /// The stripes to look at next; none where nothing can be rebuilt now.
+    /// The stripes to look at next; none where nothing can be rebuilt now. Whole chunks of stripes that cannot be are passed over
+    /// together.
     fn next_chunk(&self) -> Option<(u64, u64)> {
-        let Rebuild { cursor, progressed, .. } = &*self.rebuild;
-        let next = self.members.next_to_rebuild(cursor.get());
-        let again = || self.members.next_to_rebuild(0).filter(|_| progressed.replace(false));
-        let from = next.or_else(again)?;
-        let to = (from + self.chunk_stripes()).min(self.members.stripes());
-        cursor.set(to);
-        Some((from, to))
+        let (cursor, chunk, stripes) = (&self.rebuild.cursor, self.chunk_stripes(), self.members.stripes());
+        while self.bay.is_reachable() && !self.context.shared.is_interrupted() {
+            let from = self.next_stripe()?;
+            let hopeless = self.members.hopeless_to(from);
+            if hopeless - from < chunk && hopeless < stripes {
+                cursor.set((from + chunk).min(stripes));
+                return Some((from, cursor.get()));
+            }
+            cursor.set(if hopeless < stripes { from + (hopeless - from) / chunk * chunk } else { stripes });
+        }
+        None
+    }
+
+    /// The next stripe that misses a unit, once more from the first where something changed since.
+    fn next_stripe(&self) -> Option<u64> {
+        let next = self.members.next_to_rebuild(self.rebuild.cursor.get());
+        next.or_else(|| self.members.next_to_rebuild(0).filter(|_| self.rebuild.progressed.replace(false)))
     }
 
     /// As many stripes as have a chunk's bytes of one disk, about.
@@ -159,6 +173,7 @@ impl<'m> Array<'m> {
             let span = rate.time_for(Bytes(work.units.len() as u64 * unit));
             self.rebuild.not_before.set(sim.now().max(self.rebuild.not_before.get()) + span);
         }
+        let began = sim.now();
         if self.have_rebuilt(work.reads, 0).await
             && self.computed(work.computed).await
             && self.have_rebuilt(work.writes, 1).await
@@ -166,6 +181,8 @@ impl<'m> Array<'m> {
             work.units.iter().for_each(|&(disk, stripe, device)| self.members.rebuilt(disk, stripe, device));
             self.rebuild.units.set(self.rebuild.units.get() + work.units.len() as u64);
             self.rebuild.progressed.set(true);
+        } else if sim.now() == began {
+            sim.delay(RETRY).await;
         }
     }
 

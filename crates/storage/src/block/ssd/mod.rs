@@ -76,7 +76,7 @@ impl SsdPlan {
             choices: context.stream("collection"),
             writes: context.stream("overwritten"),
         };
-        past.state()
+        past.state(&|| context.shared.is_interrupted())
     }
 }
 

@@ -37,16 +37,16 @@ pub struct Past {
 static LAST: Mutex<VecDeque<(Past, Arc<Ftl>)>> = Mutex::new(VecDeque::new());
 
 impl Past {
-    /// The drive after it.
-    pub fn state(&self) -> Ftl {
+    /// The drive after it. Any state once the run `is_interrupted`.
+    pub fn state(&self, is_interrupted: &dyn Fn() -> bool) -> Ftl {
         if self.overwritten == 0.0 {
-            return self.overwrite();
+            return self.overwrite(is_interrupted);
         }
         if let Some(known) = self.theory() {
             return Ftl::clone(&known);
         }
-        let state = self.overwrite();
-        if self.geometry.pages() <= MOST_PAGES {
+        let state = self.overwrite(is_interrupted);
+        if self.geometry.pages() <= MOST_PAGES && !is_interrupted() {
             self.keep(&state);
         }
         state
@@ -70,18 +70,25 @@ impl Past {
         }
     }
 
-    fn overwrite(&self) -> Ftl {
+    fn overwrite(&self, is_interrupted: &dyn Fn() -> bool) -> Ftl {
         let mut ftl = Ftl::new(self.geometry, self.logical, self.filled, self.collection, self.choices);
-        overwrite(&mut ftl, self.overwritten, self.writes);
+        overwrite(&mut ftl, self.overwritten, self.writes, is_interrupted);
         ftl
     }
 }
 
-/// Overwrites the capacity this number of times, each page as likely as any other, the dies in turn.
-pub fn overwrite(ftl: &mut Ftl, times: f64, stream: RngStream) {
+/// Number of writes between two looks whether a run is interrupted.
+const LOOK: u64 = 1 << 14;
+
+/// Overwrites the capacity this number of times, each page as likely as any other, the dies in turn. Ends early once the run
+/// `is_interrupted`.
+pub fn overwrite(ftl: &mut Ftl, times: f64, stream: RngStream, is_interrupted: &dyn Fn() -> bool) {
     let (logical, dies) = (ftl.logical(), ftl.geometry().dies);
     let (mut draws, mut die) = (stream.draws(), 0);
-    for _ in 0..(times * f64::from(logical)) as u64 {
+    for write in 0..(times * f64::from(logical)) as u64 {
+        if write % LOOK == 0 && is_interrupted() {
+            break;
+        }
         ftl.write(draws.below(u64::from(logical)) as u32, die);
         die = if die + 1 == dies { 0 } else { die + 1 };
     }
@@ -114,12 +121,12 @@ mod tests {
     /// A state that was kept goes on as the one that it was copied from, and another past is another state.
     #[test]
     fn a_kept_state_is_the_state() {
-        let fresh = works(past().overwrite());
+        let fresh = works(past().overwrite(&|| false));
         for _ in 0..3 {
-            assert_eq!(works(past().state()), fresh);
+            assert_eq!(works(past().state(&|| false)), fresh);
         }
         assert!(past().theory().is_some());
         let longer = Past { overwritten: 3.0, ..past() };
-        assert_ne!(works(longer.state()), fresh);
+        assert_ne!(works(longer.state(&|| false)), fresh);
     }
 }

@@ -79,6 +79,11 @@ impl Declustered {
         ((first + slice) % self.disks) as usize
     }
 
+    /// Number of stripes after which units lie on the same disks again.
+    pub fn period(&self) -> u64 {
+        self.slice().1 * self.disks * BASES
+    }
+
     /// The disk and the row of the `n`-th unit of a stripe.
     pub fn at(&self, stripe: u64, n: u64) -> (usize, u64) {
         let (rows, stripes) = self.slice();

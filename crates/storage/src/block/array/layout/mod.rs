@@ -121,6 +121,17 @@ impl ArrayLayout {
         }
     }
 
+    /// Number of stripes after which units lie on the same disks again.
+    pub fn period(&self) -> u64 {
+        match self {
+            Self::Parity(Parity { placement: UnitPlacement::Declustered(placement), .. }) => {
+                placement.period()
+            }
+            Self::Parity(parity) => parity.disks(),
+            _ => 1,
+        }
+    }
+
     /// The disk with the `n`-th free unit of a row, where the layout has a distributed spare.
     pub fn spare(&self, row: u64, n: u64) -> Option<usize> {
         match self {

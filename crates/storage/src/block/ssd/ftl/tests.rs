@@ -19,7 +19,7 @@ fn amplification(geometry: Geometry, over: f64, collection: Collection) -> f64 {
     let in_play = f64::from(geometry.dies * (geometry.blocks - 1) * geometry.block_pages());
     let logical = (in_play / (1.0 + over)) as u32;
     let mut ftl = Ftl::new(geometry, logical, logical, collection, stream());
-    steady::overwrite(&mut ftl, 6.0, stream());
+    steady::overwrite(&mut ftl, 6.0, stream(), &|| false);
     let mut draws = stream().of(1);
     for number in 0..2 * logical {
         ftl.write(draws.below(u64::from(logical)) as u32, number % geometry.dies);
