@@ -56,7 +56,7 @@ pub fn lower(
 
 kinds::components! {
     /// Shared by all components. It depends on none of them.
-    core [arena, bookings, component, context, device, graph, health, meter, theory, timeline, witness] {
+    core [arena, bookings, component, context, device, graph, health, meter, replacement, theory, timeline, witness] {
         /// Servers with a given service time distribution.
         Station = station::{StationSpec, StationSpec, Station},
     }

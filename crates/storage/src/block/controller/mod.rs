@@ -35,7 +35,8 @@ impl Plan for ControllerSpec {
 
     fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Controller<'m> {
         let processors = Resource::fcfs(context.shared.sim, u64::from(self.processors));
-        let memory = self.cache.as_ref().map(|cache| Memory::new(context.shared.sim, cache.size.0));
+        let memory =
+            self.cache.as_ref().map(|cache| Memory::new(context.shared.sim, cache.size.0, cache.replacement));
         Controller {
             context,
             spec: self,

@@ -127,7 +127,7 @@ impl Plan for FileSystemPlan {
             sim,
             plan: self,
             volume: &uses[0],
-            pages: RefCell::new(PageCache::new(self.pages(1.0))),
+            pages: RefCell::new(PageCache::new(self.pages(1.0), self.spec.replacement)),
             ends: RefCell::default(),
             in_flight: Cell::default(),
             workers: Cell::default(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::FileSystemPlan;
 use crate::core::component::Spec;
 use crate::core::graph::{Lowering, Resolved};
+use crate::core::replacement::ReplacementSpec;
 
 /// A file system on a volume, with a page cache: writes complete in memory and are written back later; sequential reads are read ahead.
 ///
@@ -18,6 +19,9 @@ pub struct FileSystemSpec {
     pub of: String,
     /// Memory of the page cache: what the machine has beyond its kernel and applications.
     pub memory: Bytes,
+    /// Replacement policy: the clean page that gives way.
+    #[serde(default)]
+    pub replacement: ReplacementSpec,
     /// Block size, which is also the page size of the cache.
     #[serde(default = "kib_4")]
     pub block: Bytes,

@@ -1,37 +1,37 @@
-//! Data that is on the disks too, by line: the least recently used goes first.
+//! Data that is on the disks too, by line: what gives way is chosen by a replacement policy.
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::span::ByteSpan;
+use crate::core::replacement::AnyReplacement;
 
 /// Lines kept for reads.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct CacheLines {
     /// Bytes in a line.
     line: u64,
-    /// Last use of each line by line number, and the lines in order of last use.
-    used: BTreeMap<u64, u64>,
-    by_use: BTreeMap<u64, u64>,
-    /// Uses of lines so far, of all caches in the same memory.
-    uses: Rc<Cell<u64>>,
+    /// The number of its cache among those of the memory.
+    owner: u32,
+    held: u64,
+    /// The lines of all caches in the same memory.
+    order: Rc<RefCell<AnyReplacement>>,
 }
 
 impl CacheLines {
-    /// No lines yet; each will have this size in bytes. Their uses count together with those of others.
-    pub fn of(line: u64, uses: Rc<Cell<u64>>) -> Self {
-        Self { line, uses, ..Self::default() }
-    }
-
-    /// Returns the last use of the least recently used line; `None` without lines.
-    pub fn last_use(&self) -> Option<u64> {
-        self.by_use.keys().next().copied()
+    /// No lines yet; each will have this size in bytes.
+    pub fn of(line: u64, owner: u32, order: Rc<RefCell<AnyReplacement>>) -> Self {
+        Self { line, owner, held: 0, order }
     }
 
     /// Bytes of all lines.
     pub fn bytes(&self) -> u64 {
-        self.used.len() as u64 * self.line
+        self.held * self.line
+    }
+
+    /// The number of its cache among those of the memory.
+    pub fn owner(&self) -> u32 {
+        self.owner
     }
 
     /// The numbers of the lines that a span touches.
@@ -48,50 +48,43 @@ impl CacheLines {
 
     /// Returns true if all of a span is in the cache.
     pub fn hold(&self, span: ByteSpan) -> bool {
-        self.numbers(span).all(|number| self.used.contains_key(&number))
+        let order = self.order.borrow();
+        self.numbers(span).all(|number| order.holds((self.owner, number)))
     }
 
     /// Notes that a span was used.
     pub fn touch(&mut self, span: ByteSpan) {
+        let mut order = self.order.borrow_mut();
         for number in self.numbers(span) {
-            if self.used.contains_key(&number) {
-                self.keep(number);
-            }
+            order.touch((self.owner, number));
         }
     }
 
-    /// Keeps the line that begins at `from`. Returns whether it is new.
+    /// Keeps the line that begins at `from`. Returns true if it is new.
     pub fn insert(&mut self, from: u64) -> bool {
-        self.keep(from / self.line)
-    }
-
-    fn keep(&mut self, number: u64) -> bool {
-        let now = self.uses.get() + 1;
-        self.uses.set(now);
-        let before = self.used.insert(number, now);
-        if let Some(before) = before {
-            self.by_use.remove(&before);
+        let (mut order, line) = (self.order.borrow_mut(), (self.owner, from / self.line));
+        let is_new = !order.touch(line);
+        if is_new {
+            order.insert(line);
+            self.held += 1;
         }
-        self.by_use.insert(now, number);
-        before.is_none()
+        is_new
     }
 
     /// Drops the lines that a span touches. Returns their bytes.
     pub fn invalidate(&mut self, span: ByteSpan) -> u64 {
-        if self.used.is_empty() {
+        if self.held == 0 {
             return 0;
         }
-        let dropped = self.numbers(span).filter_map(|number| self.used.remove(&number)).collect::<Vec<_>>();
-        dropped.iter().for_each(|used| {
-            self.by_use.remove(used);
-        });
-        dropped.len() as u64 * self.line
+        let mut order = self.order.borrow_mut();
+        let dropped = self.numbers(span).filter(|number| order.remove((self.owner, *number))).count() as u64;
+        self.held -= dropped;
+        dropped * self.line
     }
 
-    /// Drops the line used least recently. Returns its bytes; none where there is no line.
-    pub fn evict(&mut self) -> u64 {
-        let Some((_, number)) = self.by_use.pop_first() else { return 0 };
-        self.used.remove(&number);
+    /// Notes that one of its lines gave way. Returns its bytes.
+    pub fn gave_way(&mut self) -> u64 {
+        self.held -= 1;
         self.line
     }
 }

@@ -7,7 +7,9 @@ use headrace_kernel::{Pool, Sim};
 use headrace_units::Nanos;
 
 use super::ArrayCache;
+use super::lines::CacheLines;
 use crate::block::array::Array;
+use crate::core::replacement::{AnyReplacement, ReplacementSpec};
 
 /// Memory that caches take their room from.
 pub struct Memory<'m> {
@@ -17,27 +19,39 @@ pub struct Memory<'m> {
     wanted: Cell<u64>,
     /// True while partial stripes are destaged, until little is left of them.
     draining: Cell<bool>,
-    /// Uses of lines so far: of all caches the line used least recently gives way.
-    uses: Rc<Cell<u64>>,
+    size: u64,
+    replacement: ReplacementSpec,
+    /// Bytes of the smallest line, and the number of caches.
+    line: Cell<u64>,
+    owners: Cell<u32>,
+    /// The lines of all caches, in the order in which they give way.
+    order: Rc<RefCell<AnyReplacement>>,
     /// The caches that hold something, each with its array.
     caches: RefCell<Vec<(&'m ArrayCache<'m>, &'m Array<'m>)>>,
 }
 
 impl<'m> Memory<'m> {
     /// Memory of this number of bytes, all of it free.
-    pub fn new(sim: &'m Sim<'m>, size: u64) -> Self {
+    pub fn new(sim: &'m Sim<'m>, size: u64, replacement: ReplacementSpec) -> Self {
         Self {
             free: Pool::new(sim, size, size),
             wanted: Cell::new(0),
             draining: Cell::new(false),
-            uses: Rc::default(),
+            size,
+            replacement,
+            line: Cell::new(u64::MAX),
+            owners: Cell::new(0),
+            order: Rc::new(RefCell::new(replacement.of(0))),
             caches: RefCell::default(),
         }
     }
 
-    /// Counts the uses of the lines of all its caches.
-    pub(super) fn uses(&self) -> Rc<Cell<u64>> {
-        Rc::clone(&self.uses)
+    /// Returns the lines of another of its caches, each of this number of bytes, before any cache holds one.
+    pub(super) fn lines(&self, line: u64) -> CacheLines {
+        let owner = self.owners.replace(self.owners.get() + 1);
+        self.line.set(line.min(self.line.get()));
+        *self.order.borrow_mut() = self.replacement.of((self.size / self.line.get()) as usize);
+        CacheLines::of(line, owner, Rc::clone(&self.order))
     }
 
     /// A cache begins to use it.
@@ -87,19 +101,19 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// Drops lines, those used least recently first, until `bytes` are free.
+    /// Drops lines, as the replacement policy chooses, until `bytes` are free.
     fn evict(&self, bytes: u64) {
         while self.free.held() < bytes {
-            let caches = self.caches.borrow();
-            let oldest = caches
-                .iter()
-                .filter_map(|(cache, _)| Some((cache.last_use()?, cache)))
-                .min_by_key(|(use_, _)| *use_);
-            let Some((_, cache)) = oldest else { return };
-            let evicted = cache.evict();
-            drop(caches);
+            let Some((owner, _)) = self.order.borrow_mut().evict(None, |_| true) else { return };
+            let evicted = self.cache(owner).gave_way();
             self.free.put(evicted);
         }
+    }
+
+    fn cache(&self, owner: u32) -> &'m ArrayCache<'m> {
+        let caches = self.caches.borrow();
+        let found = caches.iter().map(|(cache, _)| *cache).find(|cache| cache.owner() == owner);
+        found.expect("a cache enters the memory before it holds lines")
     }
 
     /// Returns true if partial stripes are destaged: from above `high` until below `low`, in bytes.

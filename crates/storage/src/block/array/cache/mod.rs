@@ -95,7 +95,8 @@ impl<'m> ArrayCache<'m> {
     /// An empty cache, in memory that others have too or in its own.
     pub fn new(plan: &'m CachePlan, context: &'m NodeContext<'m>, shared: Option<&'m Memory<'m>>) -> Self {
         let sim = context.shared.sim;
-        let memory = shared.map_or_else(|| Holds::Own(Memory::new(sim, plan.size)), Holds::Shared);
+        let memory =
+            shared.map_or_else(|| Holds::Own(Memory::new(sim, plan.size, plan.replacement)), Holds::Shared);
         let rules = Rules {
             window: plan.read_ahead,
             run: plan.run,
@@ -105,7 +106,7 @@ impl<'m> ArrayCache<'m> {
         };
         let contents = Contents {
             dirty: Dirty::of_stripes(plan.stripe),
-            lines: CacheLines::of(plan.line, memory.get().uses()),
+            lines: memory.get().lines(plan.line),
             leaving: Vec::new(),
             coming: Vec::new(),
             streams: ReadStreams::new(rules),
@@ -157,14 +158,14 @@ impl<'m> ArrayCache<'m> {
         taken
     }
 
-    /// Returns the last use of its least recently used line; `None` without lines.
-    fn last_use(&self) -> Option<u64> {
-        self.contents.borrow().lines.last_use()
+    /// Its number among the caches of the memory.
+    fn owner(&self) -> u32 {
+        self.contents.borrow().lines.owner()
     }
 
-    /// Drops its line used least recently. Returns its bytes.
-    fn evict(&self) -> u64 {
-        self.contents.borrow_mut().lines.evict()
+    /// Notes that one of its lines gave way. Returns its bytes.
+    fn gave_way(&self) -> u64 {
+        self.contents.borrow_mut().lines.gave_way()
     }
 
     /// Dirty bytes of stripes that are dirty in part.

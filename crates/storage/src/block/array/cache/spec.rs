@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::graph::Lowering;
+use crate::core::replacement::ReplacementSpec;
 
 /// A cache between hosts and disks: of one array, or of all arrays of a controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +20,9 @@ pub struct ArrayCacheSpec {
     /// or the largest smaller power of two that fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<Bytes>,
+    /// Replacement policy: the line that gives way.
+    #[serde(default)]
+    pub replacement: ReplacementSpec,
     /// Read-ahead per sequential stream, in whole stripes. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<Bytes>,
@@ -83,6 +87,7 @@ pub struct CachePlan {
     pub size: u64,
     /// True if it lies in the memory of the array's controllers, which their other arrays share.
     pub shared: bool,
+    pub(super) replacement: ReplacementSpec,
     pub(super) back: bool,
     pub(super) line: u64,
     pub(super) stripe: u64,
@@ -131,6 +136,7 @@ impl ArrayCacheSpec {
         Some(CachePlan {
             size: self.size.0,
             shared,
+            replacement: self.replacement,
             back: self.writes == WritePolicy::Back,
             line,
             stripe,

@@ -1,5 +1,6 @@
 //! The parts of a cache against sets of bytes and lists.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -9,6 +10,7 @@ use super::dirty::Dirty;
 use super::lines::CacheLines;
 use super::span::ByteSpan;
 use super::streams::{ReadStreams, Rules};
+use crate::core::replacement::ReplacementSpec;
 
 const STRIPE: u64 = 16;
 
@@ -56,7 +58,8 @@ proptest! {
     /// Lines are a list, the one used last at its end.
     #[test]
     fn lines_leave_in_the_order_of_their_use(steps in prop::collection::vec((0u32..4, 0u64..12), 1..80)) {
-        let mut lines = CacheLines::of(4, Rc::default());
+        let order = Rc::new(RefCell::new(ReplacementSpec::Lru.of(12)));
+        let mut lines = CacheLines::of(4, 0, Rc::clone(&order));
         let mut list: Vec<u64> = Vec::new();
         for (what, number) in steps {
             let line = ByteSpan { from: number * 4, to: number * 4 + 4 };
@@ -76,8 +79,9 @@ proptest! {
                     if let Some(at) = known { list.remove(at); }
                 }
                 _ => {
-                    prop_assert_eq!(lines.evict(), if list.is_empty() { 0 } else { 4 });
-                    if !list.is_empty() { list.remove(0); }
+                    let evicted = order.borrow_mut().evict(None, |_| true);
+                    prop_assert_eq!(evicted, list.first().map(|number| (0, *number)));
+                    if !list.is_empty() { list.remove(0); prop_assert_eq!(lines.gave_way(), 4); }
                 }
             }
             prop_assert_eq!(lines.bytes(), 4 * list.len() as u64);
