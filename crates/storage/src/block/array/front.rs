@@ -32,7 +32,8 @@ impl<'m> ArrayFront<'m> {
         controllers: &'m [Edge<'m>],
     ) -> Option<Box<Self>> {
         let memory = |cache: &CachePlan| memory_of(controllers).filter(|_| cache.shared);
-        let cache = plan.cache.as_ref().map(|cache| ArrayCache::new(cache, context, memory(cache)));
+        let capacity = plan.layout.capacity(plan.each).0;
+        let cache = plan.cache.as_ref().map(|cache| ArrayCache::new(cache, capacity, context, memory(cache)));
         (cache.is_some() || !controllers.is_empty()).then(|| Box::new(Self { way, controllers, cache }))
     }
 

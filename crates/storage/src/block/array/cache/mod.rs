@@ -92,8 +92,13 @@ struct CacheCounts {
 }
 
 impl<'m> ArrayCache<'m> {
-    /// An empty cache, in memory that others have too or in its own.
-    pub fn new(plan: &'m CachePlan, context: &'m NodeContext<'m>, shared: Option<&'m Memory<'m>>) -> Self {
+    /// An empty cache of an array of `capacity` bytes, in memory that others have too or in its own.
+    pub fn new(
+        plan: &'m CachePlan,
+        capacity: u64,
+        context: &'m NodeContext<'m>,
+        shared: Option<&'m Memory<'m>>,
+    ) -> Self {
         let sim = context.shared.sim;
         let memory =
             shared.map_or_else(|| Holds::Own(Memory::new(sim, plan.size, plan.replacement)), Holds::Shared);
@@ -102,7 +107,7 @@ impl<'m> ArrayCache<'m> {
             run: plan.run,
             stripe: plan.stripe,
             most: plan.at_most(),
-            capacity: u64::MAX / 2,
+            capacity,
         };
         let contents = Contents {
             dirty: Dirty::of_stripes(plan.stripe),
