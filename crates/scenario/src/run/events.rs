@@ -102,10 +102,10 @@ async fn client<'m>(
         let (asked, failed) = (of.shared.sim.now(), !of.request(hosts, index, thread).await);
         of.shared.sim.delay(think.draw(&mut draws)).await;
         if of.shared.sim.now() == asked {
+            if of.end.get().is_some() {
+                return;
+            }
             of.took_no_time(index, failed).await;
-        }
-        if of.end.get().is_some() {
-            return;
         }
     }
 }
@@ -295,6 +295,9 @@ impl<'m> Replication<'m> {
 
     /// A request is dropped, expires or fails, which may be the end of the run.
     fn lost(&self, note: impl FnOnce(&mut Record)) {
+        if self.end.get().is_some() {
+            return;
+        }
         let mut record = self.record.borrow_mut();
         note(&mut record);
         let (finished, done) = (record.finished, record.finished >= record.wanted);
@@ -332,6 +335,10 @@ impl<'m> Replication<'m> {
         breakdown: &Breakdown,
         measured: Option<Nanos>,
     ) {
+        // What else the last event does is no longer part of the run.
+        if self.end.get().is_some() {
+            return;
+        }
         let now = self.shared.sim.now();
         self.shared.timeline.answered(request, now);
         let mut record = self.record.borrow_mut();
