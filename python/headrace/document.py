@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "Branch", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
+__all__ = ["Access", "AdapterSpec", "Affinity", "AfterSpec", "AliceReading", "Allocate", "Allocation", "ArrayCacheSpec", "ArrivalSpec", "Assign", "BatchSize", "Branch", "BufferNumbers", "ByteColumn", "CacheSpec", "Coalescing", "Collection", "Command", "ComponentSpec", "CompressSpec", "Connection", "Copies", "CsvColumns", "DeclusteredSpec", "DestageSpec", "DeviceField", "DiskNumbers", "DrawnSize", "DrawnTime", "DriveGroup", "Duplex", "Elsewhere", "Engine", "FailsSpec", "FaultSpec", "FileLogOptions", "FileLogSpec", "FileTiming", "FirstUnit", "Fit", "FlashNumbers", "Form", "FormatSpec", "Forwarding", "Frame", "FrameSpec", "FullBuffer", "Interface", "InterfaceSpec", "LayoutSpec", "Level", "Limits", "Linked", "LoadTime", "MechanicsSpec", "MigrateOrder", "MigrateSpec", "Moment", "MoveTime", "OpSpec", "Order", "Paths", "PatternSpec", "Placement", "Policy", "PortClass", "PortQueue", "Positioning", "Precedence", "Preset", "Protocol", "PurgeSpec", "QueueSpec", "Queueing", "ReadAhead", "ReadFrom", "RebuildSpec", "Recall", "ReconnectedWrite", "Region", "ReplacementSpec", "ReplaySpec", "Rotation", "RunSpec", "SasPreset", "ScenarioSpec", "Scheduling", "ScsiPreset", "SeekTimes", "Share", "SizeSpec", "SlipsSkew", "Sourced", "Sourced2", "Sourced3", "Sourced4", "Sourced5", "Sourced6", "Sourced7", "Sourced8", "Spares", "SsdField", "SsdNumbers", "StreamSpec", "Streaming", "SuspendNumbers", "Target", "TimeColumn", "TimeSpec", "Timing", "Told", "Told2", "Told3", "Told4", "Told5", "Told6", "Told7", "Told8", "TraceFormat", "TrackOrder", "Travel", "Unseen", "VariedDevice", "VariedSsd", "Via", "WarmUp", "WhenFull", "WritePolicy", "Writes", "ZoneSpec"]
 
 class ScenarioSpec(TypedDict):
     """A storage system, its load, and the length of the simulation."""
@@ -22,6 +22,19 @@ class ScenarioSpec(TypedDict):
     """Components that fail during the run."""
     run: NotRequired[RunSpec]
     """Length of the run, seed, and warm-up."""
+
+class ComponentSpecStation(TypedDict):
+    """Servers with a given service time distribution."""
+
+    type: Literal['station']
+    servers: NotRequired[int]
+    """Number of requests served in parallel."""
+    service: TimeSpec
+    """Service time of a request."""
+    order: NotRequired[Order]
+    """Order of service."""
+    capacity: NotRequired[str]
+    """Addressable bytes."""
 
 class ComponentSpecDisk(TypedDict):
     """A disk drive."""
@@ -63,6 +76,8 @@ class ComponentSpecFileSystem(TypedDict):
     """The volume that holds it, by its name in `system`."""
     memory: str
     """Memory of the page cache: what the machine has beyond its kernel and applications."""
+    replacement: NotRequired[ReplacementSpec]
+    """Replacement policy: the clean page that gives way."""
     block: NotRequired[str]
     """Block size, which is also the page size of the cache."""
     call: NotRequired[str]
@@ -89,19 +104,6 @@ class ComponentSpecFileSystem(TypedDict):
     """Number of bytes written between calls of `fsync`, which wait until all data is on the volume; a file size calls it after each file. Default: never."""
     allocation: NotRequired[Allocation | None]
     """Placement of files on the volume. Default: one after another, as in the address space."""
-
-class ComponentSpecStation(TypedDict):
-    """Servers with a given service time distribution."""
-
-    type: Literal['station']
-    servers: NotRequired[int]
-    """Number of requests served in parallel."""
-    service: TimeSpec
-    """Service time of a request."""
-    order: NotRequired[Order]
-    """Order of service."""
-    capacity: NotRequired[str]
-    """Addressable bytes."""
 
 class ComponentSpecController(TypedDict):
     """An array controller: processors, a bus, and memory for caches."""
@@ -137,7 +139,7 @@ ComponentSpecArray = TypedDict(
         "disks": "NotRequired[int | None]",
         # Number of consecutive bytes on one disk before the next disk follows. Required except for RAID 1, which does not stripe: there it is the granularity in which copies are tracked and rebuilt, 64 KiB by default.
         "stripe_unit": "NotRequired[str | None]",
-        # Whether consecutive requests overlap.
+        # Overlap of consecutive requests.
         "queueing": "NotRequired[Queueing]",
         # Disk on which a request starts. RAID 0 only.
         "first_unit": "NotRequired[FirstUnit]",
@@ -348,7 +350,7 @@ class ComponentSpecTapeLibrary(TypedDict):
     drive_rate: NotRequired[str | None]
     """Maximum rate of one drive. Default: the rate of its group."""
     load: NotRequired[LoadTime]
-    """Time from insertion of a cartridge until the drive is ready: constant, or drawn from a law that was fitted to a log."""
+    """Time from insertion of a cartridge until the drive is ready: constant, or drawn from a distribution that was fitted to a log."""
     locate: NotRequired[Travel]
     """Locate time from one end of the tape to the other, or measured times by distance."""
     rewind: NotRequired[Travel]
@@ -461,8 +463,51 @@ ComponentSpecRecorder = TypedDict(
     },
 )
 
-ComponentSpec: TypeAlias = "ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecStation | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
+ComponentSpec: TypeAlias = "ComponentSpecStation | ComponentSpecDisk | ComponentSpecSsd | ComponentSpecFileSystem | ComponentSpecController | ComponentSpecArray | ComponentSpecLink | ComponentSpecFcLoop | ComponentSpecScsiBus | ComponentSpecSas | ComponentSpecSwitch | ComponentSpecServer | ComponentSpecFront | ComponentSpecNetwork | ComponentSpecDiskPool | ComponentSpecTapeLibrary | ComponentSpecArchive | ComponentSpecReadout | ComponentSpecEventBuilder | ComponentSpecRecorder"
 """A component, by its kind."""
+
+TimeSpec: TypeAlias = "str | DrawnTime"
+"""A time, either fixed (`8.5 ms`) or drawn for each request."""
+
+class DrawnTimeExponential(TypedDict):
+    """Exponential with this mean."""
+
+    exponential: str
+
+class DrawnTimeErlangErlang(TypedDict):
+    """DrawnTimeErlangErlang"""
+
+    stages: int
+    """Number of stages."""
+    mean: str
+    """Mean of the sum."""
+
+class DrawnTimeErlang(TypedDict):
+    """The sum of several exponential stages."""
+
+    erlang: DrawnTimeErlangErlang
+
+# DrawnTimeUniformUniform
+DrawnTimeUniformUniform = TypedDict(
+    "DrawnTimeUniformUniform",
+    {
+        # Minimum.
+        "from": "str",
+        # Maximum.
+        "to": "str",
+    },
+)
+
+class DrawnTimeUniform(TypedDict):
+    """Uniform between two times."""
+
+    uniform: DrawnTimeUniformUniform
+
+DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUniform"
+"""A distribution of times."""
+
+Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
+"""Order of service."""
 
 DeviceField: TypeAlias = "str | VariedDevice | DiskNumbers"
 """The document's form of a [`DeviceRef`]; variations are completed before it is read."""
@@ -520,7 +565,7 @@ class Told(TypedDict):
     value: str
     """The value."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
@@ -533,7 +578,7 @@ class Told2(TypedDict):
     value: int
     """The value."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
@@ -546,7 +591,7 @@ class Told3(TypedDict):
     value: str
     """The value."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
@@ -559,7 +604,7 @@ class Told4(TypedDict):
     value: str
     """The value."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
@@ -582,7 +627,7 @@ class Told5(TypedDict):
     value: str
     """The value."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
@@ -595,7 +640,7 @@ class Told6(TypedDict):
     value: float
     """The value."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
@@ -611,9 +656,9 @@ class MechanicsSpec(TypedDict):
     write_retries: NotRequired[str | float | None]
     """Share of writes that lose a revolution because the head has not settled when their sector arrives."""
     zero_latency: NotRequired[bool]
-    """Whether access to a track starts at whichever of its sectors comes first (zero-latency access)."""
+    """If true, access to a track starts at whichever of its sectors comes first (zero-latency access)."""
     zero_latency_writes: NotRequired[bool | None]
-    """The same for writes. Default: as `zero_latency`."""
+    """Zero-latency access for writes. Default: as `zero_latency`."""
     inward_more: NotRequired[str]
     """Additional time of inward seeks over `seek`: the force of air and cable on the arm helps one direction only."""
     outward_more: NotRequired[str]
@@ -633,9 +678,9 @@ class LayoutSpec(TypedDict):
     spares: NotRequired[Spares]
     """Location of spare sectors."""
     slips_use_spares: NotRequired[bool]
-    """Whether slipped sectors use up spares; otherwise everything behind them in the zone shifts."""
+    """If true, slipped sectors use up spares; otherwise all later sectors of the zone shift."""
     slips_skew: NotRequired[SlipsSkew | None]
-    """Whether slipped sectors also shift the start of later tracks."""
+    """Slipped sectors that also shift the start of later tracks. Default: none."""
     zones: list[ZoneSpec]
     """The zones, from the outermost."""
 
@@ -651,7 +696,7 @@ Spares: TypeAlias = "Literal['none'] | Literal['zone_tracks'] | Literal['track_e
 """Location of spare sectors. `spares` of each zone sets their number."""
 
 SlipsSkew: TypeAlias = "Literal['cylinders'] | Literal['tracks']"
-"""Which slipped sectors of a zone shift the start of a track by one sector each."""
+"""Slipped sectors of a zone that shift the start of a track by one sector each."""
 
 class ZoneSpec(TypedDict):
     """A zone: cylinders with the same number of sectors per track."""
@@ -687,19 +732,19 @@ class CacheSpec(TypedDict):
     segment_size: str
     """Size of a segment."""
     read_ahead: NotRequired[ReadAhead]
-    """When it reads ahead."""
+    """Condition for reading ahead."""
     read_ahead_most: NotRequired[str | None]
     """Maximum read-ahead. Default: one segment."""
     read_ahead_least: NotRequired[str | None]
     """Minimum read-ahead after a read that continues a stream, even if other commands wait, but never more than the stream has read so far (the minimum prefetch of SCSI's caching page). Default: 0 B; read-ahead stops as soon as another command needs the arm."""
     read_ahead_on_hit: NotRequired[bool]
-    """Whether a cache hit restarts read-ahead behind that segment if the drive is not reading ahead."""
+    """If true, a cache hit restarts read-ahead behind that segment when the drive is not reading ahead."""
     keeps_passing: NotRequired[bool]
-    """Whether it keeps sectors that pass under the head while the drive waits for the first sector of a read."""
+    """If true, the cache keeps sectors that pass under the head while the drive waits for the first sector of a read."""
     writes: NotRequired[Writes]
-    """When a write completes."""
+    """Time at which a write completes."""
     keeps_written: NotRequired[bool | None]
-    """Whether reads hit written data in the cache. Default: yes with `writes: back`."""
+    """If true, reads hit written data in the cache. Default: true with `writes: back`."""
     write_room: NotRequired[str | None]
     """With `writes: back`: maximum amount of dirty data. Write data arrives one segment at a time; each segment waits for space. Default: one segment."""
     writes_held: NotRequired[int | None]
@@ -710,10 +755,10 @@ class CacheSpec(TypedDict):
     """With `writes: back`: rules of a drive's write cache as read from the paper on the ALICE storage area network. Default: off."""
 
 ReadAhead: TypeAlias = "Literal['never'] | Literal['always'] | Literal['sequential'] | Literal['track'] | Literal['next_track']"
-"""When a drive reads ahead."""
+"""Condition under which a drive reads ahead."""
 
 Writes: TypeAlias = "Literal['through'] | Literal['back']"
-"""When a write completes."""
+"""Time at which a write completes."""
 
 class SchedulingAgedSptfAgedSptf(TypedDict):
     """SchedulingAgedSptfAgedSptf"""
@@ -722,7 +767,7 @@ class SchedulingAgedSptfAgedSptf(TypedDict):
     """Reduction of the estimated positioning time per unit of waiting time."""
 
 class SchedulingAgedSptf(TypedDict):
-    """The same, with preference for requests that have waited long."""
+    """Shortest positioning time first, with preference for requests that have waited long."""
 
     aged_sptf: SchedulingAgedSptfAgedSptf
 
@@ -867,7 +912,7 @@ class Told7(TypedDict):
     value: Interface
     """The value."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
@@ -908,7 +953,7 @@ class Told8(TypedDict):
     value: str | float
     """The value."""
     source: NotRequired[str | None]
-    """Where the value was published."""
+    """Publication of the value."""
     estimate: NotRequired[str | None]
     """How the value was estimated, if no source gives it."""
 
@@ -936,6 +981,9 @@ class BufferNumbers(TypedDict):
     halves: NotRequired[bool]
     """Whether the buffer consists of two halves: one fills while the other is written to flash, and a half becomes free when its last page is on flash. Default: space becomes free page by page."""
 
+ReplacementSpec: TypeAlias = "Literal['lru'] | Literal['arc'] | Literal['2q']"
+"""Replacement policy of a cache."""
+
 class Allocation(TypedDict):
     """Allocation groups, which receive extents in turn."""
 
@@ -944,58 +992,17 @@ class Allocation(TypedDict):
     extent: str
     """Extent size. A multiple of the stripe width preserves full-stripe writes."""
 
-TimeSpec: TypeAlias = "str | DrawnTime"
-"""A time, either fixed (`8.5 ms`) or drawn for each request."""
-
-class DrawnTimeExponential(TypedDict):
-    """Exponential with this mean."""
-
-    exponential: str
-
-class DrawnTimeErlangErlang(TypedDict):
-    """DrawnTimeErlangErlang"""
-
-    stages: int
-    """Number of stages."""
-    mean: str
-    """Mean of the sum."""
-
-class DrawnTimeErlang(TypedDict):
-    """The sum of several exponential stages."""
-
-    erlang: DrawnTimeErlangErlang
-
-# DrawnTimeUniformUniform
-DrawnTimeUniformUniform = TypedDict(
-    "DrawnTimeUniformUniform",
-    {
-        # Minimum.
-        "from": "str",
-        # Maximum.
-        "to": "str",
-    },
-)
-
-class DrawnTimeUniform(TypedDict):
-    """Uniform between two times."""
-
-    uniform: DrawnTimeUniformUniform
-
-DrawnTime: TypeAlias = "DrawnTimeExponential | DrawnTimeErlang | DrawnTimeUniform"
-"""A distribution of times."""
-
-Order: TypeAlias = "Literal['first_come'] | Literal['priority']"
-"""Order of service."""
-
 class ArrayCacheSpec(TypedDict):
     """A cache between hosts and disks: of one array, or of all arrays of a controller."""
 
     size: str
     """Capacity: dirty data and lines for reads."""
     writes: NotRequired[WritePolicy]
-    """When a write completes."""
+    """Time at which a write completes."""
     line: NotRequired[str | None]
     """Line size. A read miss fetches whole lines; the data of a stripe is a multiple of it. Default: 64 KiB, or the largest smaller power of two that fits."""
+    replacement: NotRequired[ReplacementSpec]
+    """Replacement policy: the line that gives way."""
     read_ahead: NotRequired[str | None]
     """Read-ahead per sequential stream, in whole stripes. Default: none."""
     stripes_at_once: NotRequired[int]
@@ -1003,13 +1010,13 @@ class ArrayCacheSpec(TypedDict):
     run: NotRequired[str]
     """Amount of one stream moved before it switches to another, in both directions; larger runs need fewer seeks. Default: 8 MiB, an estimate."""
     destage: NotRequired[DestageSpec]
-    """When dirty data is destaged. Full stripes are always destaged at once."""
+    """Rules of destaging partial stripes. Full stripes are destaged at once."""
 
 WritePolicy: TypeAlias = "Literal['through'] | Literal['back']"
-"""When a write to an array with a cache completes."""
+"""Time at which a write to an array with a cache completes."""
 
 class DestageSpec(TypedDict):
-    """When partial stripes are destaged."""
+    """Rules of destaging partial stripes."""
 
     high: NotRequired[str | float]
     """Destaging starts at this share of the cache. Default: 80 %, an estimate."""
@@ -1038,7 +1045,7 @@ Copies: TypeAlias = "str | list[str] | ComponentSpec"
 """The elements of an array."""
 
 Queueing: TypeAlias = "Literal['fork_join'] | Literal['split_merge']"
-"""Whether consecutive requests overlap."""
+"""Overlap of consecutive requests."""
 
 FirstUnit: TypeAlias = "Literal['addressed'] | Literal['first_disk']"
 """Disk on which a request starts."""
@@ -1193,7 +1200,7 @@ class DriveGroup(TypedDict):
 LoadTime: TypeAlias = "str | list[Branch]"
 """Time of a load: constant, or drawn for each mount from branches."""
 
-# A branch of a fitted law: an exponential time above a minimum.
+# A branch of a fitted distribution: an exponential time above a minimum.
 Branch = TypedDict(
     "Branch",
     {
@@ -1203,7 +1210,7 @@ Branch = TypedDict(
         "from": "str",
         # Mean of the exponential time that is added to it.
         "exponential": "str",
-        # Maximum time; the law is cut off there. Default: none.
+        # Maximum time; the distribution is cut off there. Default: none.
         "to": "NotRequired[str | None]",
     },
 )
@@ -1616,10 +1623,10 @@ class RunSpec(TypedDict):
 
     seed: NotRequired[int]
     """Seed of all random streams. The same scenario and seed give bit-identical results."""
-    requests: NotRequired[int]
-    """Number of requests answered, dropped, expired or failed before the run ends. A replayed trace ends with its last request."""
+    requests: NotRequired[int | None]
+    """Number of requests answered, dropped, expired or failed before the run ends. Default: 200,000, or no limit where `time` is given. A replayed trace ends with its last request."""
     time: NotRequired[str | None]
-    """End after this simulated time, if that comes first."""
+    """Simulated time after which the run ends, or `requests` if they are given and come first."""
     replications: NotRequired[int]
     """Number of independent runs, each with its own random streams."""
     warm_up: NotRequired[WarmUp]
@@ -1640,6 +1647,8 @@ class Limits(TypedDict):
 
     in_flight: NotRequired[int]
     """Maximum number of requests in flight, beyond which the system is overloaded. Not applicable to the recursion."""
+    parts: NotRequired[int]
+    """Maximum number of parts of requests in flight, such as accesses to the disks of an array, with all other processes of the simulation."""
     events: NotRequired[int]
     """Maximum number of events."""
     wall_time: NotRequired[str]

@@ -107,6 +107,7 @@ policies! {
     TwoQ = "2q" two_q,
 }
 
+#[expect(clippy::derivable_impls, reason = "the macro that declares it knows no default")]
 impl Default for ReplacementSpec {
     fn default() -> Self {
         Self::Lru
