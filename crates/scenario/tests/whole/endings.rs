@@ -166,7 +166,7 @@ run: {requests: 2000}
     assert_eq!(array.meters["rebuild_progress"], Some(1.0), "{:?}", results.notes);
 }
 
-/// Requests of a terabyte, and arrays whose requests fall into millions of parts.
+/// Requests of many gigabytes, and arrays whose requests fall into millions of parts.
 #[test]
 fn huge_requests_end_a_run() {
     let system = |level: &str, positioning: &str| {
@@ -182,7 +182,7 @@ system: {{left: {{type: array, of: spindle, disks: 6, stripe_unit: 512 KiB, {lev
         for positioning in ["mechanical", "independent"] {
             for op in ["read", "write"] {
                 let workload = format!(
-                    "workload: {{w: {{to: left, arrivals: {{closed: {{depth: 2}}}}, op: {op}, pattern: sequential, size: 6e8 kB}}}}\n"
+                    "workload: {{w: {{to: left, arrivals: {{closed: {{depth: 2}}}}, op: {op}, pattern: sequential, size: 6e7 kB}}}}\n"
                 );
                 assert_ends(
                     &(system(level, positioning) + &workload + "run: {requests: 300, " + LIMITS + "}\n"),
