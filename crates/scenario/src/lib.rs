@@ -106,9 +106,10 @@ pub fn read(
         tree.set(path, text).map_err(|problem| Problems::of(&tree, vec![problem]))?;
     }
     let beside = std::path::Path::new(file).parent().unwrap_or(std::path::Path::new(""));
-    let mut spec: spec::ScenarioSpec = variation::complete(&mut tree.root, &document::Path::default(), beside)
-        .and_then(|()| document::read(&tree))
-        .map_err(|problems| Problems::of(&tree, problems))?;
+    let mut spec: spec::ScenarioSpec =
+        variation::complete(&mut tree.root, &document::Path::default(), beside)
+            .and_then(|()| document::read(&tree))
+            .map_err(|problems| Problems::of(&tree, problems))?;
     spec.run.complete();
     Ok((tree, spec))
 }
