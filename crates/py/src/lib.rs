@@ -1,6 +1,7 @@
 //! `headrace._core`: the only crate that knows Python. Documents go in as text, results come out as JSON, so that Python and
 //! `--json` read the same contract.
 
+mod expression;
 mod replay;
 mod watch;
 
@@ -43,6 +44,9 @@ mod _core {
 
     #[pymodule_export]
     use super::ScenarioError;
+
+    #[pymodule_export]
+    use super::expression::ParsedExpression;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -94,6 +98,19 @@ mod _core {
         let read = headrace_units::document::read(kind, text)
             .ok_or_else(|| PyValueError::new_err(format!("unknown quantity `{kind}`")))?;
         read.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// Reads a plain number or a quantity of any kind: (number in base units, power of bytes, power of seconds).
+    #[pyfunction]
+    fn any_quantity(text: &str) -> PyResult<(f64, i32, i32)> {
+        expression::any_quantity(text)
+    }
+
+    /// Parses an expression of quantities and named values.
+    #[pyfunction]
+    #[pyo3(name = "expression")]
+    fn parsed_expression(text: &str) -> PyResult<ParsedExpression> {
+        expression::parsed(text)
     }
 
     /// The names of all devices, those in `devices/` of the folder `beside` first, as JSON.

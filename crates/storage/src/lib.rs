@@ -6,7 +6,6 @@
 //! A component lives in its file or folder: what a user may write ([`Spec`]), what is known of it ([`Plan`]: its formulas,
 //! whether it keeps order), and what it does ([`Component`]). What a component does not say of itself is the cautious answer.
 
-pub mod expression;
 mod kinds;
 
 pub use self::archive::fact::Fact;

@@ -17,11 +17,13 @@
 pub mod document;
 mod kind;
 mod parse;
+mod quantity;
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 pub use parse::UnitError;
+pub use quantity::{Dimension, Quantity};
 
 /// A span or an instant of virtual time, in whole nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

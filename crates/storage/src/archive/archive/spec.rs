@@ -8,7 +8,7 @@ use super::purge::VARIABLES;
 use crate::core::component::{Spec, Theory};
 use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::theory::Load;
-use crate::expression::Expression;
+use headrace_expression::Expression;
 
 /// A disk pool in front of a tape library. Takes streams of file operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use super::{AGE, Candidate, Purge, is_old_enough, variables};
 use crate::archive::archive::catalogue::{FileCatalogue, FileNumber, ListPosition, Neighbour};
-use crate::expression::{Expression, Split};
+use headrace_expression::{Expression, Split};
 
 pub(in crate::archive) struct Classes {
     weight: Split,

@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 use super::{Candidate, Purge, is_old_enough, variables};
 use crate::archive::archive::catalogue::FileCatalogue;
-use crate::expression::Expression;
+use headrace_expression::Expression;
 
 pub(super) fn purge(weight: &Expression, files: &FileCatalogue, purge: Purge) {
     let candidates = (0..files.len() as u32).filter_map(|file| {

@@ -6,7 +6,7 @@ mod heap;
 use headrace_units::Nanos;
 
 use super::catalogue::{Entry, FileCatalogue, FileNumber};
-use crate::expression::Expression;
+use headrace_expression::Expression;
 use classes::Classes;
 
 /// What the weight may use.

@@ -63,7 +63,7 @@ impl Split {
 
 fn without(node: &Term, variable: usize, parts: &mut Vec<Term>) -> Term {
     match node {
-        Term::Number(number) => Term::Number(*number),
+        Term::Number(number, dimension) => Term::Number(*number, *dimension),
         _ if !node.uses(variable) => {
             let at = parts.iter().position(|part| part == node).unwrap_or_else(|| {
                 parts.push(node.clone());
@@ -72,21 +72,21 @@ fn without(node: &Term, variable: usize, parts: &mut Vec<Term>) -> Term {
             Term::Variable(at + 1)
         }
         Term::Variable(_) => Term::Variable(0),
-        Term::Call(function, of) => {
-            Term::Call(*function, of.iter().map(|node| without(node, variable, parts)).collect())
+        Term::Call(function, of, column) => {
+            Term::Call(*function, of.iter().map(|node| without(node, variable, parts)).collect(), *column)
         }
     }
 }
 
 fn course(node: &Term, variable: usize) -> Course {
     match node {
-        Term::Number(number) => Course::constant(*number >= 0.0),
+        Term::Number(number, _) => Course::constant(*number >= 0.0),
         Term::Variable(at) if *at == variable => Course { rises: true, falls: false, is_positive: true },
         Term::Variable(_) => Course::constant(true),
-        Term::Call(function, of) => {
+        Term::Call(function, of, _) => {
             let courses: Vec<Course> = of.iter().map(|node| course(node, variable)).collect();
             let exponent = match &of[..] {
-                [_, Term::Number(number)] => Some(*number),
+                [_, Term::Number(number, _)] => Some(*number),
                 _ => None,
             };
             of_call(*function, &courses, exponent)

@@ -1,4 +1,5 @@
 use super::*;
+use headrace_units::Dimension;
 use proptest::prelude::*;
 
 const NAMES: [&str; 2] = ["size", "age"];
@@ -83,6 +84,72 @@ fn what_can_only_rise_with_age_is_known() {
     }
 }
 
+fn quantity(text: &str, values: &[&str]) -> Result<(f64, Dimension), ParseError> {
+    let values: Vec<Quantity> = values.iter().map(|text| text.parse().unwrap()).collect();
+    let found = Expression::open(text)?.quantity(&values)?;
+    Ok((found.number, found.dimension))
+}
+
+#[test]
+fn quantities_are_combined_with_their_units() {
+    let cases: [(&str, &[&str], f64, Dimension); 12] = [
+        ("8000 * drives + 20 * volume / 1 TB", &["4", "500 GB"], 32_010.0, Dimension::NONE),
+        ("unit * (disks - 1)", &["64 KiB", "5"], 262_144.0, Dimension::SIZE),
+        ("1 MiB / 8 ms", &[], 131_072_000.0, Dimension::RATE),
+        ("2 * 100 MB/s", &[], 2e8, Dimension::RATE),
+        ("2 Gb/s + 1 MB / 1 s", &[], 251e6, Dimension::RATE),
+        ("100 /s * 2", &[], 200.0, Dimension::FREQUENCY),
+        ("1 / 10 ms", &[], 100.0, Dimension::FREQUENCY),
+        ("8ms + 1e3 us", &[], 0.009, Dimension::TIME),
+        ("max(0, a - b)", &["1 MB", "3 MB"], 0.0, Dimension::SIZE),
+        ("if(a > 1 GB, 2 s, 3 s) * 50 %", &["2 GB"], 1.0, Dimension::TIME),
+        ("sqrt(a ** 2) + a", &["2 ms"], 0.004, Dimension::TIME),
+        ("ceil(library.groups[0].size / 1 TB)", &["1.5 TB"], 2.0, Dimension::NONE),
+    ];
+    for (text, values, number, dimension) in cases {
+        let (found, its) = quantity(text, values).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!((found - number).abs() <= 1e-12 * number.abs() && its == dimension, "{text}: {found} {its}");
+    }
+}
+
+#[test]
+fn names_are_paths_and_each_is_listed_once() {
+    let names = |text: &str| Expression::open(text).unwrap().names().to_vec();
+    assert_eq!(names("a.b * groups[0].drives - groups.0.drives / a.b"), ["a.b", "groups.0.drives"]);
+    assert_eq!(names("3 / s.x + 3 / s + 3 /s"), ["s.x"], "a number over a time is a frequency");
+    assert_eq!(names("1 MB / s.x"), ["s.x"]);
+}
+
+#[test]
+fn units_that_do_not_fit_are_reported_with_their_column() {
+    let cases: [(&str, &[&str], usize, &str); 11] = [
+        ("1 + a + 2 s", &["1 MB"], 3, "a plain number and a size cannot be added or subtracted"),
+        (
+            "a * (b + 1 s)",
+            &["2", "1 MB"],
+            8,
+            "a size and a time cannot be added or subtracted; divide by a unit",
+        ),
+        ("ceil(a)", &["1 MB"], 1, "must be a plain number, not a size; divide by a unit, such as `/ 1 GB`"),
+        ("2 ** a", &["1 s"], 3, "an exponent must be a plain number, not a time"),
+        ("a ** 1.5", &["1 s"], 3, "the base of this power must be a plain number, not a time"),
+        ("sqrt(a)", &["1 MB"], 1, "the argument of `sqrt` must be a plain number, not a size"),
+        ("a > 3", &["1 MB"], 3, "a plain number and a size cannot be compared"),
+        ("1 / (a - a)", &["2"], 1, "the result is inf: a division by zero, or an overflow"),
+        ("2 + 3 furlongs", &[], 5, "unknown unit of a quantity `furlongs`"),
+        ("64 KB * 2", &[], 1, "could mean 1000 or 1024"),
+        ("p99(readers) + 1", &[], 1, "unknown function `p99`; functions are ceil"),
+    ];
+    for (text, values, column, says) in cases {
+        let error = quantity(text, values).unwrap_err();
+        assert!(error.column == column && error.message.contains(says), "{text}: {error}");
+    }
+    let weight = Expression::parse("size * 1 MB", &NAMES).unwrap_err();
+    assert!(weight.message.contains("the result is a size, not a plain number"), "{weight}");
+    let long = vec!["1"; 20_000].join("+");
+    assert!(Expression::parse(&long, &NAMES).unwrap_err().message.contains("more than 1000 operators"));
+}
+
 fn any_expression() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec!["size", "age", "1", "2.5", "0"]).prop_map(str::to_owned);
     leaf.prop_recursive(4, 24, 3, |inner| {
@@ -117,7 +184,15 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[a-z0-9 ().,*/+<>=!é-]{0,40}") {
-        let _ = Expression::parse(&text, &NAMES);
+    fn any_text_is_read_or_refused(text in "[a-z0-9 ().,*/+<>=!é-]{0,40}|\\PC{0,40}|([0-9.e]{1,4}|[ /%*+(]|MB|s|ms|size|µs|\\[0\\]){0,12}") {
+        for parsed in [Expression::parse(&text, &NAMES), Expression::open(&text)] {
+            match parsed {
+                Ok(expression) => {
+                    let one = Quantity { number: 1.0, dimension: Dimension::SIZE };
+                    let _ = expression.quantity(&vec![one; expression.names().len()]);
+                }
+                Err(error) => prop_assert!((1..=text.chars().count() + 1).contains(&error.column)),
+            }
+        }
     }
 }
