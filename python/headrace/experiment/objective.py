@@ -88,7 +88,7 @@ class Objective:
     @property
     def bare(self) -> str:
         """What is asked for without its bound: `p99(reads)`."""
-        return self.text.partition(">")[0].partition("<")[0].strip()
+        return _split(self.text)[0].strip()
 
     @property
     def is_time(self) -> bool:
@@ -219,10 +219,24 @@ def objective(text: str, *, bounded: bool, fields: bool = False) -> Objective:
 
 
 def _of_fields(text: str, *, bounded: bool) -> Objective:
-    left, *rest = re.split("([<>])=?", text, maxsplit=1)
-    _check_bounded(text, bounded=bounded, has=bool(rest))
-    bound = _bound(text, rest[1]).number if rest else None
-    return Objective(text, "", "", rest[0] == ">" if rest else None, bound, left.strip())
+    left, sign, right = _split(text)
+    _check_bounded(text, bounded=bounded, has=bool(sign))
+    bound = _bound(text, right).number if sign else None
+    return Objective(text, "", "", sign == ">" if sign else None, bound, left.strip())
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """Return a formula, the sign of its bound and the bound; comparisons in parentheses belong to the formula.
+
+    >>> _split("if(disks > 4, 2, 1) * 10 <= 15"), _split("disks")
+    (('if(disks > 4, 2, 1) * 10 ', '<', ' 15'), ('disks', '', ''))
+    """
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and letter in "<>":
+            return text[:at], letter, text[at + 1 :].removeprefix("=")
+    return text, "", ""
 
 
 def _check_bounded(text: str, *, bounded: bool, has: bool) -> None:
