@@ -20,6 +20,7 @@ fn run(sim: &Sim) -> Nanos {
 }
 
 /// When each job ends, and what it met.
+#[track_caller]
 fn ends(rates: &[f64], jobs: &[Job]) -> Vec<(Nanos, Moved)> {
     let (sim, found) = (Sim::new(), RefCell::new(vec![(Nanos::ZERO, Moved::default()); jobs.len()]));
     let fluid = Fluid::new(&sim);

@@ -43,6 +43,7 @@ fn answer(edge: &Edge, record: &mut Record, born: Nanos) {
     record.end(0, &ASK, &breakdown, breakdown.until());
 }
 
+#[track_caller]
 fn only(act: Act, says: &str) {
     let found = laws_broken_by(act);
     assert!(found.len() == 1 && found[0].contains(says), "{found:?}");

@@ -6,6 +6,8 @@ use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 use proptest::prelude::*;
 
+use crate::near::near;
+
 pub fn try_run(text: &str) -> Result<Results, String> {
     let found = simulate(text, "daq.yaml", &[], &Options::default(), &Progress::default());
     found.map(|found| found.results).map_err(|problems| problems.rendered())
@@ -22,10 +24,6 @@ pub fn meter(results: &Results, path: &str, name: &str) -> f64 {
 
 fn utilisation(results: &Results, path: &str) -> f64 {
     results.components.iter().find(|component| component.path == path).unwrap().utilisation.unwrap()
-}
-
-fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() < tolerance, "{found}, expected {expected} ± {tolerance}");
 }
 
 /// Triggers at ρ = 0.9 that are lost where a concentrator's buffer of `places` sub-events has no room.

@@ -8,6 +8,8 @@ use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 use proptest::prelude::*;
 
+use crate::near::near;
+
 /// A scenario and its log in a folder of its own.
 struct Case {
     folder: PathBuf,
@@ -65,8 +67,9 @@ fn leg(results: &Results, component: &str) -> [f64; 3] {
     found.map_or([0.0; 3], |leg| [leg.waiting_ms / 1e3, leg.service_ms / 1e3, leg.blocked_ms / 1e3])
 }
 
+#[track_caller]
 fn is(found: f64, expected: f64) {
-    assert!((found - expected).abs() < 1e-6, "{found}, expected {expected}");
+    near(found, expected, 1e-6);
 }
 
 #[test]

@@ -84,6 +84,7 @@ fn scenario() -> impl Strategy<Value = String> {
     )
 }
 
+#[track_caller]
 fn same_stream(events: &Results, recursion: &Results) {
     let stream = |results: &Results| {
         let mut stream = serde_json::to_value(&results.streams[0]).unwrap();
@@ -96,6 +97,7 @@ fn same_stream(events: &Results, recursion: &Results) {
 }
 
 /// Each request in flight at an end may count on one side only: `ends` of them, of all visits.
+#[track_caller]
 fn same_components(events: &Results, recursion: &Results) {
     let in_flight = events.streams[0].in_flight + 2;
     for (a, b) in events.components.iter().zip(&recursion.components) {

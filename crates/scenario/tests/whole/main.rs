@@ -9,6 +9,8 @@ mod event_network;
 mod faults;
 mod file_system;
 mod loops;
+#[path = "../../../storage/tests/whole/near.rs"]
+mod near;
 mod replications;
 mod runs;
 mod sessions;

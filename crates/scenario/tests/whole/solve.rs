@@ -25,6 +25,7 @@ fn simulated(text: &str, point: &SolvedPoint) -> Vec<(f64, f64)> {
 }
 
 /// Every load's response is the simulated one: within two half-widths and the share `within` of itself.
+#[track_caller]
 fn agrees(text: &str, range: (f64, f64), within: f64) -> Solved {
     let solved = solved(text, Some(range));
     for point in &solved.points {

@@ -5,13 +5,11 @@ use headrace_scenario::results::Results;
 use headrace_scenario::run::Options;
 use headrace_scenario::simulate;
 
+use crate::near::close;
+
 fn run(text: &str) -> Results {
     let found = simulate(text, "test.yaml", &[], &Options::default(), &Progress::default());
     found.unwrap_or_else(|problems| panic!("{}", problems.rendered())).results
-}
-
-fn close(found: f64, expected: f64, percent: f64, what: &str) {
-    assert!((found / expected - 1.0).abs() * 100.0 <= percent, "{what}: {found}, expected {expected}");
 }
 
 fn power(base: f64, times: u32) -> f64 {

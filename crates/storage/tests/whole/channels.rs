@@ -1,6 +1,7 @@
 //! SCSI buses and SAS ports: times by hand, and the rules of access under random traffic.
 
 use crate::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
+use crate::near::near;
 use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::graph::Copies;
 use headrace_storage::station::{Order, StationSpec};
@@ -36,10 +37,6 @@ fn alone(bus: &str, requests: &[(Op, u64, u64)]) -> Vec<f64> {
     accounts.iter().map(|account| account.total().0 as f64 - MS as f64).collect()
 }
 
-fn is_near(found: f64, by_hand: f64) {
-    assert!((found - by_hand).abs() < 4.0, "{found} ns, by hand {by_hand} ns");
-}
-
 /// Arbitration and selection of the default bus, in ns, and a byte of its messages.
 const SELECTED: f64 = 4890.0 + 2000.0;
 const MESSAGE_BYTE: f64 = 200.0;
@@ -49,14 +46,14 @@ const MESSAGE_BYTE: f64 = 200.0;
 #[test]
 fn a_read_on_an_idle_bus_takes_what_it_takes_by_hand() {
     let found = alone(r#"{"type": "scsi_bus", "preset": "ultra160"}"#, &[(Op::Read, 0, 4096)]);
-    is_near(found[0], 2.0 * SELECTED + 19.0 * MESSAGE_BYTE + 4096.0 * 1e3 / 160.0);
+    near(found[0], 2.0 * SELECTED + 19.0 * MESSAGE_BYTE + 4096.0 * 1e3 / 160.0, 4.0);
 }
 
 /// A write is three: the disk reconnects for its data, and for the status.
 #[test]
 fn a_write_on_an_idle_bus_takes_three_connections() {
     let bus = r#"{"type": "scsi_bus", "preset": "fast", "async_rate": "2 MB/s", "selection": "10 us"}"#;
-    is_near(alone(bus, &[(Op::Write, 0, 3000)])[0], 3.0 * 14_890.0 + 24.0 * 500.0 + 300_000.0);
+    near(alone(bus, &[(Op::Write, 0, 3000)])[0], 3.0 * 14_890.0 + 24.0 * 500.0 + 300_000.0, 4.0);
 }
 
 /// A disk with more data than a burst reconnects for each.
@@ -65,7 +62,7 @@ fn bursts_cost_a_connection_each() {
     let bus = |burst: &str| format!(r#"{{"type": "scsi_bus", "preset": "ultra2"{burst}}}"#);
     let whole = alone(&bus(""), &[(Op::Read, 0, 40_000)])[0];
     let pieces = alone(&bus(r#", "burst": "16 KiB""#), &[(Op::Read, 0, 40_000)])[0];
-    is_near(pieces - whole, 2.0 * (SELECTED + 5.0 * MESSAGE_BYTE));
+    near(pieces - whole, 2.0 * (SELECTED + 5.0 * MESSAGE_BYTE), 4.0);
 }
 
 /// A narrow bus has eight IDs and a wide one sixteen, one of them the controller's.
@@ -99,9 +96,9 @@ fn a_read_over_sas_takes_what_it_takes_by_hand() {
         8.0 * expanders * 300.0 + bytes * 1e3 / mb_per_s
     };
     let found = |text: &str| alone(&format!(r#"{{"type": "sas", {text}}}"#), &[(Op::Read, 0, 4096)])[0];
-    is_near(found(r#""preset": "sas_6g""#), by_hand(1.0, 600.0));
-    is_near(found(r#""preset": "sas_12g", "expanders": 3"#), by_hand(3.0, 1200.0));
-    is_near(found(r#""preset": "sas_22_5g", "expanders": 0, "disk_links": "sas_3g""#), by_hand(0.0, 300.0));
+    near(found(r#""preset": "sas_6g""#), by_hand(1.0, 600.0), 4.0);
+    near(found(r#""preset": "sas_12g", "expanders": 3"#), by_hand(3.0, 1200.0), 4.0);
+    near(found(r#""preset": "sas_22_5g", "expanders": 0, "disk_links": "sas_3g""#), by_hand(0.0, 300.0), 4.0);
 }
 
 /// Four disks that have 64 KiB each at the same time: by four lanes as soon as one, by two lanes the last waits for another.
@@ -114,9 +111,9 @@ fn lanes_carry_side_by_side() {
     };
     let data = 1200.0 + (60.0 + 64.0 * 1060.0 + 60.0) / 0.6;
     let command = 1200.0 + 128.0 / 0.6;
-    is_near(last(4), command + data);
-    is_near(last(2), 2.0 * command + 2.0 * data - command);
-    is_near(last(1), command + 4.0 * data);
+    near(last(4), command + data, 4.0);
+    near(last(2), 2.0 * command + 2.0 * data - command, 4.0);
+    near(last(1), command + 4.0 * data, 4.0);
 }
 
 /// A time in which a port had a lane, since when it wanted it, and whose command it is part of.
@@ -231,9 +228,12 @@ fn in_pieces(bus: &str, op: Op) -> Vec<f64> {
     visits.iter().map(|(_, began, ended)| (ended - began) as f64).collect()
 }
 
+#[track_caller]
 fn are_near(found: &[f64], by_hand: &[f64]) {
     assert_eq!(found.len(), by_hand.len(), "{found:?}, by hand {by_hand:?}");
-    found.iter().zip(by_hand).for_each(|(found, by_hand)| is_near(*found, *by_hand));
+    for (found, by_hand) in found.iter().zip(by_hand) {
+        near(*found, *by_hand, 4.0);
+    }
 }
 
 /// Behind a controller a command and its status cross once, and each piece of data by itself: a parallel bus is selected again for each

@@ -157,6 +157,7 @@ pub fn by_recursion(graph: &Graph, target: &str, requests: &[Coming]) -> Vec<Bre
 
 /// When each visit of a node came, began and ended.
 #[allow(dead_code, reason = "not every test that shares this file uses it")]
+#[track_caller]
 pub fn visits_of(node: NodeId, breakdown: &Breakdown) -> Vec<(u64, u64, u64)> {
     let mut came = breakdown.began().0;
     let mut visits = Vec::new();

@@ -1,6 +1,7 @@
 //! Switches, servers and routes: times by hand, ways and their shares, and what cannot be.
 
 use crate::common::{Coming, by_events, drive, routed};
+use crate::near::near;
 use headrace_storage::{ComponentSpec, Graph, LoweringError};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Op, TimeKind};
@@ -52,21 +53,17 @@ fn on_the_way(op: Op, host: &str, fabric: &str) -> f64 {
     accounts[0].total().0 as f64 - 1e6
 }
 
-fn is_near(found: f64, by_hand: f64) {
-    assert!((found - by_hand).abs() < 5.0, "{found} ns, by hand {by_hand} ns");
-}
-
 /// A message is in both ports at once: it takes its time on the wire once, the command with the data of a write, the status with those
 /// of a read; each crossing has the latency of the switch. Stored first, the first frame counts twice.
 #[test]
 fn a_request_takes_what_it_takes_by_hand() {
     let alone = COMMAND_NS + DATA_NS + STATUS_NS;
-    is_near(on_the_way(Op::Read, "", ""), alone);
-    is_near(on_the_way(Op::Write, "", r#", "latency": "2 us""#), alone + 4000.0);
+    near(on_the_way(Op::Read, "", ""), alone, 5.0);
+    near(on_the_way(Op::Write, "", r#", "latency": "2 us""#), alone + 4000.0, 5.0);
     let stored = r#", "forwarding": "store_and_forward""#;
-    is_near(on_the_way(Op::Read, "", stored), alone + COMMAND_NS + DATA_NS / 4.0);
+    near(on_the_way(Op::Read, "", stored), alone + COMMAND_NS + DATA_NS / 4.0, 5.0);
     let host = r#", "submit": "3 us", "complete": "4 us", "interrupt": "1 us", "copy": "8192 kB/s", "adapter": {"command": "5 us"}"#;
-    is_near(on_the_way(Op::Read, host, ""), alone + 13_000.0 + 1e6);
+    near(on_the_way(Op::Read, host, ""), alone + 13_000.0 + 1e6, 5.0);
 }
 
 /// The custom scheme of paper 000, its Fig. 5: a connection for each two, on which nobody waits. Without a rate it adds nothing at all.
@@ -79,11 +76,11 @@ fn a_direct_switch_makes_nobody_wait() {
         accounts.iter().map(|breakdown| breakdown.total().0 as f64 - 1e6).collect::<Vec<_>>()
     };
     let direct = of(switch(r#""host", "tds""#, r#", "form": "direct""#));
-    direct.iter().for_each(|found| is_near(*found, COMMAND_NS + DATA_NS + STATUS_NS));
+    direct.iter().for_each(|found| near(*found, COMMAND_NS + DATA_NS + STATUS_NS, 5.0));
     let free = component(r#"{"type": "switch", "form": "direct", "connects": ["host", "tds"]}"#);
     assert_eq!(of(free), [0.0; 4]);
     let queued = of(switch(r#""host", "tds""#, ""));
-    is_near(queued[3], 4.0 * COMMAND_NS + DATA_NS + 3.0 * (DATA_NS + STATUS_NS - COMMAND_NS) + STATUS_NS);
+    near(queued[3], 4.0 * COMMAND_NS + DATA_NS + 3.0 * (DATA_NS + STATUS_NS - COMMAND_NS) + STATUS_NS, 5.0);
 }
 
 /// Of a slow wire and a fast one the slow decides, in either direction.
@@ -97,10 +94,10 @@ fn the_slower_of_two_wires_decides() {
     };
     let slow_in = of(r#"{"to": "host", "preset": "fc_8g"}, "tds""#);
     let slow_out = of(r#""host", {"to": "tds", "preset": "fc_8g"}"#);
-    is_near(slow_in, COMMAND_NS + DATA_NS + STATUS_NS);
-    is_near(slow_out, slow_in);
+    near(slow_in, COMMAND_NS + DATA_NS + STATUS_NS, 5.0);
+    near(slow_out, slow_in, 5.0);
     let far = of(r#""host", {"to": "tds", "metres": 10000}"#);
-    is_near(far, slow_in + 100_000.0);
+    near(far, slow_in + 100_000.0, 5.0);
 }
 
 /// Two servers that read from two arrays do not disturb each other; two that read from one share its wire.
@@ -114,8 +111,8 @@ fn ports_of_others_are_not_in_the_way() {
         by_events(&graph, &["a→x", "b→y", "b→x"], &both)[1].total().0 as f64
     };
     let data = 64.0 * DATA_NS;
-    is_near(last(1), 1e6 + COMMAND_NS + data + STATUS_NS);
-    is_near(last(2), 1e6 + COMMAND_NS * 2.0 + 2.0 * (data + STATUS_NS) - COMMAND_NS);
+    near(last(1), 1e6 + COMMAND_NS + data + STATUS_NS, 5.0);
+    near(last(2), 1e6 + COMMAND_NS * 2.0 + 2.0 * (data + STATUS_NS) - COMMAND_NS, 5.0);
 }
 
 /// A wire between switches is one wire: a way over two has three ports in each direction.
@@ -135,7 +132,7 @@ fn a_way_leads_through_several_switches() {
         ["edge/host in", "edge/host out", "edge/core out", "core/edge out", "core/tds in", "core/tds out"]
     );
     let accounts = by_events(&graph, &["host→tds"], &[at(0, 0, Op::Read, 8)]);
-    is_near(accounts[0].total().0 as f64 - 1e6, COMMAND_NS + DATA_NS + STATUS_NS + 4000.0);
+    near(accounts[0].total().0 as f64 - 1e6, COMMAND_NS + DATA_NS + STATUS_NS + 4000.0, 5.0);
 }
 
 /// Slow wires at the ends, a fast one between the switches, and the other way round: the slowest decides, once.
@@ -155,9 +152,9 @@ fn wires_of_three_rates_are_held_once() {
         by_events(&graph, &["host→tds"], &[at(0, 0, Op::Write, 8)])[0].total().0 as f64 - 1e6
     };
     let alone = COMMAND_NS + DATA_NS + STATUS_NS;
-    is_near(of("fc_1g", "fc_8g"), alone);
-    is_near(of("fc_8g", "fc_1g"), alone);
-    is_near(of("fc_1g", "fc_1g"), alone);
+    near(of("fc_1g", "fc_8g"), alone, 5.0);
+    near(of("fc_8g", "fc_1g"), alone, 5.0);
+    near(of("fc_1g", "fc_1g"), alone, 5.0);
 }
 
 /// Several ways are taken in turn, by their queues, or the first alone: what comes to each shows at its switch.
@@ -215,7 +212,7 @@ fn completions_are_told_together() {
     assert!(three[2] - three[0] <= 10_000, "told at once, the interrupt first: {three:?}");
     let one = of(1)[0];
     let alone = 1e6 + COMMAND_NS + (1024.0 + 60.0) * BYTE_NS + STATUS_NS;
-    is_near(one as f64, alone + 200_000.0 + 10_000.0);
+    near(one as f64, alone + 200_000.0 + 10_000.0, 5.0);
 }
 
 fn volume(of: &str, from: &str) -> ComponentSpec {
@@ -242,7 +239,7 @@ fn volumes_span_arrays() {
         accounts[0].total().0 as f64 - 1e6
     };
     let half = 8.0 * DATA_NS;
-    is_near(of("host", "volume"), 2.0 * COMMAND_NS + 2.0 * half + 2.0 * STATUS_NS - COMMAND_NS);
+    near(of("host", "volume"), 2.0 * COMMAND_NS + 2.0 * half + 2.0 * STATUS_NS - COMMAND_NS, 5.0);
     let whole = of("engine", "host→volume");
     assert!(whole > 4.0 * half + 40_000.0, "the data crosses to the engine, then to the host: {whole}");
 }
@@ -403,8 +400,8 @@ fn a_preset_is_a_link_of_two_directions() {
     };
     let data = 64.0 * DATA_NS;
     let full = last(r#"{"type": "link", "preset": "fc_1g"}"#);
-    is_near(full[0], 2.0 * data - 200_000.0 + 1e6);
-    is_near(full[1], data + 1e6);
+    near(full[0], 2.0 * data - 200_000.0 + 1e6, 5.0);
+    near(full[1], data + 1e6, 5.0);
     let half = last(r#"{"type": "link", "preset": "fc_1g", "duplex": "half"}"#);
     assert!(half[1] > full[1] + 1e6, "the read waits for the second write: {half:?}");
 }

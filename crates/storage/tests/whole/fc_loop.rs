@@ -1,6 +1,7 @@
 //! A Fibre Channel loop: times by hand, and the rules of access compared with random traffic.
 
 use crate::common::{Coming, by_events, drive, graph, lowered, traffic, visits_of};
+use crate::near::near;
 use headrace_storage::array::{ArraySpec, Level, Via};
 use headrace_storage::fc_loop::{FcLoopSpec, Policy};
 use headrace_storage::graph::Copies;
@@ -50,10 +51,6 @@ fn on_the_loop(spec: &str, op: Op, bytes: u64) -> f64 {
     accounts[0].total().0 as f64 - MS as f64
 }
 
-fn is_near(found: f64, by_hand: f64) {
-    assert!((found - by_hand).abs() < 3.0, "{found} ns, by hand {by_hand} ns");
-}
-
 /// A read of 4 KiB on an idle loop of five ports: arbitrating, opening and closing take a round each, for the command and for the
 /// data; a frame has 60 B besides its payload.
 #[test]
@@ -61,7 +58,7 @@ fn a_read_on_an_idle_loop_takes_what_it_takes_by_hand() {
     let round = 5.0 * 6.0 * WORD_NS;
     let frames = (32.0 + 60.0) + 2.0 * (2048.0 + 60.0) + (24.0 + 60.0);
     let found = on_the_loop(r#"{"rate": "1 Gb/s"}"#, Op::Read, 4096);
-    is_near(found, 6.0 * round + frames * BYTE_NS);
+    near(found, 6.0 * round + frames * BYTE_NS, 3.0);
     assert!(
         (48_000.0..50_000.0).contains(&found),
         "4 KiB at 103 MB/s, 6.8 µs round the loop and 1.7 µs: {found}"
@@ -74,7 +71,7 @@ fn a_write_on_an_idle_loop_takes_four_tenancies() {
     let round = 5.0 * 12.0 * WORD_NS / 2.0 + 1000.0 * 5.0;
     let frames = (32.0 + 60.0) + (12.0 + 60.0) + (2112.0 + 60.0) + (888.0 + 60.0) + (24.0 + 60.0);
     let spec = r#"{"rate": "200 MB/s", "per_node_delay": 12, "metres": 1000, "frame_payload": "2112 B"}"#;
-    is_near(on_the_loop(spec, Op::Write, 3000), 12.0 * round + frames * BYTE_NS / 2.0);
+    near(on_the_loop(spec, Op::Write, 3000), 12.0 * round + frames * BYTE_NS / 2.0, 3.0);
 }
 
 /// With one credit a frame waits until the one before it is acknowledged, a round later.
@@ -83,7 +80,7 @@ fn a_long_loop_without_credit_stalls() {
     let spec = |credit: u32| format!(r#"{{"rate": "1 Gb/s", "metres": 10000, "credit": {credit}}}"#);
     let round = 5.0 * 6.0 * WORD_NS + 50_000.0;
     let [stalls, flows] = [1, 8].map(|credit| on_the_loop(&spec(credit), Op::Read, 8 * 2048));
-    is_near(stalls - flows, 8.0 * round);
+    near(stalls - flows, 8.0 * round, 3.0);
 }
 
 /// The names of a rate mean the same loop; another rate and a frame of no such size are refused.
@@ -121,7 +118,7 @@ fn copies_of_an_array_share_a_loop() {
     let whole = Block { op: Op::Read, address: 0, bytes: 4096 };
     let account = &by_events(&graph, &["rack"], &[(Nanos(0), 0, whole)])[0];
     let frames = (32.0 + 60.0) + 2.0 * (2048.0 + 60.0) + (24.0 + 60.0);
-    is_near(account.total().0 as f64, MS as f64 + 6.0 * 8.0 * 6.0 * WORD_NS + frames * BYTE_NS);
+    near(account.total().0 as f64, MS as f64 + 6.0 * 8.0 * 6.0 * WORD_NS + frames * BYTE_NS, 3.0);
 }
 
 /// A time in which a port had the loop, and since when it wanted it.

@@ -9,5 +9,6 @@ mod fabric;
 mod faults;
 mod fc_loop;
 mod graphs;
+mod near;
 mod ssd;
 mod zoned_disk;

@@ -47,6 +47,7 @@ fn response(more: Value, op: Op, address: u64, bytes: u64) -> u64 {
     by_events(&one(more), &["drive"], &[coming])[0].total().0
 }
 
+#[track_caller]
 fn is_near(found: u64, by_hand: u64) {
     assert!(found.abs_diff(by_hand) <= 2, "{found} ns, by hand {by_hand} ns");
 }

@@ -2,6 +2,7 @@
 //! recursion against events.
 
 use crate::common::{Coming, by_events, by_recursion, graph};
+use crate::near::close;
 use headrace_analytic::{Distribution, Mg1};
 use headrace_kernel::RngStream;
 use headrace_storage::array::{ArraySpec, FirstUnit, Level, Queueing};
@@ -79,11 +80,6 @@ fn distribution(graph: &Graph, op: Op, blocks: u64) -> Distribution {
         Ok(Model::Single { distribution, .. }) => distribution,
         other => panic!("{other:?}"),
     }
-}
-
-/// `found` differs from `expected` by at most `percent` of it.
-fn close(found: f64, expected: f64, percent: f64, what: &str) {
-    assert!((found / expected - 1.0).abs() * 100.0 <= percent, "{what}: {found}, expected {expected}");
 }
 
 /// E[S] and the response of the M/G/1 queue at 0.01 requests a ms, from the corrected formulas of the paper.

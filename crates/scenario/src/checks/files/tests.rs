@@ -22,6 +22,7 @@ fn put(file: u32, bytes: u64) -> [Fact; 2] {
     [Fact::SpaceTaken { pool: POOL, file, bytes }, Fact::OnDisk(file)]
 }
 
+#[track_caller]
 fn only(facts: &[&[Fact]], says: &str) {
     let found = wrong(&facts.concat());
     assert!(found.len() == 1 && found[0].contains(says), "{found:?}");

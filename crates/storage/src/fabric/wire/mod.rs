@@ -165,6 +165,7 @@ mod tests {
         (1u64 << 30) as f64 / wire.time_for(1 << 30).secs() / 1e6
     }
 
+    #[track_caller]
     fn is(found: f64, known: f64) {
         assert!((found / known - 1.0).abs() < 0.005, "{found} MB/s, {known}");
     }

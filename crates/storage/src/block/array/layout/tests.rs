@@ -47,6 +47,7 @@ fn any_parity() -> impl Strategy<Value = Parity> {
 }
 
 /// Accesses of a write to a whole array.
+#[track_caller]
 fn whole_write(layout: &Parity, request: Block) -> Accesses {
     let accesses = layout.write(request, &Whole).expect("nothing has failed");
     assert!(accesses.missed.is_empty());

@@ -64,6 +64,7 @@ fn fifo(over: f64) -> f64 {
 }
 
 /// Tolerance, written before the model was run: 1 %.
+#[track_caller]
 fn is_near(found: f64, published: f64) {
     assert!((found / published - 1.0).abs() < 0.01, "{found:.4}, published {published:.4}");
 }
