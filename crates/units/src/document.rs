@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::kind::{BITS, FREQUENCY, SIZE, TIME, alternatives};
 use crate::{Bytes, BytesPerSecond, Fraction, Nanos, PerSecond, Shift, UnitError};
 
 /// The number that `text` is, as a quantity of the kind that a schema's `x-unit` names: in ns, bytes, bytes a second, events a
@@ -48,6 +49,11 @@ impl<T: FromStr<Err = UnitError>> Visitor<'_> for Text<T> {
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
         self.visit_str(&number.to_string())
     }
+}
+
+/// Returns the pattern of a number with one of these units.
+fn pattern(units: &str) -> String {
+    format!(r"^\s*[0-9.eE_+-]+\s*({units})\s*$")
 }
 
 /// The text that reads back as exactly this value.
@@ -123,31 +129,31 @@ macro_rules! document {
 document!(Nanos, {
     "type": "string",
     "x-unit": "time",
-    "pattern": r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$",
+    "pattern": pattern(&alternatives(TIME.units)),
     "examples": ["8.5 ms", "10 s"]
 });
 document!(Shift, {
     "type": "string",
     "x-unit": "time difference",
-    "pattern": r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$",
+    "pattern": pattern(&alternatives(TIME.units)),
     "examples": ["0.5 ms", "-0.2 ms"]
 });
 document!(Bytes, {
     "type": "string",
     "x-unit": "size",
-    "pattern": r"^\s*[0-9.eE_+-]+\s*([kMGTP]?B|[KMGTP]iB)\s*$",
+    "pattern": pattern(&alternatives(SIZE.units)),
     "examples": ["64 KiB", "2 GB"]
 });
 document!(BytesPerSecond, {
     "type": "string",
     "x-unit": "data rate",
-    "pattern": r"^\s*[0-9.eE_+-]+\s*([kMGTP]?[Bb]|[KMGTP]iB)\s*/.*(ns|us|µs|ms|s|min|h|d)\s*$",
+    "pattern": pattern(&format!(r"({}|{})\s*/.*({})", alternatives(SIZE.units), alternatives(BITS), alternatives(TIME.units))),
     "examples": ["150 MB/s", "2 Gb/s"]
 });
 document!(PerSecond, {
     "type": "string",
     "x-unit": "frequency",
-    "pattern": r"^\s*[0-9.eE_+-]+\s*(/\s*(ms|s|min|h)|Hz|rpm)\s*$",
+    "pattern": pattern(&alternatives(FREQUENCY.units)),
     "examples": ["50 /s", "7200 rpm"]
 });
 document!(Fraction, { "type": ["string", "number"], "x-unit": "share", "examples": ["70 %", 0.7] });
@@ -155,6 +161,16 @@ document!(Fraction, { "type": ["string", "number"], "x-unit": "share", "examples
 #[cfg(test)]
 mod tests {
     use crate::*;
+
+    #[test]
+    fn the_pattern_of_a_quantity_lists_its_units() {
+        let pattern = |schema: schemars::Schema| schema.get("pattern").unwrap().as_str().unwrap().to_owned();
+        let time = pattern(schemars::schema_for!(Nanos));
+        assert_eq!(time, r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$");
+        let frequency = pattern(schemars::schema_for!(PerSecond));
+        assert_eq!(frequency, r"^\s*[0-9.eE_+-]+\s*(/\s*ms|/\s*s|/\s*min|/\s*h|Hz|rpm)\s*$");
+        assert!(pattern(schemars::schema_for!(BytesPerSecond)).contains(r"PiB|b|kb|Mb|Gb|Tb)\s*/.*(ns|us"));
+    }
 
     #[test]
     fn a_document_keeps_the_value_exactly() {

@@ -146,6 +146,12 @@ impl Kind {
     }
 }
 
+/// Returns units as alternatives of a regular expression; a blank is allowed after a slash.
+pub(crate) fn alternatives(units: &[(&str, f64)]) -> String {
+    let units: Vec<String> = units.iter().map(|(unit, _)| unit.replace('/', r"/\s*")).collect();
+    units.join("|")
+}
+
 /// Returns a note on a unit that is easily taken for another; empty for other units.
 fn count(unit: &str) -> &'static str {
     match unit {
