@@ -2,7 +2,7 @@
 
 use headrace_storage::{Change, Graph};
 use headrace_units::Nanos;
-use headrace_work::NodeId;
+use headrace_work::{Block, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +108,7 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
             format!("name a part, from `{0}/{kind}[0]` to `{0}/{kind}[{1}]`", spec.component, number - 1);
         return Err(Problem::at(path.key("component"), message).help(help));
     }
-    if piece.is_none() && !graph.nodes[node.index()].plan.theory().serves_blocks() {
+    if piece.is_none() && !graph.view(node).serves::<Block>() {
         let message = format!("`{}` serves no blocks; only components that do can fail yet", spec.component);
         return Err(Problem::at(path.key("component"), message).help("remove it: it would change nothing"));
     }

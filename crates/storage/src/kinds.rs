@@ -1,16 +1,74 @@
 //! The list of all kinds of components, and what is done alike with each.
 
-/// Declares the modules of all components, what a user may write of a component, the plan of any of them, and any of them in a
-/// simulation. A module's name is what its kind is called in documents and results. Dispatch is static: adding a component is its
-/// file and one line of the list. A wing is a folder; in brackets stand its modules that are no component. Components behind a
-/// semicolon no user writes: lowering makes them.
+/// Declares kinds of work and kinds of components. Dispatch is static: a new component is its file and one line of the list, a new
+/// kind of work its file and one line. The first token is a `$`, with which a macro is declared that picks by kind of work.
 macro_rules! components {
-    ($(
-        $(#[$wing_doc:meta])* $wing:ident [$($helper:ident),*] {
-            $($(#[$doc:meta])* $kind:ident = $module:ident::{$spec:ident, $plan:ident, $component:ident},)+
-            $(; $($(#[$made_doc:meta])* $made:ident = $made_module:ident::{$made_plan:ident, $made_component:ident},)+)?
+    ($d:tt works { $($work:ident($noun:literal) = $type:ty,)+ } kinds $kinds:tt) => {
+        kinds::among_of!($d InOrder $($work)+);
+        kinds::declare!($kinds);
+        $(kinds::work!($work($noun) = $type, $kinds);)+
+    };
+}
+
+/// Declares `among!`, which expands to its first group if a kind of work is in a list, and to its second if not.
+macro_rules! among_of {
+    ($d:tt $($work:ident)+) => {
+        macro_rules! among {
+            $(($work in [$work $d($d more:ident)*] {$d($d yes:tt)*} $d no:tt) => { $d($d yes)* };)+
+            ($d work:ident in [$d other:ident $d($d more:ident)*] $d yes:tt $d no:tt) => {
+                among!($d work in [$d($d more)*] $d yes $d no)
+            };
+            ($d work:ident in [] $d yes:tt {$d($d no:tt)*}) => { $d($d no)* };
         }
-    )+) => {
+    };
+}
+
+/// Lets components serve one kind of work: those of the list that name it, and others by [`Work::elsewhere`].
+macro_rules! work {
+    ($serves:ident($noun:literal) = $type:ty, {$(
+        $(#[$wing_doc:meta])* $wing:ident [$($helper:ident),*] {
+            $($(#[$doc:meta])* $kind:ident [$($work:ident)*] = $module:ident::{$spec:ident, $plan:ident, $component:ident},)+
+            $(; $($(#[$made_doc:meta])* $made:ident [$($made_work:ident)*] = $made_module:ident::{$made_plan:ident, $made_component:ident},)+)?
+        }
+    )+}) => {
+        impl<'m> Listed for $type {
+            const TOKEN: &'static str = stringify!($serves);
+            const NAME: &'static str = $noun;
+        }
+
+        impl<'m> Serve<'m, $type> for AnyComponent<'m> {
+            #[inline]
+            async fn serve(
+                &'m self,
+                request: &Request<$type>,
+                breakdown: &mut Breakdown,
+            ) -> <$type as Work<'m>>::Reply {
+                match self {
+                    $($(Self::$kind(_component) => among!($serves in [$($work)*]
+                        { _component.serve(request, breakdown).await }
+                        { <$type>::elsewhere(self, request, breakdown).await }
+                    ),)+)+
+                    $($($(Self::$made(_component) => among!($serves in [$($made_work)*]
+                        { _component.serve(request, breakdown).await }
+                        { <$type>::elsewhere(self, request, breakdown).await }
+                    ),)+)?)+
+                }
+            }
+        }
+    };
+}
+
+/// Declares the modules of all components, what a user may write of a component, the plan of any of them, and any of them in a
+/// simulation. A module's name is what its kind is called in documents and results. A wing is a folder; in brackets stand its
+/// modules that are no component. Behind a kind stand the kinds of work that it serves. Components behind a semicolon no user writes:
+/// lowering makes them.
+macro_rules! declare {
+    ({$(
+        $(#[$wing_doc:meta])* $wing:ident [$($helper:ident),*] {
+            $($(#[$doc:meta])* $kind:ident [$($work:ident)*] = $module:ident::{$spec:ident, $plan:ident, $component:ident},)+
+            $(; $($(#[$made_doc:meta])* $made:ident [$($made_work:ident)*] = $made_module:ident::{$made_plan:ident, $made_component:ident},)+)?
+        }
+    )+}) => {
         $(
             $(#[$wing_doc])*
             pub mod $wing {
@@ -51,6 +109,22 @@ macro_rules! components {
                 }
             }
 
+            /// Returns true if such a component serves work of the kind `W`.
+            pub(crate) fn serves<W: Listed>(&self) -> bool {
+                let works: &[&str] = match self {
+                    $($(Self::$kind(_) => &[$(stringify!($work)),*],)+)+
+                };
+                works.contains(&W::TOKEN)
+            }
+
+            /// Returns the kinds that serve work of the kind `W`.
+            pub(crate) fn serving<W: Listed>() -> Vec<&'static str> {
+                let all: &[(&str, &[&str])] =
+                    &[$($((stringify!($module), &[$(stringify!($work)),*]),)+)+];
+                let serving = all.iter().filter(|(_, works)| works.contains(&W::TOKEN));
+                serving.map(|(kind, _)| *kind).collect()
+            }
+
             pub(crate) fn lower(&self, at: &mut graph::Lowering) -> Option<Resolved<AnyPlan>> {
                 match self {
                     $($(Self::$kind(spec) => {
@@ -83,6 +157,15 @@ macro_rules! components {
                 P: Of<Self>,
             {
                 P::of(self)
+            }
+
+            /// Returns true if the component serves work of the kind `W`.
+            pub(crate) fn serves<W: Listed>(&self) -> bool {
+                let works: &[&str] = match self {
+                    $($(Self::$kind(_) => &[$(stringify!($work)),*],)+)+
+                    $($($(Self::$made(_) => &[$(stringify!($made_work)),*],)+)?)+
+                };
+                works.contains(&W::TOKEN)
             }
 
             /// What can be known of it before time runs.
@@ -125,27 +208,6 @@ macro_rules! components {
                 }
             }
 
-            /// Does what is asked at `context`, where it stands, and charges the time to `breakdown`. It counts as received when
-            /// this is called, not when the future first runs: a run that ends in between has lost nothing.
-            #[inline]
-            pub(crate) fn serve<'s>(
-                &'m self,
-                context: &'m NodeContext<'m>,
-                request: &'s Request<Block>,
-                breakdown: &'s mut Breakdown,
-            ) -> impl Future<Output = ()> + use<'m, 's> {
-                let failures = context.admit(request.work.bytes);
-                let before = breakdown.legs().len();
-                async move {
-                    let Some(failures) = failures else { return breakdown.fail() };
-                    match self {
-                        $($(Self::$kind(component) => component.serve(request, breakdown).await,)+)+
-                        $($($(Self::$made(component) => component.serve(request, breakdown).await,)+)?)+
-                    }
-                    context.end(failures, request, breakdown, before);
-                }
-            }
-
             /// Tells it that the component behind its `edge`-th edge fails, returns or is replaced.
             pub(crate) fn notice(&'m self, edge: usize, change: Change) {
                 match self {
@@ -178,117 +240,37 @@ macro_rules! components {
                 }
             }
 
-            /// Serves a request whose data crosses a way, received when this is called as by `serve`.
-            pub(crate) fn serve_over<'s>(
-                &'m self,
-                context: &'m NodeContext<'m>,
-                request: &'s Request<Block>,
-                way: crate::block::array::BackendPath<'m>,
-                disk: usize,
-                breakdown: &'s mut Breakdown,
-            ) -> impl Future<Output = ()> + use<'m, 's> {
-                let failures = context.admit(request.work.bytes);
-                let before = breakdown.legs().len();
-                async move {
-                    let Some(failures) = failures else { return breakdown.fail() };
-                    match self {
-                        $($(Self::$kind(component) => component.serve_over(request, way, disk, breakdown).await,)+)+
-                        $($($(Self::$made(component) => component.serve_over(request, way, disk, breakdown).await,)+)?)+
-                    }
-                    context.end(failures, request, breakdown, before);
-                }
-            }
-
             pub(crate) fn attach(&self, ports: u32) -> Option<u32> {
                 match self {
                     $($(Self::$kind(component) => component.attach(ports),)+)+
                     $($($(Self::$made(component) => component.attach(ports),)+)?)+
                 }
             }
+        }
 
-            /// Carries one phase of a request, received when this is called as by `serve`.
-            pub(crate) fn carry<'s>(
-                &'m self,
-                context: &'m NodeContext<'m>,
-                request: &'s Request<PathTransfer>,
-                breakdown: &'s mut Breakdown,
-            ) -> impl Future<Output = headrace_units::Nanos> + use<'m, 's> {
-                let failures = context.admit(request.work.data().bytes);
-                let before = breakdown.legs().len();
-                async move {
-                    let Some(failures) = failures else {
-                        breakdown.fail();
-                        return breakdown.until();
-                    };
-                    let tail = match self {
-                        $($(Self::$kind(component) => component.carry(request, breakdown).await,)+)+
-                        $($($(Self::$made(component) => component.carry(request, breakdown).await,)+)?)+
-                    };
-                    context.end(failures, &request.with(request.work.data()), breakdown, before);
-                    tail
-                }
+        impl AnyComponent<'_> {
+            #[cold]
+            fn out_of_order(&self) -> ! {
+                unreachable!("a kind that may answer out of order is not passed through")
             }
+        }
 
-            /// Does what is asked of a file, received when this is called as by `serve`.
-            pub(crate) fn handle<'s>(
-                &'m self,
-                context: &'m NodeContext<'m>,
-                request: &'s Request<FileOp>,
-                breakdown: &'s mut Breakdown,
-            ) -> impl Future<Output = ()> + use<'m, 's> {
-                context.receive(request.work.data().bytes);
-                let before = breakdown.legs().len();
-                async move {
-                    match self {
-                        $($(Self::$kind(component) => component.handle(request, breakdown).await,)+)+
-                        $($($(Self::$made(component) => component.handle(request, breakdown).await,)+)?)+
-                    }
-                    if !breakdown.has_failed() {
-                        context.answer(&request.with(request.work.data()), breakdown, before);
-                    }
-                }
-            }
-
-            /// Takes an event, received when this is called as by `serve`.
-            pub(crate) fn take_event<'s>(
-                &'m self,
-                context: &'m NodeContext<'m>,
-                request: &'s mut Request<DaqEvent>,
-                breakdown: &'s mut Breakdown,
-            ) -> impl Future<Output = ()> + use<'m, 's> {
-                context.receive(request.work.bytes);
-                let before = breakdown.legs().len();
-                async move {
-                    match self {
-                        $($(Self::$kind(component) => component.take_event(request, breakdown).await,)+)+
-                        $($($(Self::$made(component) => component.take_event(request, breakdown).await,)+)?)+
-                    }
-                    if !breakdown.has_failed() {
-                        context.answer(&request.with(request.work.data()), breakdown, before);
-                    }
-                }
-            }
-
-            pub(crate) fn begin_with(&self, file: &FileOp) {
-                match self {
-                    $($(Self::$kind(component) => component.begin_with(file),)+)+
-                        $($($(Self::$made(component) => component.begin_with(file),)+)?)+
-                }
-            }
-
+        impl<'m> AnyComponent<'m> {
+            /// Serves a request without events.
             #[inline]
-            pub(crate) fn answer_all_in_order(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
+            pub(crate) fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
                 match self {
-                    $($(Self::$kind(component) => component.pass_all(requests),)+)+
-                    $($($(Self::$made(component) => component.pass_all(requests),)+)?)+
+                    $($(Self::$kind(_component) => among!(InOrder in [$($work)*] { _component.pass(request, breakdown) } { self.out_of_order() }),)+)+
+                    $($($(Self::$made(_component) => among!(InOrder in [$($made_work)*] { _component.pass(request, breakdown) } { self.out_of_order() }),)+)?)+
                 }
             }
 
+            /// Serves several requests without events, in the order of time.
             #[inline]
-            pub(crate) fn answer_in_order(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+            pub(crate) fn pass_all(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
                 match self {
-                    $($(Self::$kind(component) => component.pass(request, breakdown),)+)+
-                    $($($(Self::$made(component) => component.pass(request, breakdown),)+)?)+
+                    $($(Self::$kind(_component) => among!(InOrder in [$($work)*] { _component.pass_all(requests) } { self.out_of_order() }),)+)+
+                    $($($(Self::$made(_component) => among!(InOrder in [$($made_work)*] { _component.pass_all(requests) } { self.out_of_order() }),)+)?)+
                 }
             }
         }
@@ -332,4 +314,4 @@ macro_rules! of_kind {
     };
 }
 
-pub(crate) use {components, of_kind};
+pub(crate) use {among_of, components, declare, of_kind, work};

@@ -8,10 +8,13 @@
 
 mod kinds;
 
+pub use self::acquisition::event_work::Trigger;
+pub use self::archive::archive::{Archive, ArchivePlan};
 pub use self::archive::fact::Fact;
+pub use self::archive::file_work::CartridgeSession;
 pub use self::block::{array, controller, disk, file_system, ssd};
 pub use self::core::arena::{Arena, Slots};
-pub use self::core::component::{Component, Plan, Probe, Spec, Theory};
+pub use self::core::component::{Component, InOrder, Plan, Probe, Spec, Theory};
 pub use self::core::context::{Edge, Flow, NodeContext, SimContext};
 pub use self::core::device::{Device, Named};
 pub use self::core::graph::{
@@ -22,6 +25,7 @@ pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
 pub use self::core::theory::{Demand, Load, Model, Phase, QueueOrder, ServiceKind, Sessions};
 pub use self::core::timeline::{Journey, Timeline, Visit};
 pub use self::core::witness::Witness;
+pub use self::core::work::{Listed, Serve, Work};
 pub use self::core::{graph, station};
 pub use self::fabric::path_transfer::PathTransfer;
 pub use self::fabric::{fc_loop, link, wire};
@@ -49,73 +53,84 @@ pub fn lower(
     fabric::lowering::stream_routes(&mut lowering, streams);
     lowering.check_ports();
     block::controller::pairs::check(&mut lowering);
-    lowering.check_work();
     lowering.finish()
 }
 
-kinds::components! {
-    /// Shared by all components. It depends on none of them.
-    core [arena, bookings, component, context, device, graph, health, meter, replacement, theory, timeline, witness] {
-        /// Servers with a given service time distribution.
-        Station = station::{StationSpec, StationSpec, Station},
+kinds::components! { $
+    works {
+        Block("blocks") = Block,
+        PathTransfer("transfers over a path") = PathTransfer,
+        OverPath("blocks over a path") = block::array::OverPath<'m>,
+        FileOp("file operations") = FileOp,
+        CartridgeSession("sessions of cartridges") = archive::file_work::CartridgeSession,
+        Trigger("triggers") = acquisition::event_work::Trigger,
+        DaqEvent("events") = DaqEvent,
     }
 
-    /// What stores blocks.
-    block [] {
-        /// A disk drive.
-        Disk = disk::{DiskSpec, DiskPlan, Disk},
-        /// A solid-state drive.
-        Ssd = ssd::{SsdSpec, SsdPlan, Ssd},
-        /// A file system on a volume, with its page cache.
-        FileSystem = file_system::{FileSystemSpec, FileSystemPlan, FileSystem},
-        /// An array controller: processors, a bus, and memory for caches.
-        Controller = controller::{ControllerSpec, ControllerSpec, Controller},
-        /// Several devices that act as one.
-        Array = array::{ArraySpec, ArrayPlan, Array},
-    }
+    kinds {
+        /// Shared by all components. It depends on none of them.
+        core [arena, bookings, component, context, device, graph, health, meter, replacement, theory, timeline, witness, work] {
+            /// Servers with a given service time distribution.
+            Station [Block InOrder] = station::{StationSpec, StationSpec, Station},
+        }
 
-    /// What carries requests and their data.
-    fabric [channel, lowering, path_transfer, wire] {
-        /// A link that carries one transfer at a time.
-        Link = link::{LinkSpec, LinkPlan, Link},
-        /// A Fibre Channel arbitrated loop.
-        FcLoop = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
-        /// A parallel SCSI bus.
-        ScsiBus = scsi_bus::{ScsiBusSpec, ScsiBusSpec, ScsiBus},
-        /// A SAS port with its expanders.
-        Sas = sas::{SasSpec, SasSpec, Sas},
-        /// A switch that connects servers, storage and other switches.
-        Switch = switch::{SwitchSpec, SwitchPlan, Switch},
-        /// A server that streams come from.
-        Server = server::{ServerSpec, ServerPlan, Server},
-        ;
-        /// One direction of a wire.
-        Port = port::{PortPlan, Port},
-        /// The routes from a server to a component.
-        Route = route::{RoutePlan, Route},
-    }
+        /// What stores blocks.
+        block [] {
+            /// A disk drive.
+            Disk [Block InOrder OverPath] = disk::{DiskSpec, DiskPlan, Disk},
+            /// A solid-state drive.
+            Ssd [Block] = ssd::{SsdSpec, SsdPlan, Ssd},
+            /// A file system on a volume, with its page cache.
+            FileSystem [Block] = file_system::{FileSystemSpec, FileSystemPlan, FileSystem},
+            /// An array controller: processors, a bus, and memory for caches.
+            Controller [Block] = controller::{ControllerSpec, ControllerSpec, Controller},
+            /// Several devices that act as one.
+            Array [Block InOrder] = array::{ArraySpec, ArrayPlan, Array},
+        }
 
-    /// What keeps files for long.
-    archive [fact, moving] {
-        /// Limits per user and per host, and ports, in front of an archive.
-        Front = front::{FrontSpec, FrontSpec, Front},
-        /// A network shared by transfers.
-        Network = network::{NetworkSpec, NetworkSpec, Network},
-        /// A disk pool: volumes on chains.
-        DiskPool = disk_pool::{DiskPoolSpec, DiskPoolSpec, DiskPool},
-        /// Cartridges, drives and robots.
-        TapeLibrary = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
-        /// An archive: files in a disk pool in front of a tape library.
-        Archive = archive::{ArchiveSpec, ArchivePlan, Archive},
-    }
+        /// What carries requests and their data.
+        fabric [channel, lowering, path_transfer, wire] {
+            /// A link that carries one transfer at a time.
+            Link [Block InOrder] = link::{LinkSpec, LinkPlan, Link},
+            /// A Fibre Channel arbitrated loop.
+            FcLoop [PathTransfer] = fc_loop::{FcLoopSpec, FcLoopSpec, FcLoop},
+            /// A parallel SCSI bus.
+            ScsiBus [PathTransfer] = scsi_bus::{ScsiBusSpec, ScsiBusSpec, ScsiBus},
+            /// A SAS port with its expanders.
+            Sas [PathTransfer] = sas::{SasSpec, SasSpec, Sas},
+            /// A switch that connects servers, storage and other switches.
+            Switch [PathTransfer] = switch::{SwitchSpec, SwitchPlan, Switch},
+            /// A server that streams come from.
+            Server [PathTransfer] = server::{ServerSpec, ServerPlan, Server},
+            ;
+            /// One direction of a wire.
+            Port [Block InOrder] = port::{PortPlan, Port},
+            /// The routes from a server to a component.
+            Route [Block] = route::{RoutePlan, Route},
+        }
 
-    /// What takes the data of experiments.
-    acquisition [] {
-        /// Local data concentrators: what triggers read out.
-        Readout = readout::{ReadoutSpec, ReadoutPlan, Readout},
-        /// Global data concentrators: where the sub-events of an event meet.
-        EventBuilder = event_builder::{EventBuilderSpec, EventBuilderPlan, EventBuilder},
-        /// Streams that format, compress and write events.
-        Recorder = recorder::{RecorderSpec, RecorderPlan, Recorder},
+        /// What keeps files for long.
+        archive [fact, file_work, moving] {
+            /// Limits per user and per host, and ports, in front of an archive.
+            Front [] = front::{FrontSpec, FrontSpec, Front},
+            /// A network shared by transfers.
+            Network [] = network::{NetworkSpec, NetworkSpec, Network},
+            /// A disk pool: volumes on chains.
+            DiskPool [] = disk_pool::{DiskPoolSpec, DiskPoolSpec, DiskPool},
+            /// Cartridges, drives and robots.
+            TapeLibrary [CartridgeSession] = tape_library::{TapeLibrarySpec, TapeLibrarySpec, TapeLibrary},
+            /// An archive: files in a disk pool in front of a tape library.
+            Archive [FileOp] = archive::{ArchiveSpec, ArchivePlan, Archive},
+        }
+
+        /// What takes the data of experiments.
+        acquisition [event_work] {
+            /// Local data concentrators: what triggers read out.
+            Readout [Trigger] = readout::{ReadoutSpec, ReadoutPlan, Readout},
+            /// Global data concentrators: where the sub-events of an event meet.
+            EventBuilder [] = event_builder::{EventBuilderSpec, EventBuilderPlan, EventBuilder},
+            /// Streams that format, compress and write events.
+            Recorder [DaqEvent] = recorder::{RecorderSpec, RecorderPlan, Recorder},
+        }
     }
 }

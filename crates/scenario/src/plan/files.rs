@@ -1,9 +1,10 @@
 //! Streams of file operations: whether they go to an archive, and whether their files fit there.
 
-use headrace_storage::Graph;
+use headrace_storage::archive::tape_library::TapeLibrarySpec;
+use headrace_storage::{ArchivePlan, Graph, Trigger};
 use headrace_trace::{FileLog, FileLogSpec, FileSurvey, ReplayProblem};
 use headrace_units::{Bytes, counted};
-use headrace_work::{FileAct, NodeId};
+use headrace_work::{Block, FileAct, FileOp, NodeId};
 use headrace_workload::{ArrivalSpec, StreamSpec, WhenFull};
 
 use super::streams::Planner;
@@ -18,7 +19,8 @@ impl Planner<'_> {
         target: NodeId,
         graph: Option<&Graph>,
     ) -> Option<FileLog> {
-        let known = graph?.nodes[target.index()].plan.theory();
+        let known = graph?.view(target);
+        let library = known.plan::<TapeLibrarySpec>();
         let at = path.key("arrivals");
         if matches!(stream.arrivals, ArrivalSpec::Log(_)) && stream.from.is_some() {
             let problem =
@@ -27,15 +29,17 @@ impl Planner<'_> {
             return None;
         }
         match &stream.arrivals {
-            ArrivalSpec::Log(spec) if known.takes_files() || known.silos().is_some() => {
+            ArrivalSpec::Log(spec) if known.serves::<FileOp>() || library.is_some() => {
                 let at = at.key("log");
                 let log = self.read_log(&at, spec)?;
                 self.check_stream_of_files(path, stream);
-                match known.silos() {
-                    Some(silos) => self.check_sessions(&at, &stream.to, &log.survey, silos),
+                match library {
+                    Some(library) => {
+                        self.check_sessions(&at, &stream.to, &log.survey, library.all_silos());
+                    }
                     None => {
-                        let capacity = graph?.view(target).capacity();
-                        self.check_files(&at, &log.survey, known.older_files(), capacity);
+                        let has_library = known.plan().is_some_and(ArchivePlan::has_library);
+                        self.check_files(&at, &log.survey, has_library, known.capacity());
                     }
                 }
                 Some(log)
@@ -48,8 +52,8 @@ impl Planner<'_> {
                 self.say(Problem::at(path.key("to"), message));
                 None
             }
-            _ if known.takes_events() => None,
-            _ if !known.serves_blocks() => {
+            _ if known.serves::<Trigger>() => None,
+            _ if !known.serves::<Block>() => {
                 let message = format!("`{}` takes file operations, not block requests", stream.to);
                 self.say(
                     Problem::at(at, message)
@@ -102,8 +106,8 @@ impl Planner<'_> {
         }
     }
 
-    /// `older` is where files can lie that are older than the log: in the pool, on tape.
-    fn check_files(&mut self, path: &Path, survey: &FileSurvey, older: [bool; 2], capacity: Bytes) {
+    /// Files that are older than the log lie in the pool, or on tape if the archive `has_library`.
+    fn check_files(&mut self, path: &Path, survey: &FileSurvey, has_library: bool, capacity: Bytes) {
         let sessions = survey.acts[FileAct::Session as usize];
         if sessions > 0 {
             let message = format!(
@@ -118,7 +122,7 @@ impl Planner<'_> {
             self.say(Problem::at(path.clone(), message));
         }
         let on_tape = survey.older.iter().filter(|file| file.on_tape).count();
-        if on_tape > 0 && !older[1] {
+        if on_tape > 0 && !has_library {
             let message = format!(
                 "{} on tape when the log starts, but the archive has no library",
                 counted(on_tape as u64, "file")

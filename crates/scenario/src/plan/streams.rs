@@ -2,7 +2,7 @@
 
 use std::path::Path as FilePath;
 
-use headrace_storage::Graph;
+use headrace_storage::{CartridgeSession, Graph, Trigger};
 use headrace_trace::{Replay, ReplayProblem, ReplaySpec, Timing};
 use headrace_units::Bytes;
 use headrace_work::NodeId;
@@ -27,7 +27,7 @@ pub fn of(
         let path = Path::of(&["workload", name]);
         let Some(target) = planner.target(&path, stream, graph) else { continue };
         let log = planner.log(&path, stream, target.0, graph);
-        let is_trigger = graph.is_some_and(|graph| graph.view(target.0).takes_events());
+        let is_trigger = graph.is_some_and(|graph| graph.view(target.0).serves::<Trigger>());
         let trace =
             if is_trigger { planner.trigger(&path, stream) } else { planner.stream(&path, stream, target.1) };
         let extents = extents::place(spec, &path, name, stream, target.1).unwrap_or_else(|problem| {
@@ -64,8 +64,8 @@ impl Planner<'_> {
             |from| graph.route(from, &stream.to).expect("every route that a stream wants is in the graph");
         let target = stream.from.as_deref().map_or_else(direct, routed);
         let capacity = graph.view(target).capacity();
-        let takes_sessions = graph.nodes[target.index()].plan.theory().silos().is_some();
-        if capacity.0 == 0 && !takes_sessions && !graph.view(target).takes_events() {
+        let takes_sessions = graph.view(target).serves::<CartridgeSession>();
+        if capacity.0 == 0 && !takes_sessions && !graph.view(target).serves::<Trigger>() {
             let message = format!("`{}` holds no data; a stream needs a component that does", stream.to);
             self.say(Problem::at(path.key("to"), message));
             return None;

@@ -1,9 +1,10 @@
 //! Event by event: sources make requests, and each lives as a job of a worker pool until it is answered.
 
 use headrace_kernel::{Pause, WorkerPool};
+use headrace_storage::{CartridgeSession, Trigger};
 use headrace_trace::{Due, FileDue, FileLog, Follows, Replay, Start};
 use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, DaqEvent, FileOp, Request, TimeSpec};
+use headrace_work::{Block, Breakdown, FileOp, Request, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
 use super::End;
@@ -247,7 +248,11 @@ impl<'m> Replication<'m> {
         request.priority = source.priority;
         let data = request.with(request.work.data());
         let mut breakdown = Breakdown::from(self.begin(stream, &data));
-        source.edge.handle(&request, &mut breakdown).await;
+        if source.is_session {
+            source.edge.serve(&request.with(CartridgeSession(request.work)), &mut breakdown).await;
+        } else {
+            source.edge.serve(&request, &mut breakdown).await;
+        }
         if breakdown.has_failed() {
             let now = self.shared.sim.now();
             return self.lost(|record| record.fail(stream, now, breakdown.began()));
@@ -259,15 +264,14 @@ impl<'m> Replication<'m> {
     async fn trigger(&'m self, stream: usize) -> bool {
         let (source, mut blank) = (&self.sources[stream], Request::BLANK);
         source.next(&mut blank);
-        let mut request = blank.with(DaqEvent::default());
         let mut breakdown = Breakdown::from(self.begin(stream, &blank));
-        source.edge.take_event(&mut request, &mut breakdown).await;
+        let event = source.edge.serve(&blank.with(Trigger), &mut breakdown).await;
         let lost = breakdown.has_failed();
         if lost {
             let now = self.shared.sim.now();
             self.lost(|record| record.fail(stream, now, breakdown.began()));
         } else {
-            let data = request.with(request.work.data());
+            let data = blank.with(event.data());
             self.answered(stream, &data, RecordedRequest::from(&data), &breakdown, None);
         }
         source.leave();

@@ -1,7 +1,7 @@
 //! What a run writes down while it goes on.
 
 use headrace_stats::{Gauge, Pairs, Series, histogram};
-use headrace_storage::Arena;
+use headrace_storage::{Arena, CartridgeSession};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 
@@ -106,7 +106,7 @@ impl<'m> Record<'m> {
             log,
             arena,
             groups: plan.graph.nodes.iter().map(|node| node.group).collect(),
-            libraries: plan.graph.nodes.iter().map(|node| node.plan.theory().silos().is_some()).collect(),
+            libraries: plan.graph.ids().map(|id| plan.graph.view(id).serves::<CartridgeSession>()).collect(),
             streams: plan.streams.iter().map(|stream| StreamRecord::new(stream, groups)).collect(),
             marks: Marks::new(arena),
             segment_length: first_segment(wanted),

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use headrace_kernel::{Pool, RngStream, Sim};
-use headrace_storage::{Arena, Edge, Journey, NodeContext, SimContext, Slots, Timeline};
+use headrace_storage::{
+    Archive, Arena, CartridgeSession, Edge, Journey, NodeContext, SimContext, Slots, Timeline, Trigger,
+};
 use headrace_units::Nanos;
 use headrace_work::{Block, DriveUse, FileAct, FileOp, Request};
 use headrace_workload::{Arrivals, Requests, WhenFull};
@@ -97,7 +99,8 @@ fn begin_with_older_files(stream: &StreamPlan, source: &RequestSource) {
     for file in stream.log.iter().flat_map(|log| &*log.survey.older) {
         let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
         let (file, bytes, drive) = (file.file, file.bytes, DriveUse::default());
-        source.edge.begin_with(&FileOp { act, file, bytes, user: 0, host: 0, drive });
+        let archive = source.edge.get::<Archive>().expect("older files are those of an archive");
+        archive.begin_with(&FileOp { act, file, bytes, user: 0, host: 0, drive });
     }
 }
 
@@ -138,6 +141,8 @@ pub struct RequestSource<'m> {
     threads: (u32, u32),
     /// Whether its requests are triggers, which become events.
     pub is_trigger: bool,
+    /// Whether its operations are sessions of cartridges.
+    pub is_session: bool,
 }
 
 impl<'m> RequestSource<'m> {
@@ -169,7 +174,8 @@ impl<'m> RequestSource<'m> {
             timeout: stream.spec.timeout,
             priority: stream.spec.priority,
             threads: (threads_before, stream.spec.threads()),
-            is_trigger: plan.graph.nodes[stream.target.index()].plan.theory().takes_events(),
+            is_trigger: target.serves::<Trigger>(),
+            is_session: target.serves::<CartridgeSession>(),
         }
     }
 

@@ -18,11 +18,7 @@ use limit::TransferLimit;
 
 pub use spec::{FrontSpec, PortClass, PortQueue};
 
-impl Theory for FrontSpec {
-    fn serves_blocks(&self) -> bool {
-        false
-    }
-}
+impl Theory for FrontSpec {}
 
 /// Who wants to transfer what.
 #[derive(Clone, Copy)]

@@ -33,11 +33,7 @@ impl Spec for NetworkSpec {
     }
 }
 
-impl Theory for NetworkSpec {
-    fn serves_blocks(&self) -> bool {
-        false
-    }
-}
+impl Theory for NetworkSpec {}
 
 /// A network in a simulation.
 pub struct Network<'m> {

@@ -2,16 +2,14 @@
 
 use headrace_analytic::Distribution;
 use headrace_units::{Bytes, Nanos};
-use headrace_work::{Block, Breakdown, DaqEvent, FileOp, Op, Request};
+use headrace_work::{Block, Breakdown, Op, Request};
 
-use crate::block::array::BackendPath;
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
-use crate::core::theory::Phase;
-use crate::core::theory::{Demand, Load, Model};
-use crate::fabric::path_transfer::PathTransfer;
+use crate::core::theory::{Demand, Load, Model, Phase};
+use crate::core::work::Serve;
 
 /// What a user may write of a component.
 pub trait Spec {
@@ -155,46 +153,16 @@ pub trait Theory {
         None
     }
 
-    /// Whether it serves requests to blocks. A component of an archive does not.
-    fn serves_blocks(&self) -> bool {
-        true
-    }
-
     /// The parts of it that can fail by themselves, by name, and the number of each: drives of a tape library. They have running numbers,
     /// in this order.
     fn pieces(&self) -> Vec<(&'static str, u32)> {
         Vec::new()
     }
 
-    /// Whether streams of operations on files go to it.
-    fn takes_files(&self) -> bool {
-        false
-    }
-
-    /// Whether triggers go to it: the requests of a stream become events.
-    fn takes_events(&self) -> bool {
-        false
-    }
-
     /// Whether streams of discards go to it.
     fn discards(&self, view: View) -> bool {
         _ = view;
         false
-    }
-
-    /// The number of silos of a tape library, to which streams of sessions of cartridges go; none for another room.
-    fn silos(&self) -> Option<u32> {
-        None
-    }
-
-    /// Whether all that it uses must serve blocks. A component that sends other work checks by itself whom it sends it to.
-    fn sends_blocks(&self) -> bool {
-        true
-    }
-
-    /// Where files can lie that are older than a log: in a disk pool, on tape. For a component that takes files.
-    fn older_files(&self) -> [bool; 2] {
-        [false, false]
     }
 
     /// What a reader of results must know of it under this load.
@@ -206,44 +174,6 @@ pub trait Theory {
 
 /// A component in a simulation.
 pub trait Component<'m>: Probe {
-    /// Does what is asked, in virtual time, and charges all of it to `breakdown`. Only components that [serve blocks](Theory::serves_blocks)
-    /// are asked.
-    fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) -> impl Future<Output = ()> {
-        _ = (request, breakdown);
-        async { unreachable!("a room that serves no blocks is asked for one") }
-    }
-
-    /// Serves a request whose data crosses `way`, disk number `disk` of an array: by default all of it before a write or after
-    /// a read.
-    fn serve_over(
-        &'m self,
-        request: &Request<Block>,
-        way: BackendPath<'m>,
-        disk: usize,
-        breakdown: &mut Breakdown,
-    ) -> impl Future<Output = ()> {
-        async move {
-            way.cross(Phase::Request, disk, request, breakdown).await;
-            if !breakdown.has_failed() {
-                self.serve(request, breakdown).await;
-                way.cross(Phase::Answer, disk, request, breakdown).await;
-            }
-        }
-    }
-
-    /// The same without events, for a request that comes when `breakdown` ends. Requests come in the order of time. Only components
-    /// that say that they are [in order](Theory::in_order) are asked.
-    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        _ = (request, breakdown);
-        unreachable!("a room is passed through that does not say that it is in order")
-    }
-
-    /// The same for several requests, in the order of time, each with its account.
-    #[inline]
-    fn pass_all(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
-        requests.iter_mut().for_each(|(request, breakdown)| self.pass(request, breakdown));
-    }
-
     /// The component behind its `edge`-th edge has just failed, returned or been replaced.
     fn notice(&'m self, edge: usize, change: Change) {
         _ = (edge, change);
@@ -255,7 +185,6 @@ pub trait Component<'m>: Probe {
     /// One of its [pieces](Theory::pieces), by its running number, fails or returns now.
     fn change_piece(&'m self, piece: u32, change: Change) {
         _ = (piece, change);
-        unreachable!("a room without pieces has none that changes");
     }
 
     /// Does what it does by itself from the beginning of the run.
@@ -266,40 +195,17 @@ pub trait Component<'m>: Probe {
         _ = ports;
         None
     }
+}
 
-    /// Carries one phase of a request between two ports, at least its head; gives when the whole of it has come. Only components with ports
-    /// are asked.
-    fn carry(
-        &'m self,
-        request: &Request<PathTransfer>,
-        breakdown: &mut Breakdown,
-    ) -> impl Future<Output = Nanos> {
-        _ = (request, breakdown);
-        async { unreachable!("a room without ports carries nothing between them") }
-    }
+/// A component that can serve requests without events, where it [keeps their order](Theory::in_order).
+pub trait InOrder<'m>: Serve<'m, Block> {
+    /// Serves a request that comes when `breakdown` ends. Requests come in the order of time.
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown);
 
-    /// Does what is asked of a file, in virtual time, and charges all of it to `breakdown`. Only components that
-    /// [take files](Theory::takes_files) are asked.
-    fn handle(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) -> impl Future<Output = ()> {
-        _ = (request, breakdown);
-        async { unreachable!("a room that takes no files is asked for one") }
-    }
-
-    /// Takes an event, in virtual time, and charges all of it to `breakdown`. Only components of a data acquisition are asked.
-    fn take_event(
-        &'m self,
-        request: &mut Request<DaqEvent>,
-        breakdown: &mut Breakdown,
-    ) -> impl Future<Output = ()> {
-        _ = (request, breakdown);
-        async { unreachable!("a room that takes no events is asked to") }
-    }
-
-    /// A file exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage. Called only
-    /// for components that take files.
-    fn begin_with(&self, file: &FileOp) {
-        _ = file;
-        unreachable!("a room that takes no files is given one");
+    /// Serves several requests, in the order of time, each with its breakdown.
+    #[inline]
+    fn pass_all(&'m self, requests: &mut [(Request<Block>, Breakdown)]) {
+        requests.iter_mut().for_each(|(request, breakdown)| self.pass(request, breakdown));
     }
 }
 

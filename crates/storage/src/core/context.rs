@@ -4,14 +4,12 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 
 use headrace_kernel::{Fluid, RngStream, Sim};
-use headrace_units::Nanos;
-use headrace_work::{Block, Breakdown, DaqEvent, FileOp, NodeId, Request};
+use headrace_work::{Block, Breakdown, NodeId, Request};
 
-use crate::block::array::BackendPath;
 use crate::core::health::{Change, Event, Health, HealthEvent};
 use crate::core::timeline::Timeline;
 use crate::core::witness::Witness;
-use crate::fabric::path_transfer::PathTransfer;
+use crate::core::work::{Serve, Work};
 use crate::{AnyComponent, Of};
 
 /// What the components of one simulation share.
@@ -217,12 +215,12 @@ impl<'m> NodeContext<'m> {
         self.shared.touched.borrow_mut().push(self.id);
     }
 
-    /// A request ends that came when the component had failed so often: it is answered, unless it failed since.
+    /// Work ends that came when the component had failed so often: it is done, unless the component failed since.
     #[inline]
-    pub(crate) fn end(
+    fn end<W>(
         &self,
         failures: u32,
-        request: &Request<Block>,
+        (request, done): (&Request<W>, Block),
         breakdown: &mut Breakdown,
         before: usize,
     ) {
@@ -230,16 +228,16 @@ impl<'m> NodeContext<'m> {
             breakdown.fail();
         }
         if !breakdown.has_failed() {
-            self.answer(request, breakdown, before);
+            self.answer(request, done, breakdown, before);
         }
     }
 
-    /// A request is answered whose account had `before` legs when it came.
+    /// Work is done whose breakdown had `before` legs when it came; `done` is the data that is counted.
     #[inline]
-    pub(crate) fn answer(&self, request: &Request<Block>, breakdown: &Breakdown, before: usize) {
-        self.answered.set(self.answered.get().with(request.work.bytes));
+    fn answer<W>(&self, request: &Request<W>, done: Block, breakdown: &Breakdown, before: usize) {
+        self.answered.set(self.answered.get().with(done.bytes));
         if self.shared.timeline.is_wanted() {
-            self.shared.timeline.visited(self.id, request, breakdown, before);
+            self.shared.timeline.visited(self.id, &request.with(done), breakdown, before);
         }
     }
 }
@@ -257,18 +255,33 @@ impl<'m> Edge<'m> {
         Self { to, context, sent: Cell::default() }
     }
 
-    /// Sends `request`, waits for its answer, and charges the time to `breakdown`, which ends now. Nothing is sent where the component is
-    /// down, and an answer from one that failed in between is none: `breakdown` has then [failed](Breakdown::has_failed).
+    /// Sends work, waits for its reply, and charges the time to `breakdown`, which ends now. Nothing is sent where the component is
+    /// down, and an answer from one that failed in between is none: `breakdown` has then [failed](Breakdown::has_failed). The work
+    /// counts as received when this is called, not when the future first runs: a run that ends in between has lost nothing.
     #[inline]
-    pub fn serve<'s>(
+    pub fn serve<'s, W: Work<'m>>(
         &self,
-        request: &'s Request<Block>,
+        request: &'s Request<W>,
         breakdown: &'s mut Breakdown,
-    ) -> impl Future<Output = ()> + use<'m, 's> {
+    ) -> impl Future<Output = W::Reply> + use<'m, 's, W>
+    where
+        AnyComponent<'m>: Serve<'m, W>,
+    {
+        let (to, context, bytes) = (self.to, self.context, request.work.data().bytes);
         if self.is_up() {
-            self.sent.set(self.sent.get().with(request.work.bytes));
+            self.sent.set(self.sent.get().with(bytes));
         }
-        self.to.serve(self.context, request, breakdown)
+        let failures = context.admit(bytes);
+        let before = breakdown.legs().len();
+        async move {
+            let Some(failures) = failures else {
+                breakdown.fail();
+                return W::failed(breakdown);
+            };
+            let reply = to.serve(request, breakdown).await;
+            context.end(failures, (request, request.work.done(&reply)), breakdown, before);
+            reply
+        }
     }
 
     /// The same without events, for a request that comes when `breakdown` ends.
@@ -277,8 +290,8 @@ impl<'m> Edge<'m> {
         self.sent.set(self.sent.get().with(request.work.bytes));
         let before = breakdown.legs().len();
         self.context.receive(request.work.bytes);
-        self.to.answer_in_order(request, breakdown);
-        self.context.answer(request, breakdown, before);
+        self.to.pass(request, breakdown);
+        self.context.answer(request, request.work, breakdown, before);
     }
 
     /// The same for several requests, in the order of time, each with an account that has no legs yet.
@@ -286,7 +299,7 @@ impl<'m> Edge<'m> {
         let flow = Flow::of(requests);
         self.sent.set(self.sent.get().and(flow));
         self.context.receive_all(flow);
-        self.to.answer_all_in_order(requests);
+        self.to.pass_all(requests);
         self.context.answered.set(self.context.answered.get().and(flow));
         if self.context.shared.timeline.is_wanted() {
             let visited = |(request, breakdown): &(_, _)| {
@@ -299,19 +312,6 @@ impl<'m> Edge<'m> {
     /// Takes `ports` ports on the path that it leads to, if that has ports: the number of the first.
     pub fn attach(&self, ports: u32) -> Option<u32> {
         self.to.attach(ports)
-    }
-
-    /// Has the path that it leads to carry one phase of a request, and charges the time to `breakdown`. Gives when the whole of it has
-    /// come; `breakdown` ends with its head.
-    pub fn carry<'s>(
-        &self,
-        request: &'s Request<PathTransfer>,
-        breakdown: &'s mut Breakdown,
-    ) -> impl Future<Output = Nanos> + use<'m, 's> {
-        if self.is_up() {
-            self.sent.set(self.sent.get().with(request.work.data().bytes));
-        }
-        self.to.carry(self.context, request, breakdown)
     }
 
     /// Whether the component that it leads to works.
@@ -330,20 +330,6 @@ impl<'m> Edge<'m> {
         self.context.health.change(Change::Fails);
     }
 
-    /// Sends `request`, whose data crosses `way` to or from disk number `disk` of an array.
-    pub fn serve_over<'s>(
-        &self,
-        request: &'s Request<Block>,
-        way: BackendPath<'m>,
-        disk: usize,
-        breakdown: &'s mut Breakdown,
-    ) -> impl Future<Output = ()> + use<'m, 's> {
-        if self.is_up() {
-            self.sent.set(self.sent.get().with(request.work.bytes));
-        }
-        self.to.serve_over(self.context, request, way, disk, breakdown)
-    }
-
     /// Returns the component that this edge leads to, if it is of the kind `C`: for those that work together by more than one call.
     #[inline]
     pub fn get<C>(&self) -> Option<&'m C>
@@ -351,31 +337,6 @@ impl<'m> Edge<'m> {
         C: Of<AnyComponent<'m>>,
     {
         self.to.get()
-    }
-
-    /// Has the component that it leads to do what is asked of a file, and charges the time to `breakdown`.
-    pub fn handle<'s>(
-        &self,
-        request: &'s Request<FileOp>,
-        breakdown: &'s mut Breakdown,
-    ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(request.work.data().bytes));
-        self.to.handle(self.context, request, breakdown)
-    }
-
-    /// Sends an event to the component that it leads to, and charges the time to `breakdown`.
-    pub fn take_event<'s>(
-        &self,
-        request: &'s mut Request<DaqEvent>,
-        breakdown: &'s mut Breakdown,
-    ) -> impl Future<Output = ()> + use<'m, 's> {
-        self.sent.set(self.sent.get().with(request.work.bytes));
-        self.to.take_event(self.context, request, breakdown)
-    }
-
-    /// Tells the component that it leads to of a file that exists when the run begins: see [`Component::begin_with`](crate::Component::begin_with).
-    pub fn begin_with(&self, file: &FileOp) {
-        self.to.begin_with(file);
     }
 
     /// Work begins that is done by more than one call: its bytes are sent, and received.
@@ -387,7 +348,7 @@ impl<'m> Edge<'m> {
     /// That work ends, done unless it failed; the account had `before` legs when it began.
     pub(crate) fn end(&self, request: &Request<Block>, breakdown: &Breakdown, before: usize) {
         if !breakdown.has_failed() {
-            self.context.answer(request, breakdown, before);
+            self.context.answer(request, request.work, breakdown, before);
         }
     }
 

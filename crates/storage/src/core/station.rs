@@ -8,11 +8,12 @@ use headrace_work::{Block, Breakdown, Op, Request, TimeKind, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::component::{Component, Plan, Probe, Spec, Theory};
+use crate::core::component::{Component, InOrder, Plan, Probe, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::meter::Activity;
 use crate::core::theory::{self, Demand, Load, Model, ServiceKind};
+use crate::core::work::Serve;
 
 /// Servers with one queue, whose service time does not depend on the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -175,7 +176,9 @@ impl Probe for Station<'_> {
     }
 }
 
-impl<'m> Component<'m> for Station<'m> {
+impl<'m> Component<'m> for Station<'m> {}
+
+impl<'m> Serve<'m, Block> for Station<'m> {
     #[inline]
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let service = self.service_of(request);
@@ -186,7 +189,9 @@ impl<'m> Component<'m> for Station<'m> {
         let ended = self.context.shared.sim.now();
         self.charge(breakdown, ended - service, ended);
     }
+}
 
+impl<'m> InOrder<'m> for Station<'m> {
     #[inline(always)] // As in the resource.
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let Servers::FirstCome(servers) = &self.servers else {

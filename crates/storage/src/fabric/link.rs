@@ -8,11 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::AnyPlan;
-use crate::core::component::{Component, Plan, Probe, Spec, Theory};
+use crate::core::component::{Component, InOrder, Plan, Probe, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::meter::{Activity, ByCause};
 use crate::core::theory::{Demand, Load, ServiceKind};
+use crate::core::work::Serve;
 use crate::fabric::port::{Passes, PortPlan};
 use crate::fabric::wire::{FrameSpec, Preset, Wire, WireFields};
 
@@ -201,7 +202,9 @@ impl Probe for Link<'_> {
     }
 }
 
-impl<'m> Component<'m> for Link<'m> {
+impl<'m> Component<'m> for Link<'m> {}
+
+impl<'m> Serve<'m, Block> for Link<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let sim = self.context.shared.sim;
         let Wires::One(shared) = &self.wires else {
@@ -214,7 +217,9 @@ impl<'m> Component<'m> for Link<'m> {
         sim.delay(self.plan.wire.delay() + self.plan.latency).await;
         breakdown.charge(self.context.id, TimeKind::Service, sim.now());
     }
+}
 
+impl<'m> InOrder<'m> for Link<'m> {
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         match &self.wires {
             Wires::One(shared) => {

@@ -2,9 +2,10 @@
 //! an array on a switch.
 
 use headrace_units::Nanos;
-use headrace_work::Block;
+use headrace_work::{Block, Breakdown};
 
 use crate::core::theory::Phase;
+use crate::core::work::Work;
 
 /// One phase of a request on its way to what serves it, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +38,19 @@ pub enum TransferPart {
     },
 }
 
-impl PathTransfer {
+impl Work<'_> for PathTransfer {
+    /// When the whole of the phase has come; the breakdown ends with its head.
+    type Reply = Nanos;
+
     /// The data that goes along: the request's, or none of its bytes.
     #[inline]
-    pub fn data(&self) -> Block {
+    fn data(&self) -> Block {
         let bytes = if self.phase.has_data(self.block.op) { self.block.bytes } else { 0 };
         Block { bytes, ..self.block }
+    }
+
+    fn failed(breakdown: &Breakdown) -> Nanos {
+        breakdown.until()
     }
 }
 

@@ -11,11 +11,12 @@ use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
 use crate::core::bookings::Bookings;
-use crate::core::component::{Component, Plan, Probe, Theory};
+use crate::core::component::{Component, InOrder, Plan, Probe, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::Activity;
 use crate::core::theory::{Demand, Load, ServiceKind};
+use crate::core::work::Serve;
 use crate::fabric::wire::Wire;
 
 /// How far a message has come when the next port may begin with it.
@@ -123,12 +124,16 @@ impl Probe for Port<'_> {
     }
 }
 
-impl<'m> Component<'m> for Port<'m> {
+impl<'m> Component<'m> for Port<'m> {}
+
+impl<'m> Serve<'m, Block> for Port<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         self.pass(request, breakdown);
         self.sim.until(breakdown.until()).await;
     }
+}
 
+impl<'m> InOrder<'m> for Port<'m> {
     /// Books the port for what comes now; the account ends when the next port may begin with it.
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let now = breakdown.until();

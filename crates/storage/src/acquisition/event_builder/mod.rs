@@ -152,7 +152,7 @@ impl<'m> EventBuilder<'m> {
     /// Puts an event together that has been received, has it recorded, and gives its buffer back.
     pub(crate) async fn build(
         &'m self,
-        request: &mut Request<DaqEvent>,
+        request: &Request<DaqEvent>,
         received: Received,
         breakdown: &mut Breakdown,
     ) {
@@ -165,7 +165,7 @@ impl<'m> EventBuilder<'m> {
         }
         if let (Some(recorder), false) = (self.recorders.get(builder as usize), breakdown.has_failed()) {
             // A component cannot contain itself, so neither can its future.
-            Box::pin(recorder.take_event(request, breakdown)).await;
+            Box::pin(recorder.serve(request, breakdown)).await;
         }
         let counts = &self.counts;
         add(if breakdown.has_failed() { &counts.lost } else { &counts.built }, 1);

@@ -1,7 +1,7 @@
 //! What a user writes of an event builder, and what it becomes.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::TimeSpec;
+use headrace_work::{DaqEvent, TimeSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,7 @@ impl Spec for EventBuilderSpec {
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<EventBuilderPlan>> {
         let wire = self.wire(at);
         let recorders = match &self.recorder {
-            Some(of) => at.copies("recorder", of, Some(self.builders)),
+            Some(of) => at.copies::<DaqEvent>("recorder", of, Some(self.builders)),
             None => Some(Vec::new()),
         };
         for (field, time) in [("overhead", self.overhead), ("assemble", self.assemble)] {
@@ -86,9 +86,6 @@ impl Spec for EventBuilderSpec {
             }
         }
         let (uses, builders) = (recorders?, self.builders as usize);
-        if uses.iter().any(|id| !at.is_recorder(*id)) {
-            return at.refuse("recorder", "only a `recorder` records events", None);
-        }
         if !uses.is_empty() && uses.len() != builders {
             let message = format!("{builders} builders need a recorder each; {} are listed", uses.len());
             return at.refuse("recorder", message, Some("name a part: each builder has a copy of it"));
@@ -123,12 +120,4 @@ impl EventBuilderSpec {
     }
 }
 
-impl Theory for EventBuilderPlan {
-    fn serves_blocks(&self) -> bool {
-        false
-    }
-
-    fn sends_blocks(&self) -> bool {
-        false
-    }
-}
+impl Theory for EventBuilderPlan {}

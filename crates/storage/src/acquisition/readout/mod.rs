@@ -14,9 +14,11 @@ use headrace_units::Nanos;
 use headrace_work::{Breakdown, DaqEvent, Request, TimeKind};
 
 use crate::acquisition::event_builder::{EventBuilder, Received, SubEvent};
+use crate::acquisition::event_work::Trigger;
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, EventBooks, Meter, by_hosts};
+use crate::core::work::Serve;
 
 use buffers::{Buffers, Full};
 use mesh::{Carrier, EventTransfer};
@@ -234,11 +236,14 @@ impl<'m> Readout<'m> {
     }
 }
 
-impl<'m> Component<'m> for Readout<'m> {
-    async fn take_event(&'m self, request: &mut Request<DaqEvent>, breakdown: &mut Breakdown) {
+impl<'m> Component<'m> for Readout<'m> {}
+
+impl<'m> Serve<'m, Trigger> for Readout<'m> {
+    async fn serve(&'m self, request: &Request<Trigger>, breakdown: &mut Breakdown) -> DaqEvent {
+        let mut request = request.with(DaqEvent::default());
         let counts = &self.counts;
         request.work.number = counts.triggers.replace(counts.triggers.get() + 1);
-        let mut sub_events = self.draw(request);
+        let mut sub_events = self.draw(&request);
         request.work.sub_events = self.spec.concentrators;
         request.work.bytes = sub_events.iter().map(|sub_event| sub_event.bytes).sum();
         counts.blocked.borrow_mut().up(self.now(), 1);
@@ -246,17 +251,19 @@ impl<'m> Component<'m> for Readout<'m> {
         counts.blocked.borrow_mut().down(self.now(), 1);
         if let Err(concentrator) = admitted {
             counts.by_concentrator.borrow_mut()[concentrator].1 += 1;
-            return breakdown.fail();
+            breakdown.fail();
+            return request.work;
         }
         counts.held.borrow_mut().up(self.now(), 1);
         let before = breakdown.legs().len();
-        let received = self.send(request, &mut sub_events, breakdown).await;
+        let received = self.send(&mut request, &mut sub_events, breakdown).await;
         self.spare.borrow_mut().push(sub_events);
         let (edge, builder) = self.builder;
-        builder.build(request, received, breakdown).await;
+        builder.build(&request, received, breakdown).await;
         if !breakdown.has_failed() {
             edge.end(&request.with(request.work.data()), breakdown, before);
         }
+        request.work
     }
 }
 

@@ -125,16 +125,4 @@ impl ReadoutSpec {
     }
 }
 
-impl Theory for ReadoutPlan {
-    fn serves_blocks(&self) -> bool {
-        false
-    }
-
-    fn sends_blocks(&self) -> bool {
-        false
-    }
-
-    fn takes_events(&self) -> bool {
-        true
-    }
-}
+impl Theory for ReadoutPlan {}

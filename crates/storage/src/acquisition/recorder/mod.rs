@@ -14,6 +14,7 @@ use headrace_work::{Breakdown, Cause, DaqEvent, Request, TimeKind};
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Balance, EventBooks, Meter, add};
+use crate::core::work::Serve;
 
 use stream::RecorderStream;
 
@@ -133,8 +134,10 @@ impl<'m> Recorder<'m> {
     }
 }
 
-impl<'m> Component<'m> for Recorder<'m> {
-    async fn take_event(&'m self, request: &mut Request<DaqEvent>, breakdown: &mut Breakdown) {
+impl<'m> Component<'m> for Recorder<'m> {}
+
+impl<'m> Serve<'m, DaqEvent> for Recorder<'m> {
+    async fn serve(&'m self, request: &Request<DaqEvent>, breakdown: &mut Breakdown) {
         add(&self.came, 1);
         self.held.borrow_mut().up(self.now(), 1);
         let stream = self.idle_stream().await;

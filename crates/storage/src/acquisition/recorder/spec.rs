@@ -1,10 +1,11 @@
 //! What a user writes of a recorder, and what it becomes.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::NodeId;
+use headrace_work::{Block, FileOp, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::ComponentSpec;
 use crate::core::component::{Spec, Theory};
 use crate::core::graph::{Lowering, Resolved};
 
@@ -108,7 +109,7 @@ impl Spec for RecorderSpec {
 
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<RecorderPlan>> {
         let is_archive =
-            |name: &String| at.named_in_system(name).is_some_and(|spec| spec.kind() == "archive");
+            |name: &String| at.named_in_system(name).is_some_and(ComponentSpec::serves::<FileOp>);
         let archives = self.to.iter().filter(|name| is_archive(name)).count();
         if self.to.is_empty() || (archives > 0 && self.to.len() > 1) {
             let message = "a recorder writes to one or several volumes, or to one archive";
@@ -157,7 +158,8 @@ impl RecorderSpec {
                 at.refuse("from", "files reach an archive over its own network", Some(help))
             }
             Some(from) => self.to.iter().map(|name| at.route(("from", from), ("to", name))).collect(),
-            None => self.to.iter().map(|name| at.shared("to", name)).collect(),
+            None if is_archive => self.to.iter().map(|name| at.asked::<FileOp>("to", name)).collect(),
+            None => self.to.iter().map(|name| at.asked::<Block>("to", name)).collect(),
         }
     }
 }
@@ -165,20 +167,4 @@ impl RecorderSpec {
 /// Regions of a volume: each stream writes to one of its own, from its beginning to its end and around again.
 pub(super) const REGIONS: u64 = 64;
 
-impl Theory for RecorderPlan {
-    fn serves_blocks(&self) -> bool {
-        false
-    }
-
-    /// To volumes; whether they are such is checked as for any other, unless it is an archive.
-    fn sends_blocks(&self) -> bool {
-        !self.is_archive
-    }
-}
-
-impl Lowering<'_> {
-    /// Whether a node is a recorder.
-    pub(crate) fn is_recorder(&self, id: NodeId) -> bool {
-        self.plan::<RecorderPlan>(id).is_some()
-    }
-}
+impl Theory for RecorderPlan {}

@@ -122,7 +122,7 @@ impl<'m> Recorder<'m> {
             host: builder,
             drive: DriveUse::default(),
         };
-        self.targets[0].handle(&request.with(op), breakdown).await;
+        self.targets[0].serve(&request.with(op), breakdown).await;
     }
 
     async fn write_to_volume(

@@ -25,6 +25,7 @@ use crate::archive::tape_library::TapeLibrary;
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Meter, add, waits};
+use crate::core::work::Serve;
 
 use catalogue::{FileCatalogue, FileNumber};
 use full::Filled;
@@ -221,7 +222,17 @@ impl<'m> Archive<'m> {
 }
 
 impl<'m> Component<'m> for Archive<'m> {
-    async fn handle(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
+    fn recovered(&'m self) {
+        let mut unreadable = self.unreadable.take();
+        if !unreadable.is_empty() {
+            self.fresh.borrow_mut().append(&mut unreadable);
+            self.deposits.offer(|()| Some(()));
+        }
+    }
+}
+
+impl<'m> Serve<'m, FileOp> for Archive<'m> {
+    async fn serve(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
         if !self.is_started.replace(true) {
             self.start();
         }
@@ -236,16 +247,11 @@ impl<'m> Component<'m> for Archive<'m> {
         }
         breakdown.charge(self.context.id, TimeKind::Service, self.now());
     }
+}
 
-    fn recovered(&'m self) {
-        let mut unreadable = self.unreadable.take();
-        if !unreadable.is_empty() {
-            self.fresh.borrow_mut().append(&mut unreadable);
-            self.deposits.offer(|()| Some(()));
-        }
-    }
-
-    fn begin_with(&self, file: &FileOp) {
+impl Archive<'_> {
+    /// Takes a file that exists when the run begins: in the disk pool where it is one to put, on tape where it is one to stage.
+    pub fn begin_with(&self, file: &FileOp) {
         if self.files.borrow().find(file.file).is_some() {
             return;
         }

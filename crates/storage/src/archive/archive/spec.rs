@@ -139,23 +139,14 @@ impl PurgeSpec {
 }
 
 impl Theory for ArchivePlan {
-    fn serves_blocks(&self) -> bool {
-        false
-    }
-
-    fn takes_files(&self) -> bool {
-        true
-    }
-
     fn note(&self, view: View, load: &Load) -> Option<String> {
         view.uses().find_map(|used| used.note(load))
     }
+}
 
-    fn sends_blocks(&self) -> bool {
-        false
-    }
-
-    fn older_files(&self) -> [bool; 2] {
-        [true, self.has_library]
+impl ArchivePlan {
+    /// Returns true if files can lie on tape.
+    pub fn has_library(&self) -> bool {
+        self.has_library
     }
 }

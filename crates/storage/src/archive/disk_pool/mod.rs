@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use headrace_kernel::{LinkId, Pool, RngStream, WaitList, WorkerPool};
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
-use headrace_work::{Breakdown, NodeId};
+use headrace_work::{Block, Breakdown, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,8 @@ impl Spec for DiskPoolSpec {
 impl DiskPoolSpec {
     /// Looks up the devices of the chains.
     fn devices(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
-        let devices: Vec<NodeId> = self.on.iter().map(|name| at.shared("on", name)).collect::<Option<_>>()?;
+        let devices: Vec<NodeId> =
+            self.on.iter().map(|name| at.asked::<Block>("on", name)).collect::<Option<_>>()?;
         if !devices.is_empty() && devices.len() != self.chains as usize {
             let message = format!("there are {} devices for {} chains", devices.len(), self.chains);
             return at.refuse("on", message, Some("name one device for each chain"));
@@ -130,10 +131,6 @@ impl DiskPoolSpec {
 }
 
 impl Theory for DiskPoolSpec {
-    fn serves_blocks(&self) -> bool {
-        false
-    }
-
     fn pieces(&self) -> Vec<(&'static str, u32)> {
         vec![("volume", self.all_volumes())]
     }

@@ -16,11 +16,13 @@ use headrace_stats::Gauge;
 use headrace_units::{BytesPerSecond, Nanos};
 use headrace_work::{Breakdown, Cause, FileOp, FileTable, Request, TimeKind};
 
+use crate::archive::file_work::CartridgeSession;
 use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::health::Change;
 use crate::core::theory::{Demand, Load};
+use crate::core::work::Serve;
 
 use drives::{DriveRequest, Drives};
 use spec::UNLIMITED;
@@ -32,16 +34,8 @@ pub use streaming::Streaming;
 pub use travel::{MoveTime, Travel};
 
 impl Theory for TapeLibrarySpec {
-    fn serves_blocks(&self) -> bool {
-        false
-    }
-
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         model::demands(self, view, load)
-    }
-
-    fn silos(&self) -> Option<u32> {
-        Some(self.all_silos())
     }
 
     fn pieces(&self) -> Vec<(&'static str, u32)> {
@@ -272,11 +266,13 @@ impl<'m> TapeLibrary<'m> {
 }
 
 impl<'m> Component<'m> for TapeLibrary<'m> {
-    async fn handle(&'m self, request: &Request<FileOp>, breakdown: &mut Breakdown) {
-        self.session(request, breakdown).await;
-    }
-
     fn change_piece(&'m self, piece: u32, change: Change) {
         self.drives.change(piece, change);
+    }
+}
+
+impl<'m> Serve<'m, CartridgeSession> for TapeLibrary<'m> {
+    async fn serve(&'m self, request: &Request<CartridgeSession>, breakdown: &mut Breakdown) {
+        self.session(&request.with(request.work.0), breakdown).await;
     }
 }

@@ -181,7 +181,7 @@ impl TapeLibrarySpec {
     }
 
     /// Number of silos of all groups.
-    pub(super) fn all_silos(&self) -> u32 {
+    pub fn all_silos(&self) -> u32 {
         self.groups.iter().map(|group| group.silos).sum()
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use headrace_kernel::Sim;
 use headrace_work::{Block, Breakdown, Request};
 
-use super::path::BackendPath;
+use super::path::{BackendPath, OverPath};
 use crate::core::context::Edge;
 
 /// A piece of work for a device.
@@ -78,7 +78,8 @@ impl<'m> Bay<'m> {
             return false;
         };
         let failures = way.failures();
-        self.devices[job.device].serve_over(&job.request, way, job.device, breakdown).await;
+        let work = OverPath { block: job.request.work, path: way, disk: job.device };
+        self.devices[job.device].serve(&job.request.with(work), breakdown).await;
         breakdown.has_failed() && way.failures() != failures && self.devices[job.device].is_up()
     }
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use headrace_units::Bytes;
-use headrace_work::NodeId;
+use headrace_work::{Block, NodeId};
 
 use super::layout::ArrayLayout;
 use super::recovery::{DeclusteredSpec, Target};
 use super::spec::{ArraySpec, FirstUnit, Level, Via};
+use crate::ComponentSpec;
 use crate::core::graph::{Copies, Lowering};
+use crate::fabric::path_transfer::PathTransfer;
 
 impl ArraySpec {
     pub(super) fn check_count(&self, at: &mut Lowering) -> Option<()> {
@@ -186,13 +188,15 @@ impl ArraySpec {
 
     fn link(&self, at: &mut Lowering, name: &str) -> Option<NodeId> {
         let link = at.shared("via", name)?;
+        let carries = |spec: &ComponentSpec| spec.serves::<Block>() || spec.serves::<PathTransfer>();
+        if at.named_in_system(name).is_some_and(|spec| !carries(spec)) {
+            return at.refuse("via", format!("`{name}` carries no data"), Some(LINKS));
+        }
         if at.capacity(link).0 > 0 {
-            return at.refuse(
-                "via",
-                format!("`{name}` is not a link: it holds data"),
-                Some("name a component of `type: link`, `fc_loop`, `scsi_bus` or `sas`"),
-            );
+            return at.refuse("via", format!("`{name}` is not a link: it holds data"), Some(LINKS));
         }
         Some(link)
     }
 }
+
+const LINKS: &str = "name a component of `type: link`, `fc_loop`, `scsi_bus` or `sas`";

@@ -24,10 +24,11 @@ use headrace_kernel::{Locks, Resource, WorkerPool};
 use headrace_units::{Bytes, Nanos};
 use headrace_work::{Block, Breakdown, Request, TimeKind};
 
-use crate::core::component::{Component, Plan, Probe};
+use crate::core::component::{Component, InOrder, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::health::{Change, Event};
 use crate::core::meter::{Activity, Balance, Meter};
+use crate::core::work::Serve;
 use bay::{Bay, Job};
 use front::ArrayFront;
 use members::Members;
@@ -38,7 +39,7 @@ pub use layout::{
     Accesses, ArrayLayout, Declustered, DiskAccesses, Mirror, Pairing, Parity, Rotation, Stripes,
     UnitPlacement, Units, Whole,
 };
-pub use path::BackendPath;
+pub use path::{BackendPath, OverPath};
 pub use recovery::{DeclusteredSpec, Precedence, RebuildSpec, Target};
 pub use spec::{ArraySpec, FirstUnit, Level, Queueing, ReadFrom, Via};
 
@@ -261,22 +262,6 @@ impl<'m> Array<'m> {
 }
 
 impl<'m> Component<'m> for Array<'m> {
-    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        match &self.front {
-            Some(front) => front.serve(self, request, breakdown).await,
-            None => self.serve_by_disks(request, breakdown).await,
-        }
-    }
-
-    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
-        let Some(lockstep) = &self.lockstep else { return self.pass_disks(request, breakdown) };
-        lockstep.pass(breakdown.until(), |start| {
-            breakdown.charge(self.context.id, TimeKind::Waiting, start);
-            self.pass_disks(request, breakdown);
-            breakdown.until()
-        });
-    }
-
     fn notice(&'m self, edge: usize, change: Change) {
         // A path that fails or returns changes no disk.
         if edge >= self.devices.len() {
@@ -302,5 +287,25 @@ impl<'m> Component<'m> for Array<'m> {
             self.devices[disk].begin_failed();
             self.notice(disk, Change::Fails);
         }
+    }
+}
+
+impl<'m> Serve<'m, Block> for Array<'m> {
+    async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        match &self.front {
+            Some(front) => front.serve(self, request, breakdown).await,
+            None => self.serve_by_disks(request, breakdown).await,
+        }
+    }
+}
+
+impl<'m> InOrder<'m> for Array<'m> {
+    fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
+        let Some(lockstep) = &self.lockstep else { return self.pass_disks(request, breakdown) };
+        lockstep.pass(breakdown.until(), |start| {
+            breakdown.charge(self.context.id, TimeKind::Waiting, start);
+            self.pass_disks(request, breakdown);
+            breakdown.until()
+        });
     }
 }

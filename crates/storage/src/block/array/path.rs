@@ -3,9 +3,11 @@
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Op, Request};
 
+use crate::AnyComponent;
 use crate::block::controller::Controller;
 use crate::core::context::Edge;
 use crate::core::theory::Phase;
+use crate::core::work::{Serve, Work};
 use crate::fabric::path_transfer::Sender;
 use crate::fabric::path_transfer::{PathTransfer, TransferPart};
 
@@ -136,10 +138,52 @@ impl ArrayRoute<'_> {
                 let target = controller + 1 + disk as u32;
                 let (block, initiator) = (request.work, controller);
                 let path_transfer = PathTransfer { block, phase, part, initiator, target, tail: Nanos::ZERO };
-                self.edge.carry(&request.with(path_transfer), breakdown).await;
+                self.edge.serve(&request.with(path_transfer), breakdown).await;
             }
             None if phase.has_data(request.work.op) => self.edge.serve(request, breakdown).await,
             None => {}
         }
+    }
+}
+
+/// A request to a disk of an array, whose data crosses the path between them.
+#[derive(Clone, Copy)]
+pub struct OverPath<'m> {
+    /// What is asked of the disk.
+    pub block: Block,
+    /// The path that its command and its data cross.
+    pub path: BackendPath<'m>,
+    /// The number of the disk in its array.
+    pub disk: usize,
+}
+
+impl<'m> OverPath<'m> {
+    /// Has `component` serve the block, and all data cross before a write or after a read.
+    pub async fn around<C: Serve<'m, Block>>(
+        self,
+        request: &Request<Block>,
+        breakdown: &mut Breakdown,
+        component: &'m C,
+    ) {
+        self.path.cross(Phase::Request, self.disk, request, breakdown).await;
+        if !breakdown.has_failed() {
+            component.serve(request, breakdown).await;
+            self.path.cross(Phase::Answer, self.disk, request, breakdown).await;
+        }
+    }
+}
+
+impl<'m> Work<'m> for OverPath<'m> {
+    type Reply = ();
+
+    #[inline]
+    fn data(&self) -> Block {
+        self.block
+    }
+
+    fn failed(_: &Breakdown) {}
+
+    async fn elsewhere(component: &'m AnyComponent<'m>, request: &Request<Self>, breakdown: &mut Breakdown) {
+        request.work.around(&request.with(request.work.block), breakdown, component).await;
     }
 }

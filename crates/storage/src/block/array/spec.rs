@@ -1,7 +1,7 @@
 //! Specification of an array.
 
 use headrace_units::Bytes;
-use headrace_work::NodeId;
+use headrace_work::{Block, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -287,7 +287,7 @@ impl ArraySpec {
     /// Returns the nodes of its members, or of the routes to them.
     fn members(&self, at: &mut Lowering) -> Option<Vec<NodeId>> {
         let Some(from) = &self.from else {
-            return at.copies("of", &self.of, self.disks.map(|disks| disks + self.spares));
+            return at.copies::<Block>("of", &self.of, self.disks.map(|disks| disks + self.spares));
         };
         let Copies::Shared(names) = &self.of else {
             let help = "list them: `of: [tds1, tds2]`, or leave `from` out";

@@ -15,6 +15,7 @@ use crate::block::array::cache::Memory;
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, ByCause, Meter};
+use crate::core::work::Serve;
 
 pub use spec::ControllerSpec;
 
@@ -107,7 +108,9 @@ impl Probe for Controller<'_> {
     }
 }
 
-impl<'m> Component<'m> for Controller<'m> {
+impl<'m> Component<'m> for Controller<'m> {}
+
+impl<'m> Serve<'m, Block> for Controller<'m> {
     /// A host's command: what it takes a processor, by itself and for its data.
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let data = self

@@ -30,12 +30,12 @@ use headrace_kernel::{Resource, RngStream, Round};
 use headrace_units::{Fraction, Nanos};
 use headrace_work::{Block, Breakdown, Request, TimeKind};
 
-use crate::block::array::BackendPath;
-use crate::core::component::{Component, Plan, Probe, Spec};
+use crate::block::array::OverPath;
+use crate::core::component::{Component, InOrder, Plan, Probe, Spec};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved};
 use crate::core::meter::{Activity, ByCause, Meter};
-use crate::core::theory::Phase;
+use crate::core::work::Serve;
 
 pub use background::Background;
 pub use cache::{AliceReading, CacheSpec, ReadAhead, Writes};
@@ -261,7 +261,9 @@ impl Probe for Disk<'_> {
     }
 }
 
-impl<'m> Component<'m> for Disk<'m> {
+impl<'m> Component<'m> for Disk<'m> {}
+
+impl<'m> Serve<'m, Block> for Disk<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let sim = self.context.shared.sim;
         let done = match &self.arm {
@@ -271,28 +273,22 @@ impl<'m> Component<'m> for Disk<'m> {
         sim.until(done).await;
         breakdown.charge(self.context.id, TimeKind::Service, sim.now());
     }
+}
 
-    async fn serve_over(
-        &'m self,
-        request: &Request<Block>,
-        way: BackendPath<'m>,
-        number: usize,
-        breakdown: &mut Breakdown,
-    ) {
-        match (&self.works, way.piece()) {
+impl<'m> Serve<'m, OverPath<'m>> for Disk<'m> {
+    async fn serve(&'m self, request: &Request<OverPath<'m>>, breakdown: &mut Breakdown) {
+        let OverPath { block, path, disk } = request.work;
+        match (&self.works, path.piece()) {
             (Works::Mechanical(drive), Some(piece)) => {
-                Pieces { disk: self, drive, way, number, piece }.serve(request, breakdown).await;
+                let pieces = Pieces { disk: self, drive, way: path, number: disk, piece };
+                pieces.serve(&request.with(block), breakdown).await;
             }
-            _ => {
-                way.cross(Phase::Request, number, request, breakdown).await;
-                if !breakdown.has_failed() {
-                    self.serve(request, breakdown).await;
-                    way.cross(Phase::Answer, number, request, breakdown).await;
-                }
-            }
+            _ => request.work.around(&request.with(block), breakdown, self).await,
         }
     }
+}
 
+impl<'m> InOrder<'m> for Disk<'m> {
     #[inline]
     fn pass(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         let Arm::InOrder(arm) = &self.arm else { unreachable!("a drive that chooses is not in order") };

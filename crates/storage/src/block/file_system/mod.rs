@@ -16,6 +16,7 @@ use crate::core::component::{Component, Plan, Probe, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::{Balance, Meter, add};
+use crate::core::work::Serve;
 
 use pages::PageCache;
 pub use spec::{Allocation, FileSystemSpec};
@@ -299,7 +300,9 @@ impl<'m> Component<'m> for FileSystem<'m> {
             watch: WorkerPool::new(self.sim, move |()| self.look()),
         });
     }
+}
 
+impl<'m> Serve<'m, Block> for FileSystem<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         add(&self.counts.calls, 1);
         let direct = self.plan.is_direct(request.work.bytes);

@@ -4,6 +4,8 @@ use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use headrace_work::Block;
+
 use super::FileSystemPlan;
 use crate::core::component::Spec;
 use crate::core::graph::{Lowering, Resolved};
@@ -151,7 +153,7 @@ impl Spec for FileSystemSpec {
     type Plan = FileSystemPlan;
 
     fn lower(&self, at: &mut Lowering) -> Option<Resolved<FileSystemPlan>> {
-        let volume = at.shared("of", &self.of)?;
+        let volume = at.asked::<Block>("of", &self.of)?;
         let capacity = at.capacity(volume);
         if capacity.0 == 0 {
             let message = format!("`{}` holds no data", self.of);

@@ -27,6 +27,7 @@ use headrace_work::{Block, Breakdown, Cause, Op, Request, TimeKind};
 use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Balance, Meter};
+use crate::core::work::Serve;
 use crate::fabric::wire::Wire;
 
 pub use interface::Interface;
@@ -269,7 +270,9 @@ impl<'m> Component<'m> for Ssd<'m> {
             self.sim.spawn(self.drain(die));
         }
     }
+}
 
+impl<'m> Serve<'m, Block> for Ssd<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         self.tags.take(1).await;
         breakdown.charge(self.context.id, TimeKind::Waiting, self.sim.now());

@@ -10,6 +10,7 @@ use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
 use crate::core::theory::{Demand, Load, Model, Phase};
+use crate::core::work::Listed;
 use crate::{AnyPlan, Of};
 
 pub use document::{Copies, DeviceCatalogue, DeviceLookup, LoweringError, WantedRoute};
@@ -171,7 +172,7 @@ impl<'g> View<'g> {
     }
 
     /// Returns its plan, if it is of the kind `P`.
-    pub(crate) fn plan<P>(self) -> Option<&'g P>
+    pub fn plan<P>(self) -> Option<&'g P>
     where
         P: Of<AnyPlan>,
     {
@@ -194,9 +195,9 @@ impl<'g> View<'g> {
         self.node().plan.theory().in_order(self, load)
     }
 
-    /// See [`Theory::takes_events`](crate::Theory::takes_events).
-    pub fn takes_events(self) -> bool {
-        self.node().plan.theory().takes_events()
+    /// Returns true if it does work of the kind `W`.
+    pub fn serves<W: Listed>(self) -> bool {
+        self.node().plan.serves::<W>()
     }
 
     /// See [`Theory::discards`](crate::Theory::discards).

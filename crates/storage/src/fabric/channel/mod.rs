@@ -18,6 +18,7 @@ use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::{Activity, Meter};
 use crate::core::theory::Phase;
+use crate::core::work::Serve;
 use crate::fabric::path_transfer::{PathTransfer, Sender, TransferPart};
 
 pub(crate) use frames::{FCP, Frames};
@@ -220,18 +221,16 @@ impl<C: Channel> Probe for Tenancies<'_, C> {
 }
 
 impl<'m, C: Channel> Component<'m> for Tenancies<'m, C> {
-    async fn serve(&'m self, _: &Request<Block>, _: &mut Breakdown) {
-        unreachable!("a channel holds no data: arrays use it as a path, and nothing else is sent to it")
-    }
-
     fn attach(&self, ports: u32) -> Option<u32> {
         let first = self.ports.get();
         self.ports.set(first + ports);
         self.access.attach(first, ports);
         Some(first)
     }
+}
 
-    async fn carry(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
+impl<'m, C: Channel> Serve<'m, PathTransfer> for Tenancies<'m, C> {
+    async fn serve(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
         let PathTransfer { block, phase, part, initiator, target, .. } = request.work;
         let last = part != TransferPart::Piece { last: false };
         for step in C::PROTOCOL.steps(block.op, phase).iter().filter(|step| step.is_of(part)) {

@@ -5,7 +5,7 @@ mod ways;
 
 use std::rc::Rc;
 
-use headrace_work::NodeId;
+use headrace_work::{Block, NodeId};
 
 use crate::core::graph::{Lowering, Resolved, WantedRoute};
 use crate::fabric::route::{RoutePlan, SwitchHop};
@@ -32,7 +32,7 @@ impl Lowering<'_> {
             return Some(*known);
         }
         let server = self.server(from_field, from)?;
-        let target = self.shared(to_field, to)?;
+        let target = self.asked::<Block>(to_field, to)?;
         if self.capacity(target).0 == 0 {
             let message = format!("`{to}` holds no data; servers send requests to components that do");
             return self.refuse(to_field, message, None);

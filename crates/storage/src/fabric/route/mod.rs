@@ -16,6 +16,7 @@ use crate::core::component::{Component, Plan, Probe};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::meter::{Activity, Meter};
 use crate::core::theory::Phase;
+use crate::core::work::Serve;
 use crate::fabric::path_transfer::{PathTransfer, TransferPart};
 use crate::fabric::server::Paths;
 use crate::fabric::switch::Switch;
@@ -106,7 +107,7 @@ impl SwitchHop {
             target: self.leave,
             tail,
         };
-        nodes[self.edge].carry(&request.with(path_transfer), breakdown).await
+        nodes[self.edge].serve(&request.with(path_transfer), breakdown).await
     }
 
     /// Whether the switch works, and both of its ports.
@@ -304,7 +305,9 @@ impl Probe for Route<'_> {
     }
 }
 
-impl<'m> Component<'m> for Route<'m> {
+impl<'m> Component<'m> for Route<'m> {}
+
+impl<'m> Serve<'m, Block> for Route<'m> {
     async fn serve(&'m self, request: &Request<Block>, breakdown: &mut Breakdown) {
         if let Some(room) = &self.room {
             room.take(1).await;

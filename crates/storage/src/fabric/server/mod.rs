@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use headrace_analytic::Distribution;
 use headrace_kernel::{Resource, Round, Sim};
 use headrace_units::{Bytes, Nanos, PerSecond};
-use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
+use headrace_work::{Breakdown, Op, Request, TimeKind};
 
 use crate::core::component::{Component, Plan, Probe, Theory};
 use crate::core::context::{Edge, NodeContext};
@@ -17,6 +17,7 @@ use crate::core::graph::View;
 use crate::core::meter::{Activity, Meter};
 use crate::core::theory::Phase;
 use crate::core::theory::{self, Demand, Load};
+use crate::core::work::{Serve, Work};
 use crate::fabric::path_transfer::PathTransfer;
 
 pub use spec::{AdapterSpec, Coalescing, Paths, ServerSpec};
@@ -226,12 +227,10 @@ impl<'m> Component<'m> for Server<'m> {
     fn begin(&'m self) {
         self.threads.begin(self);
     }
+}
 
-    async fn serve(&'m self, _: &Request<Block>, _: &mut Breakdown) {
-        unreachable!("a server holds no data: requests go through it")
-    }
-
-    async fn carry(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
+impl<'m> Serve<'m, PathTransfer> for Server<'m> {
+    async fn serve(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
         match request.work.phase {
             Phase::Request => self.send(request, breakdown).await,
             Phase::Answer => self.receive(request, breakdown).await,

@@ -15,6 +15,7 @@ use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::theory::Phase;
 use crate::core::theory::{Demand, Load, ServiceKind};
+use crate::core::work::{Serve, Work};
 use crate::fabric::path_transfer::PathTransfer;
 use crate::fabric::port::PortPlan;
 use crate::fabric::wire::Wire;
@@ -173,12 +174,10 @@ impl<'m> Switch<'m> {
     }
 }
 
-impl<'m> Component<'m> for Switch<'m> {
-    async fn serve(&'m self, _: &Request<Block>, _: &mut Breakdown) {
-        unreachable!("a switch holds no data: routes lead through it, and nothing else is sent to it")
-    }
+impl<'m> Component<'m> for Switch<'m> {}
 
-    async fn carry(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
+impl<'m> Serve<'m, PathTransfer> for Switch<'m> {
+    async fn serve(&'m self, request: &Request<PathTransfer>, breakdown: &mut Breakdown) -> Nanos {
         let (sim, id, latency) = (self.context.shared.sim, self.context.id, self.plan.latency);
         let (PathTransfer { phase, initiator, target, .. }, data) =
             (request.work, request.with(request.work.data()));

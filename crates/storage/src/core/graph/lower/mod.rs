@@ -5,7 +5,6 @@ mod inner;
 mod made;
 mod ports;
 mod refuse;
-mod work;
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -18,6 +17,7 @@ use indexmap::IndexMap;
 use super::document::{Copies, DeviceCatalogue, LoweringError, NameStep};
 use super::{Graph, Node, Resolved};
 use crate::ComponentSpec;
+use crate::core::work::Listed;
 use draft::{Draft, LoweringSite};
 
 /// A larger system is refused: each component takes some hundred bytes.
@@ -146,11 +146,30 @@ impl<'d> Lowering<'d> {
         self.component(name)
     }
 
-    /// The components that `field` asks for: `count` copies of a part, or those of `system` that it lists.
-    pub fn copies(&mut self, field: &str, of: &Copies, count: Option<u32>) -> Option<Vec<NodeId>> {
+    /// A component of `system` that `field` names, to which work of the kind `W` goes.
+    pub fn asked<W: Listed>(&mut self, field: &str, name: &str) -> Option<NodeId> {
+        if let Some(spec) = self.named_in_system(name) {
+            self.must_serve::<W>(field, name, spec)?;
+        }
+        self.shared(field, name)
+    }
+
+    /// Refuses a component that does not do work of the kind `W`.
+    fn must_serve<W: Listed>(&mut self, field: &str, name: &str, spec: &ComponentSpec) -> Option<()> {
+        if spec.serves::<W>() {
+            return Some(());
+        }
+        let message = format!("`{name}` is a `{}`, which serves no {}", spec.kind(), W::NAME);
+        let kinds = ComponentSpec::serving::<W>().join("`, `");
+        self.refuse(field, message, Some(&format!("name a component of another type: `{kinds}`")))
+    }
+
+    /// The components that `field` asks for work of the kind `W`: `count` copies of a part, or those of `system` that it lists.
+    pub fn copies<W: Listed>(&mut self, field: &str, of: &Copies, count: Option<u32>) -> Option<Vec<NodeId>> {
         match of {
-            Copies::Shared(names) => names.iter().map(|name| self.shared(field, name)).collect(),
+            Copies::Shared(names) => names.iter().map(|name| self.asked::<W>(field, name)).collect(),
             Copies::Written(spec) => {
+                self.must_serve::<W>(field, spec.kind(), spec)?;
                 let mut inner = self.context.field.clone();
                 inner.push(field.to_owned());
                 self.parts_of(NameStep::Written(spec.kind()), inner, spec, count)
@@ -161,6 +180,7 @@ impl<'d> Lowering<'d> {
                     let circle = format!("`{name}` would contain itself: {} → {name}", self.way());
                     return self.refuse(field, circle, None);
                 }
+                self.must_serve::<W>(field, name, spec)?;
                 self.parts_of(
                     NameStep::Part(name.clone()),
                     vec!["parts".to_owned(), name.clone()],
