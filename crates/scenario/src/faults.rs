@@ -101,7 +101,7 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
         let known: Vec<String> = graph.ids().flat_map(|id| names(graph, id)).collect();
         Problem::at(path.key("component"), message).nearest(&spec.component, known.iter().map(String::as_str))
     })?;
-    let pieces = graph.nodes[node.index()].plan.theory().pieces();
+    let pieces = graph.nodes[node.index()].plan.theory().features().pieces;
     if let (None, [(kind, number), ..]) = (piece, &pieces[..]) {
         let message = format!("`{}` fails in parts, not as a whole", spec.component);
         let help =
@@ -144,7 +144,7 @@ fn found(graph: &Graph, name: &str) -> Option<(NodeId, Option<u32>)> {
     let (kind, number) = piece.strip_suffix(']')?.split_once('[')?;
     let (node, number) = (node(path)?, number.parse::<u32>().ok()?);
     let mut before = 0;
-    for (known, all) in graph.nodes[node.index()].plan.theory().pieces() {
+    for (known, all) in graph.nodes[node.index()].plan.theory().features().pieces {
         if known == kind {
             return (number < all).then_some((node, Some(before + number)));
         }
@@ -156,7 +156,7 @@ fn found(graph: &Graph, name: &str) -> Option<(NodeId, Option<u32>)> {
 /// The names by which a component, or the first and last pieces of it, can fail.
 fn names(graph: &Graph, id: NodeId) -> Vec<String> {
     let node = &graph.nodes[id.index()];
-    let pieces = node.plan.theory().pieces().into_iter();
+    let pieces = node.plan.theory().features().pieces.into_iter();
     let ends = pieces.flat_map(|(kind, all)| [0, all - 1].map(|at| format!("{}/{kind}[{at}]", node.path)));
     std::iter::once(node.path.clone()).chain(ends).collect()
 }

@@ -39,7 +39,7 @@ impl Plan {
 
     /// Whether components fail or are rebuilt during a run, so that it has phases rather than one steady state.
     pub fn has_phases(&self) -> bool {
-        !self.faults.is_empty() || self.graph.nodes.iter().any(|node| node.plan.theory().changes())
+        !self.faults.is_empty() || self.graph.nodes.iter().any(|node| node.plan.theory().features().changes)
     }
 
     /// The streams that go to a component.

@@ -22,7 +22,7 @@ pub use self::core::graph::{
 };
 pub use self::core::health::{Change, Event, Health, HealthEvent};
 pub use self::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
-pub use self::core::theory::{Demand, Load, Model, Phase, QueueOrder, ServiceKind, Sessions};
+pub use self::core::theory::{Demand, Features, Load, Model, Phase, QueueOrder, ServiceKind, Sessions};
 pub use self::core::timeline::{Journey, Timeline, Visit};
 pub use self::core::witness::Witness;
 pub use self::core::work::{Listed, Serve, Work};

@@ -279,7 +279,7 @@ fn not_proportional(plan: &Plan, id: NodeId) -> Option<NodeId> {
 }
 
 fn is_limit(plan: &Plan, id: NodeId) -> bool {
-    plan.graph.view(id).is_limit()
+    plan.graph.view(id).features().is_limit
 }
 
 /// The component that is in use for most of the time. The places of a queue depth are all taken too where what serves their requests is

@@ -266,7 +266,7 @@ fn of_health(plan: &Plan, outcomes: &[Outcome]) -> Vec<String> {
 fn priorities(plan: &Plan) -> Vec<String> {
     let heeded = |stream: &StreamPlan| {
         let reached = plan.graph.reached(stream.target);
-        reached.iter().any(|id| plan.graph.nodes[id.index()].plan.theory().has_priorities())
+        reached.iter().any(|id| plan.graph.view(*id).features().has_priorities)
     };
     let idle = plan.streams.iter().filter(|stream| stream.spec.priority > 0 && !heeded(stream));
     idle.map(|stream| {

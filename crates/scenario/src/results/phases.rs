@@ -86,7 +86,7 @@ fn in_words(plan: &Plan, node: NodeId, event: Event) -> String {
     match event {
         Event::Changes(change) => format!("{path} {}", verb(change)),
         Event::PieceChanges(piece, change) => {
-            format!("{path}/{} {}", piece_name(&of.plan.theory().pieces(), piece), verb(change))
+            format!("{path}/{} {}", piece_name(&of.plan.theory().features().pieces, piece), verb(change))
         }
         Event::RebuildBegins => format!("{path} begins to rebuild"),
         Event::RebuildEnds => format!("{path} ends its rebuild"),

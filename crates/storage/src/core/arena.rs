@@ -90,7 +90,7 @@ impl<'m> Arena<'m> {
         for user in self.ids() {
             for (at, _) in self.edges(user).iter().enumerate().filter(|(_, edge)| edge.to() == id) {
                 self.component(user).notice(at, change);
-                let leads = self.graph.nodes[user.index()].plan.theory().leads_to() == Some(at);
+                let leads = self.graph.nodes[user.index()].plan.theory().features().stands_before == Some(at);
                 if leads && self.context(user).health.change(change) {
                     self.tell_users(user, change);
                 }

@@ -8,7 +8,7 @@ use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
-use crate::core::theory::{Demand, Load, Model, Phase};
+use crate::core::theory::{Demand, Features, Load, Model, Phase};
 use crate::core::work::Serve;
 
 /// What a user may write of a component.
@@ -38,6 +38,11 @@ pub trait Plan: Theory + std::fmt::Debug + Send + Sync {
 
 /// What can be known of a component before time runs. Every default is the cautious answer.
 pub trait Theory {
+    /// Returns its features.
+    fn features(&self) -> Features {
+        Features::default()
+    }
+
     /// The distribution of the time, in ms, for which one request holds the component and no other may begin.
     ///
     /// # Errors
@@ -93,47 +98,16 @@ pub trait Theory {
         Err(format!("`{}` may answer requests out of order", view.path()))
     }
 
-    /// Whether the time a request takes depends on its address.
-    fn addressed(&self, view: View) -> bool {
-        _ = view;
-        true
-    }
-
     /// Fields that give requests a time where they may otherwise take none. The error message of a run in which time stands still
     /// names them.
     fn time_fields(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether it serves urgent requests first.
-    fn has_priorities(&self) -> bool {
-        false
-    }
-
     /// Whether its utilisation grows in proportion to this load.
     fn scales(&self, view: View, load: &Load) -> bool {
         _ = (view, load);
         false
-    }
-
-    /// Whether its servers are places that requests hold while others serve them, such as those of a queue depth.
-    fn is_limit(&self) -> bool {
-        false
-    }
-
-    /// How many ports it has at most, where each array on it takes one for itself and one for each of its disks.
-    fn most_ports(&self) -> Option<usize> {
-        None
-    }
-
-    /// Whether it may change during a run although nothing is done to it: a disk is rebuilt that had failed before.
-    fn changes(&self) -> bool {
-        false
-    }
-
-    /// What it reads and writes as a whole; none where any byte can be.
-    fn sector(&self) -> Option<Bytes> {
-        None
     }
 
     /// Returns the most bytes that cross at once between this component and those it uses; `None` if all of a request do.
@@ -146,23 +120,6 @@ pub trait Theory {
     fn stripe(&self, view: View) -> Option<(Bytes, u64)> {
         _ = view;
         None
-    }
-
-    /// Returns the used node, by its place among those used, that a failure of which is one of this node too: a route leads to one.
-    fn leads_to(&self) -> Option<usize> {
-        None
-    }
-
-    /// The parts of it that can fail by themselves, by name, and the number of each: drives of a tape library. They have running numbers,
-    /// in this order.
-    fn pieces(&self) -> Vec<(&'static str, u32)> {
-        Vec::new()
-    }
-
-    /// Whether streams of discards go to it.
-    fn discards(&self, view: View) -> bool {
-        _ = view;
-        false
     }
 
     /// What a reader of results must know of it under this load.
@@ -182,7 +139,7 @@ pub trait Component<'m>: Probe {
     /// Some component of the system, whichever, works again: what failed may be tried once more.
     fn recovered(&'m self) {}
 
-    /// One of its [pieces](Theory::pieces), by its running number, fails or returns now.
+    /// One of its [pieces](Features::pieces), by its running number, fails or returns now.
     fn change_piece(&'m self, piece: u32, change: Change) {
         _ = (piece, change);
     }

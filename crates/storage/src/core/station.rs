@@ -12,7 +12,7 @@ use crate::core::component::{Component, InOrder, Plan, Probe, Spec, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, Resolved, View};
 use crate::core::meter::Activity;
-use crate::core::theory::{self, Demand, Load, Model, ServiceKind};
+use crate::core::theory::{self, Demand, Features, Load, Model, ServiceKind};
 use crate::core::work::Serve;
 
 /// Servers with one queue, whose service time does not depend on the request.
@@ -77,6 +77,10 @@ impl Spec for StationSpec {
 }
 
 impl Theory for StationSpec {
+    fn features(&self) -> Features {
+        Features { addressed: false, has_priorities: self.order == Order::Priority, ..Features::default() }
+    }
+
     fn service(&self, view: View, _: Op, _: u64) -> Result<Distribution, String> {
         if self.servers > 1 {
             return Err(format!("one server: `{}` has {}", view.path(), self.servers));
@@ -112,14 +116,6 @@ impl Theory for StationSpec {
             return Ok(());
         }
         Err(format!("`{}` may answer requests out of order", view.path()))
-    }
-
-    fn addressed(&self, _: View) -> bool {
-        false
-    }
-
-    fn has_priorities(&self) -> bool {
-        self.order == Order::Priority
     }
 
     fn scales(&self, _: View, _: &Load) -> bool {

@@ -4,6 +4,50 @@ use headrace_analytic::Distribution;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
+/// Features of a component, each by default the cautious answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// The time that a request takes depends on its address.
+    pub addressed: bool,
+    /// Requests are handed on by address, so that it counts too whether the used components are addressed.
+    pub spreads: bool,
+    /// The used component, by its place among those used, that this one stands before: it is addressed and discards as that one, and
+    /// fails with it.
+    pub stands_before: Option<usize>,
+    /// Urgent requests are served first.
+    pub has_priorities: bool,
+    /// Streams of discards can be sent to it.
+    pub discards: bool,
+    /// Its servers are places that requests hold while others serve them, such as those of a queue depth.
+    pub is_limit: bool,
+    /// It may change during a run although nothing is done to it: a disk is rebuilt that had failed before.
+    pub changes: bool,
+    /// Maximum number of ports, where each array on it takes one for itself and one for each of its disks.
+    pub most_ports: Option<usize>,
+    /// Bytes read and written as a whole; `None` if any byte can be.
+    pub sector: Option<Bytes>,
+    /// Pieces that can fail by themselves, by name, and the number of each: drives of a tape library. They have running numbers, in this
+    /// order.
+    pub pieces: Vec<(&'static str, u32)>,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self {
+            addressed: true,
+            spreads: false,
+            stands_before: None,
+            has_priorities: false,
+            discards: false,
+            is_limit: false,
+            changes: false,
+            most_ports: None,
+            sector: None,
+            pieces: Vec::new(),
+        }
+    }
+}
+
 /// A part of the exchange between who asks and who answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {

@@ -15,7 +15,7 @@ use crate::core::component::{Component, InOrder, Plan, Probe, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::meter::Activity;
-use crate::core::theory::{Demand, Load, ServiceKind};
+use crate::core::theory::{Demand, Features, Load, ServiceKind};
 use crate::core::work::Serve;
 use crate::fabric::wire::Wire;
 
@@ -82,6 +82,10 @@ impl Plan for PortPlan {
 }
 
 impl Theory for PortPlan {
+    fn features(&self) -> Features {
+        Features { addressed: false, ..Features::default() }
+    }
+
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let block = |op: Op, bytes: u64| Block { op, address: 0, bytes };
         let distribution = |(p, op, bytes): &(f64, Op, u64)| {
@@ -99,10 +103,6 @@ impl Theory for PortPlan {
 
     fn in_order(&self, _: View, _: &Load) -> Result<(), String> {
         Ok(())
-    }
-
-    fn addressed(&self, _: View) -> bool {
-        false
     }
 
     fn scales(&self, _: View, _: &Load) -> bool {

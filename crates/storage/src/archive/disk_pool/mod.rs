@@ -17,7 +17,7 @@ use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::{Lowering, MAX_BYTES, Resolved, View};
 use crate::core::health::Change;
 use crate::core::meter::{Activity, Meter, waits};
-use crate::core::theory::Load;
+use crate::core::theory::{Features, Load};
 
 use through::{LostTransfers, Stage, perform};
 
@@ -131,8 +131,8 @@ impl DiskPoolSpec {
 }
 
 impl Theory for DiskPoolSpec {
-    fn pieces(&self) -> Vec<(&'static str, u32)> {
-        vec![("volume", self.all_volumes())]
+    fn features(&self) -> Features {
+        Features { pieces: vec![("volume", self.all_volumes())], ..Features::default() }
     }
 
     fn note(&self, view: View, _: &Load) -> Option<String> {

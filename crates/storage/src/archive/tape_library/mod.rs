@@ -21,7 +21,7 @@ use crate::core::component::{Component, Plan, Theory};
 use crate::core::context::{Edge, NodeContext};
 use crate::core::graph::View;
 use crate::core::health::Change;
-use crate::core::theory::{Demand, Load};
+use crate::core::theory::{Demand, Features, Load};
 use crate::core::work::Serve;
 
 use drives::{DriveRequest, Drives};
@@ -34,13 +34,14 @@ pub use streaming::Streaming;
 pub use travel::{MoveTime, Travel};
 
 impl Theory for TapeLibrarySpec {
-    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
-        model::demands(self, view, load)
+    fn features(&self) -> Features {
+        let all = |of: fn(&DriveGroup) -> u32| self.groups.iter().map(of).sum();
+        let pieces = vec![("drive", all(|group| group.drives)), ("arm", all(|group| group.arms))];
+        Features { pieces, ..Features::default() }
     }
 
-    fn pieces(&self) -> Vec<(&'static str, u32)> {
-        let all = |of: fn(&DriveGroup) -> u32| self.groups.iter().map(of).sum();
-        vec![("drive", all(|group| group.drives)), ("arm", all(|group| group.arms))]
+    fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
+        model::demands(self, view, load)
     }
 }
 

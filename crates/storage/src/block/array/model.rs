@@ -8,7 +8,7 @@ use crate::block::controller::ControllerSpec;
 use crate::block::disk::DiskPlan;
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::{Demand, Load, Model};
+use crate::core::theory::{Demand, Features, Load, Model};
 
 const INDEPENDENT: &str = crate::block::disk::INDEPENDENT;
 
@@ -177,6 +177,15 @@ impl Striped<'_> {
 }
 
 impl Theory for ArrayPlan {
+    fn features(&self) -> Features {
+        Features {
+            addressed: self.by_address(),
+            spreads: true,
+            changes: self.rebuilds_at_once(),
+            ..Features::default()
+        }
+    }
+
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
         self.striped(view)?.model(view, load)
     }
@@ -197,10 +206,6 @@ impl Theory for ArrayPlan {
         // Answers may come in order, but disks do not: one may be several requests ahead of another, and a recursion would
         // charge that work to the wrong time.
         no
-    }
-
-    fn addressed(&self, view: View) -> bool {
-        self.striped(view).map_or(true, |striped| striped.by_address()) || view.uses().any(View::addressed)
     }
 
     fn scales(&self, view: View, load: &Load) -> bool {
@@ -225,11 +230,6 @@ impl Theory for ArrayPlan {
         (!self.has_front(view)).then(|| (headrace_units::Bytes(data * self.layout.unit()), data))
     }
 
-    fn changes(&self) -> bool {
-        let rebuilds = self.spares > 0 || self.distributed;
-        rebuilds && self.failed.contains(&true)
-    }
-
     fn note(&self, view: View, load: &Load) -> Option<String> {
         if self.read_from == ReadFrom::Nearest && !view.uses().any(View::addressed) {
             return Some(format!(
@@ -244,6 +244,22 @@ impl Theory for ArrayPlan {
 }
 
 impl ArrayPlan {
+    /// Returns true if the time that a request takes depends on its address even where its disks' does not.
+    fn by_address(&self) -> bool {
+        match self.layout {
+            ArrayLayout::Striped(stripes) if self.cache.is_none() && self.controllers == 0 => {
+                Striped { plan: self, stripes }.by_address()
+            }
+            _ => true,
+        }
+    }
+
+    /// Returns true if a disk that failed before the run is rebuilt.
+    fn rebuilds_at_once(&self) -> bool {
+        let rebuilds = self.spares > 0 || self.distributed;
+        rebuilds && self.failed.contains(&true)
+    }
+
     /// Returns true if its cache lies in the memory of its controllers.
     pub(crate) fn shares_cache(&self) -> bool {
         self.cache.as_ref().is_some_and(|cache| cache.shared)

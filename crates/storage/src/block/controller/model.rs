@@ -9,7 +9,7 @@ use headrace_work::Op;
 use super::ControllerSpec;
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::Phase;
+use crate::core::theory::{Features, Phase};
 use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind};
 
 fn time(rate: Option<BytesPerSecond>, bytes: u64) -> f64 {
@@ -57,6 +57,10 @@ impl Theory for ControllerSpec {
         &["command"]
     }
 
+    fn features(&self) -> Features {
+        Features { addressed: false, ..Features::default() }
+    }
+
     /// What a host's request asks, apart from its accesses to disks.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         Ok(self.asked(view, load, |bytes| self.command.ms() + time(self.data_rate, bytes)))
@@ -66,9 +70,5 @@ impl Theory for ControllerSpec {
     fn carries(&self, view: View, load: &Load, _: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
         let disk = self.disk_command.unwrap_or(self.command).ms();
         Ok(self.asked(view, load, |_| disk))
-    }
-
-    fn addressed(&self, _: View) -> bool {
-        false
     }
 }

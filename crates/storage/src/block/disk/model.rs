@@ -8,7 +8,7 @@ use super::layout::SECTOR;
 use super::{DiskPlan, Mechanism, Positioning};
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::{Demand, Load, Model, ServiceKind};
+use crate::core::theory::{Demand, Features, Load, Model, ServiceKind};
 
 pub(crate) const INDEPENDENT: &str = "service times are independent: here one seek begins where the last ended \
                                       (the mean is hardly touched: successive seek distances are weakly correlated)";
@@ -41,8 +41,8 @@ impl DiskPlan {
 }
 
 impl Theory for DiskPlan {
-    fn sector(&self) -> Option<Bytes> {
-        Some(Bytes(SECTOR))
+    fn features(&self) -> Features {
+        Features { addressed: self.is_addressed(), sector: Some(Bytes(SECTOR)), ..Features::default() }
     }
 
     fn service(&self, view: View, op: Op, bytes: u64) -> Result<Distribution, String> {
@@ -59,7 +59,7 @@ impl Theory for DiskPlan {
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
-        let addressed = self.addressed(view);
+        let addressed = self.is_addressed();
         self.service(view, load.kinds[0].1, load.kinds[0].2)?;
         if addressed && !load.uniform {
             return Err(format!("every address is equally likely: those of `{}` are not", load.stream));
@@ -93,10 +93,6 @@ impl Theory for DiskPlan {
             return Ok(());
         }
         Err(format!("`{}` may answer requests out of order", view.path()))
-    }
-
-    fn addressed(&self, _: View) -> bool {
-        matches!(self.spec.positioning, Positioning::Addressed | Positioning::Mechanical)
     }
 
     /// A cache answers some requests and not others, and a longer queue leaves a drive that chooses more to choose from.
@@ -136,6 +132,11 @@ impl Theory for DiskPlan {
 }
 
 impl DiskPlan {
+    /// Returns true if positions on the platter count.
+    fn is_addressed(&self) -> bool {
+        matches!(self.spec.positioning, Positioning::Addressed | Positioning::Mechanical)
+    }
+
     /// Returns true if its data goes a piece at a time over the bus of a controller.
     pub(crate) fn in_pieces(&self) -> bool {
         self.spec.positioning == Positioning::Mechanical

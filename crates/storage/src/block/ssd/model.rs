@@ -8,7 +8,7 @@ use super::SsdPlan;
 use super::geometry::PAGE;
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::{Demand, Load, Model, QueueOrder, ServiceKind};
+use crate::core::theory::{Demand, Features, Load, Model, QueueOrder, ServiceKind};
 
 impl SsdPlan {
     /// The work of a request on the dies, in ms of one die: of a write at least its share of a program, without garbage collection; of
@@ -51,8 +51,8 @@ impl SsdPlan {
 }
 
 impl Theory for SsdPlan {
-    fn discards(&self, _: View) -> bool {
-        true
+    fn features(&self) -> Features {
+        Features { discards: true, ..Features::default() }
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {

@@ -9,7 +9,7 @@ use headrace_analytic::Distribution;
 use headrace_units::Bytes;
 use headrace_work::{NodeId, Op};
 
-use crate::core::theory::{Demand, Load, Model, Phase};
+use crate::core::theory::{Demand, Features, Load, Model, Phase};
 use crate::core::work::Listed;
 use crate::{AnyPlan, Of};
 
@@ -200,14 +200,28 @@ impl<'g> View<'g> {
         self.node().plan.serves::<W>()
     }
 
-    /// See [`Theory::discards`](crate::Theory::discards).
-    pub fn discards(self) -> bool {
-        self.node().plan.theory().discards(self)
+    /// Returns its features.
+    pub fn features(self) -> Features {
+        self.node().plan.theory().features()
     }
 
-    /// See [`Theory::addressed`](crate::Theory::addressed).
+    /// Returns true if streams of discards can be sent to it.
+    pub fn discards(self) -> bool {
+        self.behind().map_or_else(|| self.features().discards, View::discards)
+    }
+
+    /// Returns true if the time that a request takes depends on its address.
     pub fn addressed(self) -> bool {
-        self.node().plan.theory().addressed(self)
+        let own = self.features();
+        self.behind().map_or_else(
+            || own.addressed || (own.spreads && self.uses().any(View::addressed)),
+            View::addressed,
+        )
+    }
+
+    /// Returns the node that this one stands before.
+    fn behind(self) -> Option<Self> {
+        self.uses().nth(self.features().stands_before?)
     }
 
     /// Whether the utilisation of this node and of all behind it grows in proportion to the load.
@@ -223,11 +237,6 @@ impl<'g> View<'g> {
     /// See [`Theory::stripe`](crate::Theory::stripe).
     pub fn stripe(self) -> Option<(Bytes, u64)> {
         self.node().plan.theory().stripe(self)
-    }
-
-    /// See [`Theory::is_limit`](crate::Theory::is_limit).
-    pub fn is_limit(self) -> bool {
-        self.node().plan.theory().is_limit()
     }
 
     /// What a reader of results must know of this node or of one behind it, under this load.

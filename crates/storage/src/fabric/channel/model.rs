@@ -6,7 +6,7 @@ use headrace_work::{Block, Op};
 use super::{Channel, LaneTurn};
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::Phase;
+use crate::core::theory::{Features, Phase};
 use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind};
 
 /// How far round a loop the word goes until a port that waits has it, on average. On an idle loop it goes all the way.
@@ -26,6 +26,10 @@ fn piece(array: View) -> u64 {
 }
 
 impl<C: Channel> Theory for C {
+    fn features(&self) -> Features {
+        Features { most_ports: self.room_for(), ..Features::default() }
+    }
+
     /// What one access to a disk asks: each of its turns is waited for.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let disks = |array: View| array.uses().filter(|used| used.capacity().0 > 0).count() as u32;
@@ -41,10 +45,6 @@ impl<C: Channel> Theory for C {
         let of_kind =
             |&(p, op, bytes): &(f64, Op, u64)| turns::<C>(op, bytes, burst).map(move |turn| (p, turn));
         Ok(load.kinds.iter().flat_map(of_kind).map(|(p, turn)| demand(p, &turn)).collect())
-    }
-
-    fn most_ports(&self) -> Option<usize> {
-        self.room_for()
     }
 
     fn scales(&self, _: View, _: &Load) -> bool {

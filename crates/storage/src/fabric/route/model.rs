@@ -5,7 +5,7 @@ use headrace_analytic::Distribution;
 
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::Phase;
+use crate::core::theory::{Features, Phase};
 use crate::core::theory::{Demand, Load, Model, ServiceKind};
 use crate::fabric::server::Paths;
 
@@ -96,8 +96,8 @@ impl RoutePlan {
 }
 
 impl Theory for RoutePlan {
-    fn discards(&self, view: View) -> bool {
-        view.uses().nth(TARGET).is_some_and(View::discards)
+    fn features(&self) -> Features {
+        Features { stands_before: Some(TARGET), is_limit: true, ..Features::default() }
     }
 
     fn model(&self, view: View, load: &Load) -> Result<Model, String> {
@@ -123,19 +123,6 @@ impl Theory for RoutePlan {
         demands.extend(nodes[TARGET].demands(load)?);
         demands.extend(self.places(view, &demands));
         Ok(demands)
-    }
-
-    fn addressed(&self, view: View) -> bool {
-        view.uses().nth(TARGET).is_none_or(View::addressed)
-    }
-
-    /// A route is no better than its target.
-    fn leads_to(&self) -> Option<usize> {
-        Some(TARGET)
-    }
-
-    fn is_limit(&self) -> bool {
-        true
     }
 
     fn scales(&self, view: View, load: &Load) -> bool {

@@ -53,6 +53,6 @@ impl Lowering<'_> {
     pub fn sector(&self, id: NodeId) -> Option<Bytes> {
         let lowered = self.drafts[id.index()].lowered.as_ref()?;
         let below = || lowered.uses.iter().filter_map(|used| self.sector(*used)).max();
-        lowered.plan.theory().sector().or_else(below)
+        lowered.plan.theory().features().sector.or_else(below)
     }
 }

@@ -35,7 +35,7 @@ impl Lowering<'_> {
 
 impl Draft {
     fn most_ports(&self) -> Option<usize> {
-        self.theory()?.most_ports()
+        self.theory()?.features().most_ports
     }
 
     /// What is known of it; nothing where it has errors.
