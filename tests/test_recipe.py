@@ -9,6 +9,7 @@ from pathlib import Path
 from conftest import ROOT
 
 NEW_FILE = re.compile(r"<!-- recipe: (\S+) -->\n+```rust\n(.*?)```", re.DOTALL)
+TRIAL = re.compile(r"<!-- try -->\n+```yaml\n(.*?)```", re.DOTALL)
 INSERTION = re.compile(r'<!-- insert in (\S+) (after|before) "(.*?)" -->\n+```rust\n(.*?)```', re.DOTALL)
 
 TEST = """
@@ -32,6 +33,29 @@ fn the_new_component_agrees_with_theory() {
     assert!(results.bottleneck.unwrap().estimate, "what a room does not say of itself is the cautious answer");
 }
 
+const FORWARDED: &str = "
+TRIAL";
+
+/// The drive alone has a mean by Pollaczek and Khinchine; the delay adds its own.
+#[test]
+fn a_component_that_forwards_adds_its_time_to_that_of_its_target() {
+    let options = Options::default();
+    let results = simulate(FORWARDED, "delay.yaml", &[], &options, &Progress::default()).unwrap().results;
+    let (mean, second) = (0.7 * 0.08 + 0.3 * 0.02, 0.7 * 0.08 * 0.08 + 0.3 * 0.02 * 0.02);
+    let waiting = 5.0 * second / (2.0 * (1.0 - 5.0 * mean));
+    let (found, expected) = (results.streams[0].response.mean_ms, 0.2 + mean + waiting);
+    assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
+}
+
+#[test]
+fn a_target_is_refused_that_does_not_serve_blocks() {
+    let net = "system:\n  net: {type: network, rate: 1 GB/s}";
+    let text = FORWARDED.replace("to: drive", "to: net").replace("system:", net);
+    let options = Options::default();
+    let message = simulate(&text, "delay.yaml", &[], &options, &Progress::default()).unwrap_err().rendered();
+    assert!(message.contains("`net` is a `network`, which serves no blocks"), "{message}");
+}
+
 #[test]
 fn its_mistakes_are_told() {
     for (right, wrong, says) in [
@@ -51,16 +75,18 @@ def test_the_recipe_makes_a_component_that_agrees_with_theory(tmp_path: Path) ->
         source = ROOT / part
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / part)
     recipe = (ROOT / "CONTRIBUTING.md").read_text()
-    [(name, content)] = NEW_FILE.findall(recipe)
-    (tmp_path / name).write_text(content)
+    files = NEW_FILE.findall(recipe)
+    for name, content in files:
+        (tmp_path / name).write_text(content)
     insertions = INSERTION.findall(recipe)
-    assert len(insertions) == 1, "one line"
+    assert len(files) == len(insertions) == 2, "a file and a line each"
     for file, where, anchor, lines in insertions:
         text = (tmp_path / file).read_text()
         assert text.count(anchor + "\n") == 1, f"{file} has no single line `{anchor}`"
         inserted = f"{anchor}\n{lines}" if where == "after" else f"{lines}{anchor}\n"
         (tmp_path / file).write_text(text.replace(anchor + "\n", inserted))
-    (tmp_path / "crates" / "scenario" / "tests" / "flash.rs").write_text(TEST)
+    test = TEST.replace("TRIAL", TRIAL.findall(recipe)[0])
+    (tmp_path / "crates" / "scenario" / "tests" / "flash.rs").write_text(test)
     environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
     # Its own crates are not optimised; those of others are built already.
     crates = [crate.name for crate in (ROOT / "crates").iterdir()]
@@ -68,4 +94,4 @@ def test_the_recipe_makes_a_component_that_agrees_with_theory(tmp_path: Path) ->
     command = ["cargo", *quick, "test", "--quiet", "-p", "headrace-scenario", "--test", "flash"]
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "2 passed" in ran.stdout
+    assert "4 passed" in ran.stdout

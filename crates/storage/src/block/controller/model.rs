@@ -9,8 +9,8 @@ use headrace_work::Op;
 use super::ControllerSpec;
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::{Features, Phase};
 use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind};
+use crate::core::theory::{Features, Phase};
 
 fn time(rate: Option<BytesPerSecond>, bytes: u64) -> f64 {
     rate.map_or(Nanos::ZERO, |rate| rate.time_for(Bytes(bytes))).ms()

@@ -6,8 +6,8 @@ use headrace_work::{Block, Op};
 use super::{Channel, LaneTurn};
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::{Features, Phase};
 use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind};
+use crate::core::theory::{Features, Phase};
 
 /// How far round a loop the word goes until a port that waits has it, on average. On an idle loop it goes all the way.
 const HALF_WAY: f64 = 0.5;

@@ -5,8 +5,8 @@ use headrace_analytic::Distribution;
 
 use crate::core::component::Theory;
 use crate::core::graph::View;
-use crate::core::theory::{Features, Phase};
 use crate::core::theory::{Demand, Load, Model, ServiceKind};
+use crate::core::theory::{Features, Phase};
 use crate::fabric::server::Paths;
 
 impl RoutePlan {

@@ -1,7 +1,6 @@
 //! Whether a path has ports for all that is on it.
 
 use super::{Draft, Lowering};
-use crate::Theory;
 use crate::core::graph::document::LoweringError;
 
 impl Lowering<'_> {
@@ -35,11 +34,6 @@ impl Lowering<'_> {
 
 impl Draft {
     fn most_ports(&self) -> Option<usize> {
-        self.theory()?.features().most_ports
-    }
-
-    /// What is known of it; nothing where it has errors.
-    pub(super) fn theory(&self) -> Option<&dyn Theory> {
-        Some(self.lowered.as_ref()?.plan.theory())
+        self.lowered.as_ref()?.plan.theory().features().most_ports
     }
 }
