@@ -6,8 +6,8 @@ mod heap;
 use headrace_units::Nanos;
 
 use super::catalogue::{Entry, FileCatalogue, FileNumber};
-use headrace_expression::Expression;
 use classes::Classes;
+use headrace_expression::Expression;
 
 /// What the weight may use.
 pub(super) const VARIABLES: [&str; 4] = ["size_mb", "hours_since_access", "hours_on_disk", "accesses"];
