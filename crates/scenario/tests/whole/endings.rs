@@ -218,3 +218,17 @@ run: {limits: {wall_time: 100 ms}}
 ";
     assert_ends(text, &[End::TooLong]);
 }
+
+/// Read-ahead ends with the array: behind it a solid-state drive has no pages.
+#[test]
+fn read_ahead_ends_with_the_array() {
+    let text = "
+parts: {p: {type: ssd, device: {like: micron-7450-pro-1920gb, capacity: 600 MB, flash: {block_pages: 8, erase: 38 us, over_provisioning: 7 %}, buffer: {size: 16 MiB}}}}
+system:
+  c: {type: controller, command: 1 us, cache: {size: 2 MiB, read_ahead: 32 MiB}}
+  v: {type: array, level: raid0, of: p, disks: 2, stripe_unit: 256 KiB, controllers: [c]}
+workload: {w: {to: v, arrivals: {closed: {depth: 1}}, op: read, pattern: sequential, size: 1 MiB}}
+run: {requests: 3000}
+";
+    assert_ends(text, &[End::Done]);
+}
