@@ -20,7 +20,7 @@ pub use spec::{FrontSpec, PortClass, PortQueue};
 
 impl Theory for FrontSpec {}
 
-/// Who wants to transfer what.
+/// User, host and transfer of a request.
 #[derive(Clone, Copy)]
 struct Client {
     user: u64,
@@ -36,7 +36,7 @@ pub struct Front<'m> {
     hosts: TransferLimit,
     /// The class of each port, and whether it is held.
     ports: RefCell<Vec<(usize, bool)>>,
-    /// How many ports of each class are held, and how many transfers wait that it accepts.
+    /// Held ports of each class, and waiting transfers that it accepts.
     classes: RefCell<Vec<[Gauge; 2]>>,
     limited: Box<WaitList<'m, Client, ()>>,
     queue: Box<WaitList<'m, Client, Option<usize>>>,

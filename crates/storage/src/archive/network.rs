@@ -17,7 +17,7 @@ use crate::core::meter::{Activity, Meter};
 pub struct NetworkSpec {
     /// Data rate in each direction.
     pub rate: BytesPerSecond,
-    /// Whether both directions share `rate`.
+    /// If true, both directions share `rate`.
     #[serde(default)]
     pub half_duplex: bool,
 }

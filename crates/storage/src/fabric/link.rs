@@ -31,7 +31,7 @@ pub struct LinkSpec {
     /// Frame format. Default: that of `preset`, or no frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameSpec>,
-    /// Whether reads and writes share a wire. Default: `full` with a `preset`, otherwise `half`.
+    /// Sharing of the wire by reads and writes. Default: `full` with a `preset`, otherwise `half`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplex: Option<Duplex>,
     /// Propagation delay, during which the next transfer can start.
@@ -47,7 +47,7 @@ pub struct LinkSpec {
     pub credit: Option<u32>,
 }
 
-/// Whether the two directions of a link share one wire.
+/// Sharing of the wire by the two directions of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Duplex {
@@ -104,13 +104,13 @@ impl Spec for LinkSpec {
 }
 
 impl LinkPlan {
-    /// How long transfers of these kinds hold the link, in ms.
+    /// Returns the distribution of the time for which transfers of these kinds hold the link, in ms.
     fn distribution(&self, kinds: &[(f64, Op, u64)]) -> Distribution {
         let time = |bytes: u64| Distribution::Fixed(self.wire.time_for(bytes).ms());
         Distribution::mixed(kinds.iter().map(|(p, _, bytes)| (*p, time(*bytes))).collect())
     }
 
-    /// The same of a link of two directions: each has its share of the transfers.
+    /// Returns the demands on a link of two directions: each has its share of the transfers.
     fn of_directions(view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let mut demands = Vec::new();
         for (port, (op, _)) in view.uses().zip(DIRECTIONS) {

@@ -1,7 +1,7 @@
 //! A port: one direction of a wire, and the queue before it. Switches and links of two directions are made of these.
 //!
-//! How long a message holds its port is known when it comes, so that it is booked then: nobody is woken when its turn comes, and a
-//! switch knows at once when its head arrives at the next port.
+//! The time for which a message holds its port is known when it arrives, and is booked then: nobody is woken for its turn, and a switch
+//! knows at once when the head arrives at the next port.
 
 use std::cell::RefCell;
 
@@ -19,10 +19,10 @@ use crate::core::theory::{Demand, Features, Load, ServiceKind};
 use crate::core::work::Serve;
 use crate::fabric::wire::Wire;
 
-/// How far a message has come when the next port may begin with it.
+/// Part of a message that must have arrived before the next port forwards it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passes {
-    /// It is there whole.
+    /// All of it.
     Whole,
     /// Its first frame is there: the switch stores frames before it forwards them.
     FirstFrame,
@@ -34,26 +34,26 @@ pub enum Passes {
 #[derive(Clone, Debug)]
 pub struct PortPlan {
     pub(crate) wire: Wire,
-    /// Whether commands and statuses go along with data.
+    /// True if commands and statuses go along with data.
     pub(crate) messages: bool,
     pub(crate) passes: Passes,
-    /// How long it is held by each read and each write besides.
+    /// Additional time for each read and each write.
     pub(crate) commands: [Nanos; 2],
 }
 
 impl PortPlan {
-    /// Whether what goes here is a command rather than a status: data goes with the command of a write and the status of a read.
+    /// Returns true for a command, false for a status: data goes with the command of a write and the status of a read.
     fn is_command(block: Block) -> bool {
         (block.op == Op::Write) == (block.bytes > 0)
     }
 
-    /// How long a message and its data hold the port.
+    /// Returns the time for which a message and its data hold the port.
     pub(crate) fn time_for(&self, data: Block) -> Nanos {
         let message = if self.messages { self.wire.message(Self::is_command(data)) } else { Nanos::ZERO };
         self.wire.time_for(data.bytes) + message + self.commands[usize::from(data.op != Op::Read)]
     }
 
-    /// How much of a message is stored before it goes on.
+    /// Returns the time for the part of a message that is stored before it is forwarded.
     fn stored(&self, data: Block) -> Nanos {
         match self.passes {
             Passes::FirstFrame => self.wire.first_frame(data.bytes, Self::is_command(data)),
@@ -61,13 +61,13 @@ impl PortPlan {
         }
     }
 
-    /// How long after it began the next port may begin.
+    /// Returns the delay from its start after which the next port can begin.
     fn head(&self, data: Block) -> Nanos {
         let passed = if self.passes == Passes::Whole { self.time_for(data) } else { self.stored(data) };
         passed + self.wire.delay()
     }
 
-    /// How much longer the whole of it takes than its head.
+    /// Returns the time from the arrival of the head to that of the tail.
     pub(crate) fn behind_head(&self, data: Block) -> Nanos {
         self.time_for(data) + self.wire.delay() - self.head(data)
     }

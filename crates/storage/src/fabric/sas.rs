@@ -105,7 +105,7 @@ impl Spec for SasSpec {
 /// A SAS port in a simulation.
 pub type Sas<'m> = Tenancies<'m, SasSpec>;
 
-/// Who gets a free lane: the connection that has waited longest.
+/// Arbitration that gives a free lane to the connection that has waited longest.
 pub struct LongestWaiting;
 
 impl Arbitration for LongestWaiting {

@@ -112,7 +112,7 @@ impl Spec for ScsiBusSpec {
 /// A bus in a simulation.
 pub type ScsiBus<'m> = Tenancies<'m, ScsiBusSpec>;
 
-/// Who sends next on a bus: the device with the highest ID.
+/// Arbitration that gives the bus to the device with the highest ID.
 #[derive(Default)]
 pub struct ByIdentity {
     /// The number of IDs given to disks.

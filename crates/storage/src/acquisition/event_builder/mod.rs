@@ -18,24 +18,24 @@ use seats::Seats;
 
 pub use spec::{Assign, EventBuilderPlan, EventBuilderSpec};
 
-/// What one concentrator read of an event.
+/// Sub-event of one concentrator.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SubEvent {
     pub bytes: u64,
-    /// How long it is read.
+    /// Readout time.
     pub read: Nanos,
     /// Until when it is read; once it is given to a builder, until when it is sent.
     pub until: Nanos,
-    /// Whether it never comes.
+    /// True if it never arrives.
     pub is_missing: bool,
 }
 
 /// An event at a builder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
-    /// When its last sub-event has come.
+    /// Time at which its last sub-event has arrived.
     pub until: Nanos,
-    /// How long the builder's port is held by its sub-events.
+    /// Time for which its sub-events hold the builder's port.
     pub busy: Nanos,
     /// The concentrator whose sub-event never comes.
     pub missing: Option<u32>,

@@ -85,7 +85,7 @@ impl<'m> Seats<'m> {
         is_free
     }
 
-    /// Gives a buffer back. The first who waits for it has it.
+    /// Releases a buffer to the first who waits for it.
     pub fn give(&self, builder: u32, bytes: u64) {
         self.load.borrow_mut()[builder as usize].0 -= bytes;
         if self.queue.offer(|wanted| wanted.is_none_or(|wanted| wanted == builder).then_some(builder)) {

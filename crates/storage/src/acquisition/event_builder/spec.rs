@@ -1,4 +1,4 @@
-//! What a user writes of an event builder, and what it becomes.
+//! Specification and plan of an event builder.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{DaqEvent, TimeSpec};

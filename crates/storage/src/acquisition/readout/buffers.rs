@@ -24,7 +24,7 @@ struct EventBuffer {
 pub(super) struct Full {
     /// Whose it is.
     pub concentrator: usize,
-    /// When the first of what it holds has left; unknown while that waits for a builder.
+    /// Time at which the first of its contents has left; `None` while that waits for a builder.
     pub until: Option<Nanos>,
 }
 

@@ -50,7 +50,7 @@ struct Sent {
     event: u64,
     concentrator: u32,
     builder: u32,
-    /// When its concentrator has read it, and when it has the wire to itself.
+    /// Times at which its concentrator has read it, and at which the wire is free for it.
     ready: Nanos,
     starts: Nanos,
 }
@@ -70,7 +70,7 @@ pub(super) struct Carrier<'m> {
 /// The sub-events of an event, on their way.
 pub(super) struct EventTransfer<'m> {
     event: u64,
-    /// How long they hold the wire of their builder.
+    /// Time for which they hold the wire of their builder.
     busy: Nanos,
     missing: Option<u32>,
     lost: &'m RefCell<BTreeMap<u64, u32>>,
@@ -101,7 +101,7 @@ impl<'m> Carrier<'m> {
         Self { sim, mesh, nodes, wires: RefCell::new(vec![Nanos::ZERO; mesh.ways.len()]), workers, lost }
     }
 
-    /// How long a sub-event holds the wire of its concentrator, and that of its builder.
+    /// Returns the times for which a sub-event holds the wire of its concentrator and that of its builder.
     fn holds(&self, concentrator: u32, builder: u32, sub_event: Block) -> [Nanos; 2] {
         let way = &self.mesh.ways(concentrator, builder)[0];
         let (first, last) = (way[0], way[way.len() - 1]);

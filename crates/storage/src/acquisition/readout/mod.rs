@@ -31,10 +31,10 @@ pub struct Readout<'m> {
     context: &'m NodeContext<'m>,
     spec: &'m ReadoutSpec,
     builder: (&'m Edge<'m>, &'m EventBuilder<'m>),
-    /// What takes sub-events through switches, where switches connect it to its builders.
+    /// Transport of sub-events through switches, if switches connect the readout to its builders.
     carrier: Option<Box<Carrier<'m>>>,
     draws: RngStream,
-    /// When each concentrator has read what came so far, and sent what was given to a builder so far.
+    /// Times at which each concentrator has read all triggers so far, and sent all sub-events given to a builder so far.
     reads_until: RefCell<Vec<Nanos>>,
     sends_until: RefCell<Vec<Nanos>>,
     buffers: Option<RefCell<Buffers>>,

@@ -1,4 +1,4 @@
-//! What a user writes of a readout, and what it becomes.
+//! Specification and plan of a readout.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{NodeId, SizeSpec, TimeSpec};
@@ -28,7 +28,7 @@ pub struct ReadoutSpec {
     /// Buffer of each concentrator, which holds a sub-event from the trigger until it has been sent. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
-    /// What happens to a trigger when a buffer is full.
+    /// Treatment of a trigger when a buffer is full.
     #[serde(default)]
     pub when_full: FullBuffer,
     /// Event builder that receives the sub-events, by its name in `system`. They cross the switches that connect it and the readout;
@@ -39,7 +39,7 @@ pub struct ReadoutSpec {
     pub fails: Option<FailsSpec>,
 }
 
-/// What happens to a trigger when a buffer is full.
+/// Treatment of a trigger when a buffer is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FullBuffer {

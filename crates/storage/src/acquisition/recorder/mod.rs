@@ -32,7 +32,7 @@ pub struct Recorder<'m> {
     /// Streams without an event, the longest idle first, and the events that wait for one.
     idle: RefCell<VecDeque<usize>>,
     queue: Box<WaitList<'m, (), usize>>,
-    /// What the names of its files are drawn from.
+    /// Root of the names of its files.
     files: u64,
     /// The cores, as a link that work in ns goes over. Nothing else shares it: rates here change nowhere else.
     cores: (Box<Fluid<'m>>, LinkId),
@@ -90,7 +90,7 @@ impl<'m> Recorder<'m> {
         self.context.shared.sim.now()
     }
 
-    /// What an event costs a core.
+    /// Returns the core time of an event.
     fn work(&self, event: &DaqEvent) -> Nanos {
         let spec = &self.plan.spec;
         let bytes =

@@ -1,4 +1,4 @@
-//! What a user writes of a recorder, and what it becomes.
+//! Specification and plan of a recorder.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use headrace_work::{Block, FileOp, NodeId};
@@ -99,7 +99,7 @@ pub struct RecorderPlan {
     pub(super) spec: RecorderSpec,
     /// Bytes of memory of a stream.
     pub(super) buffer: u64,
-    /// How many bytes each target holds.
+    /// Capacity of each target, in bytes.
     pub(super) capacities: Vec<u64>,
     pub(super) is_archive: bool,
 }
@@ -150,7 +150,7 @@ impl Spec for RecorderSpec {
 }
 
 impl RecorderSpec {
-    /// What is written to: the volumes, or the routes that lead to them.
+    /// Returns the nodes to write to: the volumes, or the routes that lead to them.
     fn targets(&self, at: &mut Lowering, is_archive: bool) -> Option<Vec<NodeId>> {
         match &self.from {
             Some(_) if is_archive => {

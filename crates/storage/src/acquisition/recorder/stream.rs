@@ -16,7 +16,7 @@ pub(super) struct RecorderStream<'m> {
     pub room: Pool<'m>,
     /// Its writes, one after another.
     writer: Resource<'m>,
-    /// What it has collected for the next write, and since when.
+    /// Bytes collected for the next write.
     collected: Cell<u64>,
     since: Cell<Nanos>,
     /// Number of writes begun, and how far it has written in its region.
@@ -76,7 +76,7 @@ impl<'m> Recorder<'m> {
         }
     }
 
-    /// What was collected is written.
+    /// Writes the collected data.
     fn close(&'m self, request: &Request<DaqEvent>, stream: &'m RecorderStream<'m>) {
         let now = self.context.shared.sim.now();
         let (number, bytes) = (stream.writes.get(), stream.collected.replace(0));

@@ -8,27 +8,27 @@ use crate::archive::tape_library::TapePosition;
 /// A file by its number: the place of its entry.
 pub(super) type FileNumber = u32;
 
-/// What is known of a file.
+/// Facts about a file.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub bytes: u64,
-    /// When it was last read or written by a user.
+    /// Time of its last read or write by a user.
     pub used: Nanos,
-    /// When its data came to the pool.
+    /// Time at which its data came to the pool.
     pub stored: Nanos,
-    /// Where it begins on tape, once it is there whole.
+    /// Its start on tape, once it is there whole.
     pub tape: Option<TapePosition>,
     /// Its first volume in the pool.
     pub volume: u32,
-    /// How often users asked for it.
+    /// Number of accesses by users.
     pub accesses: u32,
-    /// How many want its data to stay in the pool.
+    /// Number of users of its data that keep it in the pool.
     pub pins: u32,
-    /// Whether its data is whole in the pool.
+    /// True if all of its data is in the pool.
     pub on_disk: bool,
-    /// Whether a user deleted or replaced it.
+    /// True if a user deleted or replaced it.
     pub is_unwanted: bool,
-    /// Whether its put failed: no data of it ever was in the pool.
+    /// True if its put failed: the pool never held its data.
     pub is_lost: bool,
     /// Its place in the lists of the purge.
     pub list: ListPosition,
@@ -37,7 +37,7 @@ pub(super) struct Entry {
 /// A place in a doubly linked list.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ListPosition {
-    /// Which list.
+    /// Number of the list.
     pub class: u32,
     pub before: Option<Neighbour>,
     pub after: Option<Neighbour>,
@@ -59,7 +59,7 @@ impl FileCatalogue {
         self.by_name.get(name).filter(|file| !self.entries[*file as usize].is_unwanted)
     }
 
-    /// Whether the last put of a file of this name failed.
+    /// Returns true if the last put of a file of this name failed.
     pub fn is_lost(&self, name: u64) -> bool {
         self.by_name.get(name).is_some_and(|file| self.entries[file as usize].is_lost)
     }
@@ -109,7 +109,7 @@ impl std::ops::IndexMut<FileNumber> for FileCatalogue {
 }
 
 impl Entry {
-    /// Whether a purge may take its data out of the pool.
+    /// Returns true if a purge may remove its data from the pool.
     pub fn may_go(&self) -> bool {
         self.on_disk && self.tape.is_some() && self.pins == 0
     }

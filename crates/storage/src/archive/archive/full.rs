@@ -4,7 +4,7 @@ use headrace_units::{Bytes, Nanos};
 
 use super::Archive;
 
-/// What was in the pool when something first waited for space, in bytes.
+/// Contents of the pool when something first waited for space, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Filled {
     /// Not on tape yet.
@@ -15,7 +15,7 @@ pub(super) struct Filled {
     recent: u64,
     /// On tape, and free to go: where nothing is purged, or the purge had no time to.
     free_to_go: u64,
-    /// What came until then by puts, and by recalls, and what was stored to tape.
+    /// Bytes that came until then by puts and by recalls, and bytes stored to tape.
     put: u64,
     recalled: u64,
     stored: u64,
@@ -62,7 +62,7 @@ impl Archive<'_> {
         ))
     }
 
-    /// What was in the pool, in shares of it, the largest first.
+    /// Returns the contents of the pool as shares, the largest first, in words.
     fn shares(&self, filled: Filled) -> String {
         let Filled { fresh, in_use, recent, free_to_go, .. } = filled;
         let whole = self.pool.1.capacity();

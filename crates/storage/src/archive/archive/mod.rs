@@ -57,9 +57,9 @@ pub struct Archive<'m> {
     deposits: WaitList<'m, (), ()>,
     /// Files that wait for space in the pool, in order.
     wanting: RefCell<VecDeque<FileNumber>>,
-    /// When a file of the pool was last used.
+    /// Time of the last use of a file of the pool.
     last_used: Cell<Nanos>,
-    /// Whether a purge that found too few files is tried again after a while.
+    /// True if a purge that found too few files will be tried again.
     is_trying_again: Cell<bool>,
     is_started: Cell<bool>,
     counts: Box<ArchiveCounts>,
@@ -82,11 +82,11 @@ struct ArchiveCounts {
     put_bytes: Cell<u64>,
     recalled_bytes: Cell<u64>,
     stored_bytes: Cell<u64>,
-    /// What was in the pool when it was first full.
+    /// Contents of the pool when it was first full.
     filled: Cell<Option<Filled>>,
     /// Until when no other purge is tried after one that found too few files.
     exhausted: Cell<Option<Nanos>>,
-    /// Whether a purge took files and found too few.
+    /// True if a purge took files and found too few.
     is_purging: Cell<bool>,
 }
 

@@ -147,7 +147,7 @@ impl<'m> Archive<'m> {
         }
     }
 
-    /// Whether someone waits for space, a purge found too few files, and a file that was used lately becomes old enough.
+    /// Returns true if someone waits for space, a purge found too few files, and a file used recently will become old enough.
     fn waits_for_age(&self, min_age: Nanos) -> bool {
         self.counts.exhausted.get().is_some()
             && !self.wanting.borrow().is_empty()

@@ -1,4 +1,4 @@
-//! What a user writes of an archive, and what it becomes.
+//! Specification and plan of an archive.
 
 use headrace_units::{Bytes, Fraction, Nanos};
 use schemars::JsonSchema;
@@ -72,7 +72,7 @@ pub struct PurgeSpec {
     pub weight: String,
     /// A purge starts when this share of the pool is in use.
     pub high: Fraction,
-    /// It stops when less than this share is in use.
+    /// Share of the pool in use below which a purge stops.
     pub low: Fraction,
     /// Minimum time since the last access.
     #[serde(default)]

@@ -10,7 +10,7 @@ use crate::archive::tape_library::{Mounted, TapeLibrary};
 use crate::core::meter::add;
 
 impl<'m> Archive<'m> {
-    /// Has the data of a file in the pool: at once, when it arrives that is on its way, or from tape.
+    /// Brings the data of a file to the pool: at once, when a transfer already on its way ends, or from tape.
     pub(super) async fn bring(
         &'m self,
         file: FileNumber,

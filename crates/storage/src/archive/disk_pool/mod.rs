@@ -270,7 +270,7 @@ impl<'m> DiskPool<'m> {
         }
     }
 
-    /// Whether a file need not wait for space.
+    /// Returns true if a file of `bytes` need not wait for space.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         self.free.held() >= bytes && self.free.waits().queue.value() == 0
     }
@@ -280,12 +280,12 @@ impl<'m> DiskPool<'m> {
         self.free.try_take(bytes)
     }
 
-    /// Gives space back.
+    /// Releases space.
     pub(crate) fn give(&self, bytes: u64) {
         self.free.put(bytes);
     }
 
-    /// When someone waited for space first, and for how long in all someone did.
+    /// Returns the first time at which someone waited for space, and the total time for which someone did.
     pub(crate) fn full(&self, now: Nanos) -> Option<(Nanos, Nanos)> {
         let still = self.full_since.get().map_or(Nanos::ZERO, |since| now - since);
         Some((self.first_full.get()?, self.full_for.get() + still))

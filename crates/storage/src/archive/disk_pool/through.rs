@@ -18,11 +18,11 @@ pub(crate) struct TransferRoute<'m> {
     /// The most that it can have by itself, in bytes a second, and whose limit that is.
     pub most: f64,
     pub own: NodeId,
-    /// Whether it is read from the pool, or written there.
+    /// Direction: a read from the pool, or a write to it.
     pub op: Op,
 }
 
-/// What one stage of a transfer does with a piece.
+/// Work of one stage of a transfer on a piece.
 pub(super) enum Stage<'m> {
     Wire {
         request: Request<FileOp>,
@@ -121,8 +121,8 @@ impl<'m> DiskPool<'m> {
         }
     }
 
-    /// Where a part lies on the device of its chain: the volumes of a chain one after another, and a file smaller than its volume at a
-    /// place of its own there.
+    /// Returns the address of a part on the device of its chain: the volumes of a chain one after another, and a file smaller than its
+    /// volume at its own position there.
     fn address(&self, part: FilePart, file: u64) -> u64 {
         let within = match self.spec.allocate {
             super::Allocate::ChainByChain => part.volume % self.spec.volumes,

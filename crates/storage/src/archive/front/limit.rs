@@ -39,7 +39,7 @@ impl TransferLimit {
         }
     }
 
-    /// How much of it the one uses who uses most of it.
+    /// Returns the share used by the one who uses most of the limit.
     pub fn portion(&self, name: &str, waits_apart: bool, now: Nanos) -> Option<Portion> {
         let servers = u64::from(self.most?);
         let busy = self.held.borrow().values().map(|held| held.area(now)).max().unwrap_or(0);

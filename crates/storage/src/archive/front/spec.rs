@@ -1,4 +1,4 @@
-//! What a user writes of a front.
+//! Specification of a front.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;

@@ -21,14 +21,14 @@ pub(super) struct DriveRequest {
     /// The group in whose silos the cartridge lies.
     pub home: usize,
     pub cause: Cause,
-    /// How long the load takes, if it must be mounted.
+    /// Time of the load, if the cartridge must be mounted.
     pub load: Nanos,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct TapeDrive {
     pub group: usize,
-    /// Whether it mounts cartridges to read them, and to write.
+    /// True if it mounts cartridges to read them, and to write.
     reads: bool,
     writes: bool,
     cartridge: Option<Cartridge>,
@@ -38,14 +38,14 @@ pub(super) struct TapeDrive {
     position: u64,
     /// The share of its buffer that is used up since it started or last went back.
     drained: f64,
-    /// Whether a request uses it, or a robot is about to; and the cartridge that it is used for.
+    /// True if a request uses the drive, or a robot is about to; and the cartridge that it is used for.
     pub is_held: bool,
-    /// Whether it has failed: it takes no request until it returns.
+    /// True if the drive has failed: it takes no request until it returns.
     pub is_down: bool,
     used_for: Option<Cartridge>,
     /// Since when it is unused, or held.
     since: Nanos,
-    /// How often it was taken: a deferred dismount is not done once the drive was taken again.
+    /// Number of times that it was taken: a deferred dismount is dropped if the drive was taken again.
     taken: u64,
 }
 
@@ -56,17 +56,17 @@ pub(super) struct Drives<'m> {
     pub(super) drives: RefCell<Vec<TapeDrive>>,
     /// The drive that a cartridge is in or on its way to.
     places: RefCell<BTreeMap<Cartridge, usize>>,
-    /// How long requests used the drives of each group, and each cartridge.
+    /// Time for which requests used the drives of each group, and each cartridge.
     used_groups: RefCell<Vec<Nanos>>,
     used_cartridges: RefCell<BTreeMap<Cartridge, Nanos>>,
-    /// When requests that accumulate for a cartridge ask for a drive.
+    /// Time at which requests that accumulate for a cartridge ask for a drive.
     accumulating: RefCell<BTreeMap<Cartridge, Nanos>>,
     /// Robot arms, group by group.
     pub(super) arms: Vec<Resource<'m>>,
     /// The arms that have failed.
     pub(super) broken_arms: RefCell<BTreeSet<u32>>,
     queue: WaitList<'m, DriveRequest, usize>,
-    /// Who waits for a drive, by the group of their cartridge; and the drives of each group that have failed and are not in use.
+    /// Requests that wait for a drive, by the group of their cartridge; and the drives of each group that have failed and are not in use.
     pub(super) waiting: RefCell<Vec<Gauge>>,
     pub(super) away: RefCell<Vec<Gauge>>,
     pub busy: RefCell<[Gauge; Cause::ALL.len()]>,
@@ -204,7 +204,7 @@ impl<'m> Drives<'m> {
         self.hand_on(drive);
     }
 
-    /// Gives a drive to the next request that waits, or lets it rest.
+    /// Hands a drive to the next waiting request, or leaves it idle.
     pub(super) fn hand_on(&'m self, drive: usize) {
         let mounted = self.drives.borrow()[drive].cartridge;
         self.let_go(drive);
@@ -258,7 +258,7 @@ impl<'m> Drives<'m> {
         self.arms[home].serve(self.spec.robot_move).await;
     }
 
-    /// Where a byte lies along the tape, as a share of its length.
+    /// Returns the position of a byte along the tape, as a share of its length.
     fn along(&self, position: u64) -> f64 {
         along(position as f64 / self.spec.cartridge.0 as f64, self.spec.wraps)
     }
@@ -277,7 +277,7 @@ impl<'m> Drives<'m> {
         free.min_by_key(|(_, drive)| key(drive)).map(|(at, _)| at)
     }
 
-    /// Whether a drive without a request is one for this request.
+    /// Returns true if an idle drive can serve this request.
     fn can_go(&self, wanted: &DriveRequest, drive: usize) -> bool {
         match self.places.borrow().get(&wanted.cartridge) {
             Some(at) => *at == drive,
@@ -317,7 +317,7 @@ impl<'m> Drives<'m> {
         }
     }
 
-    /// How long requests used the drives of each group, and the cartridge that was used longest.
+    /// Returns the time for which requests used the drives of each group, and the cartridge used longest.
     pub fn used(&self) -> (Vec<Nanos>, Nanos) {
         let (mut groups, mut cartridges) =
             (self.used_groups.borrow().clone(), self.used_cartridges.borrow().clone());

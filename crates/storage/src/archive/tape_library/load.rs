@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum LoadTime {
-    /// The same for every mount.
+    /// Constant time for every mount.
     Fixed(Nanos),
     /// One of several branches, as `headrace logs analyse` fits to the staging times of a log.
     Fitted(#[schemars(length(min = 1))] Vec<Branch>),
@@ -64,7 +64,7 @@ impl LoadTime {
         }
     }
 
-    /// What is wrong with it, if anything.
+    /// Returns the error of invalid parameters; `None` if they are valid.
     pub fn problem(&self) -> Option<&'static str> {
         let Self::Fitted(branches) = self else { return None };
         if !branches.iter().any(|branch| branch.share > 0.0) {

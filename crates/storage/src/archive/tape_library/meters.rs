@@ -1,4 +1,4 @@
-//! What a library records of itself.
+//! Meters of a tape library.
 
 use headrace_units::Nanos;
 

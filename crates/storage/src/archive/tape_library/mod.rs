@@ -50,7 +50,7 @@ pub struct TapeLibrary<'m> {
     context: &'m NodeContext<'m>,
     spec: &'m TapeLibrarySpec,
     drives: Box<Drives<'m>>,
-    /// What the drives of each group share.
+    /// Links shared by the drives of each group.
     links: Vec<LinkId>,
     silos: RngStream,
     spots: RngStream,
@@ -71,7 +71,7 @@ pub struct TapeLibrary<'m> {
 /// Cartridges of sessions have numbers from here on: beyond those with files older than a log, and those that are filled.
 const FIRST_KNOWN: Cartridge = 1 << 31;
 
-/// Where a file begins on tape; it continues on the cartridges with the next numbers.
+/// Start of a file on tape; it continues on the cartridges with the next numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TapePosition {
     pub cartridge: Cartridge,
@@ -146,7 +146,7 @@ impl<'m> TapeLibrary<'m> {
         })
     }
 
-    /// Where the next bytes are written, and how many of them fit there.
+    /// Returns the position of the next bytes to write, and the number of them that fit there.
     pub(crate) fn next_part(&self, bytes: u64) -> (TapePosition, u64) {
         let (mut cartridge, mut offset) = self.filling.get();
         if offset == self.spec.cartridge.0 {
@@ -235,7 +235,7 @@ impl<'m> TapeLibrary<'m> {
         breakdown.charge(self.context.id, TimeKind::Service, self.context.shared.sim.now());
     }
 
-    /// What the drives of a group share, and the most that one of them has in bytes a second.
+    /// Returns the link shared by the drives of a group, and the maximum rate of one drive in bytes/s.
     pub(crate) fn link(&self, mounted: &Mounted) -> (LinkId, f64) {
         let most = self.spec.drive_rate.map_or(f64::INFINITY, BytesPerSecond::get);
         (self.links[self.drives.group(mounted.drive)], most)

@@ -11,7 +11,7 @@ const POINTS: usize = 64;
 
 /// Drives of which any serves any session of some, and the arms that bring them cartridges.
 struct DrivePool {
-    /// What is added to their names; nothing where the library has no others.
+    /// Suffix of their names; empty if the library has no other group.
     of: String,
     drives: u32,
     arms: u32,
@@ -21,7 +21,7 @@ struct DrivePool {
     mounts: f64,
 }
 
-/// What one session asks of the library.
+/// Returns the demand of one session on the library.
 pub(super) fn demands(spec: &TapeLibrarySpec, view: View, load: &Load) -> Result<Vec<Demand>, String> {
     let Some(sessions) = &load.sessions else {
         return Err(format!("sessions of cartridges come to `{}`: an archive has no formula", view.path()));
@@ -114,7 +114,7 @@ fn of_station(spec: &TapeLibrarySpec, view: View, station: &DrivePool) -> Vec<De
     vec![held, after, moves, fixed(spec.robot_move.ms()).times(-1.0, 1.0)]
 }
 
-/// How long a session holds its drive, with a mount or without.
+/// Returns the distribution of the time for which a session holds its drive, with a mount or without, in ms.
 fn held(station: &DrivePool, mount_ms: f64) -> Distribution {
     let (all, mounts) = (station.seconds.len(), station.mounts);
     let points = POINTS.min(all);

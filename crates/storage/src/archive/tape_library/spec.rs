@@ -1,4 +1,4 @@
-//! What a user writes of a tape library.
+//! Specification of a tape library.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;

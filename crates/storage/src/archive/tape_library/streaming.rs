@@ -4,8 +4,8 @@ use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a drive does where data comes too slowly for its tape, or leaves too slowly: it stops, goes back, and starts again once its buffer is
-/// full, or empty.
+/// Behaviour of a drive whose data comes too slowly for its tape, or leaves too slowly: it stops, repositions, and starts again once its
+/// buffer is full, or empty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Streaming {

@@ -14,7 +14,7 @@ pub enum Travel {
     Measured(#[schemars(length(min = 1))] Vec<MoveTime>),
 }
 
-/// How long a move of the tape takes.
+/// Duration of a move of the tape.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MoveTime {
@@ -51,7 +51,7 @@ impl Travel {
         Nanos::from_secs(before.1)
     }
 
-    /// What is wrong with it, if anything.
+    /// Returns the error of invalid parameters; `None` if they are valid.
     pub fn problem(&self) -> Option<&'static str> {
         let Self::Measured(points) = self else { return None };
         let distances: Vec<f64> =
@@ -63,7 +63,8 @@ impl Travel {
     }
 }
 
-/// Where a byte lies along the tape, as a share of its length: tracks are written in `wraps`, alternately forwards and backwards.
+/// Returns the position of a byte along the tape, as a share of its length: tracks are written in `wraps`, alternately forwards and
+/// backwards.
 pub(super) fn along(share: f64, wraps: u32) -> f64 {
     let at = share.clamp(0.0, 1.0) * f64::from(wraps);
     let (wrap, within) = (libm::floor(at), at - libm::floor(at));

@@ -1,7 +1,8 @@
 //! A controller: what the arrays that it runs share. Processors take each command, a bus carries all data (to hosts, to disks,
 //! and parity), and its memory can be a cache for all of them.
 //!
-//! It stands in front of its arrays and knows nothing of them: an array that names it in `controllers` asks it for its services.
+//! A controller stands in front of its arrays and knows nothing of them: an array that names it in `controllers` asks it for its
+//! services.
 
 mod model;
 pub(crate) mod pairs;

@@ -1,4 +1,4 @@
-//! What theory may know of a controller.
+//! Theory of a controller.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ impl ControllerSpec {
         Demand::one(view.id(), processors, distribution)
     }
 
-    /// What computing asks of the processors, of kinds of requests with their probabilities: from how many bytes, how probably.
+    /// Returns the demand of computing parity on the processors, for kinds of requests with their probabilities: (probability, bytes to
+    /// compute from and their probabilities).
     pub(crate) fn parity_demand(&self, view: View, kinds: &[(f64, BTreeMap<u64, f64>)]) -> Option<Demand> {
         let each =
             kinds.iter().flat_map(|(p, computed)| computed.iter().map(move |(bytes, q)| (p * q, *bytes)));
@@ -36,7 +37,7 @@ impl ControllerSpec {
         Some(demand.times(share, 1.0)).filter(|demand| demand.work_ms() > 0.0)
     }
 
-    /// What requests of these kinds ask of the processors, and of the bus.
+    /// Returns the demand of requests of these kinds on the processors and on the bus.
     fn asked(&self, view: View, load: &Load, processing: impl Fn(u64) -> f64) -> Vec<Demand> {
         let distribution = |of: &dyn Fn(u64) -> f64| {
             let distribution = |&(p, _, bytes): &(f64, Op, u64)| (p, Distribution::Fixed(of(bytes)));
@@ -61,12 +62,12 @@ impl Theory for ControllerSpec {
         Features { addressed: false, ..Features::default() }
     }
 
-    /// What a host's request asks, apart from its accesses to disks.
+    /// Returns the demand of a host's request, without its accesses to disks.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         Ok(self.asked(view, load, |bytes| self.command.ms() + time(self.data_rate, bytes)))
     }
 
-    /// What an access to a disk asks.
+    /// Returns the demand of an access to a disk.
     fn carries(&self, view: View, load: &Load, _: (Phase, u32, u32)) -> Result<Vec<Demand>, String> {
         let disk = self.disk_command.unwrap_or(self.command).ms();
         Ok(self.asked(view, load, |_| disk))

@@ -1,4 +1,4 @@
-//! What a user may write of a controller.
+//! Specification of a controller.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;

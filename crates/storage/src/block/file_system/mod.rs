@@ -43,7 +43,7 @@ impl FileSystemPlan {
         Bytes(self.volume.0 / groups / extent.0 * extent.0 * groups)
     }
 
-    /// Where on the volume an address lies, and how many bytes from there on lie one after another.
+    /// Returns the location of an address on the volume, and the number of contiguous bytes from there.
     fn location(&self, address: u64) -> (u64, u64) {
         let Some(Allocation { groups, extent }) = self.spec.allocation else { return (address, u64::MAX) };
         let (groups, of_group) = (u64::from(groups), self.volume.0 / u64::from(groups));
@@ -91,7 +91,7 @@ pub struct FileSystem<'m> {
     /// Pages being written back, and workers that do it.
     in_flight: Cell<usize>,
     workers: Cell<u32>,
-    /// Whether dirty pages are written back until the background limit is kept and none is old.
+    /// True while dirty pages are written back, until the background limit is kept and none is old.
     drains: Cell<bool>,
     /// Writers that wait for the limit, and for all pages.
     throttled: Cell<u32>,
@@ -102,7 +102,7 @@ pub struct FileSystem<'m> {
     counts: FileSystemCounts,
 }
 
-/// What works beside the callers: who writes back, and who looks from time to time whether somebody has to.
+/// Workers beside the callers: for write-back, and for the periodic check whether it is due.
 struct Crews<'m> {
     writers: WorkerPool<'m, ()>,
     watch: WorkerPool<'m, ()>,

@@ -1,4 +1,4 @@
-//! What a user may write of a file system.
+//! Specification of a file system.
 
 use headrace_units::{Bytes, BytesPerSecond, Fraction, Nanos};
 use schemars::JsonSchema;
@@ -112,7 +112,7 @@ const fn five_seconds() -> Nanos {
 }
 
 impl FileSystemSpec {
-    /// What cannot work: (field, what is wrong, the fix).
+    /// Returns the field, the error and the fix of an invalid combination; `None` if there is none.
     fn problem(&self, capacity: Bytes) -> Option<(&'static str, String, &'static str)> {
         let (block, request) = (self.block.0, self.max_request.0);
         if !block.is_power_of_two() || block < 512 {

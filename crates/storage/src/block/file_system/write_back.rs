@@ -1,4 +1,4 @@
-//! Who writes dirty pages back, and when.
+//! Write-back of dirty pages.
 
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Cause, Op, Request};
@@ -7,7 +7,7 @@ use super::FileSystem;
 use crate::core::meter::add;
 
 impl<'m> FileSystem<'m> {
-    /// Has as many workers as may be write back.
+    /// Starts write-back by as many workers as are allowed.
     pub fn write_back(&'m self) {
         let Some(pools) = self.pools.get() else { return };
         while self.workers.get() < self.plan.spec.write_back_depth && self.is_due() {
@@ -16,7 +16,7 @@ impl<'m> FileSystem<'m> {
         }
     }
 
-    /// Whether a dirty page is to be written back now.
+    /// Returns true if a dirty page is due to be written back.
     fn is_due(&self) -> bool {
         let mut pages = self.pages.borrow_mut();
         if pages.dirty() == 0 {
@@ -57,7 +57,7 @@ impl<'m> FileSystem<'m> {
         }
     }
 
-    /// Has somebody look from time to time, as long as pages are dirty.
+    /// Starts the periodic check, which runs as long as pages are dirty.
     pub fn watch(&'m self) {
         if let (false, Some(pools)) = (self.is_watched.get(), self.pools.get()) {
             self.is_watched.set(true);

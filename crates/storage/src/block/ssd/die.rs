@@ -11,7 +11,7 @@ use crate::core::meter::Activity;
 #[derive(Default)]
 pub struct Die {
     bookings: Bookings,
-    /// When its last program or erasure ends, unless more reads suspend it.
+    /// End of its last program or erasure, unless more reads suspend it.
     end: Nanos,
     /// Number of reads that went before the end of that.
     went_first: u32,
@@ -29,7 +29,7 @@ impl Die {
         self.end
     }
 
-    /// When its last program or erasure ends, as far as is known now.
+    /// Returns the end of its last program or erasure, as far as is known now.
     pub fn end(&self) -> Nanos {
         self.end
     }

@@ -96,7 +96,7 @@ impl Flash {
         self.dies[die as usize].hold(now, time, cause)
     }
 
-    /// When the last program or erasure of a die ends, as far as is known now.
+    /// Returns the end of the last program or erasure of a die, as far as is known now.
     pub fn held_until(&self, die: u32) -> Nanos {
         self.dies[die as usize].end()
     }

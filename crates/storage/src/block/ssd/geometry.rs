@@ -25,7 +25,7 @@ pub struct FlashAddress {
     pub die: u32,
     /// In which of its blocks.
     pub block: u32,
-    /// Which page of that block.
+    /// Page within that block.
     pub page: u32,
 }
 

@@ -33,7 +33,7 @@ pub struct SsdNumbers {
     pub queue_depth: Option<Sourced<u32>>,
     /// Latency that its controller and firmware add to a read, excluding flash and interface. It delays no other command.
     pub read_latency: Sourced<Nanos>,
-    /// The same for writes.
+    /// Latency of writes.
     pub write_latency: Sourced<Nanos>,
     /// Flash memory.
     pub flash: FlashNumbers,
@@ -95,7 +95,7 @@ pub struct SuspendNumbers {
 pub struct BufferNumbers {
     /// Capacity of the buffer.
     pub size: Sourced<Bytes>,
-    /// Whether the buffer consists of two halves: one fills while the other is written to flash, and a half becomes free when its last
+    /// If true, the buffer consists of two halves: one fills while the other is written to flash, and a half becomes free when its last
     /// page is on flash. Default: space becomes free page by page.
     #[serde(default)]
     pub halves: bool,

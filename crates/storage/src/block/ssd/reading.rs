@@ -53,7 +53,7 @@ impl<'m> Ssd<'m> {
         }
     }
 
-    /// When a request that is here now comes to the dies.
+    /// Returns the time at which a request that arrives now reaches the dies.
     fn comes_to_dies(&self) -> Nanos {
         self.sim.now() + self.plan.latency(Op::Read)
     }

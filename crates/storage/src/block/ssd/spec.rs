@@ -27,7 +27,7 @@ pub struct SsdSpec {
     /// Time that a read occupies the port in addition to its data transfer: the overhead of the adapter or controller.
     #[serde(default)]
     pub read_command: Nanos,
-    /// The same for writes.
+    /// Time that each write takes the port besides its data.
     #[serde(default)]
     pub write_command: Nanos,
     /// Share of the addresses, from 0 on, that holds sequentially written data at the start of the run. Reads of unwritten addresses do

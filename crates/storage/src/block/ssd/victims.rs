@@ -1,4 +1,4 @@
-//! Which block of a die is erased next.
+//! Choice of the block of a die that is erased next.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use headrace_kernel::Draws;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which block garbage collection erases next.
+/// Rule by which garbage collection chooses the block to erase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Collection {

@@ -1,4 +1,4 @@
-//! How long messages last in frames, and the messages of SCSI over serial wires.
+//! Durations of messages in frames, and the messages of SCSI over serial wires.
 
 use super::{LaneProtocol, Tenancy};
 use crate::fabric::path_transfer::Sender::{Controller, Disk};
@@ -24,7 +24,7 @@ pub(crate) struct Frames {
     pub overhead: u64,
     /// Frames that may be sent before the first is acknowledged.
     pub credit: u32,
-    /// How long an acknowledgement takes, in ns.
+    /// Duration of an acknowledgement, in ns.
     pub round_ns: f64,
 }
 

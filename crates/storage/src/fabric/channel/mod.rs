@@ -26,9 +26,9 @@ pub(crate) use frames::{FCP, Frames};
 /// One tenancy of a command: a message, after the data if there is any.
 #[derive(Clone, Copy, Debug)]
 pub struct Tenancy {
-    /// Who sends.
+    /// Sender.
     pub sender: Sender,
-    /// Whether the data of the request goes along.
+    /// True if the data of the request goes along.
     pub has_data: bool,
     /// Bytes of the message; 0 for none.
     pub message: u64,
@@ -45,10 +45,10 @@ pub struct LaneProtocol {
     pub write: [&'static [Tenancy]; 2],
 }
 
-/// What a port sends while it holds a lane.
+/// Messages that a port sends while it holds a lane.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneTurn {
-    /// Who sends.
+    /// Sender.
     pub sender: Sender,
     /// Its port.
     pub port: u32,
@@ -71,7 +71,7 @@ impl LaneProtocol {
 }
 
 impl Tenancy {
-    /// Whether it belongs to this part of its phase.
+    /// Returns true if the step belongs to this part of its phase.
     fn is_of(self, part: TransferPart) -> bool {
         match part {
             TransferPart::All => true,
@@ -103,7 +103,7 @@ pub trait Arbitration {
     /// A controller gets port `first`, and its disks those after it, up to `ports` in all.
     fn attach(&self, first: u32, ports: u32);
 
-    /// What the queue chooses by.
+    /// Returns the key by which the queue chooses.
     fn key(&self, turn: &LaneTurn) -> <Self::Queue as Discipline>::Key;
 
     /// A port begins its turn. Returns how far round the channel arbitration went, from 0 to 2 rounds.
@@ -120,10 +120,10 @@ pub trait Arbitration {
 
 /// A kind of channel, as a user describes it.
 pub trait Channel: Debug + Send + Sync {
-    /// Who sends next.
+    /// Rule that chooses the next sender.
     type Access: Arbitration;
 
-    /// What the tenancies of a command carry.
+    /// Messages in the tenancies of a command.
     const PROTOCOL: LaneProtocol;
 
     /// The rule of a new channel.
@@ -144,7 +144,7 @@ pub trait Channel: Debug + Send + Sync {
         None
     }
 
-    /// How long a turn lasts on a channel with this number of ports, in ns, after arbitration over `way` rounds.
+    /// Returns the duration of a turn on a channel with this number of ports, in ns, after arbitration over `way` rounds.
     fn tenancy_ns(&self, ports: u32, way: f64, turn: &LaneTurn) -> f64;
 
     /// Rank of a turn, for theory: of several that wait, the smallest is next.
@@ -153,7 +153,7 @@ pub trait Channel: Debug + Send + Sync {
         0
     }
 
-    /// Whether the length of its tenancies is independent of the load.
+    /// Returns true if the duration of its tenancies is independent of the load.
     fn scales(&self) -> bool {
         true
     }
@@ -192,7 +192,7 @@ impl<C: Channel> Plan for C {
 }
 
 impl<'m, C: Channel> Tenancies<'m, C> {
-    /// Has a port send: it waits for the link of the disk and for a lane, and holds both.
+    /// Sends from a port: waits for the link of the disk and for a lane, and holds both.
     async fn send(&'m self, turn: LaneTurn, disk: u32, breakdown: &mut Breakdown) {
         let sim = self.context.shared.sim;
         let _link = match self.channel.lanes() {

@@ -1,4 +1,4 @@
-//! What theory may know of a channel: how long the tenancies of an access hold a lane.
+//! Theory of a channel: the durations for which the tenancies of an access hold a lane.
 
 use headrace_analytic::Distribution;
 use headrace_work::{Block, Op};
@@ -9,7 +9,7 @@ use crate::core::graph::View;
 use crate::core::theory::{Demand, Load, QueueOrder, ServiceKind};
 use crate::core::theory::{Features, Phase};
 
-/// How far round a loop the word goes until a port that waits has it, on average. On an idle loop it goes all the way.
+/// Mean distance round a busy loop to the next waiting port, in rounds. On an idle loop the word goes all the way.
 const HALF_WAY: f64 = 0.5;
 
 /// The turns of one access to a disk, each with at most `burst` bytes of data.
@@ -30,7 +30,7 @@ impl<C: Channel> Theory for C {
         Features { most_ports: self.room_for(), ..Features::default() }
     }
 
-    /// What one access to a disk asks: each of its turns is waited for.
+    /// Returns the demand of one access to a disk: each of its turns is waited for.
     fn demands(&self, view: View, load: &Load) -> Result<Vec<Demand>, String> {
         let disks = |array: View| array.uses().filter(|used| used.capacity().0 > 0).count() as u32;
         let ports = view.users().map(|array| 1 + disks(array)).sum();

@@ -20,11 +20,11 @@ type Ports = u128;
 #[derive(Clone, Copy)]
 pub struct Claim {
     pub(super) port: u32,
-    /// Whether it ignores the access window.
+    /// True if it ignores the access window.
     pub(super) favoured: bool,
 }
 
-/// What the ports know of the loop.
+/// State of the loop that its ports share.
 #[derive(Default)]
 pub(super) struct Window {
     ports: Cell<u32>,
@@ -34,7 +34,7 @@ pub(super) struct Window {
     won: Cell<Ports>,
     /// The port that won last.
     owner: Cell<u32>,
-    /// How many ports the word passed that gave the last waiting port its turn, until that port asks.
+    /// Number of ports passed on the way to the port whose turn it is, until that port asks.
     passed: Cell<Option<u32>>,
     /// Number of windows.
     opened: Cell<u64>,
@@ -51,7 +51,7 @@ impl Window {
         self.opened.get()
     }
 
-    /// How far round the loop the word went to the winner: from the owner before it, or all the way if the loop was idle.
+    /// Returns the distance round the loop to the winner, in rounds: from the previous owner, or all the way if the loop was idle.
     pub fn passed(&self, claim: Claim) -> f64 {
         let passed = self.passed.take().unwrap_or_else(|| {
             self.open();
@@ -73,7 +73,7 @@ impl Window {
         self.owner.set(claim.port);
     }
 
-    /// Gives the loop to a port that waited. A new window costs a round: its word must come back to the last owner.
+    /// Gives the loop to a port that waited. A new window costs a round: its word must return to the last owner.
     fn pass_to(&self, claim: Claim, new: bool) {
         let ports = self.ports.get();
         let passed = (claim.port + ports - self.owner.get()) % ports;

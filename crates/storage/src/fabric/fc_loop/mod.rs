@@ -31,7 +31,7 @@ const OVERHEAD: u64 = 60;
 /// A loop in a simulation.
 pub type FcLoop<'m> = Tenancies<'m, FcLoopSpec>;
 
-/// Who sends next on a loop.
+/// Arbitration of a loop.
 pub struct Arbitrated {
     window: Rc<Window>,
     policy: Policy,
@@ -123,7 +123,7 @@ impl FcLoopSpec {
 }
 
 impl Policy {
-    /// Whether a port with this to send ignores the access window.
+    /// Returns true if a port with this turn ignores the access window.
     fn favours(self, turn: &LaneTurn) -> bool {
         let is_command = turn.message > 0;
         turn.sender == Sender::Controller

@@ -1,4 +1,4 @@
-//! What a user may write of a loop.
+//! Specification of a loop.
 
 use headrace_units::{Bytes, BytesPerSecond};
 use schemars::JsonSchema;
@@ -77,7 +77,7 @@ impl FcLoopSpec {
         [1.0, 2.0, 4.0].into_iter().find(|n| is(n * 125e6) || is(n * BAUD / 8.0) || is(n * 100e6))
     }
 
-    /// How long a byte lasts on the wire, in ns.
+    /// Returns the duration of a byte on the wire, in ns.
     pub(super) fn ns_per_byte(&self) -> f64 {
         CODED / (BAUD * self.generation().expect("a loop of another rate is refused")) * 1e9
     }

@@ -29,9 +29,9 @@ pub struct RoutePlan {
     /// The server that owns the target, where that is another, by its number among the nodes used.
     pub(crate) engine: Option<usize>,
     pub(crate) policy: Paths,
-    /// How many requests may be outstanding at once.
+    /// Maximum number of outstanding requests; `None` for no limit.
     pub(crate) depth: Option<u32>,
-    /// How long an answer is waited for while there is another way.
+    /// Time to wait for an answer while there is another path.
     pub(crate) timeout: Option<Nanos>,
 }
 
@@ -71,7 +71,7 @@ pub struct Route<'m> {
     nodes: &'m [Edge<'m>],
     /// The server that it begins at.
     server: NodeId,
-    /// How many more may go, where that is limited.
+    /// Places for further requests, if their number is limited.
     room: Option<Pool<'m>>,
     /// Of each way, its requests in flight.
     in_flight: Rc<[Cell<u64>]>,
@@ -82,7 +82,7 @@ pub struct Route<'m> {
     journeys: WorkerPool<'m, (usize, Request<Block>), Breakdown>,
 }
 
-/// What a request goes through.
+/// Steps of a request along a route.
 #[derive(Clone, Copy)]
 struct RouteSteps<'m> {
     plan: &'m RoutePlan,
@@ -90,7 +90,7 @@ struct RouteSteps<'m> {
 }
 
 impl SwitchHop {
-    /// Has the node carry a phase whose whole has come by `tail`; gives when the whole of it has come through.
+    /// Transfers a phase that has fully arrived by `tail` through the node; returns the time at which all of it has passed.
     async fn carry(
         self,
         nodes: &[Edge<'_>],
@@ -110,14 +110,14 @@ impl SwitchHop {
         nodes[self.edge].serve(&request.with(path_transfer), breakdown).await
     }
 
-    /// Whether the switch works, and both of its ports.
+    /// Returns true if the switch and both of its ports are up.
     pub(crate) fn is_up(self, nodes: &[Edge<'_>]) -> bool {
         let edge = &nodes[self.edge];
         edge.is_up() && edge.get::<Switch>().is_none_or(|switch| switch.connects(self.enter, self.leave))
     }
 }
 
-/// Has the switches of a way carry a phase, each as soon as its head is there.
+/// Transfers a phase through the switches of a path, each as soon as the head is there.
 pub(crate) async fn through(
     nodes: &[Edge<'_>],
     hops: &[SwitchHop],
@@ -211,12 +211,12 @@ impl Plan for RoutePlan {
 }
 
 impl Route<'_> {
-    /// Whether all switches of a way work, and their ports.
+    /// Returns true if all switches of a path and their ports are up.
     fn is_up(&self, way: usize) -> bool {
         self.plan.ways[way].iter().all(|hop| hop.is_up(self.nodes))
     }
 
-    /// How often switches of a way or their ports failed.
+    /// Returns the number of failures of the switches of a path and their ports.
     fn failures(&self, way: usize) -> u32 {
         let of = |hop: &SwitchHop| {
             let edge = &self.nodes[hop.edge];
@@ -225,7 +225,7 @@ impl Route<'_> {
         self.plan.ways[way].iter().map(of).sum()
     }
 
-    /// How long an answer is waited for that was sent a way: without end where no other is left to be tried.
+    /// Returns the time to wait for an answer over a path; `None` (no limit) if there is no other path to try.
     fn patience(&self, way: usize, slow: Slow) -> Option<Nanos> {
         let is_left = |other: usize| other != way && !slow.has(other) && self.is_up(other);
         self.plan.timeout.filter(|_| (0..self.in_flight.len()).any(is_left))

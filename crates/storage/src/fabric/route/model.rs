@@ -1,4 +1,4 @@
-//! What theory may know of a route: the work of its hops, of the servers at its ends, and of what it leads to.
+//! Theory of a route: the demands of its hops, of the servers at its ends, and of its target.
 
 use super::{RoutePlan, RouteSteps, SERVER, SwitchHop, TARGET};
 use headrace_analytic::Distribution;
@@ -10,7 +10,7 @@ use crate::core::theory::{Features, Phase};
 use crate::fabric::server::Paths;
 
 impl RoutePlan {
-    /// Which assumption fails where there are several ways.
+    /// Returns the assumption that fails if there are several paths.
     fn fails(&self, view: View) -> Option<String> {
         let path = view.path();
         match (self.policy, self.timeout) {
@@ -36,7 +36,7 @@ impl RoutePlan {
         }
     }
 
-    /// What goes through one node in both phases.
+    /// Returns the demands on one node in both phases.
     fn both_phases(
         view: View,
         load: &Load,
@@ -46,8 +46,8 @@ impl RoutePlan {
         Ok([there, view.carries(load, (Phase::Answer, enter, leave))?].concat())
     }
 
-    /// What message number `nth`, of one phase, asks of the switches of a way. It is in all ports at once, and waits out its time on the
-    /// slowest wire alone.
+    /// Returns the demands of message number `nth`, of one phase, on the switches of a path. It is in all ports at once, and its own time
+    /// is that of the slowest wire alone.
     fn through(
         view: View,
         load: &Load,

@@ -30,7 +30,7 @@ pub struct ServerPlan {
 }
 
 impl ServerPlan {
-    /// How long a core works for one phase of a request, interrupts apart.
+    /// Returns the core time of one phase of a request, without interrupts.
     fn time_for(&self, phase: Phase, op: Op, bytes: u64) -> Nanos {
         let command = match phase {
             Phase::Request => self.spec.submit,
@@ -47,7 +47,7 @@ impl ServerPlan {
         self.spec.adapter.coalescing
     }
 
-    /// What of a server no formula knows.
+    /// Returns the assumption that fails for a server.
     fn fails(&self, view: View) -> Option<String> {
         if self.coalescing().is_some() {
             return Some(format!("completions are reported one by one: `{}` coalesces them", view.path()));
@@ -104,7 +104,7 @@ pub struct Server<'m> {
     held: Cell<u32>,
     told: Round<'m>,
     interrupts: Cell<u64>,
-    /// When the last completions came, for an adapter that holds them back only while they come fast.
+    /// Times of the last completions, for an adapter that holds them back only while they are frequent.
     recent: RefCell<VecDeque<Nanos>>,
     threads: Threads<'m>,
 }
@@ -144,7 +144,7 @@ impl<'m> Server<'m> {
         breakdown.charge(self.context.id, TimeKind::Service, self.sim.now());
     }
 
-    /// What a time becomes while all cores work; that it may change before it is over is left out.
+    /// Returns a time lengthened by contention while all cores work. A change of contention before its end is ignored.
     fn contended(&self, time: Nanos) -> Nanos {
         let shares = self.cores.usage().busy.value() >= self.cores.servers();
         if shares { Nanos((time.0 as f64 * self.plan.spec.contention) as u64) } else { time }

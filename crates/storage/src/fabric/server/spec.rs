@@ -1,4 +1,4 @@
-//! What a user may write of a server.
+//! Specification of a server.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos, PerSecond};
 use headrace_work::TimeSpec;

@@ -14,7 +14,7 @@ pub struct Threads<'m> {
     all: Vec<OnceCell<Box<Thread<'m>>>>,
     /// Threads that had something to do.
     number: Cell<u64>,
-    /// What runs on cores, each a thread by its number.
+    /// Workers that run on cores, each a thread by its number.
     shifts: OnceCell<WorkerPool<'m, usize>>,
 }
 
@@ -24,7 +24,7 @@ pub struct Thread<'m> {
     /// Whose turn it is.
     turn: Resource<'m>,
     state: Cell<ThreadState>,
-    /// It has a core and is awake.
+    /// Ends when the thread has a core and is awake.
     awake: Round<'m>,
     /// Something is done, perhaps the last there was to do.
     done: Round<'m>,
@@ -44,7 +44,7 @@ impl<'m> Threads<'m> {
         Self { sim, all, number: Cell::new(0), shifts: OnceCell::new() }
     }
 
-    /// Has the threads of a server run on its cores.
+    /// Starts the threads of a server on its cores.
     pub fn begin(&'m self, server: &'m Server<'m>) {
         if !self.all.is_empty() {
             self.shifts.get_or_init(|| WorkerPool::new(self.sim, move |number: usize| server.shift(number)));
@@ -61,7 +61,7 @@ impl<'m> Threads<'m> {
         self.all.get(number).map(|cell| &**cell.get_or_init(thread))
     }
 
-    /// How many other threads there are.
+    /// Returns the number of other threads.
     fn others(&self) -> u64 {
         self.number.get().saturating_sub(1)
     }

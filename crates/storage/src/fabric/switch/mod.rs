@@ -29,7 +29,7 @@ pub struct SwitchPlan {
     inside: Inside,
 }
 
-/// What is between two neighbours.
+/// Connection between two neighbours.
 #[derive(Clone, Debug)]
 enum Inside {
     /// Ports with queues.
@@ -44,7 +44,7 @@ struct Ends {
     /// From a server or what holds data; the queue before another switch's wire stands there.
     into: Option<(usize, PortPlan)>,
     out: (usize, PortPlan),
-    /// Whether it leads out to another switch.
+    /// True if it leads to another switch.
     to_switch: bool,
 }
 
@@ -59,7 +59,7 @@ impl Phase {
 }
 
 impl SwitchPlan {
-    /// How long a message of a direct switch lasts on its wire.
+    /// Returns the time of a message of a direct switch on its wire.
     fn direct_time(wire: &Option<Wire>, phase: Phase, data: Block) -> Nanos {
         let is_command = phase == Phase::Request;
         wire.map_or(Nanos::ZERO, |wire| wire.time_for(data.bytes) + wire.message(is_command) + wire.delay())
@@ -121,17 +121,17 @@ impl Plan for SwitchPlan {
 impl Probe for Switch<'_> {}
 
 impl<'m> Switch<'m> {
-    /// Whether the ports of two neighbours work in both directions: an answer takes the other one.
+    /// Returns true if the ports of two neighbours are up in both directions: an answer takes the other one.
     pub(crate) fn connects(&self, initiator: u32, target: u32) -> bool {
         self.ports_of(initiator, target).all(Edge::is_up)
     }
 
-    /// How often ports of two neighbours failed.
+    /// Returns the number of failures of the ports of two neighbours.
     pub(crate) fn failures(&self, initiator: u32, target: u32) -> u32 {
         self.ports_of(initiator, target).map(Edge::failures).sum()
     }
 
-    /// How long a message holds a port where it comes in by it, and where it leaves by it: no time in a switch without queues.
+    /// Returns the times for which a message holds a port when it enters and when it leaves: zero in a switch without queues.
     pub(crate) fn holds(&self, port: u32, data: Block) -> [Nanos; 2] {
         let Inside::Queued(ports) = &self.plan.inside else { return [Nanos::ZERO; 2] };
         let Ends { into, out, .. } = &ports[port as usize];
@@ -148,7 +148,7 @@ impl<'m> Switch<'m> {
         nodes.map(move |(node, _)| &self.nodes[*node])
     }
 
-    /// Has the head of a message come in; gives when the whole of it has.
+    /// Receives the head of a message; returns the time at which all of it has arrived.
     fn enters(
         &self,
         ends: &Ends,
@@ -161,8 +161,8 @@ impl<'m> Switch<'m> {
         breakdown.until() + port.behind_head(data.work)
     }
 
-    /// Has a message leave of which all has come by `whole`; gives when all of it has arrived. It goes on to another switch with its
-    /// head.
+    /// Sends a message that has fully arrived by `whole`; returns the time at which all of it has arrived at the other end. It continues
+    /// to another switch with its head.
     fn leaves(&self, ends: &Ends, whole: Nanos, data: &Request<Block>, breakdown: &mut Breakdown) -> Nanos {
         let (out, port) = &ends.out;
         self.nodes[*out].pass(data, breakdown);

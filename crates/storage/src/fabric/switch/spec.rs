@@ -1,4 +1,4 @@
-//! What a user may write of a switch.
+//! Specification of a switch.
 
 use headrace_units::{Bytes, BytesPerSecond, Nanos};
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ pub struct SwitchSpec {
     /// Delay from the arrival of a frame at one port to the queue of another. Data sheets give 0.3 µs to 2 µs.
     #[serde(default)]
     pub latency: Nanos,
-    /// Whether a frame is forwarded before it has fully arrived.
+    /// Time at which a frame is forwarded: before or after it has fully arrived.
     #[serde(default)]
     pub forwarding: Forwarding,
     /// Internal structure.
@@ -83,7 +83,7 @@ const fn one() -> u32 {
     1
 }
 
-/// Whether a frame is forwarded before it has fully arrived.
+/// Time at which a frame is forwarded: before or after it has fully arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Forwarding {
@@ -125,7 +125,7 @@ impl Connection {
 }
 
 impl SwitchSpec {
-    /// What is written of the wires to a neighbour.
+    /// Returns the fields of the wires to a neighbour.
     pub(crate) fn line(&self, to: &Connection) -> WireFields {
         let Self { preset, rate, frame, credit, .. } = *self;
         let usual = WireFields { preset, rate, frame, metres: 0, credit };

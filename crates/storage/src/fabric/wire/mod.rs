@@ -34,7 +34,7 @@ pub enum Protocol {
     /// RFC 9293). A command and a status have 48 B each (RFC 7143). Headers of iSCSI and NVMe for data, 24 B to 48 B for each of
     /// many KiB, are left out.
     Tcp,
-    /// The same with jumbo frames: 8960 B and 78 B.
+    /// TCP with jumbo frames: 8960 B and 78 B.
     TcpJumbo,
     /// InfiniBand with the largest packets: 4096 B and 26 B (local route 8, base transport 12, checksums 4 and 2; IBA volume 1). A
     /// command has 64 B, a status 36 B (SRP; estimate).
@@ -74,7 +74,7 @@ impl FrameSpec {
     }
 }
 
-/// What a user writes of a wire, in whichever component it is a part of.
+/// Fields of a wire, in whichever component it is a part of.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WireFields {
     pub preset: Option<Preset>,
@@ -110,7 +110,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// How long `bytes` of data keep the wire busy.
+    /// Returns the time for which `bytes` of data keep the wire busy.
     #[inline]
     pub fn time_for(&self, bytes: u64) -> Nanos {
         let Some(Frame { payload, overhead }) = self.frame.map(FrameSpec::frame) else {
@@ -121,8 +121,8 @@ impl Wire {
         sent.max(self.by_credit(frames, payload.0 + overhead.0))
     }
 
-    /// How long the frames take where each waits for its credit: it comes back with the acknowledgement of an earlier frame,
-    /// once to the other end and back after that was sent.
+    /// Returns the time of the frames if each waits for its credit: it returns with the acknowledgement of an earlier frame, one round
+    /// trip after that was sent.
     fn by_credit(&self, frames: u64, bytes: u64) -> Nanos {
         let Some(credit) = self.credit.filter(|credit| frames > u64::from(*credit)) else {
             return Nanos::ZERO;
@@ -132,8 +132,8 @@ impl Wire {
         Nanos(frame.0 + (u128::from(round.0) * u128::from(frames - 1) / u128::from(credit)) as u64)
     }
 
-    /// How long a command lasts that goes before the data of a write, or a status behind that of a read. Without frames there are
-    /// no messages.
+    /// Returns the time of a command before the data of a write, or of a status behind that of a read. Without frames there are no
+    /// messages.
     pub fn message(&self, is_command: bool) -> Nanos {
         let Some(frame) = self.frame else { return Nanos::ZERO };
         let (command, status) = frame.messages();
@@ -141,13 +141,13 @@ impl Wire {
         self.rate.time_for(Bytes(bytes + frame.frame().overhead.0))
     }
 
-    /// How long the first frame of data lasts, or a message without data.
+    /// Returns the time of the first frame of data, or of a message without data.
     pub fn first_frame(&self, bytes: u64, is_command: bool) -> Nanos {
         let payload = self.frame.map_or(bytes, |frame| frame.frame().payload.0);
         if bytes == 0 { self.message(is_command) } else { self.time_for(bytes.min(payload)) }
     }
 
-    /// How long what is sent is on the way.
+    /// Returns the propagation delay.
     pub fn delay(&self) -> Nanos {
         Nanos((f64::from(self.metres) * NS_PER_METRE) as u64)
     }
@@ -181,7 +181,7 @@ mod tests {
         is(of(Protocol::Infiniband, 1e9), 993.7);
     }
 
-    /// What a generation is called is the rate of data that it was sold by: 100 MB/s for each Gb/s, 3200 MB/s at 32.
+    /// The name of a generation is the rate of data that it was sold by: 100 MB/s for each Gb/s, 3200 MB/s at 32.
     #[test]
     fn presets_reach_what_their_names_say() {
         for (preset, nominal) in Preset::NOMINAL {

@@ -106,7 +106,7 @@ impl Preset {
         })
     }
 
-    /// What each is sold as, in MB/s of data.
+    /// Nominal rate of each preset, in MB/s of data.
     #[cfg(test)]
     pub const NOMINAL: [(Self, f64); 9] = [
         (Self::Fc1, 100.0),

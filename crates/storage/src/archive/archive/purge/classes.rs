@@ -15,7 +15,7 @@ pub(in crate::archive) struct Classes {
 
 #[derive(Default)]
 struct AgeClass {
-    /// What the weight is of, besides the time since the last access.
+    /// Variables of the weight except the time since the last access.
     parts: Vec<f64>,
     /// The file unused longest, and the one used last.
     head: Option<Neighbour>,

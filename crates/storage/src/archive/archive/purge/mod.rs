@@ -1,4 +1,4 @@
-//! Which files a purge takes: by weight, the largest first; among equals the one unused longest, then the one that came first.
+//! Order of a purge: by weight, the largest first; among equals the file unused longest, then the one that came first.
 
 mod classes;
 mod heap;
@@ -9,13 +9,13 @@ use super::catalogue::{Entry, FileCatalogue, FileNumber};
 use classes::Classes;
 use headrace_expression::Expression;
 
-/// What the weight may use.
+/// Variables of the weight.
 pub(super) const VARIABLES: [&str; 4] = ["size_mb", "hours_since_access", "hours_on_disk", "accesses"];
 
-/// Which of them grows while a file is not used.
+/// Index of the variable that grows while a file is not used.
 const AGE: usize = 1;
 
-/// Which of them a list in order of last access cannot know.
+/// Indices of the variables that a list in order of last access cannot know.
 const BESIDE: [usize; 2] = [2, 3];
 
 const NS_PER_HOUR: f64 = 3.6e12;
@@ -28,7 +28,7 @@ pub(super) enum PurgeOrder {
     Heap(Expression),
 }
 
-/// What a purge wants of files.
+/// Conditions of a purge on files.
 pub(super) struct Purge<'p> {
     pub now: Nanos,
     pub min_age: Nanos,
@@ -56,8 +56,7 @@ impl PurgeOrder {
         }
     }
 
-    /// Gives the files that may go to `purge`, in order, until it has had enough. What it takes is removed afterwards, by whoever
-    /// asked.
+    /// Passes the files that may go to `purge`, in order, until it has enough. The caller removes the files taken afterwards.
     pub fn purge(&self, files: &FileCatalogue, purge: Purge) {
         match self {
             Self::Classes(classes) => classes.purge(files, purge),
