@@ -33,28 +33,42 @@ class Sessions:
     files: Ints
 
 
-def operations(description: str | Path | Description, *, seed: int = 1) -> pl.DataFrame:
+def operations(
+    description: str | Path | Description, *, seed: int = 1, seed_of_gets: int | None = None
+) -> pl.DataFrame:
     """Return synthetic operations, sorted by time.
+
+    Puts and gets have random streams of their own: `seed_of_gets`, by default `seed`, varies the gets beside the same
+    puts.
 
     `description` is a `Description`, a file, or the name of one that comes with headrace. Columns: `time_s` (since the
     beginning), `op` (get or put), `user`, `host`, `file`, `bytes`, `staged` (whether a get needs the tape).
     Raises `ScenarioError` where the description cannot be read.
     """
-    whole = jobs(description if isinstance(description, Description) else load(description), seed=seed)
+    described = description if isinstance(description, Description) else load(description)
+    whole = jobs(described, seed=seed, seed_of_gets=seed_of_gets)
     return whole.select("time_s", "op", "user", "host", "file", "bytes", "staged")
 
 
-def jobs(described: Description, *, seed: int = 1) -> pl.DataFrame:
+def jobs(described: Description, *, seed: int = 1, seed_of_gets: int | None = None) -> pl.DataFrame:
     """Return the operations with all that logs say of them.
 
     Beyond those of `operations`: `job` (persona), `session`, `number` in it, and where the description says how long
     things take, `stage_s`, `start_s` (of the transfer, after queueing and tape), `measured_s` (the transfer alone).
     """
-    dice = np.random.Generator(np.random.PCG64(seed))
-    drawn = _scaled(described, [_kind(described, name, dice) for name in described.kinds])
+    seeds = {"put": seed, "get": seed if seed_of_gets is None else seed_of_gets}
+    dice = {op: _dice(one, op) for op, one in seeds.items()}
+    drawn = _scaled(described, [_kind(described, name, dice[kind.op]) for name, kind in described.kinds.items()])
     frame = pl.concat(drawn).sort("time_s", "kind", "z", maintain_order=True).with_row_index("at")
     frame = _named(_reread(described, frame), described)
-    return _timed(described, frame, dice) if described.transfers else frame
+    return _timed(described, frame, _dice(seed, "times")) if described.transfers else frame
+
+
+STREAMS = ("put", "get", "times")
+
+
+def _dice(seed: int, stream: str) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64([seed, STREAMS.index(stream)]))
 
 
 def _kind(described: Description, name: str, dice: np.random.Generator) -> pl.DataFrame:
