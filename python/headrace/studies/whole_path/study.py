@@ -60,7 +60,7 @@ def week(study: Study) -> Json:
         "lost": int(readout["lost_events"]),
         "blocked": _rounded(readout["blocked_share"]),
         "on tape": _rounded(archive["stored_to_tape"] * FILE / recorded),
-        "last part": _rounded(parts["to tape"] / sum(parts.values())),
+        "to tape": _rounded(parts["to tape"]),
     }
 
 
