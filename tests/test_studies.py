@@ -114,10 +114,10 @@ def test_the_archive_is_judged_on_synthetic_logs(headrace: Run) -> None:
     verdicts = {claim["id"]: claim["verdict"] for claim in claims}
     assert len({(claim["id"], claim["text"]) for claim in claims}) == len(claims)
     lines = [f"T004-1-{op}-{what}" for op in ("put", "get") for what in ("latency", "rate")]
-    aggregates = [f"T004-5-{what}" for what in ("network", "day", "purges", "tape", "drives")]
+    aggregates = [f"T004-5-{what}" for what in ("network", "purges", "tape", "drives")]
     assert {verdicts[claim] for claim in (*lines, *aggregates, "X004-2")} == {"holds"}
     assert [verdicts[f"X004-{number}"] for number in (1, 3, 4)] == ["disputed"] * 3
-    assert verdicts["T004-6"] == "not testable"
+    assert "T004-6" not in verdicts, "a small run has too few logs for the limit of users"
 
 
 def test_drives_are_as_their_data_sheets_say(headrace: Run) -> None:
