@@ -58,7 +58,7 @@ pub struct Asked {
     pub visits: f64,
     pub distribution: Distribution,
     /// Number of visits in parallel, at several such queues.
-    pub beside: f64,
+    pub parallelism: f64,
     /// The visits of each rank and their distributions; the smallest rank is served first.
     pub ranks: Vec<(u32, f64, Distribution)>,
 }
@@ -71,7 +71,7 @@ impl Asked {
 
     /// Returns the part of the work, in ms, that is on the path of the request: parallel visits count once.
     pub fn path_ms(&self) -> f64 {
-        self.work_ms() / self.beside
+        self.work_ms() / self.parallelism
     }
 }
 
@@ -107,7 +107,7 @@ impl ServiceQueue {
 
     /// Returns true if parts of one request of a stream are here and at other queues at the same time.
     pub fn splits(&self, stream: usize) -> bool {
-        self.asked[stream].as_ref().is_some_and(|asked| asked.beside > 1.0)
+        self.asked[stream].as_ref().is_some_and(|asked| asked.parallelism > 1.0)
     }
 }
 
@@ -181,14 +181,14 @@ impl<'p> QueueNetwork<'p> {
     /// Returns the time that a request of a stream spends at delays, in ms.
     pub fn delays_ms(&self, stream: usize) -> f64 {
         let delays = self.streams[stream].1.iter().filter(|demand| demand.server == ServiceKind::Delay);
-        delays.map(|demand| demand.work_ms() / demand.beside).sum()
+        delays.map(|demand| demand.work_ms() / demand.parallelism).sum()
     }
 
     /// Returns the time that waiting for the last part adds to a request of a stream, excluding queueing, in ms.
     pub fn join_ms(&self, stream: usize) -> f64 {
         let joins = self.streams[stream].1.iter();
         let joins = joins.filter(|demand| matches!(demand.server, ServiceKind::Join { .. }));
-        joins.map(|demand| demand.work_ms() / demand.beside).sum()
+        joins.map(|demand| demand.work_ms() / demand.parallelism).sum()
     }
 
     /// Returns the number of times that a request of a stream is split: a small write to a RAID 5 reads in parallel, then writes in
@@ -196,13 +196,13 @@ impl<'p> QueueNetwork<'p> {
     pub fn rounds(&self, stream: usize) -> f64 {
         let split = self.queues.iter().filter(|queue| queue.splits(stream));
         let asked = split.filter_map(|queue| queue.asked[stream].as_ref());
-        asked.map(|asked| asked.visits / asked.beside).sum()
+        asked.map(|asked| asked.visits / asked.parallelism).sum()
     }
 
     /// The joins of a stream: how often, over how many parts, and the distribution of the largest.
     pub fn joins(&self, stream: usize) -> impl Iterator<Item = (f64, u32, &Distribution)> {
         self.streams[stream].1.iter().filter_map(|demand| match &demand.server {
-            ServiceKind::Join { branches, part } => Some((demand.visits / demand.beside, *branches, part)),
+            ServiceKind::Join { branches, part } => Some((demand.visits / demand.parallelism, *branches, part)),
             _ => None,
         })
     }
@@ -283,7 +283,7 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
     let distribution = Distribution::mixed(
         here.iter().map(|(_, demand)| (demand.visits / visits, demand.distribution.clone())).collect(),
     );
-    let path = sum(|demand| demand.work_ms() / demand.beside);
+    let path = sum(|demand| demand.work_ms() / demand.parallelism);
     let rank = |order: QueueOrder| match order {
         QueueOrder::FirstCome | QueueOrder::Apart => 0,
         QueueOrder::Urgent => u32::from(priority),
@@ -293,7 +293,7 @@ fn asked(at: (NodeId, Option<&str>), priority: u8, demands: &[Demand]) -> Option
         .iter()
         .map(|(order, demand)| (rank(*order), demand.visits, demand.distribution.clone()))
         .collect();
-    Some(Asked { visits, distribution, beside: sum(Demand::work_ms) / path, ranks })
+    Some(Asked { visits, distribution, parallelism: sum(Demand::work_ms) / path, ranks })
 }
 
 /// Every component works when the run begins: formulas know the system before its first fault alone.

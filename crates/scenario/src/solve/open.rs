@@ -128,7 +128,7 @@ fn response(network: &QueueNetwork, stream: usize, rates: &[f64], waits: &[Vec<O
     let mut response = network.delays_ms(stream);
     for (queue, waits) in network.queues.iter().zip(waits) {
         let Some(asked) = &queue.asked[stream] else { continue };
-        response += asked.path_ms() + asked.visits / asked.beside * waits[stream]?;
+        response += asked.path_ms() + asked.visits / asked.parallelism * waits[stream]?;
     }
     for (times, branches, part) in network.joins(stream) {
         response += times * join(network, stream, rates, branches, part)?;

@@ -68,7 +68,7 @@ impl<'m> Arena<'m> {
         self.slots.components[id.index()].get().expect("a node is built after all that it uses")
     }
 
-    /// Has a component fail, return or be replaced, now; whoever uses it notices.
+    /// Makes a component fail, return or be replaced, now, and notifies the components that use it.
     pub fn change(self, id: NodeId, change: Change) {
         if self.context(id).health.change(change) {
             self.shared.note(id, Event::Changes(change));
@@ -79,13 +79,13 @@ impl<'m> Arena<'m> {
         }
     }
 
-    /// Has a piece of a component fail or return, now.
+    /// Makes a piece of a component fail or return, now.
     pub fn change_piece(self, id: NodeId, piece: u32, change: Change) {
         self.shared.note(id, Event::PieceChanges(piece, change));
         self.component(id).change_piece(piece, change);
     }
 
-    /// Tells those who use a component of its health. A route is no better than what it leads to.
+    /// Notifies the components that use a component of its health. A route is up only if its target is.
     fn tell_users(self, id: NodeId, change: Change) {
         for user in self.ids() {
             for (at, _) in self.edges(user).iter().enumerate().filter(|(_, edge)| edge.to() == id) {
@@ -98,17 +98,17 @@ impl<'m> Arena<'m> {
         }
     }
 
-    /// What happened to components, from the `first`-th on, in the order of time.
+    /// Returns the events of components' health, from the `first`-th on, in order of time.
     pub fn health_events(self, first: usize) -> Vec<HealthEvent> {
         self.shared.health_events(first)
     }
 
-    /// Where a component stands.
+    /// Returns the context of a component.
     pub fn context(self, id: NodeId) -> &'m NodeContext<'m> {
         &self.contexts[id.index()]
     }
 
-    /// What a component records of itself.
+    /// Returns the probe of a component.
     pub fn probe(self, id: NodeId) -> &'m dyn Probe {
         self.component(id).probe()
     }

@@ -7,7 +7,7 @@ use headrace_work::Cause;
 
 use crate::core::meter::Activity;
 
-/// Who holds the server when. Of those that are over only sums are kept.
+/// Bookings of a server over time. Of past ones only sums are kept.
 #[derive(Default)]
 pub(crate) struct Bookings {
     /// Those that were not over when the last one came, in order.
@@ -30,7 +30,7 @@ impl Bookings {
         self.book_from(now, now, time, cause)
     }
 
-    /// The same of one that comes at `came`, which is not before `now`.
+    /// Books a request that came at `came`, which is not before `now`; returns its end.
     pub fn book_from(&mut self, now: Nanos, came: Nanos, time: Nanos, cause: Cause) -> Nanos {
         self.retire(now);
         let start = self.end().map_or(came, |end| end.max(came));
@@ -38,8 +38,8 @@ impl Bookings {
         start
     }
 
-    /// The same for a host's work that goes before what was booked last. Where that has begun it is suspended, which takes `pause`, and
-    /// goes on afterwards. Gives the start, and whether anything was suspended.
+    /// Books work of a host ahead of the last booking. If that has begun, it is suspended, which takes `pause`, and continues afterwards.
+    /// Returns the start, and true if something was suspended.
     pub fn book_first(&mut self, now: Nanos, came: Nanos, time: Nanos, pause: Nanos) -> (Nanos, bool) {
         self.retire(now);
         let last = self.open.pop_back().filter(|last| last.end > came);
@@ -56,7 +56,7 @@ impl Bookings {
         (start, begun.is_some())
     }
 
-    /// When what was booked last ends.
+    /// Returns the end of the last booking; `None` without bookings.
     pub fn end(&self) -> Option<Nanos> {
         self.open.back().map(|last| last.end)
     }
@@ -72,7 +72,7 @@ impl Bookings {
         }
     }
 
-    /// What happened up to `now`: of bookings that are not over, the part before it.
+    /// Returns the activity up to `now`: of bookings that are not over, the part before it.
     pub fn activity(&self, now: Nanos) -> Activity {
         let (number, waited, busy) = self.over;
         let all = Activity { servers: 1, busy, queue: waited, waited, visits: number, ..Activity::default() };

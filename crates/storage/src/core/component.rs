@@ -1,4 +1,4 @@
-//! What every component says and does.
+//! Traits that every component implements.
 
 use headrace_analytic::Distribution;
 use headrace_units::{Bytes, Nanos};
@@ -11,9 +11,9 @@ use crate::core::meter::{Activity, Balance, EventBooks, Meter, Portion};
 use crate::core::theory::{Demand, Features, Load, Model, Phase};
 use crate::core::work::Serve;
 
-/// What a user may write of a component.
+/// Specification of a component: the fields that a user writes.
 pub trait Spec {
-    /// What it becomes when names are looked up.
+    /// Plan made of it once names are looked up.
     type Plan: Plan;
 
     /// Looks up what it names and refuses what cannot work; all errors go to `at`. `None` where there was one.
@@ -36,7 +36,7 @@ pub trait Plan: Theory + std::fmt::Debug + Send + Sync {
     fn build<'m>(&'m self, context: &'m NodeContext<'m>, uses: &'m [Edge<'m>]) -> Self::Component<'m>;
 }
 
-/// What can be known of a component before time runs. Every default is the cautious answer.
+/// Facts about a component before time runs. Every default is the cautious answer.
 pub trait Theory {
     /// Returns its features.
     fn features(&self) -> Features {
@@ -61,7 +61,7 @@ pub trait Theory {
         Err(format!("there is a formula for a {}", view.kind()))
     }
 
-    /// What one request of a load asks of this node and of those it uses: a network of queues is made of these.
+    /// Returns the demand of one request of a load on this node and on those it uses, from which a network of queues is made.
     ///
     /// # Errors
     /// It is not known: which assumption fails.
@@ -74,8 +74,8 @@ pub trait Theory {
         ))
     }
 
-    /// What it asks of this node and of those it uses to carry one phase of a request of a load, from the port of who asks to that of
-    /// who answers or back. Only components with ports know.
+    /// Returns the demand on this node and on those it uses for one phase of a request of a load, from the sender's port to the
+    /// receiver's or back. Only components with ports know it.
     ///
     /// # Errors
     /// It is not known: which assumption fails.
@@ -89,7 +89,7 @@ pub trait Theory {
         Err(format!("the holding time of a {} is known: `{}` has no formula", view.kind(), view.path()))
     }
 
-    /// Whether requests are answered in the order in which they come, so that they can be passed through without events.
+    /// Checks that requests are answered in order of arrival, so that they can be passed through without events.
     ///
     /// # Errors
     /// They may not be: why.
@@ -104,7 +104,7 @@ pub trait Theory {
         &[]
     }
 
-    /// Whether its utilisation grows in proportion to this load.
+    /// Returns true if its utilisation is proportional to this load.
     fn scales(&self, view: View, load: &Load) -> bool {
         _ = (view, load);
         false
@@ -122,7 +122,7 @@ pub trait Theory {
         None
     }
 
-    /// What a reader of results must know of it under this load.
+    /// Returns a note for readers of the results under this load; `None` if there is nothing to say.
     fn note(&self, view: View, load: &Load) -> Option<String> {
         _ = (view, load);
         None
@@ -166,7 +166,7 @@ pub trait InOrder<'m>: Serve<'m, Block> {
     }
 }
 
-/// What a component records of itself.
+/// Measurements that a component makes of itself.
 pub trait Probe {
     /// Its servers and its queue up to `now`; none for a component without a queue of its own.
     fn activity(&self, now: Nanos) -> Option<Activity> {
@@ -186,7 +186,7 @@ pub trait Probe {
         None
     }
 
-    /// What its write-back cache took in and holds; none for a component without one.
+    /// Returns the bytes that its write-back cache took in and holds; `None` without one.
     fn balance(&self) -> Option<Balance> {
         None
     }
@@ -202,12 +202,13 @@ pub trait Probe {
         _ = (now, put);
     }
 
-    /// Who waits here, and for what: what a reader must know where nothing more can happen and requests are still in flight.
+    /// Returns the requests that wait here, and their reason, in words: what a reader must know if nothing more can happen and requests
+    /// are in flight.
     fn waiting(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What a reader of the results must know of what happened here.
+    /// Returns remarks for readers of the results on what happened here.
     fn remarks(&self, now: Nanos) -> Vec<String> {
         _ = now;
         Vec::new()

@@ -1,4 +1,4 @@
-//! Where a component stands, and the edges on which work comes to it.
+//! Context of a component in a simulation, and the edges on which work reaches it.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -12,7 +12,7 @@ use crate::core::witness::Witness;
 use crate::core::work::{Serve, Work};
 use crate::{AnyComponent, Of};
 
-/// What the components of one simulation share.
+/// State shared by the components of one simulation.
 pub struct SimContext<'m> {
     /// The simulation they live in.
     pub sim: &'m Sim<'m>,
@@ -58,18 +58,18 @@ impl<'m> SimContext<'m> {
         self.health_events.borrow_mut().push(HealthEvent { at: self.sim.now(), node, what });
     }
 
-    /// What happened to components, from the `first`-th on, in the order of time.
+    /// Returns the events of components' health, from the `first`-th on, in order of time.
     pub fn health_events(&self, first: usize) -> Vec<HealthEvent> {
         self.health_events.borrow()[first..].to_vec()
     }
 
-    /// Has `witness` informed of facts.
+    /// Reports facts to `witness`.
     #[must_use]
     pub fn watched_by(self, witness: Box<dyn Witness>) -> Self {
         Self { witness: Some(witness), ..self }
     }
 
-    /// Has `interrupts` asked in computations that take long, and at most this number of processes at once.
+    /// Limits computations: `interrupts` is called in long ones, and at most this number of processes exists at once.
     #[must_use]
     pub fn limited_by(self, interrupts: &'m dyn Fn() -> bool, most_processes: u64) -> Self {
         Self { interrupts: Some(interrupts), most_processes, ..self }
@@ -96,7 +96,7 @@ impl<'m> SimContext<'m> {
         refuses
     }
 
-    /// Has streams with this number of threads in all.
+    /// Sets the total number of threads of streams.
     #[must_use]
     pub fn with_threads(self, threads: u32) -> Self {
         Self { threads, ..self }
@@ -110,7 +110,7 @@ impl<'m> SimContext<'m> {
         }
     }
 
-    /// What the witness found wrong.
+    /// Returns the violations that the witness found, in words.
     pub fn broken(&self) -> Vec<String> {
         self.witness.as_ref().map_or_else(Vec::new, |witness| witness.broken())
     }
@@ -148,13 +148,13 @@ impl Flow {
 
 /// One component's place in a simulation, and what came to it.
 pub struct NodeContext<'m> {
-    /// What it shares with all others.
+    /// State shared with all other components.
     pub shared: &'m SimContext<'m>,
     /// Its number in the graph.
     pub id: NodeId,
     /// Its path in the graph.
     pub path: &'m str,
-    /// Whether the component works.
+    /// Health of the component.
     pub health: Health,
     received: Cell<Flow>,
     answered: Cell<Flow>,
@@ -173,17 +173,17 @@ impl<'m> NodeContext<'m> {
         RngStream::named(self.shared.seed, self.path, purpose)
     }
 
-    /// What was asked here, answered or not.
+    /// Returns the work received, completed or not.
     pub fn received(&self) -> Flow {
         self.received.get()
     }
 
-    /// What was answered here.
+    /// Returns the work completed.
     pub fn answered(&self) -> Flow {
         self.answered.get()
     }
 
-    /// Has the next request noted in the list of touched components again.
+    /// Clears the mark of being touched: the next request lists the component again.
     pub fn untouch(&self) {
         self.touched.set(false);
     }
@@ -284,7 +284,7 @@ impl<'m> Edge<'m> {
         }
     }
 
-    /// The same without events, for a request that comes when `breakdown` ends.
+    /// Passes a request without events; it arrives when `breakdown` ends.
     #[inline]
     pub fn pass(&self, request: &Request<Block>, breakdown: &mut Breakdown) {
         self.sent.set(self.sent.get().with(request.work.bytes));
@@ -294,7 +294,7 @@ impl<'m> Edge<'m> {
         self.context.answer(request, request.work, breakdown, before);
     }
 
-    /// The same for several requests, in the order of time, each with an account that has no legs yet.
+    /// Passes several requests without events, in order of time, each with a breakdown that has no legs yet.
     pub fn pass_all(&self, requests: &mut [(Request<Block>, Breakdown)]) {
         let flow = Flow::of(requests);
         self.sent.set(self.sent.get().and(flow));
@@ -314,13 +314,13 @@ impl<'m> Edge<'m> {
         self.to.attach(ports)
     }
 
-    /// Whether the component that it leads to works.
+    /// Returns true if the target component is up.
     #[inline]
     pub fn is_up(&self) -> bool {
         self.context.health.is_up()
     }
 
-    /// How often the component that it leads to failed.
+    /// Returns the number of failures of the target component.
     pub fn failures(&self) -> u32 {
         self.context.health.failures()
     }
@@ -357,12 +357,12 @@ impl<'m> Edge<'m> {
         self.context.path
     }
 
-    /// Where it leads.
+    /// Returns the target component.
     pub fn to(&self) -> NodeId {
         self.context.id
     }
 
-    /// What was sent along it.
+    /// Returns the work sent along this edge.
     pub fn sent(&self) -> Flow {
         self.sent.get()
     }

@@ -5,36 +5,36 @@ use std::cell::Cell;
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
-/// Whether the component at a place works.
+/// Health of a component.
 #[derive(Debug, Default)]
 pub struct Health {
     down: Cell<bool>,
     failures: Cell<u32>,
 }
 
-/// What happens to a component.
+/// Change of a component's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It answers nothing from now on, what it was asked before included.
+    /// It completes nothing from now on, not even requests received before.
     Fails,
-    /// It works again. What it held is still there; what it was to write meanwhile is not.
+    /// It works again. Its data is still there, but not what was to be written in the meantime.
     Returns,
     /// Another one works in its place, and holds nothing.
     Replaced,
 }
 
-/// What happened to a component during a run.
+/// Event of a component's health during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HealthEvent {
-    /// When.
+    /// Time of the event.
     pub at: Nanos,
     /// To which component.
     pub node: NodeId,
-    /// What.
+    /// The event.
     pub what: Event,
 }
 
-/// What can happen to a component during a run.
+/// Kinds of health events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Its health changes.
@@ -50,19 +50,19 @@ pub enum Event {
 }
 
 impl Health {
-    /// Whether it works.
+    /// Returns true if the component is up.
     #[inline]
     pub fn is_up(&self) -> bool {
         !self.down.get()
     }
 
-    /// How often it failed. Work that was begun at one count and ends at another was lost in between.
+    /// Returns the number of failures. Work that begins at one count and ends at another was lost in between.
     #[inline]
     pub fn failures(&self) -> u32 {
         self.failures.get()
     }
 
-    /// What happens to it; gives whether that changes anything.
+    /// Applies a change; returns true if it changes anything.
     pub fn change(&self, change: Change) -> bool {
         let fails = change == Change::Fails;
         let changes = self.down.replace(fails) != fails;

@@ -1,4 +1,4 @@
-//! What components record: numbers that only grow, so that what happened in a span is a difference.
+//! Measurements of components: numbers that only grow, so that the change over a span is a difference.
 
 use std::cell::{Cell, RefCell};
 
@@ -10,13 +10,13 @@ use headrace_work::Cause;
 /// A measure of a component's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Meter {
-    /// How often something happened.
+    /// Number of occurrences.
     Count(u64),
-    /// The same of what happens seldom, so that results show over time when it did: purges of a pool.
+    /// Number of rare occurrences, such as purges of a pool; results show them over time.
     Marked(u64),
     /// The largest number seen so far.
     Peak(u64),
-    /// How often something happened, of how many occasions: a hit ratio.
+    /// Number of occurrences, and of occasions: a hit ratio.
     Share(u64, u64),
     /// The area under a level, in units × ns: how full a buffer was.
     Area(u128),
@@ -36,14 +36,14 @@ pub(crate) fn waits(number: u64, request: &str, what: &str) -> Option<String> {
     (number > 0).then(|| format!("{} {wait} for {what}", counted(number, request)))
 }
 
-/// What a write-back cache took in and what became of it, and what takes up its room: all in bytes.
+/// Bytes that a write-back cache took in, destaged and lost, and the use of its space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Written data that came, without what was written over while it was still here.
     pub taken_in: u64,
-    /// What has arrived on the disks.
+    /// Bytes that have reached the disks.
     pub destaged: u64,
-    /// What has not.
+    /// Bytes that have not reached the disks.
     pub dirty: u64,
     /// Room taken: dirty data, what is kept for reads, and what is on its way here.
     pub used: u64,
@@ -83,7 +83,7 @@ pub struct Activity {
     pub waited: u128,
     /// Requests that let go of their server.
     pub served: u64,
-    /// How long they held it, in ns.
+    /// Time for which they were held, in ns.
     pub service: u128,
     /// Server-ns for which servers had failed and were not in use. Utilisation is that of the others.
     pub away: u128,
@@ -92,9 +92,9 @@ pub struct Activity {
 /// Servers of a component that stand in for no others: a class of ports, the drives of a group. They can be all in use while others are free.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Portion {
-    /// What they are, within the component: `ports[1]`.
+    /// Name within the component: `ports[1]`.
     pub name: String,
-    /// How many they are.
+    /// Number of servers.
     pub servers: u64,
     /// Server-ns in use since the run began.
     pub busy: u128,
@@ -110,7 +110,7 @@ pub fn by_hosts(busy: u128) -> [u128; Cause::ALL.len()] {
 }
 
 impl Activity {
-    /// What a resource used by hosts alone recorded.
+    /// Returns the activity of a resource that only hosts use.
     pub fn of(servers: u64, usage: &Usage, now: Nanos) -> Self {
         Self {
             servers,
@@ -125,7 +125,7 @@ impl Activity {
         }
     }
 
-    /// What the places of a pool recorded that hosts take one by one: how many are taken, and who waits for one.
+    /// Returns the activity of the places of a pool that hosts take one by one: places taken, and requests that wait for one.
     pub(crate) fn of_places(pool: &Pool, now: Nanos) -> Self {
         let (places, waits) = (u128::from(pool.capacity()), pool.waits());
         let taken = places * u128::from(now.0) - pool.level().area(now);
@@ -143,7 +143,7 @@ impl Activity {
         }
     }
 
-    /// What locks recorded: they are in use while somebody waits for the most contended of them.
+    /// Returns the activity of locks: they are in use while someone waits for the most contended of them.
     pub fn of_locks(used: &LockUse, now: Nanos) -> Self {
         Self {
             servers: 1,
@@ -158,13 +158,13 @@ impl Activity {
         }
     }
 
-    /// The same of a server that worked for hosts besides.
+    /// Adds `ns` of work for hosts.
     pub(crate) fn with_hosts(mut self, ns: u64) -> Self {
         self.busy[Cause::Host as usize] += u128::from(ns);
         self
     }
 
-    /// What links recorded that transfers share: what is lost by sharing counts as waiting.
+    /// Returns the activity of links shared by transfers: time lost by sharing counts as waiting.
     pub(crate) fn of_links(usages: impl Iterator<Item = LinkUsage>) -> Self {
         const { assert!(LABELS == Cause::ALL.len(), "the use of links is counted by cause") };
         let of = |usage: LinkUsage| Self {
@@ -181,7 +181,7 @@ impl Activity {
         usages.map(of).fold(Self::default(), Self::and)
     }
 
-    /// What two sets of servers recorded together.
+    /// Returns the sum of two sets of servers.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             servers: self.servers + other.servers,
@@ -202,7 +202,7 @@ impl Activity {
     }
 }
 
-/// How many servers of a component are in use for other causes than a host's, over time.
+/// Servers of a component in use for causes other than a host's, over time.
 #[derive(Default)]
 pub(crate) struct ByCause {
     levels: RefCell<[Gauge; Cause::ALL.len()]>,
@@ -225,7 +225,7 @@ impl ByCause {
         }
     }
 
-    /// It ends.
+    /// Ends a use.
     #[inline]
     pub fn end(&self, cause: Cause, sim: &Sim<'_>) {
         if cause != Cause::Host {
@@ -233,7 +233,7 @@ impl ByCause {
         }
     }
 
-    /// What the servers did, by cause, where `activity` has all of it as a host's.
+    /// Splits `activity`, all of it recorded as a host's, by cause.
     pub fn of(&self, activity: Activity, now: Nanos) -> Activity {
         let mut busy = self.levels.borrow().map(|level| level.area(now));
         busy[Cause::Host as usize] = activity.busy_in_all() - busy.iter().sum::<u128>();

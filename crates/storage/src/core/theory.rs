@@ -20,7 +20,7 @@ pub struct Features {
     pub discards: bool,
     /// Its servers are places that requests hold while others serve them, such as those of a queue depth.
     pub is_limit: bool,
-    /// It may change during a run although nothing is done to it: a disk is rebuilt that had failed before.
+    /// True if it can change during a run without a fault: a disk that failed before is rebuilt.
     pub changes: bool,
     /// Maximum number of ports, where each array on it takes one for itself and one for each of its disks.
     pub most_ports: Option<usize>,
@@ -58,7 +58,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Whether the data of such a request goes along.
+    /// Returns true if the data of such a request goes along.
     #[inline]
     pub fn has_data(self, op: Op) -> bool {
         matches!((self, op), (Self::Request, Op::Write) | (Self::Answer, Op::Read))
@@ -76,13 +76,13 @@ pub struct Load {
     pub sizes: (Bytes, Bytes),
     /// Addresses are multiples of this.
     pub align: Bytes,
-    /// Whether every address is equally likely.
+    /// True if every address is equally likely.
     pub uniform: bool,
-    /// Whether the requests come from a trace.
+    /// True if the requests come from a trace.
     pub traced: bool,
-    /// Whether each comes only when the one before it is answered.
+    /// True if each request comes only after the previous one is completed.
     pub alone: bool,
-    /// How many clients send them, of a closed stream; 0 of an open one.
+    /// Number of clients of a closed stream; 0 for an open one.
     pub clients: u32,
     /// Sessions of cartridges that a log has, to a tape library alone.
     pub sessions: Option<Sessions>,
@@ -93,7 +93,7 @@ pub struct Load {
 pub struct Sessions {
     /// Sessions per second.
     pub per_s: f64,
-    /// How long each uses its drive, in s, sorted, and the silo of its cartridge where the log has it.
+    /// Times for which sessions use their drives, in s, sorted, with the silo of the cartridge if the log has it.
     pub seconds: std::sync::Arc<[(f32, Option<u32>)]>,
     /// From the end of a session to the next of the same cartridge, in s, sorted; the first session of a cartridge has none.
     pub gaps: std::sync::Arc<[(f32, Option<u32>)]>,
@@ -107,7 +107,7 @@ impl Load {
         Self { kinds: self.kinds.iter().map(data).collect(), ..self.clone() }
     }
 
-    /// Whether some of its requests write.
+    /// Returns true if some of its requests are writes.
     pub fn writes(&self) -> bool {
         self.kinds.iter().any(|(_, op, _)| *op == Op::Write)
     }
@@ -118,18 +118,18 @@ impl Load {
 pub enum Model {
     /// One queue with one server.
     Single {
-        /// How long each request holds the server.
+        /// Distribution of the time for which a request holds the server, in ms.
         distribution: Distribution,
         /// The share of the requests that comes to this server.
         share: f64,
-        /// What the formula is called.
+        /// Name of the formula.
         formula: &'static str,
         /// An assumption that fails by so little that the formula is still an approximation.
         mild: Option<&'static str>,
     },
     /// Each request visits several servers at once and is done with the last.
     Forked {
-        /// How long the largest part holds its server.
+        /// Distribution of the time for which the largest part holds its server, in ms.
         distribution: Distribution,
         /// Over how many servers a request is spread.
         branches: u32,
@@ -137,7 +137,7 @@ pub enum Model {
         share: f64,
         /// The mean work that one request brings the busiest server.
         work_ms: f64,
-        /// Which requests these are: the formula is for one kind.
+        /// Operation and size of the requests: the formula is for one kind.
         kind: (Op, u64),
     },
     /// No formula for the response time, but the utilisation is known.
@@ -160,7 +160,7 @@ impl Model {
     }
 }
 
-/// What one request of a load asks of one node: theory of networks is made of these. Times are in ms.
+/// Demand of one request of a load on one node, for networks of queues. Times are in ms.
 #[derive(Clone, Debug)]
 pub struct Demand {
     /// The node.
@@ -169,15 +169,15 @@ pub struct Demand {
     pub server: ServiceKind,
     /// The mean number of visits of one request.
     pub visits: f64,
-    /// How long each visit holds a server.
+    /// Distribution of the time for which each visit holds a server.
     pub distribution: Distribution,
-    /// How many visits of one request go on side by side, at several such nodes: it waits for one of them.
-    pub beside: f64,
+    /// Number of visits of one request that run in parallel at several such nodes: the request waits for one of them.
+    pub parallelism: f64,
     /// An assumption of the formulas that fails here.
     pub fails: Option<String>,
     /// The message that the visit is part of, by its route and its number there: a message is in all its ports at once.
     pub message: Option<(NodeId, u32)>,
-    /// Which of several queues of the node; none where it has one.
+    /// Name of one of several queues of the node; `None` if it has one.
     pub station: Option<String>,
     /// Another queue of the node for which it waits while it holds a server here, and how often.
     pub holds: Option<(String, f64)>,
@@ -188,9 +188,9 @@ pub struct Demand {
 pub enum ServiceKind {
     /// By this number of servers with one queue.
     Queue {
-        /// How many.
+        /// Number of servers.
         servers: u32,
-        /// Who is served next.
+        /// Order of service.
         order: QueueOrder,
     },
     /// Nobody waits.
@@ -201,19 +201,19 @@ pub enum ServiceKind {
     /// Parts that go on side by side at several queues wait for the last. The distribution of a visit is then what that adds to the largest
     /// part's time where nobody queues.
     Join {
-        /// How many parts.
+        /// Number of parts.
         branches: u32,
-        /// How long the largest holds its server.
+        /// Distribution of the time for which the largest part holds its server.
         part: Distribution,
     },
 }
 
-/// Who is served next at a queue.
+/// Order of service at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueOrder {
     /// First come, first served.
     FirstCome,
-    /// The same, where each server has a queue of its own and a visit comes to any of them, each as likely: dies of a drive.
+    /// First come, first served, with a queue for each server; a visit comes to any of them with equal probability: dies of a drive.
     Apart,
     /// The most urgent stream.
     Urgent,
@@ -234,7 +234,7 @@ impl Demand {
             server,
             visits: 1.0,
             distribution,
-            beside: 1.0,
+            parallelism: 1.0,
             fails: None,
             message: None,
             station: None,
@@ -248,7 +248,7 @@ impl Demand {
     }
 
     /// The demand where the same request comes `visits` times, `beside` of them in parallel.
-    pub fn times(self, visits: f64, beside: f64) -> Self {
-        Self { visits: self.visits * visits, beside: self.beside * beside, ..self }
+    pub fn times(self, visits: f64, parallelism: f64) -> Self {
+        Self { visits: self.visits * visits, parallelism: self.parallelism * parallelism, ..self }
     }
 }

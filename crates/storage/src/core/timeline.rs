@@ -1,4 +1,4 @@
-//! Which component did what for a request, and when: the journeys of a run's first requests.
+//! Visits of a run's first requests to components, with their times.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -27,30 +27,30 @@ pub struct Journey {
     pub op: Op,
     /// The first byte.
     pub address: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// When it was made.
+    /// Time of issue, in ns.
     pub issued_ns: u64,
-    /// When it was answered; none where the run ended before.
+    /// Time of completion, in ns; `None` if the run ended before.
     pub completed_ns: Option<u64>,
-    /// What it did on the way, in the order of leaving.
+    /// Visits to components, in order of leaving.
     pub visits: Vec<Visit>,
 }
 
-/// What one component did for a request, or for a part of one.
+/// Visit of a request, or of a part of one, to a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Visit {
     /// The component, by its number in the graph.
     pub component: u32,
     /// The first byte asked of it.
     pub address: u64,
-    /// How many bytes were asked of it.
+    /// Bytes requested.
     pub bytes: u64,
-    /// When it was asked.
+    /// Time of arrival, in ns.
     pub came_ns: u64,
-    /// When it began, after waiting.
+    /// Start of service, after waiting, in ns.
     pub began_ns: u64,
-    /// When it was done, and all behind it.
+    /// Completion here and in all components behind, in ns.
     pub left_ns: u64,
 }
 
@@ -60,7 +60,7 @@ impl Timeline {
         Self { wanted: many > 0, free: Cell::new(many), ..Self::default() }
     }
 
-    /// Whether any request is followed.
+    /// Returns true if any request is followed.
     #[inline]
     pub fn is_wanted(&self) -> bool {
         self.wanted

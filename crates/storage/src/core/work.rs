@@ -14,7 +14,7 @@ pub trait Listed {
 
 /// A kind of work.
 pub trait Work<'m>: Listed + Sized {
-    /// What comes back, besides the breakdown.
+    /// Value returned besides the breakdown.
     type Reply;
 
     /// Returns the data that goes along: it is counted on its way.

@@ -58,7 +58,7 @@ fn every_disk_has_its_share_of_small_requests() {
     let found = demands(&array(STATION, ""), &reads(1)).unwrap();
     assert_eq!(found.len(), 4, "there is no join: {found:?}");
     for (_, demand) in &found {
-        assert!((demand.work_ms() - 1.5).abs() < 1e-12 && demand.beside == 1.0, "{demand:?}");
+        assert!((demand.work_ms() - 1.5).abs() < 1e-12 && demand.parallelism == 1.0, "{demand:?}");
     }
 }
 
@@ -67,7 +67,7 @@ fn every_disk_has_its_share_of_small_requests() {
 fn a_split_request_waits_for_its_last_part() {
     let found = demands(&array(STATION, ""), &reads(2)).unwrap();
     assert!(queues(&found).iter().all(|(_, work)| (work - 3.0).abs() < 1e-12), "{found:?}");
-    assert!(found[0].1.beside == 2.0);
+    assert!(found[0].1.parallelism == 2.0);
     let (path, join) = found.last().unwrap();
     assert_eq!(path, "target");
     assert!(
@@ -92,7 +92,7 @@ fn the_link_carries_every_part() {
         found.iter().filter(|(path, _)| path == "wire").map(|(_, demand)| demand).collect();
     let [queue, latency] = on_wire[..] else { panic!("{on_wire:?}") };
     assert!((queue.work_ms() - 2.0).abs() < 1e-6, "{queue:?}");
-    let alone = on_wire.iter().map(|demand| demand.work_ms() / demand.beside).sum::<f64>();
+    let alone = on_wire.iter().map(|demand| demand.work_ms() / demand.parallelism).sum::<f64>();
     assert!((alone - 4.0).abs() < 1e-6, "both cross one after the other, the latencies together: {alone}");
     assert!(latency.server == ServiceKind::Delay && queue.fails.is_some());
 }
@@ -130,7 +130,7 @@ fn accesses(level: &str, disks: u32, load: &Load) -> (f64, f64) {
             .map(|(_, demand)| of(demand))
             .sum::<f64>()
     };
-    (visits(|demand| demand.visits), visits(|demand| demand.visits / demand.beside))
+    (visits(|demand| demand.visits), visits(|demand| demand.visits / demand.parallelism))
 }
 
 /// The rules of redundant levels: a small write takes four accesses of RAID 5 and six of RAID 6, in two phases; a whole stripe one for

@@ -1,4 +1,4 @@
-//! What lowering reads and says: names of parts and components, devices, and errors.
+//! Input and output of lowering: names of parts and components, devices, and errors.
 
 use std::any::Any;
 
@@ -35,9 +35,9 @@ pub struct WantedRoute {
 pub struct LoweringError {
     /// The field, from the top of the document.
     pub field: Vec<String>,
-    /// What was found, and why it is wrong.
+    /// Value found, and the reason why it is invalid.
     pub message: String,
-    /// What to do about it.
+    /// Fix, if one is known.
     pub help: Option<String>,
     /// The name that was not found, and those it could have been.
     pub unknown: Option<(String, Vec<String>)>,
@@ -49,13 +49,13 @@ pub trait DeviceCatalogue {
     fn device(&self, kind: &'static str, name: &str) -> DeviceLookup;
 }
 
-/// What a catalogue knows of a name.
+/// Answer of a catalogue to a name.
 pub enum DeviceLookup {
     /// Its parameters.
     Found(Box<dyn Any>),
     /// Its file has errors: these.
     Broken(String),
-    /// It is for components of another `type`: this one, and what that is.
+    /// The device is for components of another `type`: this type, and the device's.
     Other((&'static str, &'static str)),
     /// There is no such device; there are these.
     Unknown(Vec<String>),

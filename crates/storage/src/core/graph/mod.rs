@@ -22,17 +22,17 @@ pub struct Node {
     /// Its name in results: what stands in `system` by its name there, a part under the path of what it belongs to
     /// (`tds/spindle[2]`).
     pub path: String,
-    /// Where it is written in the document: `system.tds`, `parts.spindle`, `system.tds.of`.
+    /// Position in the document: `system.tds`, `parts.spindle`, `system.tds.of`.
     pub field: Vec<String>,
-    /// What is alike has one group, by its number in [`Graph::groups`].
+    /// Group of identical components, by its index in [`Graph::groups`].
     pub group: u32,
     /// The node it is a part of.
     pub within: Option<NodeId>,
-    /// What it is.
+    /// Plan of the component.
     pub plan: AnyPlan,
     /// The nodes it sends work to.
     pub uses: Vec<NodeId>,
-    /// How many bytes can be addressed; zero where it holds none.
+    /// Addressable bytes; zero if it holds none.
     pub capacity: Bytes,
 }
 
@@ -43,7 +43,7 @@ pub struct Resolved<P> {
     pub plan: P,
     /// The nodes it sends work to, in the order in which [`Plan::build`](crate::Plan::build) gets their edges.
     pub uses: Vec<NodeId>,
-    /// How many bytes can be addressed; zero where it holds none.
+    /// Addressable bytes; zero if it holds none.
     pub capacity: Bytes,
 }
 
@@ -72,7 +72,7 @@ impl Graph {
         self.routes.get(&(from.to_owned(), to.to_owned())).copied()
     }
 
-    /// Whether work sent to `from` may come to `to`.
+    /// Returns true if work sent to `from` can reach `to`.
     pub fn reaches(&self, from: NodeId, to: NodeId) -> bool {
         self.reached(from).contains(&to)
     }
@@ -120,7 +120,7 @@ impl<'g> View<'g> {
         self.id
     }
 
-    /// What it is called in documents and results.
+    /// Returns the name of its kind in documents and results.
     pub fn kind(self) -> &'static str {
         self.node().plan.kind()
     }
@@ -130,7 +130,7 @@ impl<'g> View<'g> {
         &self.node().path
     }
 
-    /// How many bytes can be addressed.
+    /// Returns the addressable bytes.
     pub fn capacity(self) -> Bytes {
         self.node().capacity
     }
@@ -224,7 +224,7 @@ impl<'g> View<'g> {
         self.uses().nth(self.features().stands_before?)
     }
 
-    /// Whether the utilisation of this node and of all behind it grows in proportion to the load.
+    /// Returns true if the utilisation of this node and of all behind it is proportional to the load.
     pub fn scales(self, load: &Load) -> bool {
         self.node().plan.theory().scales(self, load)
     }
@@ -239,7 +239,7 @@ impl<'g> View<'g> {
         self.node().plan.theory().stripe(self)
     }
 
-    /// What a reader of results must know of this node or of one behind it, under this load.
+    /// Returns the note of this node or of one behind it under this load; `None` if there is none.
     pub fn note(self, load: &Load) -> Option<String> {
         self.node().plan.theory().note(self, load)
     }

@@ -75,7 +75,7 @@ impl RoutePlan {
     /// The places of a queue depth, which a request holds for as long as all that it asks takes it.
     fn places(&self, view: View, demands: &[Demand]) -> Option<Demand> {
         let asked = demands.iter().filter(|demand| !matches!(demand.server, ServiceKind::Places(_)));
-        let alone: f64 = asked.map(|demand| demand.work_ms() / demand.beside).sum();
+        let alone: f64 = asked.map(|demand| demand.work_ms() / demand.parallelism).sum();
         Some(Demand::one(view.id(), ServiceKind::Places(self.depth?), Distribution::Fixed(alone)))
     }
 

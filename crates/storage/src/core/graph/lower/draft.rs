@@ -5,7 +5,7 @@ use std::fmt::Display;
 use crate::AnyPlan;
 use crate::core::graph::Resolved;
 
-/// Where a component is being lowered.
+/// Position in the document of the component that is being lowered.
 #[derive(Clone, Default)]
 pub(super) struct LoweringSite {
     /// The number of its draft.

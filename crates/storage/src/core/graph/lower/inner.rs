@@ -49,7 +49,7 @@ impl Lowering<'_> {
         &self.drafts[id.index()].spot.path
     }
 
-    /// What a component reads and writes as a whole: a sector of its own, or of what it uses.
+    /// Returns the unit in which a component reads and writes: a sector of its own, or of a component that it uses.
     pub fn sector(&self, id: NodeId) -> Option<Bytes> {
         let lowered = self.drafts[id.index()].lowered.as_ref()?;
         let below = || lowered.uses.iter().filter_map(|used| self.sector(*used)).max();

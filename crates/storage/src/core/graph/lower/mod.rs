@@ -43,7 +43,7 @@ pub struct Lowering<'d> {
     /// The names on the way here, outermost first.
     chain: Vec<NameStep>,
     errors: Vec<LoweringError>,
-    /// What wings compute once from the whole document.
+    /// Values that wings compute once from the whole document.
     computed: BTreeMap<TypeId, Rc<dyn Any>>,
     /// The route from each server to each component that it asks, by their names.
     pub(crate) routes: BTreeMap<(String, String), NodeId>,
@@ -110,12 +110,12 @@ impl<'d> Lowering<'d> {
         &self.context.path
     }
 
-    /// How many bytes a node holds.
+    /// Returns the capacity of a node, in bytes.
     pub fn capacity(&self, id: NodeId) -> Bytes {
         self.drafts[id.index()].lowered.as_ref().map_or(Bytes(0), |lowered| lowered.capacity)
     }
 
-    /// What `system` has under a name.
+    /// Returns the component of `system` with a name.
     pub fn named_in_system(&self, name: &str) -> Option<&'d ComponentSpec> {
         self.system.get(name)
     }

@@ -1,4 +1,4 @@
-//! Whether a path has ports for all that is on it.
+//! Check that a path has ports for all components on it.
 
 use super::{Draft, Lowering};
 use crate::core::graph::document::LoweringError;

@@ -1,4 +1,4 @@
-//! What is noted of a component that cannot be lowered.
+//! Errors of components that cannot be lowered.
 
 use headrace_work::NodeId;
 
