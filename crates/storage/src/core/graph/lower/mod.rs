@@ -148,10 +148,9 @@ impl<'d> Lowering<'d> {
 
     /// A component of `system` that `field` names, to which work of the kind `W` goes.
     pub fn asked<W: Listed>(&mut self, field: &str, name: &str) -> Option<NodeId> {
-        if let Some(spec) = self.named_in_system(name) {
-            self.must_serve::<W>(field, name, spec)?;
-        }
-        self.shared(field, name)
+        let id = self.shared(field, name)?;
+        self.must_serve::<W>(field, name, self.named_in_system(name)?)?;
+        Some(id)
     }
 
     /// Refuses a component that does not do work of the kind `W`.
