@@ -110,10 +110,14 @@ docs: rust-docs $(EXTENSION)
 	$(STEP) "pages made from the code" env PYTHONPATH=docs $(BIN)/python -m generate pages target/docs
 	$(STEP) "site" $(BIN)/zensical build --strict --config-file target/mkdocs.yml
 
-# The Python types of a scenario, from its schema.
+# The Python types of scenarios and results, and the table of their fields, from the schemas.
 types: $(EXTENSION)
 	PYTHONPATH=docs $(BIN)/python -m generate types > $(VENV)/document.py
 	mv $(VENV)/document.py python/headrace/document.py
+	PYTHONPATH=docs $(BIN)/python -m generate result-types > $(VENV)/result_types.py
+	mv $(VENV)/result_types.py python/headrace/result_types.py
+	cd docs && $(abspath $(BIN))/python -m generate results > $(abspath $(VENV))/results.md
+	mv $(VENV)/results.md docs/results.md
 
 # The manual page, from the command line; the wheel installs it.
 man: $(EXTENSION)

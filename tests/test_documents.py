@@ -23,6 +23,14 @@ def test_the_types_and_pages_made_from_the_schema_are_fresh(tmp_path: Path) -> N
         [sys.executable, "-m", "generate", "types"], cwd=ROOT / "docs", capture_output=True, text=True, check=True
     )
     assert made.stdout == (ROOT / "python" / "headrace" / "document.py").read_text(), "run `make types`"
+    for what, file in (
+        ("result-types", ROOT / "python" / "headrace" / "result_types.py"),
+        ("results", ROOT / "docs" / "results.md"),
+    ):
+        made = subprocess.run(
+            [sys.executable, "-m", "generate", what], cwd=ROOT / "docs", capture_output=True, text=True, check=True
+        )
+        assert made.stdout == file.read_text(), "run `make types`"
     manual = ROOT / "packaging" / "wheel" / "data" / "share" / "man" / "man1" / "headrace.1"
     made = subprocess.run(
         [sys.executable, "-m", "generate", "man"], cwd=ROOT / "docs", capture_output=True, text=True, check=True

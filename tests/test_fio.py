@@ -523,11 +523,46 @@ def test_the_only_component_stands_for_the_device_and_files(tmp_path: Path) -> N
     assert {one["to"] for one in with_job(tmp_path, text).filled()["workload"].values()} == {"drive"}
     two = DRIVE.replace("{drive", "{other: {type: ssd, device: samsung-pm883-480gb}, drive")
     with pytest.raises(
-        ScenarioError, match=r"job.fio, line 2, \[a\]: the scenario has no component `sdb`.*\n.*to: NAME"
+        ScenarioError, match=r"(?s)job.fio, line 2, \[a\]: the scenario has no component `sdb`.*s.yaml:2:17.*to: NAME"
     ):
         with_job(tmp_path, text, system=two).check()
     chosen = with_job(tmp_path, text, "fio: {job: job.fio, to: other}", two).filled()
     assert {one["to"] for one in chosen["workload"].values()} == {"other"}
+
+
+@pytest.mark.parametrize(
+    "via",
+    [
+        "{type: sas, preset: sas_6g}",
+        "{type: scsi_bus, preset: fast}",
+        "{type: fc_loop, rate: 2 Gb/s}",
+        "{type: link, rate: 100 MB/s}",
+    ],
+)
+def test_an_array_behind_a_path_is_the_only_component_that_holds_data(tmp_path: Path, via: str) -> None:
+    system = (
+        "parts: {spindle: {type: disk, device: hp-c3323a}}\n"
+        f"system: {{path: {via}, volume: {{type: array, level: raid0, of: spindle, disks: 2, stripe_unit: 64 KiB, "
+        "via: path}}\n"
+    )
+    job = "[a]\nfilename=/dev/sdb\nrw=randread\nnumber_ios=10\n"
+    assert with_job(tmp_path, job, system=system).filled()["workload"]["a"]["to"] == "volume"
+
+
+def test_mistakes_of_a_job_file_have_the_place_that_names_it(tmp_path: Path) -> None:
+    twice = "a: {to: drive, arrivals: {poisson: 10 /s}}, fio: {job: job.fio, nodes: 3}"
+    for workload, column, message in (
+        (twice, 77, "`fio` has no field `nodes`"),
+        (twice.replace(", nodes: 3", ""), 67, "the name of another stream"),
+        ("fio: {job: job.fio, to: nowhere}", 17, "no component `nowhere`"),
+        ("fio: none.fio", 17, "none.fio does not exist"),
+    ):
+        with pytest.raises(ScenarioError) as refused:
+            with_job(tmp_path, "[a]\nrw=read\nnumber_ios=10\n", workload).check()
+        [problem] = json.loads(refused.value.problems)
+        assert (problem["line"], problem["column"]) == (2, column), workload
+        assert message in problem["message"]
+        assert problem["help"] or "nowhere" not in message
 
 
 def test_trims_are_discards(tmp_path: Path) -> None:
@@ -586,7 +621,7 @@ def test_the_command_line_runs_a_job_file_and_names_what_it_ignores(headrace: Ru
     assert "note: `ramp_time=5` is ignored: headrace determines the warm-up itself" in ran.stderr
     for workload, message in {
         "fio: none.fio": "none.fio does not exist",
-        "fio: {job: job.fio, nodes: 3}": "unknown field `nodes`",
+        "fio: {job: job.fio, nodes: 3}": "`fio` has no field `nodes`",
         "fio: {job: job.fio, to: nowhere}": "nowhere",
     }.items():
         written(tmp_path, f"{DRIVE}workload: {{{workload}}}\n", "wrong.yaml")

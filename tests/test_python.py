@@ -1,6 +1,7 @@
 """Scenarios and results from Python."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import headrace
 from conftest import ROOT
-from headrace import Results, ScenarioError, quantities
+from headrace import Results, ScenarioError, _core, experiment, quantities
 
 EXAMPLE = ROOT / "examples" / "raid0-split-merge.yaml"
 
@@ -31,6 +32,45 @@ def test_frames_have_what_the_results_have(results: Results) -> None:
     assert {"readers completed", "readers mean_ms", "tds utilisation"} <= set(results.series.columns)
 
 
+def test_a_plan_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    scenario = headrace.load(EXAMPLE).with_({"run.requests": 5_000})
+    plan = scenario.plan()
+    assert plan.inputs == [EXAMPLE]
+    first = plan.run(replications=2, requests=tmp_path / "log", timeline=tmp_path / "timeline.json", theory=False)
+    assert first.data["replications"] == 2
+    whole = plan.extend(3)
+    assert whole.data == scenario.run(replications=5).data
+    parts = sorted(file.name for file in (tmp_path / "log").iterdir())
+    assert parts == [f"replication-{number:05}-part-00000.parquet" for number in range(5)]
+
+
+def test_a_scenario_is_read_once_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    prepare = _core.prepare
+
+    def counted(text: str, file: str, sets: list[tuple[str, str]], jobs: Callable[[str], str]) -> _core.Plan:
+        read.append(file)
+        return prepare(text, file, sets, jobs)
+
+    monkeypatch.setattr(_core, "prepare", counted)
+    how = {"requests": tmp_path / "log", "timeline": tmp_path / "timeline.json"}
+    headrace.load(EXAMPLE).with_({"run.requests": 2_000}).run(**how)  # type: ignore[arg-type]
+    assert read == [str(EXAMPLE)]
+    precise = experiment.Precision(0.05)
+    experiment.run_until_precise(headrace.load(EXAMPLE).with_({"run.requests": 2_000}), precise)
+    assert read == [str(EXAMPLE)] * 2
+
+
+def test_replications_for_precision_are_those_of_one_run() -> None:
+    scenario = headrace.load(EXAMPLE).with_({"run.requests": 2_000})
+    found = experiment.run_until_precise(scenario, experiment.Precision(0.004)).data
+    assert found["replications"] > 5
+    once = scenario.run(replications=found["replications"]).data
+    exact = [response["mean_ms"] for one in (found, once) for response in (one["streams"][0]["response"],)]
+    assert exact[0] == exact[1]
+    assert found["streams"][0]["cdf"] == once["streams"][0]["cdf"]
+
+
 def test_a_notebook_shows_the_answer(results: Results) -> None:
     shown = results._repr_html_()
     assert results.answer in shown
@@ -42,7 +82,7 @@ def test_results_are_kept_whole_or_not_at_all(results: Results, tmp_path: Path) 
     file = tmp_path / "results.json"
     results.save(file)
     assert Results.load(file).data == results.data
-    broken = Results(results.data | {"answer": object()})
+    broken = Results({**results.data, "answer": object()})  # type: ignore[typeddict-item]
     with pytest.raises(TypeError):
         broken.save(file)
     assert Results.load(file).data == results.data

@@ -1,9 +1,12 @@
-"""`python -m generate pages FOLDER` writes the generated pages of the site; `types` and `man` print those files."""
+"""`python -m generate pages FOLDER` writes the generated pages of the site.
+
+`types`, `result-types`, `results` (docs/results.md, read in docs) and `man` print those files.
+"""
 
 import sys
 from pathlib import Path
 
-from generate import commands, gallery, man, notebooks, reference, types
+from generate import commands, gallery, man, notebooks, reference, results, types
 from headrace import schema
 
 
@@ -11,6 +14,13 @@ def main() -> None:
     """Do what the command line says."""
     if sys.argv[1:] == ["types"]:
         print(types.module(schema()), end="")
+        return
+    if sys.argv[1:] == ["result-types"]:
+        roots = {"ResultsData": schema("results"), "SolutionData": schema("solution")}
+        print(results.module(schema(), **roots), end="")
+        return
+    if sys.argv[1:] == ["results"]:
+        print(results.page(Path("results.md").read_text(encoding="utf-8"), schema("results")), end="")
         return
     if sys.argv[1:] == ["man"]:
         print(man.page(), end="")

@@ -20,12 +20,16 @@ PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"
 
 def module(schema: Json) -> str:
     """Return the source of a module that has a type for each definition of the schema."""
-    definitions = {"ScenarioSpec": schema} | schema["$defs"]
+    names, made = sources({"ScenarioSpec": schema} | schema["$defs"])
+    return HEAD + f"\n__all__ = [{names}]\n\n" + "\n\n".join(made) + "\n"
+
+
+def sources(definitions: Json) -> tuple[str, list[str]]:
+    """Return the names of definitions as `__all__` has them, and the source of each type."""
     made = _Made()
     for name, of in definitions.items():
         made.define(name, of)
-    names = ", ".join(f'"{name}"' for name in sorted(definitions))
-    return HEAD + f"\n__all__ = [{names}]\n\n" + "\n\n".join(made.sources) + "\n"
+    return ", ".join(f'"{name}"' for name in sorted(definitions)), made.sources
 
 
 class _Made:
@@ -44,7 +48,7 @@ class _Made:
         if any(keyword.iskeyword(field) for field in of["properties"]):
             return self._by_function(name, of)
         required = set(of.get("required", []))
-        lines = [f"class {name}(TypedDict):", f'    """{_flat(of.get("description", name))}"""', ""]
+        lines = [f"class {name}(TypedDict):", f'    """{flat(of.get("description", name))}"""', ""]
         for field, inner in of["properties"].items():
             kind = self._type(inner, name + field.title().replace("_", ""))
             lines.append(
@@ -55,10 +59,10 @@ class _Made:
     def _by_function(self, name: str, of: Json) -> None:
         """Define a type with a field such as `from`, which a class cannot have."""
         required = set(of.get("required", []))
-        lines = [f"# {_flat(of.get('description', name))}", f"{name} = TypedDict(", f'    "{name}",', "    {"]
+        lines = [f"# {flat(of.get('description', name))}", f"{name} = TypedDict(", f'    "{name}",', "    {"]
         for field, inner in of["properties"].items():
             kind = self._type(inner, name + field.title().replace("_", ""))
-            about = _flat(inner.get("description", ""))
+            about = flat(inner.get("description", ""))
             lines += [f"        # {about}"] if about else []
             lines.append(f'        "{field}": "{kind if field in required else f"NotRequired[{kind}]"}",')
         self.sources.append("\n".join([*lines, "    },", ")"]))
@@ -94,8 +98,9 @@ def _choice_name(choice: Json, name: str, at: int) -> str:
 
 
 def _about(of: Json, indent: str) -> str:
-    return f'\n{indent}"""{_flat(of["description"])}"""' if "description" in of else ""
+    return f'\n{indent}"""{flat(of["description"])}"""' if "description" in of else ""
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """Return a text in one line."""
     return " ".join(text.split())

@@ -22,15 +22,13 @@ class RequestLog:
     a component of `system`, or all copies of a part: `volume/spindle`.
     """
 
-    def __init__(self, folder: str | Path, streams: list[str], graph: dict[str, Any]) -> None:
+    def __init__(self, folder: str | Path, streams: list[str], components: list[str], groups: list[str]) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         tidy(self.folder)
         if any(file.name[0] != "." for file in self.folder.glob("*.parquet")):
             raise FileExistsError(17, "there are Parquet files already; name another folder", str(folder))
-        self.streams = streams
-        self.components = [component["path"] for component in graph["components"]]
-        self.groups = graph["groups"]
+        self.streams, self.components, self.groups = streams, components, groups
         self.lost: OSError | None = None
 
     def __call__(self, replication: int, part: int, plain: list[bytes], legs: list[list[bytes]]) -> None:

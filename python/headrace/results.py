@@ -1,10 +1,11 @@
 """What a run says, as an object: frames, a notebook's picture of it, and a file to keep it in."""
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headrace.errors import read_text, refusal
 from headrace.files import write_whole
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     import polars
     from altair.typing import ChartType
 
-Json = dict[str, Any]
+    from headrace.result_types import Bottleneck, ComponentResults, ResultsData, StreamResults
+
+Row = dict[str, object]
 
 RESULTS = "name a file that `Results.save` or `headrace run --json` wrote"
 
@@ -36,32 +39,31 @@ class Results(InNotebook):
     1
     """
 
-    def __init__(self, data: Json) -> None:
+    def __init__(self, data: "ResultsData") -> None:
         self.data = data
 
     @property
     def answer(self) -> str:
         """The summary, in one or two sentences."""
-        return str(self.data["answer"])
+        return self.data["answer"]
 
     @property
     def notes(self) -> list[str]:
         """Warnings to read before trusting the results."""
-        return list(self.data["notes"])
+        return self.data["notes"]
 
     @property
     def complete(self) -> bool:
         """Whether the run finished; false if a limit or Ctrl-C ended it."""
-        return bool(self.data["complete"])
+        return self.data["complete"]
 
     @property
-    def bottleneck(self) -> Json | None:
+    def bottleneck(self) -> "Bottleneck | None":
         """The busiest component: `component`, `utilisation`, `saturates_at`, … (see `docs/results.md`).
 
         None where no component has a queue.
         """
-        found: Json | None = self.data["bottleneck"]
-        return found
+        return self.data["bottleneck"]
 
     @cached_property
     def streams(self) -> "polars.DataFrame":
@@ -83,9 +85,10 @@ class Results(InNotebook):
     @cached_property
     def theory(self) -> "polars.DataFrame":
         """One row per stream: the analytic solution, or the assumption that fails."""
-        rows = [{name: value for name, value in row.items() if name != "cdf"} for row in self.data["theory"]]
-        return _frame(row | {"quantiles_ms": None} | _quantiles(row["quantiles_ms"]) for row in rows).drop(
-            "quantiles_ms"
+        return _frame(
+            {name: value for name, value in row.items() if name not in ("cdf", "quantiles_ms")}
+            | _quantiles(row["quantiles_ms"])
+            for row in self.data["theory"]
         )
 
     @cached_property
@@ -93,7 +96,7 @@ class Results(InNotebook):
         """The CDF of each stream's response time: `stream`, `ms`, `share`, and `theory` if a formula applies."""
         rows = []
         for stream, theory in zip(self.data["streams"], self.data["theory"], strict=True):
-            predicted = [share for _, share in theory["cdf"]] or [None] * len(stream["cdf"])
+            predicted: Sequence[float | None] = [share for _, share in theory["cdf"]] or [None] * len(stream["cdf"])
             for (time, share), expected in zip(stream["cdf"], predicted, strict=True):
                 rows.append({"stream": stream["name"], "ms": time, "share": share, "theory": expected})
         return _frame(rows)
@@ -105,7 +108,7 @@ class Results(InNotebook):
         components = [component["path"] for component in self.data["components"]]
         rows = []
         for point in self.data["series"]:
-            row: Json = {"time_s": point["time_s"]}
+            row: Row = {"time_s": point["time_s"]}
             for name, completed, mean in zip(streams, point["completed"], point["mean_ms"], strict=True):
                 row |= {f"{name} completed": completed, f"{name} mean_ms": mean}
             row |= dict(zip((f"{path} utilisation" for path in components), point["utilisation"], strict=True))
@@ -120,7 +123,7 @@ class Results(InNotebook):
         """
         rows = []
         for phase in self.data["phases"]:
-            span = {"from_s": phase["from_s"], "to_s": phase["to_s"], "after": "; ".join(phase["after"])}
+            span: Row = {"from_s": phase["from_s"], "to_s": phase["to_s"], "after": "; ".join(phase["after"])}
             rows += [span | stream for stream in phase["streams"]]
         return _frame(rows)
 
@@ -136,7 +139,7 @@ class Results(InNotebook):
 
         `title` says what was run; default: the names of its streams. The file is written whole, or not at all.
         """
-        return written(run.report(self.data, title), path)
+        return written(run.report({**self.data}, title), path)
 
     def charts(self) -> "dict[str, ChartType]":
         """Return the charts of the report by their names, to be changed, combined or saved with Altair.
@@ -151,38 +154,41 @@ class Results(InNotebook):
     def load(cls, path: str | Path) -> "Results":
         """Read results that `save` or `headrace run --json` wrote; raise `ScenarioError` where a file has none."""
         with suppress(ValueError):
-            data = json.loads(read_text(path, RESULTS))
+            data: ResultsData = json.loads(read_text(path, RESULTS))
             if isinstance(data, dict) and {"answer", "streams", "components"} <= data.keys():
                 return cls(data)
         raise refusal(path, f"{path} does not contain the results of a run", RESULTS)
 
 
-def _frame(rows: Any) -> "polars.DataFrame":
+def _frame(rows: Iterable[Mapping[str, object]]) -> "polars.DataFrame":
     import polars  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
 
     return polars.DataFrame(list(rows), infer_schema_length=None)
 
 
-def _quantiles(pairs: list[list[float]]) -> Json:
+def _quantiles(pairs: Iterable[Sequence[float]]) -> Row:
     return {f"p{share * 100:g}_ms": time for share, time in pairs}
 
 
-def _component_row(component: Json) -> Json:
-    row = {name: value for name, value in component.items() if not isinstance(value, dict)}
+def _component_row(component: "ComponentResults") -> Row:
+    row: Row = {name: value for name, value in component.items() if not isinstance(value, dict)}
     # Frames without a child in a struct cannot be written as Parquet.
-    for name in ("utilisation_by_cause", "meters"):
-        row |= {f"{name}.{key}": value for key, value in component[name].items()}
+    row |= {f"utilisation_by_cause.{cause}": share for cause, share in component["utilisation_by_cause"].items()}
+    row |= {f"meters.{name}": value for name, value in component["meters"].items()}
     return row
 
 
-def _stream_row(stream: Json) -> Json:
+def _stream_row(stream: "StreamResults") -> Row:
     response = stream["response"]
-    interval = response["interval"] or {"method": None, "trusted": None}
+    interval: Mapping[str, object] = response["interval"] or {"method": None, "trusted": None}
     counts = ("issued", "completed", "in_flight", "dropped", "expired", "failed", "blocked")
-    plain = ("name", "to", *counts, "requests_per_s", "bytes_per_s")
     return (
-        {name: stream[name] for name in plain}
-        | {name: response[name] for name in ("mean_ms", "half_width_ms", "sd_ms", "max_ms")}
-        | interval
-        | _quantiles([[quantile["share"], quantile["ms"]] for quantile in response["quantiles_ms"]])
+        _some(stream, "name", "to", *counts, "requests_per_s", "bytes_per_s")
+        | _some(response, "mean_ms", "half_width_ms", "sd_ms", "max_ms")
+        | dict(interval)
+        | _quantiles([quantile["share"], quantile["ms"]] for quantile in response["quantiles_ms"])
     )
+
+
+def _some(row: Mapping[str, object], *names: str) -> Row:
+    return {name: row[name] for name in names}

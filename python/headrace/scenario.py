@@ -1,20 +1,15 @@
 """Scenarios from Python: load one, change it, check it, run it."""
 
 import json
-import os
 import tempfile
-import warnings
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core, fio_workload, solution, trace
-from headrace.errors import is_path, read_text, refuse_endless, refuse_other
-from headrace.files import NotKept, keep_apart
-from headrace.requests import RequestLog
+from headrace import _core, solution, trace
+from headrace.errors import read_text, refuse_other
+from headrace.plan import Plan
 from headrace.results import Results
-from headrace.timeline import write as write_timeline
 from headrace.trace import Requests, Watch
 
 if TYPE_CHECKING:
@@ -23,44 +18,9 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def _sets(changes: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    put = (changes or {}).items()
-    return [(path, value if isinstance(value, str) else json.dumps(value, default=_plain)) for path, value in put]
-
-
-def _plain(value: Any) -> object:
-    """Return the plain number that a number of numpy's stands for, or the list that its array does."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"a value of a scenario is text, a number, a list or a mapping, not a {type(value).__name__}")
-
-
-def _named(fields: Collection[str], text: str, changes: Mapping[str, object]) -> list[str]:
-    """Return the texts that stand under some fields of a scenario, and those that changes put there."""
-    import yaml  # noqa: PLC0415 - it takes longer to load than `headrace --help` may
-
-    put = (value for path, value in changes.items() if path.rpartition(".")[2] in fields)
-    found = [str(value) for value in put if isinstance(value, str | Path)]
-    left: list[Any] = []
-    for document in (text, *(value for _, value in _sets(changes))):
-        with suppress(yaml.YAMLError, RecursionError):  # `check` reports a file that cannot be parsed.
-            left.append(yaml.load(document, yaml.BaseLoader))
-    seen = set[int]()  # Aliases can name what contains them.
-    while left:
-        node = left.pop()
-        if id(node) in seen or not isinstance(node, dict | list):
-            continue
-        seen.add(id(node))
-        left += node.values() if isinstance(node, dict) else node
-        if isinstance(node, dict):
-            found += [value for field, value in node.items() if field in fields and isinstance(value, str)]
-    return found
-
-
 def schema(of: str = "scenario") -> Json:
-    """Return the JSON Schema of a document for editors: a `scenario`, an `experiment` or a `device`."""
-    found = dict(json.loads(_core.schema(of)))
-    return fio_workload.in_schema(found) if of == "scenario" else found
+    """Return the JSON Schema of a `scenario`, `experiment` or `device`, for editors, of `results` or a `solution`."""
+    return dict(json.loads(_core.schema(of)))
 
 
 def check(
@@ -137,60 +97,28 @@ class Scenario:
         changed._kept = [*self._kept, folder]
         return changed
 
-    def inputs(self) -> list[Path]:
-        """Return the files that it is read from: its own, the traces that it names, the devices beside it."""
-        folder = Path(self.file).parent
-        own = [] if self.file == "<text>" else [Path(self.file)]
-        traces = [folder / name for name in _named({"trace"}, self.text, self.changes)]
-        job = fio_workload.found(self.text, self.changes)
-        jobs = [folder / job.job] if job else []
-        return [*own, *traces, *jobs, *self._devices()]
+    def plan(self) -> Plan:
+        """Read it once, to be checked, solved, run, and run further; raise `ScenarioError` where it cannot be read."""
+        return Plan(self.text, self.file, self.changes)
 
-    def _sets(self, changes: Mapping[str, object] | None = None) -> list[tuple[str, str]]:
-        """Return the changes to the text: the streams of a job file of fio, then all others."""
-        changes = self.changes if changes is None else changes
-        job = fio_workload.found(self.text, changes)
-        if job is None:
-            return _sets(changes)
-        streams, _ = job.lowered(Path(self.file).parent)
-        return _sets(streams | {path: value for path, value in changes.items() if not job.uses(path)})
+    def inputs(self) -> list[Path]:
+        """Return the files that it is read from: its own, traces, logs and job files that it names, devices."""
+        return self.plan().inputs
 
     @property
     def remarks(self) -> list[str]:
         """Options that are ignored of a job file of fio, with the reason."""
-        job = fio_workload.found(self.text, self.changes)
-        return job.lowered(Path(self.file).parent)[1] if job else []
-
-    def _devices(self) -> list[Path]:
-        """Return the files of the devices beside it, and of those that it names by their paths."""
-        folder = Path(self.file).parent
-        named = _named({"device", "like"}, self.text, self.changes)
-        return [*sorted((folder / "devices").glob("*.yaml")), *(folder / name for name in named if is_path(name))]
-
-    def _refuse_endless_devices(self) -> None:
-        """Refuse device files that are not plain files: reading one may never end."""
-        for device in self._devices():
-            if device.stem in self.text or device.parent.name != "devices":
-                refuse_endless(device)
+        return self.plan().remarks
 
     def check(self) -> Json:
         """Return the scenario with its defaults filled in; raise `ScenarioError` with all errors."""
-        return self.checked()[0]
-
-    def checked(self) -> tuple[Json, list[str]]:
-        """Return the same, with notes on its components and options."""
-        self._refuse_endless_devices()
-        filled, notes = _core.check(self.text, self.file, self._sets())
-        return dict(json.loads(filled)), [*self.remarks, *notes]
+        plan = self.plan()
+        plan.check()
+        return plan.spec
 
     def filled(self) -> Json:
         """Return the scenario with its defaults filled in, whether or not it can sustain its load."""
-        self._refuse_endless_devices()
-        return dict(json.loads(_core.read(self.text, self.file, self._sets())))
-
-    def graph(self) -> Json:
-        """Return its components by number (`path`, `group`, `kind`), and the names of the groups."""
-        return dict(json.loads(_core.graph(self.text, self.file, self._sets())))
+        return self.plan().spec
 
     def solve(self, *, load: tuple[float, float] | None = None, simulate: bool = False) -> solution.Solution:
         """Solve it as a network of queues, by formulas: throughput, response and utilisation against load.
@@ -199,8 +127,7 @@ class Scenario:
         to saturation. With `simulate` every load is simulated too. Raises `ScenarioError` as `check` does, and where no
         formula applies, with the assumption that fails. An overload is an answer here.
         """
-        self._refuse_endless_devices()
-        found = solution.solve(self.text, self.file, self._sets(), load)
+        found = self.plan().solve(load)
         return solution.simulate(found, self) if simulate else found
 
     def run(
@@ -231,37 +158,21 @@ class Scenario:
         `ScenarioError` as `check` does. Where a file cannot be written (a full disk) the results are still returned,
         with the warning `headrace.files.NotKept`.
         """
-        keep_apart({"requests": requests, "timeline": timeline}, self.inputs())
         asked = {"run.seed": seed, "run.replications": replications}
-        self._refuse_endless_devices()
-        changes = self.changes | {path: value for path, value in asked.items() if value is not None}
-        processors = threads or os.cpu_count() or 1
-        log = _request_log(requests, Scenario(self.text, self.file, changes)) if requests else None
-        followed = first if timeline else 0
-        found, journeys = _core.run(
-            self.text, self.file, self._sets(changes), processors, watch, log, followed, theory, replication, widen
+        plan = self.with_({path: value for path, value in asked.items() if value is not None}).plan()
+        return plan.run(
+            threads=threads,
+            watch=watch,
+            requests=requests,
+            timeline=timeline,
+            first=first,
+            theory=theory,
+            replication=replication,
+            widen=widen,
         )
-        results = Results(json.loads(found))
-        if log and log.lost:
-            _warn(log.lost, requests)
-        if timeline:
-            try:
-                write_timeline(results.data, json.loads(journeys), timeline)
-            except OSError as error:
-                _warn(error, timeline)
-        return results
 
     def __repr__(self) -> str:
         return f"<Scenario {self.file}{' with ' + str(self.changes) if self.changes else ''}>"
-
-
-def _warn(error: OSError, file: str | Path | None) -> None:
-    """Warn that a file could not be written, so that the answer is not lost with it."""
-    warnings.warn(f"{file} cannot be written: {error.strerror or error}", NotKept, stacklevel=3)
-
-
-def _request_log(folder: str | Path, scenario: Scenario) -> RequestLog:
-    return RequestLog(folder, list(scenario.check()["workload"]), scenario.graph())
 
 
 def load(path: str | Path) -> Scenario:

@@ -1,11 +1,9 @@
 """What formulas say of a scenario, and the simulation beside it."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from headrace import _core
 from headrace.report import Report
 from headrace.reports import solution as reports
 from headrace.results import Results
@@ -106,11 +104,6 @@ class Simulable(Protocol):
         ...
 
 
-def solve(text: str, file: str, sets: list[tuple[str, str]], load: tuple[float, float] | None) -> Solution:
-    """Return what formulas say of a scenario with the values of `sets`: see `Scenario.solve`."""
-    return Solution(json.loads(_core.solve(text, file, sets, load)))
-
-
 def simulate(solution: Solution, scenario: Simulable, watch: SolveWatch | None = None) -> Solution:
     """Return a solution with the simulation beside every load: `data["points"][…]["simulated"]`.
 
@@ -140,8 +133,8 @@ def _simulated(point: Json, scenario: Simulable) -> Simulated | None:
     rate = sum(stream["requests_per_s"] for stream in answered)
     shares = [stream["requests_per_s"] / rate for stream in answered]
     mean = sum(share * stream["response"]["mean_ms"] for share, stream in zip(shares, answered, strict=True))
-    halves = [stream["response"]["half_width_ms"] for stream in answered]
-    if any(half is None for half in halves):
+    halves = [half for stream in answered if (half := stream["response"]["half_width_ms"]) is not None]
+    if len(halves) < len(answered):
         return Simulated(rate, mean, None)
     # Streams that share components are correlated: the half-widths add up at worst.
     half = sum(share * half for share, half in zip(shares, halves, strict=True))

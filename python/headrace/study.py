@@ -284,7 +284,7 @@ class Run:
     def go(self) -> "Run":
         """Run it."""
         changes = self.changes | {"run.requests": self.requests, "run.replications": self.replications}
-        self.found = whole(scenario.run(self.study.folder / self.file, changes=changes)).data
+        self.found = {**whole(scenario.run(self.study.folder / self.file, changes=changes)).data}
         return self
 
     @property

@@ -6,14 +6,17 @@ from where a request enters the system to what it does there.
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace.files import write_whole
+
+if TYPE_CHECKING:
+    from headrace.result_types import ResultsData
 
 Json = dict[str, Any]
 
 
-def events(results: Json, journeys: list[Json]) -> list[Json]:
+def events(results: "ResultsData", journeys: list[Json]) -> list[Json]:
     """Return the trace events of the journeys of a run (see `Scenario.run`)."""
     streams = [stream["name"] for stream in results["streams"]]
     components = [component["path"] for component in results["components"]]
@@ -31,7 +34,7 @@ def events(results: Json, journeys: list[Json]) -> list[Json]:
     return drawn
 
 
-def write(results: Json, journeys: list[Json], file: str | Path) -> None:
+def write(results: "ResultsData", journeys: list[Json], file: str | Path) -> None:
     """Write the journeys of a run to a file: whole, or not at all."""
     write_whole(file, json.dumps({"displayTimeUnit": "ms", "traceEvents": events(results, journeys)}))
 

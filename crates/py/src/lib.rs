@@ -2,18 +2,19 @@
 //! `--json` read the same contract.
 
 mod expression;
+mod plan;
 mod replay;
 mod watch;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 use headrace_scenario::document::{self, Problems};
 use headrace_scenario::experiment::ExperimentFile;
 use headrace_scenario::progress::Progress;
-use headrace_scenario::run::{End, Options};
-use headrace_scenario::{catalog, devices, prepare, results};
+use headrace_scenario::solve::Solved;
+use headrace_scenario::{catalog, devices, drives, results, scenario_schema};
 use headrace_storage::disk::DiskNumbers;
 use headrace_storage::disk::layout::LayoutSpec;
 use headrace_trace::{TraceError, TraceFormat};
@@ -22,8 +23,9 @@ use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use plan::PlanHandle;
 use replay::{Clock, replayed};
-use watch::{sink, unless_interrupted, watched};
+use watch::{unless_interrupted, watched};
 
 create_exception!(
     _core,
@@ -43,7 +45,7 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use super::ScenarioError;
+    use super::{PlanHandle, ScenarioError};
 
     #[pymodule_export]
     use super::expression::ParsedExpression;
@@ -53,36 +55,30 @@ mod _core {
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 
-    /// The JSON Schema of a `scenario`, an `experiment` or a `device`, as JSON.
+    /// The JSON Schema of a `scenario`, an `experiment`, a `device`, the `results` of a run or a `solution`, as JSON.
     #[pyfunction]
     fn schema(of: &str) -> PyResult<String> {
         match of {
-            "scenario" => Ok(document::json_schema().to_string()),
+            "scenario" => Ok(scenario_schema().to_string()),
             "experiment" => Ok(document::schema_of::<ExperimentFile>().to_string()),
+            "results" => Ok(document::schema_of_output::<results::Results>().to_string()),
+            "solution" => Ok(document::schema_of_output::<Solved>().to_string()),
             "device" => Ok(document::schema_of::<catalog::DeviceFile>().to_string()),
             _ => Err(PyValueError::new_err(format!("unknown document `{of}`"))),
         }
     }
 
-    /// Reads and checks a scenario; returns it with its defaults filled in, as JSON, and what components say of their load.
+    /// Reads a scenario once; see [`PlanHandle`]. `sets` are values to put instead of what the text has: (`run.seed`, `7`). `jobs` reads
+    /// a job file of fio that the scenario names: it gets and returns JSON.
     #[pyfunction]
-    fn check(
+    fn prepare(
         py: Python<'_>,
         text: &str,
         file: &str,
         sets: Vec<(String, String)>,
-    ) -> PyResult<(String, Vec<String>)> {
-        let progress = Progress::default();
-        let plan = watched(py, &progress, None, &Mutex::new(None), || prepare(text, file, &sets, &progress))?;
-        let plan = unless_interrupted(understood(plan, &progress)?, &progress)?;
-        Ok((json(&plan.spec), headrace_scenario::results::of_components(&plan)))
-    }
-
-    /// Reads a scenario; returns it with its defaults filled in, as JSON, whether or not it can work.
-    #[pyfunction]
-    fn read(text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-        let (_, spec) = headrace_scenario::read(text, file, &sets).map_err(|problems| refused(&problems))?;
-        Ok(json(&spec))
+        jobs: Py<PyAny>,
+    ) -> PyResult<PlanHandle> {
+        PlanHandle::read(py, text, file, &sets, &jobs)
     }
 
     /// Reads and checks an experiment; returns it with its defaults filled in, as JSON.
@@ -146,81 +142,15 @@ mod _core {
         Ok(device.map(|device| json(&device)))
     }
 
-    /// The components of a scenario by number, as JSON: path, group, kind; and the names of the groups.
-    #[pyfunction]
-    fn graph(py: Python<'_>, text: &str, file: &str, sets: Vec<(String, String)>) -> PyResult<String> {
-        let progress = Progress::default();
-        let plan = watched(py, &progress, None, &Mutex::new(None), || prepare(text, file, &sets, &progress))?;
-        let graph = unless_interrupted(understood(plan, &progress)?, &progress)?.graph;
-        let nodes = graph.ids().map(|id| {
-            let view = graph.view(id);
-            serde_json::json!({ "path": view.path(), "group": graph.group(id), "kind": view.kind() })
-        });
-        Ok(serde_json::json!({ "components": nodes.collect::<Vec<_>>(), "groups": graph.groups }).to_string())
-    }
-
-    /// Solves a scenario by formulas and returns the solution as JSON. `range` is the first and the last load, in requests per
-    /// second or clients; without it, from little to saturation.
-    #[pyfunction]
-    fn solve(
-        py: Python<'_>,
-        text: &str,
-        file: &str,
-        sets: Vec<(String, String)>,
-        range: Option<(f64, f64)>,
-    ) -> PyResult<String> {
-        let progress = Progress::default();
-        let solve = || headrace_scenario::solve(text, file, &sets, range, &progress);
-        let solved = watched(py, &progress, None, &Mutex::new(None), solve)?;
-        unless_interrupted(json(&understood(solved, &progress)?), &progress)
-    }
-
-    /// Runs a scenario without the interpreter's lock; returns its results, and the journeys of its `first` requests, as
-    /// JSON. `watch` is called a few times a second with (requests answered, requests wanted, longest queues), before the run
-    /// with (requests read from a trace, 0, nothing). `requests` gets every request in parts: (replication, part,
-    /// columns, for each group of components waiting, service and blocked time). Without `theory` nothing is said of it. `replication` is the
-    /// number of the first replication, where it is one of a set. Ctrl-C ends the run, and what it found until then is returned, marked incomplete.
-    /// Intervals are `widen` times as wide as those of a number of replications that was settled on beforehand.
-    #[pyfunction]
-    #[expect(clippy::too_many_arguments, reason = "they are what the Python side names")]
-    fn run(
-        py: Python<'_>,
-        text: &str,
-        file: &str,
-        sets: Vec<(String, String)>,
-        threads: usize,
-        watch: Option<Py<PyAny>>,
-        requests: Option<Py<PyAny>>,
-        first: u64,
-        theory: bool,
-        replication: Option<u64>,
-        widen: f64,
-    ) -> PyResult<(String, String)> {
-        let lost = Arc::new(Mutex::new(None));
-        let sink = requests.map(|take| sink(take, Arc::clone(&lost)));
-        let options = Options { threads, replication, first, requests: sink, theory, widen };
-        let progress = Progress::default();
-        let simulate = || headrace_scenario::simulate(text, file, &sets, &options, &progress);
-        let found = watched(py, &progress, watch.as_ref(), &lost, simulate)?;
-        let mut found = understood(found, &progress)?;
-        // Results that were cut short say so themselves, though every replication that was begun may be done.
-        if found.results.complete {
-            unless_interrupted((), &progress)?;
-        } else if progress.cancelled.load(Ordering::Relaxed) {
-            found.results.ended = End::Cancelled;
-        }
-        Ok((json(&found.results), json(&found.journeys)))
-    }
-
     /// The numbers of a device as they stand in its file, as JSON; `None` where there is no such device.
     #[pyfunction]
     fn device_numbers(name: &str, beside: &str) -> PyResult<Option<String>> {
         let beside = Path::new(beside);
         if catalog::is_ssd(name, beside) {
-            let numbers = catalog::ssd(name, beside).transpose().map_err(|problems| refused(&problems))?;
+            let numbers = drives::ssd(name, beside).transpose().map_err(|problems| refused(&problems))?;
             return Ok(numbers.map(|numbers| json(&numbers)));
         }
-        let numbers = catalog::disk(name, beside).transpose().map_err(|problems| refused(&problems))?;
+        let numbers = drives::disk(name, beside).transpose().map_err(|problems| refused(&problems))?;
         Ok(numbers.map(|numbers| json(&numbers)))
     }
 
@@ -228,7 +158,7 @@ mod _core {
     #[pyfunction]
     fn read_device(text: &str, file: &str) -> PyResult<String> {
         let numbers: Result<DiskNumbers, Problems> = document::read_text(text, file);
-        let sound = numbers.and_then(|numbers| catalog::sound(numbers, file));
+        let sound = numbers.and_then(|numbers| drives::sound(numbers, file));
         Ok(json(&sound.map_err(|problems| refused(&problems))?))
     }
 
@@ -259,7 +189,7 @@ mod _core {
         phases: Vec<f64>,
     ) -> PyResult<Vec<Py<PyBytes>>> {
         let numbers: DiskNumbers = document::read_text(numbers, "device")
-            .and_then(|numbers| catalog::sound(numbers, "device"))
+            .and_then(|numbers| drives::sound(numbers, "device"))
             .map_err(|problems| refused(&problems))?;
         let clock = Clock::named(clock)?;
         let columns = py.detach(|| replayed(&numbers, &path, clock, &phases))?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use headrace_scenario::progress::Progress;
-use headrace_scenario::run::{LogBatch, Sink};
+use headrace_scenario::record::{LogBatch, Sink};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use headrace_storage::disk::{DiskNumbers, VariedDevice};
 use headrace_storage::ssd::SsdNumbers;
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 
-use crate::document::{self, Problems, Tree};
-use crate::variation;
+use crate::document::{Problems, Tree};
 
 /// Every file of `catalog/`, by its name. The one list to extend when a device is added.
 const FILES: [(&str, &str); 15] = [
@@ -34,11 +32,15 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// Your own file of this name: a path from the folder `beside`, where it ends in `.yaml` or has a `/`, else one in
-/// `devices/` there.
+/// Your own file of this name: a path from the folder `beside`, or one in `devices/` there.
 fn own_file(name: &str, beside: &Path) -> PathBuf {
+    path(name, beside).unwrap_or_else(|| beside.join("devices").join(format!("{name}.yaml")))
+}
+
+/// The file of a device that is named by its path from the folder `beside`: the name ends in `.yaml` or has a `/`.
+pub fn path(name: &str, beside: &Path) -> Option<PathBuf> {
     let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|end| end == "yaml");
-    if is_path { beside.join(name) } else { beside.join("devices").join(format!("{name}.yaml")) }
+    is_path.then(|| beside.join(name))
 }
 
 /// The text of the device of this name, and the file it came from: your own beside the scenario if it exists, else what
@@ -46,6 +48,11 @@ fn own_file(name: &str, beside: &Path) -> PathBuf {
 fn text(name: &str, beside: &Path) -> Option<Result<(String, String), Problems>> {
     let own = own_file(name, beside);
     let file = own.display().to_string();
+    // Reading anything else may never end (`/dev/zero`), or wait for someone.
+    if own.exists() && !own.is_file() {
+        let message = format!("{file} cannot be read: it is not a plain file");
+        return Some(Err(Problems::file(&file, message, "name a plain file")));
+    }
     match std::fs::read_to_string(&own) {
         Ok(text) => Some(Ok((text, file))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -72,22 +79,6 @@ pub enum DeviceFile {
     Varied(VariedDevice),
 }
 
-/// The disk of this name, for a scenario in the folder `beside`. `None` where there is no such device.
-///
-/// # Errors
-/// What is wrong with its file.
-pub fn disk(name: &str, beside: &Path) -> Option<Result<DiskNumbers, Problems>> {
-    device(name, beside)
-}
-
-/// The solid-state drive of this name, for a scenario in the folder `beside`. `None` where there is no such device.
-///
-/// # Errors
-/// What is wrong with its file.
-pub fn ssd(name: &str, beside: &Path) -> Option<Result<SsdNumbers, Problems>> {
-    device(name, beside)
-}
-
 /// Whether the device of this name is a solid-state drive: its file has `flash`.
 pub fn is_ssd(name: &str, beside: &Path) -> bool {
     let tree = written(name, beside).and_then(Result::ok);
@@ -109,16 +100,6 @@ pub fn kind(name: &str, beside: &Path) -> Option<&'static str> {
     }
 }
 
-/// The parameters of a device, read as those of a disk or of a solid-state drive.
-fn device<N: DeserializeOwned + JsonSchema>(name: &str, beside: &Path) -> Option<Result<N, Problems>> {
-    Some(written(name, beside)?.and_then(|mut tree| {
-        variation::device(&mut tree.root, &document::Path::default(), beside)
-            .map_err(|problem| vec![problem])
-            .and_then(|()| document::read_as(&tree, &document::schema_of::<N>()))
-            .map_err(|problems| Problems::of(&tree, problems))
-    }))
-}
-
 /// The document of the device of this name, as it is written. `None` where there is no such device.
 ///
 /// # Errors
@@ -129,39 +110,17 @@ pub fn written(name: &str, beside: &Path) -> Option<Result<Tree, Problems>> {
     }))
 }
 
-/// Numbers that make sense.
-///
-/// # Errors
-/// All that is wrong with them, for the reader of `file`.
-pub fn sound(numbers: DiskNumbers, file: &str) -> Result<DiskNumbers, Problems> {
-    let problems = numbers.problems();
-    without(&problems, numbers, file)
-}
-
-/// The same of a solid-state drive.
-///
-/// # Errors
-/// All that is wrong with them, for the reader of `file`.
-pub fn sound_ssd(numbers: SsdNumbers, file: &str) -> Result<SsdNumbers, Problems> {
-    let problems = numbers.problems();
-    without(&problems, numbers, file)
-}
-
-fn without<N>(problems: &[(&'static str, String)], numbers: N, file: &str) -> Result<N, Problems> {
-    let wrong: Vec<String> =
-        problems.iter().map(|(field, problem)| format!("`{field}`: {problem}")).collect();
-    if wrong.is_empty() {
-        return Ok(numbers);
-    }
-    Err(Problems::file(file, wrong.join("; "), "correct the device file"))
-}
-
 /// The names of all devices: those of the user's own folder beside a scenario, then those that come with headrace.
 pub fn all_names(beside: &Path) -> Vec<String> {
     let mut all = own_names(beside);
     let more: Vec<String> = names().map(str::to_owned).filter(|name| !all.contains(name)).collect();
     all.extend(more);
     all
+}
+
+/// The files of the devices in the user's own folder beside a scenario.
+pub fn own_files(beside: &Path) -> Vec<PathBuf> {
+    own_names(beside).iter().map(|name| own_file(name, beside)).collect()
 }
 
 /// The names of the devices in the user's own folder beside a scenario.
@@ -187,23 +146,5 @@ mod tests {
             files.filter_map(|file| file.strip_suffix(".yaml").map(str::to_owned)).collect();
         found.sort();
         assert_eq!(found, names().collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn every_number_has_an_origin_and_makes_sense() {
-        let here = Path::new("");
-        for name in names() {
-            let (problems, origins) = if is_ssd(name, here) {
-                let numbers = ssd(name, here).unwrap().unwrap();
-                (numbers.problems(), numbers.origins())
-            } else {
-                let numbers = disk(name, here).unwrap().unwrap();
-                (numbers.problems(), numbers.origins())
-            };
-            assert_eq!(problems, [], "{name}");
-            for (field, origin) in origins {
-                assert!(origin.is_some(), "{name}: {field} has neither source nor estimate");
-            }
-        }
     }
 }

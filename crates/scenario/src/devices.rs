@@ -7,8 +7,8 @@ use headrace_storage::ssd::SsdNumbers;
 use headrace_work::Op;
 use serde::Serialize;
 
-use crate::catalog;
 use crate::document::Problems;
+use crate::{catalog, drives};
 
 /// How many points a curve has.
 const POINTS: usize = 101;
@@ -56,10 +56,10 @@ pub struct Number {
 /// What is wrong with its file.
 pub fn device(name: &str, beside: &Path) -> Option<Result<Device, Problems>> {
     if catalog::is_ssd(name, beside) {
-        let sound = catalog::ssd(name, beside)?.and_then(|numbers| catalog::sound_ssd(numbers, name));
+        let sound = drives::ssd(name, beside)?.and_then(|numbers| drives::sound_ssd(numbers, name));
         return Some(sound.map(|numbers| of_ssd(name, &numbers)));
     }
-    let sound = catalog::disk(name, beside)?.and_then(|numbers| catalog::sound(numbers, name));
+    let sound = drives::disk(name, beside)?.and_then(|numbers| drives::sound(numbers, name));
     Some(sound.map(|numbers| of(name, &numbers)))
 }
 

@@ -1,7 +1,7 @@
 //! A scenario from its text to its results.
 //!
-//! [`prepare`] reads a document and reports all errors together; [`run::engine`] chooses how it is
-//! computed; [`run::run`] runs its replications; [`results::of`] draws up what they say. Or all of it:
+//! A [`Prepared`] scenario was read, with all errors reported together. It is planned when that is first needed, solved, run, and
+//! run further; [`results::of`] draws up what its replications say. Or all of it in one call:
 //!
 //! ```
 //! use headrace_scenario::{progress::Progress, run::Options};
@@ -21,11 +21,15 @@ pub mod catalog;
 mod checks;
 pub mod devices;
 pub mod document;
+pub mod drives;
 pub mod experiment;
 pub mod faults;
+pub mod job_files;
 pub mod operation;
 pub mod plan;
+mod prepared;
 pub mod progress;
+pub mod record;
 pub mod results;
 pub mod run;
 pub mod solve;
@@ -34,10 +38,12 @@ pub mod theory;
 pub mod validation;
 mod variation;
 
-use document::{Problems, Tree};
+use document::Problems;
 use headrace_storage::Journey;
 use progress::Progress;
 use run::Options;
+
+pub use prepared::Prepared;
 
 /// What a run found.
 #[derive(Clone, Debug)]
@@ -48,36 +54,27 @@ pub struct Found {
     pub journeys: Vec<Journey>,
 }
 
-/// Reads and plans the scenario `source`, which came from `file` and whose own files lie beside it; refuses what cannot work,
-/// an overload among it. `sets` are values to put instead of what the text has: (`run.seed`, `7`).
+/// The JSON Schema of a scenario, for editors.
+pub fn scenario_schema() -> serde_json::Value {
+    let mut schema = document::json_schema();
+    job_files::add_to(&mut schema);
+    schema
+}
+
+/// Reads and plans a scenario; see [`Prepared`] for the arguments.
 ///
 /// # Errors
-/// All errors in it.
+/// All errors in it, overload among them.
 pub fn prepare(
     source: &str,
     file: &str,
     sets: &[(String, String)],
     progress: &Progress,
 ) -> Result<plan::Plan, Problems> {
-    let (plan, tree) = planned(source, file, sets, progress)?;
-    let unstable = theory::unstable(&plan);
-    if unstable.is_empty() { Ok(plan) } else { Err(Problems::of(&tree, unstable)) }
+    Prepared::read(source, file, sets, &job_files::unread)?.into_plan(progress)
 }
 
-/// The same, overload or not; with the document, for what else is wrong with it.
-fn planned(
-    source: &str,
-    file: &str,
-    sets: &[(String, String)],
-    progress: &Progress,
-) -> Result<(plan::Plan, Tree), Problems> {
-    let (tree, spec) = read(source, file, sets)?;
-    let plan = plan::of(spec, std::path::Path::new(file), progress);
-    Ok((plan.map_err(|problems| Problems::of(&tree, problems))?, tree))
-}
-
-/// Reads, plans and solves a scenario by formulas, at the loads between `range`. See [`prepare`] for `file` and `sets`; an overload
-/// is no error here.
+/// Reads, plans and solves a scenario by formulas; see [`Prepared::solve`].
 ///
 /// # Errors
 /// All errors in it, or why it is not a network of queues that formulas are known for.
@@ -88,33 +85,10 @@ pub fn solve(
     range: Option<(f64, f64)>,
     progress: &Progress,
 ) -> Result<solve::Solved, Problems> {
-    let (plan, tree) = planned(source, file, sets, progress)?;
-    solve::solve(&plan, range).map_err(|problems| Problems::of(&tree, problems))
+    Prepared::read(source, file, sets, &job_files::unread)?.solve(range, progress)
 }
 
-/// Reads a scenario and fills in its defaults, whether or not it can work. See [`prepare`] for `file` and `sets`.
-///
-/// # Errors
-/// Every place that does not have what the schema asks for.
-pub fn read(
-    source: &str,
-    file: &str,
-    sets: &[(String, String)],
-) -> Result<(Tree, spec::ScenarioSpec), Problems> {
-    let mut tree = Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
-    for (path, text) in sets {
-        tree.set(path, text).map_err(|problem| Problems::of(&tree, vec![problem]))?;
-    }
-    let beside = std::path::Path::new(file).parent().unwrap_or(std::path::Path::new(""));
-    let mut spec: spec::ScenarioSpec =
-        variation::complete(&mut tree.root, &document::Path::default(), beside)
-            .and_then(|()| document::read(&tree))
-            .map_err(|problems| Problems::of(&tree, problems))?;
-    spec.run.complete();
-    Ok((tree, spec))
-}
-
-/// Reads, plans and runs a scenario. See [`prepare`] for `file` and `sets`.
+/// Reads, plans and runs a scenario; see [`Prepared::run`].
 ///
 /// # Errors
 /// All errors in it.
@@ -125,25 +99,5 @@ pub fn simulate(
     options: &Options,
     progress: &Progress,
 ) -> Result<Found, Problems> {
-    run_plan(&prepare(source, file, sets, progress)?, file, options, progress)
-}
-
-/// Runs a plan made of the scenario in `file`.
-///
-/// # Errors
-/// An engine is asked for that does not apply, or the program has a defect.
-pub fn run_plan(
-    plan: &plan::Plan,
-    file: &str,
-    options: &Options,
-    progress: &Progress,
-) -> Result<Found, Problems> {
-    let engine = run::engine(plan).map_err(|why| {
-        let help = "remove `run.engine`, or use `events`";
-        Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
-    })?;
-    let (outcomes, journeys) = run::run(plan, engine, options, progress);
-    let results = results::of(plan, engine, &outcomes, options)
-        .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))?;
-    Ok(Found { results, journeys })
+    Prepared::read(source, file, sets, &job_files::unread)?.run(None, options, progress)
 }

@@ -7,14 +7,15 @@ mod streams;
 
 use std::path::{Path as FilePath, PathBuf};
 
+use headrace_kernel::RngStream;
 use headrace_storage::{Device, DeviceCatalogue, DeviceLookup, Graph, LoweringError, WantedRoute, lower};
 use headrace_work::NodeId;
 
-use crate::catalog;
 use crate::document::{Path, Problem, Problems};
 use crate::faults::{self, Fault};
 use crate::progress::Progress;
-use crate::spec::{RunSpec, ScenarioSpec};
+use crate::spec::{RunSpec, ScenarioSpec, WarmUp};
+use crate::{catalog, drives};
 
 pub use stream::StreamPlan;
 
@@ -42,6 +43,31 @@ impl Plan {
         !self.faults.is_empty() || self.graph.nodes.iter().any(|node| node.plan.theory().features().changes)
     }
 
+    /// The number of requests that one replication completes: those asked for, or the trace where one is replayed; the maximum where
+    /// the time alone ends it.
+    pub fn requests(&self) -> u64 {
+        let recorded: Option<Vec<u64>> = self.streams.iter().map(StreamPlan::recorded).collect();
+        recorded.map_or(self.run().requests.unwrap_or(u64::MAX), |recorded| recorded.into_iter().sum())
+    }
+
+    /// Returns true if nothing is left out as warm-up: where that is asked for, where components fail, since there is no one steady
+    /// state then, and of a replayed trace, which is compared with what was measured, request for request.
+    pub fn is_whole(&self) -> bool {
+        self.run().warm_up == WarmUp::None
+            || self.has_phases()
+            || self.streams.iter().any(StreamPlan::is_recorded)
+    }
+
+    /// The seed of a replication: the first has the scenario's own; those of the others are drawn from it.
+    pub fn seed(&self, replication: u64) -> u64 {
+        let root = self.run().seed;
+        if replication == 0 {
+            root
+        } else {
+            RngStream::named(root, "", "replications").of(replication).bits()
+        }
+    }
+
     /// The streams that go to a component.
     pub fn streams_to(&self, target: NodeId) -> impl Iterator<Item = &StreamPlan> {
         self.streams.iter().filter(move |stream| stream.target == target)
@@ -63,7 +89,7 @@ impl Plan {
 pub fn of(spec: ScenarioSpec, file: &FilePath, progress: &Progress) -> Result<Plan, Vec<Problem>> {
     let folder = file.parent().unwrap_or(FilePath::new("")).to_owned();
     let mut problems = names(&spec);
-    let devices = KnownDevices { folder: folder.clone() };
+    let devices = KnownDevices::beside(&folder);
     let graph = lower(&spec.parts, &spec.system, &routes(&spec), &devices);
     let graph = graph.map_err(|errors| problems.extend(errors.into_iter().map(problem)));
     let (streams, wrong) = streams::of(&spec, graph.as_ref().ok(), &folder, progress);
@@ -86,7 +112,7 @@ fn routes(spec: &ScenarioSpec) -> Vec<WantedRoute> {
 }
 
 /// The devices that a scenario in this folder can name.
-struct KnownDevices {
+pub(crate) struct KnownDevices {
     folder: PathBuf,
 }
 
@@ -96,13 +122,18 @@ impl DeviceCatalogue for KnownDevices {
         match (other, kind) {
             (Some("ssd"), _) => DeviceLookup::Other(("ssd", "solid-state drive")),
             (Some(other), _) => DeviceLookup::Other((other, "disk")),
-            (None, "ssd") => self.found(catalog::ssd(name, &self.folder)),
-            (None, _) => self.found(catalog::disk(name, &self.folder)),
+            (None, "ssd") => self.found(drives::ssd(name, &self.folder)),
+            (None, _) => self.found(drives::disk(name, &self.folder)),
         }
     }
 }
 
 impl KnownDevices {
+    /// Those that a scenario in `folder` can name.
+    pub fn beside(folder: &FilePath) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
     fn found<D: Device>(&self, read: Option<Result<D, Problems>>) -> DeviceLookup {
         match read {
             Some(Ok(device)) => DeviceLookup::Found(Box::new(device)),
@@ -112,7 +143,8 @@ impl KnownDevices {
     }
 }
 
-fn problem(error: LoweringError) -> Problem {
+/// Returns an error of lowering as one of the document.
+pub(crate) fn problem(error: LoweringError) -> Problem {
     let field: Vec<&str> = error.field.iter().map(String::as_str).collect();
     let problem = Problem { help: error.help, ..Problem::at(Path::of(&field), error.message) };
     match error.unknown {

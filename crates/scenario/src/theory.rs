@@ -8,6 +8,7 @@ use headrace_storage::Model;
 use headrace_units::{Nanos, PerSecond};
 use headrace_work::{NodeId, Op};
 use headrace_workload::ArrivalSpec;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::document::{Path, Problem};
@@ -17,27 +18,30 @@ use crate::plan::{Plan, StreamPlan};
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// What theory says of one stream.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StreamTheory {
-    /// The stream.
+    /// Name of the stream.
     pub stream: String,
-    /// Which formula; `none` where no formula applies.
+    /// Formula; `none` if none applies.
     pub model: String,
-    /// Whether every assumption of the formula holds.
+    /// Whether all assumptions of the formula hold.
     pub exact: bool,
-    /// The assumption that fails, where one does; with what is known of the error.
+    /// Assumption that fails, and what is known about the error.
     pub fails: Option<String>,
-    /// Predicted utilisation of the busiest server.
+    /// Predicted utilisation of the bottleneck.
+    #[schemars(range(min = 0, max = 1))]
     pub utilisation: Option<f64>,
-    /// Predicted mean service time, in ms.
+    /// Predicted mean service time.
     pub service_ms: Option<f64>,
-    /// Predicted mean response time, in ms.
+    /// Predicted mean response time.
     pub mean_ms: Option<f64>,
-    /// Predicted standard deviation of the response time, in ms.
+    /// Predicted standard deviation of the response time.
     pub sd_ms: Option<f64>,
-    /// Predicted quantiles of the response time: (share, ms).
+    /// Predicted quantiles of the response time.
+    #[schemars(extend("x-unit" = "list of [share, ms]"))]
     pub quantiles_ms: Vec<(f64, f64)>,
-    /// Predicted cdf of the response time at the times of the simulated one: (ms, share).
+    /// Predicted CDF, at the times of the simulated one.
+    #[schemars(extend("x-unit" = "list of [ms, share]"))]
     pub cdf: Vec<(f64, f64)>,
 }
 

@@ -1,7 +1,7 @@
 //! Devices that vary another one: `device: {like: seagate-st3500630ns, rotation: 10000 rpm}`. Before a document is checked
 //! against its schema, what it does not give is taken from the other device and marked as an estimate.
 
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 
 use serde_json::Value as Json;
 
@@ -10,6 +10,18 @@ use crate::document::{Key, Path, Problem, TextSpan, Value, ValueNode};
 
 /// The field that names the other device.
 const LIKE: &str = "like";
+
+/// Returns the files of the devices that a document in the folder `beside` names by their paths.
+pub fn named(node: &ValueNode, beside: &FilePath) -> Vec<PathBuf> {
+    let Value::Map(entries) = &node.value else { return Vec::new() };
+    let of = |(key, inner): &(Key, ValueNode)| match &inner.value {
+        Value::Scalar(Json::String(name)) if key.name == "device" || key.name == LIKE => {
+            catalog::path(name, beside).into_iter().collect()
+        }
+        _ => named(inner, beside),
+    };
+    entries.iter().flat_map(of).collect()
+}
 
 /// Completes every device under `node` that varies another one, for a document in the folder `beside`.
 ///
@@ -108,12 +120,6 @@ fn changed(base: &ValueNode, varied: &ValueNode, name: &str) -> ValueNode {
 }
 
 impl ValueNode {
-    /// The child `name` of a map.
-    fn child(&self, name: &str) -> Option<&Self> {
-        let Value::Map(entries) = &self.value else { return None };
-        entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| node)
-    }
-
     /// Puts a scalar into a map, replacing the one of that name.
     fn put(&mut self, name: &str, scalar: Json) {
         let span: Option<TextSpan> = self.span.clone();

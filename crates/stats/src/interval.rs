@@ -1,11 +1,12 @@
 //! Confidence intervals for means: within one run by batch means, across runs by replications.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::independence::independent_groups;
 
 /// Method by which an interval was computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
     /// From the means of successive batches of one run.

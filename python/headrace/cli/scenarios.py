@@ -3,6 +3,7 @@
 import json
 import re
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,7 @@ from headrace.experiment import design
 from headrace.experiment.precision import run_until_precise
 from headrace.files import keep_apart
 from headrace.quantities import counted
+from headrace.result_types import ResultsData
 
 
 def run(
@@ -70,18 +72,12 @@ def run(
     from headrace.view.terminal import progress  # noqa: PLC0415 - rich takes longer to load than --help may
 
     try:
-        loaded = scenario.load(file).with_(changed)
-        note(loaded.remarks)
-        keep_apart({"--report": report, "--requests": requests, "--timeline": timeline}, loaded.inputs())
+        plan = scenario.load(file).with_(changed).plan()
+        note(plan.remarks)
+        keep_apart({"--report": report, "--requests": requests, "--timeline": timeline}, plan.inputs)
         with telling_losses() as lost, progress.of_run(quiet=as_json) as watch:
-            how: dict[str, Any] = {
-                "threads": threads,
-                "watch": watch,
-                "requests": requests,
-                "timeline": timeline,
-                "first": first,
-            }
-            found = run_until_precise(loaded, wanted, **how) if wanted else loaded.run(**how)
+            simulate = partial(run_until_precise, plan, wanted) if wanted else plan.run
+            found = simulate(threads=threads, watch=watch, requests=requests, timeline=timeline, first=first)
     except ScenarioError as error:
         refuse(error, as_json)
     except OSError as error:
@@ -91,7 +87,7 @@ def run(
     _exit_unless_complete(found.data)
 
 
-def _exit_unless_complete(results: dict[str, Any]) -> None:
+def _exit_unless_complete(results: ResultsData) -> None:
     if not results["complete"]:
         raise typer.Exit(INTERRUPTED if results["ended"] == "cancelled" else CUT_SHORT)
 
@@ -108,15 +104,10 @@ Checked = tuple[Document, dict[str, Any], str]
 
 
 def _scenario(file: Path, put: dict[str, str]) -> Checked:
-    checking = scenario.load(file).with_(put)
-    checked, notes = checking.checked()
-    note(notes)
-    streams, components = len(checked["workload"]), len(checking.graph()["components"])
-    return (
-        Document.scenario,
-        checked,
-        f"{counted(streams, 'stream')}, {counted(components, 'component')}",
-    )
+    plan = scenario.load(file).with_(put).plan()
+    note(plan.check())
+    streams, components = len(plan.spec["workload"]), len(plan.graph()["components"])
+    return Document.scenario, plan.spec, f"{counted(streams, 'stream')}, {counted(components, 'component')}"
 
 
 def _experiment(file: Path, put: dict[str, str]) -> Checked:

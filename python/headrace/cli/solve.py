@@ -62,9 +62,10 @@ def solve(
     between, interrupted = _range(load), False
     try:
         loaded = scenario.load(file).with_(changes(sets) or {})
-        note(loaded.remarks)
-        keep_apart({"--report": report}, loaded.inputs())
-        found = loaded.solve(load=between)
+        plan = loaded.plan()
+        note(plan.remarks)
+        keep_apart({"--report": report}, plan.inputs)
+        found = plan.solve(between)
         if simulate:
             try:
                 found = solution.simulate(found, loaded, None if as_json else _progress)

@@ -120,7 +120,7 @@ def sweep_command(
 
     def ask(how: How) -> Table:
         experiment = _experiment(file, axes, sets).with_replications(replications, wanted)
-        keep_apart({"--report": report, "--store": store}, [file, *experiment.scenario.inputs(), *stored.files(store)])
+        keep_apart({"--report": report, "--store": store}, [file, *experiment.inputs(), *stored.files(store)])
         with _engine(engine, workers, scheduler, jobs) as chosen:
             return rounds.run(experiment, store=store, engine=chosen, watch=how["watch"], shard=shard)
 

@@ -6,12 +6,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from headrace import _core
+from headrace._core import ScenarioError
 from headrace.errors import read_text, refusal
 from headrace.experiment import formula
 from headrace.experiment.precision import Precision
@@ -67,6 +69,13 @@ class Experiment:
         """Return the experiment with as many, or as precise, where either is given."""
         changed = replace(self, precision=precision) if precision else self
         return replace(changed, replications=replications) if replications else changed
+
+    def inputs(self) -> list[Path]:
+        """Return the files that its scenario is read from; at a point of it, where it can be read only there."""
+        for values in ({}, *(point.values for point in self.points[:-1])):
+            with suppress(ScenarioError):
+                return self.scenario.with_(values).inputs()
+        return self.scenario.with_(self.points[-1].values).inputs()
 
 
 def varied(

@@ -5,14 +5,14 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Unpack
 
 from headrace.errors import refusal
 from headrace.experiment.objective import TIMES, asked_for, objective
+from headrace.plan import Plan, RunOptions
 from headrace.results import Results
 from headrace.scenario import Scenario
-
-Json = dict[str, Any]
 
 # Who stops at the first narrow interval stops too soon now and then, for a spread that is too small by chance looks
 # precise: 95 % intervals that end a search cover 92 to 94 %. So intervals are drawn as if for 97 %, from five
@@ -86,24 +86,34 @@ def known(metric: str, metrics: Sequence[str], file: str, who: str) -> str:
     return metric
 
 
-def run_until_precise(scenario: Scenario, precision: Precision, **how: Any) -> Results:
+def run_until_precise(
+    scenario: Scenario | Plan,
+    precision: Precision,
+    *,
+    requests: str | Path | None = None,
+    timeline: str | Path | None = None,
+    first: int = 100,
+    **how: Unpack[RunOptions],
+) -> Results:
     """Run a scenario with as many replications as it takes; a note says how precise the answer is.
 
     Replications are added until half of each interval is at most the share asked for, or their number is the budget.
     Precision is asked of response times, whose intervals a run has: means and quantiles. `how` as for `Scenario.run`.
     """
-    files = {name: how.pop(name) for name in ("requests", "timeline", "first") if name in how}
+    plan = scenario.plan() if isinstance(scenario, Scenario) else scenario
     many = min(LEAST, precision.budget)
+    how["widen"] = _widen(many)
+    found = plan.run(replications=many, requests=requests, timeline=timeline, first=first, **how)
     while True:
-        found = scenario.run(replications=many, widen=_widen(many), **how)
-        apart, metric = _furthest(found, precision, scenario.file)
+        apart, metric = _furthest(found, precision, plan.file)
         if not found.complete or apart <= 1 or many >= precision.budget:
             break
         # As many as this spread asks for, and no fewer than a look at one more round would add.
         wanted = math.ceil(many * apart**2) if math.isfinite(apart) else 2 * many
-        many = min(max(many + LEAST, wanted), precision.budget)
-    if any(files.get(name) for name in ("requests", "timeline")):
-        found = scenario.run(replications=many, widen=_widen(many), **how, **files)
+        more = min(max(many + LEAST, wanted), precision.budget) - many
+        many += more
+        how["widen"] = _widen(many)
+        found = plan.extend(more, **how)
     if found.complete:
         found.data["notes"].append(_note(precision, apart, metric, many))
     return found
@@ -142,7 +152,7 @@ def _intervals(found: Results) -> dict[str, tuple[float, float | None]]:
     told: dict[str, tuple[float, float | None]] = {}
     for stream in found.data["streams"]:
         name = stream["name"]
-        operations = {op: stream[op] for op in ("reads", "writes")} | stream["operations"]
+        operations = {"reads": stream["reads"], "writes": stream["writes"], **stream["operations"]}
         for of, response in ((name, stream["response"]), *((f"{name}.{op}", one) for op, one in operations.items())):
             if response is None:
                 continue

@@ -24,7 +24,6 @@ from headrace.experiment import stored
 from headrace.experiment.design import Experiment
 from headrace.experiment.task import Record
 from headrace.files import NotKept, is_free, keep_apart, tidy
-from headrace.scenario import Scenario
 
 Json = dict[str, Any]
 Key = tuple[str, int]
@@ -54,7 +53,7 @@ class Store(Memory):
         super().__init__()
         self.folder = Path(folder)
         _refuse_foreign(self.folder)
-        keep_apart({str(file): file for file in (self.folder, *stored.files(folder))}, experiment.scenario.inputs())
+        keep_apart({str(file): file for file in (self.folder, *stored.files(folder))}, experiment.inputs())
         try:
             (self.folder / "journal").mkdir(parents=True, exist_ok=True)
             self._agree(experiment)
@@ -180,7 +179,7 @@ def _identity(experiment: Experiment) -> Json:
         "headrace": __version__,
         "scenario": scenario.text,
         "changes": scenario.changes,
-        "beside": _beside(scenario),
+        "beside": _beside(experiment),
     }
 
 
@@ -194,10 +193,10 @@ def _resolved(experiment: Experiment) -> Json | None:
     return None
 
 
-def _beside(scenario: Scenario) -> str:
+def _beside(experiment: Experiment) -> str:
     """Return a digest of the files that a scenario names: devices by what is in them, traces by their size and time."""
     found = hashlib.sha256()
-    for file in sorted(set(scenario.inputs()) - {Path(scenario.file)}):
+    for file in sorted(set(experiment.inputs()) - {Path(experiment.scenario.file)}):
         if file.suffix == ".yaml" and file.is_file():
             found.update(file.name.encode() + file.read_bytes())
         elif file.is_file():

@@ -4,7 +4,7 @@ import functools
 import json
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -14,6 +14,7 @@ from headrace import devices
 from headrace._core import ScenarioError
 from headrace.errors import is_overload, is_path
 from headrace.experiment.design import Point, Value
+from headrace.result_types import ComponentResults, ResponseResults, ResultsData, StreamResults
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]
@@ -117,13 +118,13 @@ OVERLOADED = ("too_many_in_flight", "too_many_parts")
 OF_THE_MACHINE = ("too_long", "trace_lost", "cancelled")
 
 
-def _is_saturated(found: Json) -> bool:
+def _is_saturated(found: ResultsData) -> bool:
     # In a closed system a component that never rests is no mistake: its load is what it answers.
     bottleneck = found["bottleneck"]
     return bool(bottleneck and bottleneck["saturates_at"] is not None and bottleneck["saturated"])
 
 
-def metrics(found: Json) -> dict[str, float | None]:
+def metrics(found: ResultsData) -> dict[str, float | None]:
     """Return the numbers of a run by name, such as `users.mean_ms`, `users.recall.p99_ms`, `tds/spindle.queue`."""
     numbers: dict[str, float | None] = {}
     for stream in found["streams"]:
@@ -131,19 +132,18 @@ def metrics(found: Json) -> dict[str, float | None]:
         numbers |= {f"{name}.{rate}": stream[rate] for rate in ("requests_per_s", "bytes_per_s")}
         numbers |= {f"{name}.{loss}": share for loss, share in _lost(stream).items()}
         numbers |= _response(name, stream["response"])
-        for op in ("reads", "writes"):
-            numbers |= _response(f"{name}.{op}", stream[op]) if stream[op] else {}
-        for op, response in stream["operations"].items():
-            numbers |= _response(f"{name}.{op}", response)
+        by_op = {"reads": stream["reads"], "writes": stream["writes"], **stream["operations"]}
+        for op, response in by_op.items():
+            numbers |= _response(f"{name}.{op}", response) if response else {}
     for group, members in alike(found["components"]).items():
         for number in ("utilisation", "queue", "undestaged"):
-            of_each = [member[number] for member in members if member[number] is not None]
+            of_each = [value for member in members if (value := member[number]) is not None]
             numbers |= {f"{group}.{number}": max(of_each)} if of_each else {}
         numbers |= {f"{group}.{name}": fmean(of_each) for name, of_each in _meters(members).items()}
     return numbers
 
 
-def _lost(stream: Json) -> dict[str, float]:
+def _lost(stream: StreamResults) -> dict[str, float]:
     """Return the shares of its requests that were dropped, expired or failed, and of the time for which it was blocked.
 
     The last only where the stream has a limit of requests in flight.
@@ -153,15 +153,15 @@ def _lost(stream: Json) -> dict[str, float]:
     return shares if stream["blocked"] is None else shares | {"blocked": stream["blocked"]}
 
 
-def alike(components: list[Json]) -> dict[str, list[Json]]:
+def alike(components: list[ComponentResults]) -> dict[str, list[ComponentResults]]:
     """Return the components by group: copies of one part together."""
-    groups: dict[str, list[Json]] = {}
+    groups: dict[str, list[ComponentResults]] = {}
     for component in components:
         groups.setdefault(component["group"], []).append(component)
     return groups
 
 
-def _meters(members: list[Json]) -> dict[str, list[float]]:
+def _meters(members: list[ComponentResults]) -> dict[str, list[float]]:
     """Return the meters of alike components: the values of those that have one, by name."""
     names = dict.fromkeys(name for member in members for name in member["meters"])
     values = {name: [member["meters"][name] for member in members] for name in names}
@@ -171,10 +171,11 @@ def _meters(members: list[Json]) -> dict[str, list[float]]:
 COSTS = ("price", "power", "rack_units")
 
 
-def costs(found: Json, beside: Path) -> dict[str, float | None]:
+def costs(found: ResultsData, beside: Path) -> dict[str, float | None]:
     """Return what the disks of a system cost together (`system.price` …), as far as each of them says so."""
     disks = [part["written"] for part in found["components"] if part["kind"] == "disk"]
-    numbers = [_numbers(_written(found["scenario"], disk)["device"], beside) for disk in disks]
+    scenario: Json = {**found["scenario"]}
+    numbers = [_numbers(_written(scenario, disk)["device"], beside) for disk in disks]
     return {
         f"system.{cost}": sum(_plain(one[cost]) for one in numbers)
         for cost in COSTS
@@ -209,9 +210,10 @@ def _plain(sourced: Any) -> float:
 STATISTICS = ("half_width_ms", "settling")
 
 
-def _response(name: str, response: Json) -> dict[str, float | None]:
+def _response(name: str, response: ResponseResults) -> dict[str, float | None]:
     if not response["count"]:
         return {}
-    return {f"{name}.{number}": response[number] for number in (*STATISTICS, "mean_ms", "sd_ms")} | {
+    numbers: Mapping[str, Any] = response
+    return {f"{name}.{number}": numbers[number] for number in (*STATISTICS, "mean_ms", "sd_ms")} | {
         f"{name}.p{quantile['share'] * 100:g}_ms": quantile["ms"] for quantile in response["quantiles_ms"]
     }

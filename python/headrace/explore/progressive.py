@@ -199,6 +199,9 @@ def _is_narrow(results: Results) -> bool:
     """Return true if the interval of each stream's mean can be trusted and is narrow."""
     responses = [stream["response"] for stream in results.data["streams"] if stream["response"]["count"]]
     return all(
-        one["half_width_ms"] and one["interval"]["trusted"] and one["half_width_ms"] <= NARROW * one["mean_ms"]
+        one["half_width_ms"]
+        and one["interval"]
+        and one["interval"]["trusted"]
+        and one["half_width_ms"] <= NARROW * one["mean_ms"]
         for one in responses
     )

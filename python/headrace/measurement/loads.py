@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace.errors import refusal
 from headrace.measurement.points import PERCENTILES, Measurement
+from headrace.result_types import StreamResults
 from headrace.scenario import Scenario
 
 Json = dict[str, Any]
@@ -151,7 +152,7 @@ def simulated(document: Json, file: str, load: Load) -> dict[str, Json]:
     return {op: _pooled(streams, op, load) for op in load.measured}
 
 
-def _pooled(streams: list[Json], op: str, load: Load) -> Json:
+def _pooled(streams: list[StreamResults], op: str, load: Load) -> Json:
     """Return what one operation of all streams found; percentiles of several streams as their mean."""
     found = [_one(stream, op, load) for stream in streams]
     rate = sum(one["iops"] for one in found)
@@ -163,9 +164,10 @@ def _pooled(streams: list[Json], op: str, load: Load) -> Json:
     return {"iops": rate, "bandwidth_bytes_per_s": rate * load.block_bytes} | mean
 
 
-def _one(stream: Json, op: str, load: Load) -> Json:
+def _one(stream: StreamResults, op: str, load: Load) -> Json:
     whole = stream["response"]
-    part = (stream[f"{op}s"] if load.kind == "mixed" else whole) or whole
+    parts = {"read": stream["reads"], "write": stream["writes"]}
+    part = (parts[op] if load.kind == "mixed" else whole) or whole
     share = part["count"] / whole["count"] if whole["count"] else 0.0
     quantiles = {f"p{100 * row['share']:g}_ms".replace(".", "_"): row["ms"] for row in part["quantiles_ms"]}
     return {"iops": stream["requests_per_s"] * share, "mean_ms": part["mean_ms"]} | {

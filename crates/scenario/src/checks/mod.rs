@@ -17,7 +17,7 @@ pub use files::FileBooks;
 use headrace_storage::{Activity, Arena, Edge, Flow, Graph};
 use headrace_units::Nanos;
 
-use crate::run::StreamRecord;
+use crate::record::StreamRecord;
 
 /// What the laws are about.
 pub struct Evidence<'r, 'm> {

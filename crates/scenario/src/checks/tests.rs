@@ -7,7 +7,7 @@ use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 
 use super::{Evidence, broken};
 use crate::progress::Progress;
-use crate::run::Record;
+use crate::record::Record;
 
 const TEXT: &str = "
 system: {clerk: {type: station, service: 8 ms}}

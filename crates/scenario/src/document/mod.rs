@@ -29,6 +29,12 @@ pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
     schemars::schema_for!(T).to_value()
 }
 
+/// The JSON Schema of what is printed of a `T`: all of its fields are there.
+pub fn schema_of_output<T: JsonSchema>() -> serde_json::Value {
+    let settings = schemars::generate::SchemaSettings::default().for_serialize();
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
 /// Reads a scenario from `tree`, or returns all its violations of the schema.
 pub fn read(tree: &Tree) -> Result<ScenarioSpec, Vec<Problem>> {
     read_as(tree, &json_schema())
@@ -36,7 +42,16 @@ pub fn read(tree: &Tree) -> Result<ScenarioSpec, Vec<Problem>> {
 
 /// Reads `tree` as a `T` whose schema is `schema`.
 pub fn read_as<T: DeserializeOwned>(tree: &Tree, schema: &serde_json::Value) -> Result<T, Vec<Problem>> {
-    let problems = schema::check(tree, schema);
+    read_at(tree, schema, &Path::default())
+}
+
+/// Reads `tree`, which stands at `path` of a document, as a `T` whose schema is `schema`.
+pub fn read_at<T: DeserializeOwned>(
+    tree: &Tree,
+    schema: &serde_json::Value,
+    path: &Path,
+) -> Result<T, Vec<Problem>> {
+    let problems = schema::check(tree, schema, path);
     if !problems.is_empty() {
         return Err(problems);
     }

@@ -13,10 +13,10 @@ use super::problem::Problem;
 use super::tree::{Key, Tree, Value, ValueNode};
 use super::wanted::{either, kind_in_words, ways};
 
-/// Every way in which `tree` differs from `schema`.
-pub fn check(tree: &Tree, schema: &Json) -> Vec<Problem> {
+/// Every way in which `tree`, which stands at `path` of a document, differs from `schema`.
+pub fn check(tree: &Tree, schema: &Json, path: &Path) -> Vec<Problem> {
     let mut checker = Checker { root: schema, problems: Vec::new() };
-    checker.node(&tree.root, schema, &Path::default());
+    checker.node(&tree.root, schema, path);
     ends::complete(tree, &mut checker.problems);
     checker.problems
 }

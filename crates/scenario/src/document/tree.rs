@@ -112,11 +112,31 @@ impl Tree {
             })?;
         }
         if value.value == Value::Scalar(Json::Null) {
-            self.root.remove(path);
+            self.remove(path);
             return Ok(());
         }
         *node = value;
         Ok(())
+    }
+
+    /// Returns what stands at a path of names.
+    pub fn child_mut(&mut self, path: &[&str]) -> Option<&mut ValueNode> {
+        path.iter().try_fold(&mut self.root, |node, name| {
+            let Value::Map(entries) = &mut node.value else { return None };
+            entries.iter_mut().find(|(key, _)| key.name == *name).map(|(_, child)| child)
+        })
+    }
+
+    /// Puts a node at a path of names, in place of what stands there. A scalar on the way has no children and is left as it is.
+    pub fn put(&mut self, path: &[&str], node: ValueNode) {
+        if let Some(place) = path.iter().try_fold(&mut self.root, |node, name| node.child_to_set(name)) {
+            *place = node;
+        }
+    }
+
+    /// Removes what stands at `path`.
+    pub fn remove(&mut self, path: &str) {
+        self.root.remove(path);
     }
 
     /// Where what `path` names stands, or the nearest that contains it. `None` for what was [set](Tree::set).
@@ -144,7 +164,29 @@ impl Tree {
     }
 }
 
+impl From<&Json> for ValueNode {
+    fn from(json: &Json) -> Self {
+        let value = match json {
+            Json::Array(items) => Value::List(items.iter().map(Self::from).collect()),
+            Json::Object(fields) => {
+                let entry = |(name, field): (&String, &Json)| {
+                    (Key { name: name.clone(), span: None }, Self::from(field))
+                };
+                Value::Map(fields.iter().map(entry).collect())
+            }
+            scalar => Value::Scalar(scalar.clone()),
+        };
+        Self { value, span: None }
+    }
+}
+
 impl ValueNode {
+    /// Returns the child `name` of a map.
+    pub fn child(&self, name: &str) -> Option<&Self> {
+        let Value::Map(entries) = &self.value else { return None };
+        entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| node)
+    }
+
     /// It without its places.
     pub fn to_json(&self) -> Json {
         match &self.value {

@@ -4,119 +4,153 @@ use std::collections::BTreeMap;
 
 use headrace_storage::{Load, Portion};
 use headrace_work::{Cause, NodeId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{SATURATED, filling};
 use crate::plan::{Plan, StreamPlan};
-use crate::run::{End, MeterKind, MeterReading, Outcome};
+use crate::record::MeterReading;
+use crate::run::{End, MeterKind, Outcome};
 
 /// What a run says of one component.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ComponentResults {
-    /// Its path.
+    /// Name, prefixed by those of the components that contain it: `tds/spindle[0]`.
     pub path: String,
-    /// What is alike has one group: its path without the numbers of copies.
+    /// Path without the numbers of copies: all copies of a part form one group.
     pub group: String,
-    /// Its kind.
+    /// Type.
     pub kind: &'static str,
-    /// Where it is written in the scenario: `system.tds`, `parts.spindle`, `system.tds.of`.
+    /// Its place in the scenario: `system.tds`, `parts.spindle`, `system.tds.of`.
     pub written: String,
-    /// The component it is a part of, by its number; none for what stands in `system`.
+    /// Index of the component that contains it; null for those in `system`.
     pub within: Option<u32>,
-    /// The components it sends work to, by their numbers.
+    /// Indices of the components it sends requests to.
     pub uses: Vec<u32>,
-    /// Number of its servers; zero where it has no queue of its own.
+    /// Number of servers: the drives of a library, the links of a pool; 0 if it has no queue of its own.
     pub servers: u64,
-    /// Share of the time its servers were in use; none where it has no queue of its own.
+    /// Share of time in which its servers were busy, for all causes; null if it has no queue of its own. For an array whose
+    /// writes waited for parity locks: the share of time in which a write waited for the most contended stripe.
+    #[schemars(range(min = 0, max = 1))]
     pub utilisation: Option<f64>,
-    /// That of those of its servers that are busiest and stand in for no others, where that is more.
+    /// For a front and a tape library: those of its servers that are busiest and cannot be replaced by its others, if they are
+    /// busier than all together.
     pub busiest: Option<BusiestResults>,
-    /// Its servers that stand in for no others: a class of ports, the drives of a group, what a limit leaves one user. Of archives.
+    /// The same for all such servers, whether or not they are busier: of a limit those that it leaves one user or host, the one
+    /// that uses most of them; empty for other components.
     pub portions: Vec<PortionResults>,
-    /// Mean number of its servers that had failed and were not in use; none where none failed. Utilisation is that of the others.
+    /// Mean number of servers that had failed and were not in use, such as drives of a library; `utilisation` is that of the
+    /// others. Null if none failed.
     pub unavailable: Option<f64>,
-    /// The same by cause, where it did more than hosts waited for: `host`, `destage`, `rebuild`, `migration`.
+    /// Utilisation by cause (`host`, `destage`, `rebuild`, `migration`, `garbage_collection`) if it did background work;
+    /// otherwise empty.
     pub utilisation_by_cause: BTreeMap<&'static str, f64>,
-    /// Mean number of requests waiting.
+    /// Mean number of waiting requests.
     pub queue: Option<f64>,
-    /// Bytes per second that it answered.
+    /// Throughput in bytes.
     pub bytes_per_s: f64,
-    /// Requests that got a server.
+    /// Number of requests served.
     pub visits: u64,
-    /// The mean size of what it was asked for, in bytes; none where it has no queue of its own.
+    /// Mean size of a request.
+    #[schemars(extend("x-unit" = "B"))]
     pub bytes_per_visit: Option<f64>,
-    /// Their mean wait, in ms.
+    /// Mean waiting time.
     pub waiting_ms: f64,
-    /// The mean time a server was held, in ms.
+    /// Mean time for which a request held the server. A drive that starts the next command while data of the previous one goes to
+    /// the host is held for less than the service time in `path`.
     pub service_ms: f64,
-    /// The share of what was written to its cache that had not been written on; none where nothing was written to one.
+    /// Share of the data written to its cache that the cache had not written on in the kept part of the run; null if nothing was
+    /// written to a cache. Above 0.1, the components behind it are less busy than in steady state, and `bottleneck.saturates_at`
+    /// is null.
     pub undestaged: Option<f64>,
-    /// In which state it was at the end of the run, the first replication's: `failed`, `degraded`, `unavailable`, `rebuilding`,
-    /// `lost data`; none where nothing is wrong with it.
+    /// State at the end of the first replication: `failed`, `degraded`, `unavailable` (more disks are out of use than the level
+    /// tolerates), `rebuilding`, `lost data`; null if it works normally.
     pub state: Option<&'static str>,
-    /// Measures of its own kind: counts, ratios, mean levels. None where nothing happened that they measure.
+    /// Further metrics of this type of component: a count, a ratio or a mean level; null if there was nothing to count. Of a
+    /// drive with a cache: `read_hit_ratio`, `cached_writes`, `destages`; of a channel (`fc_loop`, `scsi_bus`, `sas`):
+    /// `tenancies`, and of a loop `access_windows`; of an array with redundancy: `accesses_per_request`, with parity
+    /// `full_stripe_writes`, and after a rebuild or a loss `rebuild_progress` (share of the units to rebuild), `rebuild_s`
+    /// (duration) and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`,
+    /// `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored); of a readout: `triggers`,
+    /// `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event
+    /// builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a
+    /// recorder: `recorded_events`, `recorded_bytes`, `written_bytes`, `failed_writes`, `blocked_streams` (on average),
+    /// `collect_ms` of a write and `write_ms` from then until it is done; of an archive's front: `held_back_by_limits` and
+    /// `waiting_for_ports` (requests, on average: times the hours, job-hours lost), `held_back_share`; of its network:
+    /// `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`,
+    /// `mounts_per_access`, `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy` (drive groups, on average),
+    /// `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives).
     pub meters: BTreeMap<&'static str, Option<f64>>,
 }
 
 /// The servers of a component that are busiest, of those that stand in for no others: a class of ports, the drives of a group.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BusiestResults {
-    /// What they are.
+    /// Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `per_user of one user`
+    /// or `per_host of one host`.
     pub what: String,
-    /// Share of the time that they were in use.
+    /// Share of time in which they were busy.
+    #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
 }
 
 /// Servers of a component that stand in for no others.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortionResults {
     /// What they are.
     pub what: String,
     /// How many they are.
     pub servers: u64,
-    /// Share of the time that they were in use, as far as they worked.
+    /// Share of time in which they were busy, as far as they worked.
+    #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
-    /// Mean number of requests waiting for them; none where that is known of the component alone.
+    /// Mean number of requests waiting for them; null if that is not known separately.
     pub queue: Option<f64>,
-    /// Mean number of them that had failed and were not in use; none where none failed.
+    /// Mean number of them that had failed and were not in use; null if none failed.
     pub unavailable: Option<f64>,
 }
 
 /// The component that limits the system.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bottleneck {
-    /// Its path.
+    /// Path.
     pub component: String,
-    /// Its group.
+    /// Group.
     pub group: String,
-    /// Which of its servers, where others of it cannot stand in for them; `queue depth` where they are places that requests hold while
-    /// other components serve them.
+    /// Which of its servers limit it (as `components[].busiest.what`); `queue depth` if it is the places that requests hold while
+    /// other components serve them; null if all of them do.
     pub what: Option<String>,
-    /// Their utilisation, by all causes.
+    /// Utilisation of these, for all causes.
+    #[schemars(range(min = 0, max = 1))]
     pub utilisation: f64,
-    /// Whether it was never idle, and did not keep up with the load where that does not wait.
+    /// Whether its utilisation was at least 99.5 %.
     pub saturated: bool,
-    /// Headroom: the multiple of the load at which it saturates, if nothing else does before; where it is saturated, the share of the offered
-    /// load that it sustains. None where a stream waits for answers, requests are too few to tell, or the run ended with requests that
-    /// wait for ever.
+    /// Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed.
+    /// Null if a closed stream reaches it, because its load depends on response times, if requests come faster than they are
+    /// answered though no component is always busy, or if the run ended with requests that wait for ever.
+    #[schemars(extend("x-unit" = "ratio"))]
     pub saturates_at: Option<f64>,
-    /// What holds where all that reaches it are clients that wait for answers; none where something else does too.
+    /// If all streams that reach it wait for answers (`closed`, or a trace replayed by think time): what more requests in flight
+    /// would bring.
     pub closed: Option<ClosedLoad>,
-    /// The streams whose load that is: those that reach it, all growing together.
+    /// Streams that reach it; `saturates_at` assumes that all of them grow in proportion.
     pub streams: Vec<String>,
-    /// Whether that is an estimate: its utilisation, or that of another component on the way, need not grow in proportion to the load.
+    /// Whether `saturates_at` is an estimate: the utilisation of caches and of drives that reorder is not proportional to the
+    /// load. `headrace capacity` finds the load by simulation.
     pub estimate: bool,
-    /// The component whose utilisation need not: itself, or the first on the way that may saturate before it. None where none is known.
+    /// The component whose utilisation is not proportional to the load: the bottleneck, or another on the way, which may saturate
+    /// before it.
+    #[schemars(extend("x-unit" = "path"))]
     pub not_proportional: Option<String>,
 }
 
 /// Clients that wait for answers before they go on, and the component that limits them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClosedLoad {
-    /// Number of requests that they have in flight at most.
+    /// Requests that they have in flight at most.
     pub clients: u64,
-    /// The most that more of them could raise throughput, as a multiple: until the component is always busy.
-    /// None while a cache is filling.
+    /// The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling.
+    #[schemars(extend("x-unit" = "ratio"))]
     pub at_most: Option<f64>,
 }
 

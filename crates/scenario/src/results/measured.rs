@@ -1,47 +1,51 @@
 //! A simulated trace beside the measured one.
 
 use headrace_stats::{Histogram, Pairs, Series, Tally};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SHARES;
 use crate::run::StreamOutcome;
 
 /// What was measured, and how far off the simulation is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Measured {
-    /// Of all requests.
+    /// For all requests.
     pub all: Comparison,
-    /// Of reads, where there are writes too.
+    /// As `all`, for reads.
     pub reads: Option<Comparison>,
-    /// Of writes, where there are reads too.
+    /// As `all`, for writes.
     pub writes: Option<Comparison>,
 }
 
 /// Measured and simulated response times of the same requests.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// How many were compared.
+    /// Requests compared.
     pub n: u64,
-    /// Mean of the measured.
+    /// Measured mean.
     pub measured_mean_ms: f64,
-    /// Mean of the simulated.
+    /// Simulated mean.
     pub simulated_mean_ms: f64,
-    /// By how much the simulated mean is larger, in percent of the measured.
+    /// Error of the simulated mean; positive if larger than measured.
     pub mean_error_percent: f64,
-    /// The root mean square distance of the two cdfs along the time axis (Ruemmler and Wilkes 1994): both sorted, √mean
-    /// (simulated − measured)².
+    /// Root mean square distance of the two CDFs: both sorted, √mean (simulated − measured)².
     pub demerit_ms: f64,
-    /// That in percent of the measured mean.
+    /// Demerit as a percentage of the measured mean.
     pub demerit_percent: f64,
-    /// √mean (simulated − measured)² of each request by itself.
+    /// √mean (simulated − measured)², paired by request.
     pub per_request_rms_ms: f64,
-    /// Pearson's correlation of measured and simulated, request by request; none where one does not vary.
+    /// Pearson correlation of measured and simulated response times, paired by request; null if either is constant.
+    #[schemars(extend("x-unit" = "−1 to 1"))]
     pub correlation: Option<f64>,
-    /// Kolmogorov and Smirnov's distance of the two cdfs.
+    /// Kolmogorov–Smirnov distance of the two CDFs.
+    #[schemars(range(min = 0, max = 1))]
     pub ks: f64,
-    /// Quantiles of the measured: (share, ms).
+    /// Measured quantiles.
+    #[schemars(extend("x-unit" = "list of [share, ms]"))]
     pub measured_quantiles_ms: Vec<(f64, f64)>,
-    /// The measured cdf: (ms, share), at equal steps of the share.
+    /// Measured CDF.
+    #[schemars(extend("x-unit" = "list of [ms, share]"))]
     pub measured_cdf: Vec<(f64, f64)>,
 }
 

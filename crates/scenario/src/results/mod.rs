@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use headrace_units::Nanos;
 use headrace_work::NodeId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::Plan;
@@ -35,59 +36,64 @@ use streams::cdf;
 pub(crate) const SATURATED: f64 = 0.995;
 
 /// What a run says.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Results {
-    /// The version that made them.
+    /// Version of headrace.
     pub headrace: &'static str,
-    /// The answer in a sentence or two.
+    /// Summary in one or two sentences.
     pub answer: String,
-    /// What a reader must know before trusting them.
+    /// Warnings: limits reached, no steady state, intervals that cannot be trusted.
     pub notes: Vec<String>,
-    /// True where the run did all that was asked.
+    /// Whether the run finished; false if a limit or Ctrl-C ended it.
     pub complete: bool,
-    /// Why it ended: `done`, `time_up`, `idle`, `too_far`, `too_many_in_flight`, `too_many_events`, `too_long`, `trace_lost`,
-    /// `cancelled`.
+    /// Reason for the end of the run: `done`, `time_up`, `idle`, `time_stands_still`, `too_far`, `too_many_in_flight`,
+    /// `too_many_parts`, `too_many_events`, `too_long`, `trace_lost` or `cancelled`.
     pub ended: End,
-    /// How it was computed.
+    /// Algorithm used, `events` or `recursion`. Both give the same results for streams; those of components differ by the requests in flight at the ends
+    /// of the run, which a recursion does not count.
     pub engine: Engine,
-    /// How many independent runs.
+    /// Number of independent runs.
     pub replications: usize,
-    /// Simulated seconds, of all replications, warm-up left out.
+    /// Simulated time of all replications, without warm-up.
     pub simulated_s: f64,
-    /// Simulated seconds left out as warm-up, of all replications.
+    /// Simulated time discarded as warm-up, of all replications.
     pub warm_up_s: f64,
-    /// Events that happened; none in a recursion.
+    /// Number of events processed; 0 for a recursion.
     pub events: u64,
-    /// Of each stream.
+    /// One entry per stream of the workload.
     pub streams: Vec<StreamResults>,
-    /// Of each component, by its number in the graph.
+    /// One entry per component, each before the components it contains; other fields refer to a component by its index in this
+    /// list.
     pub components: Vec<ComponentResults>,
-    /// The component that is busiest.
+    /// Component with the highest utilisation.
     pub bottleneck: Option<Bottleneck>,
-    /// What theory says beside it.
+    /// Analytic solution for each stream.
     pub theory: Vec<StreamTheory>,
-    /// What streams got before and after each fault; empty where nothing fails.
+    /// Results before, between and after faults and rebuilds; empty without faults. For several replications: means over all of
+    /// them, up to the first phase that differs.
     pub phases: Vec<PhaseResults>,
-    /// Over time, of the first replication.
+    /// Time series: one point for each of at most 64 segments of the first replication, including warm-up.
     pub series: Vec<PointResults>,
-    /// The scenario, defaults filled in: with it, the version and the seed anyone can run it again.
+    /// The scenario with its defaults; together with the version it reproduces the run.
     pub scenario: ScenarioSpec,
 }
 
 /// One segment of the run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PointResults {
-    /// Its end, in simulated seconds.
+    /// End of the segment, in simulated time.
     pub time_s: f64,
-    /// Requests completed in it, by stream.
+    /// Requests completed, by stream.
     pub completed: Vec<u64>,
-    /// Their mean response in ms, by stream.
+    /// Mean response time, by stream.
+    #[schemars(extend("x-unit" = "list of ms"))]
     pub mean_ms: Vec<f64>,
     /// Utilisation, by component.
+    #[schemars(extend("x-unit" = "list of 0 to 1"))]
     pub utilisation: Vec<f64>,
-    /// How full those components were that have a capacity: the share of it, by path.
+    /// Fill level of disk pools as a share of their capacity, by path.
     pub fill: BTreeMap<String, f64>,
-    /// How often what a component marks happened in it, by `component.what`, where it did: the purges of a pool.
+    /// Number of marked occurrences by `component.what`, if any: `archive.purges`.
     pub marked: BTreeMap<String, u64>,
 }
 

@@ -3,6 +3,7 @@
 use headrace_stats::{Histogram, Tally};
 use headrace_storage::{Change, Event};
 use headrace_work::NodeId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::faults::piece_name;
@@ -10,34 +11,34 @@ use crate::plan::Plan;
 use crate::run::{Outcome, PhaseOutcome};
 
 /// A time in which the health of no component changes. Of several replications the means, as far as the same happened in all of them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseResults {
-    /// Its beginning, in simulated seconds.
+    /// Start, in simulated time.
     pub from_s: f64,
-    /// Its end, in simulated seconds.
+    /// End.
     pub to_s: f64,
-    /// What happened at its beginning, in words.
+    /// Events at its start: `volume/spindle[2] fails`, `volume ends its rebuild`; empty for the first.
     pub after: Vec<String>,
-    /// What each stream got in it.
+    /// One entry per stream.
     pub streams: Vec<PhaseStreamResults>,
 }
 
 /// What a stream got in a phase.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseStreamResults {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Requests completed in it.
+    /// Requests completed.
     pub completed: u64,
-    /// Requests that failed in it.
+    /// Requests that failed.
     pub failed: u64,
-    /// Throughput, in requests per second.
+    /// Throughput.
     pub requests_per_s: f64,
-    /// Throughput, in bytes per second.
+    /// Throughput in bytes.
     pub bytes_per_s: f64,
-    /// Mean response, in ms; none where no request completed.
+    /// Mean response time; null if no request completed.
     pub mean_ms: Option<f64>,
-    /// The response time, in ms, that 99 % of requests do not exceed; none where no request completed.
+    /// P99 of the response time.
     pub p99_ms: Option<f64>,
 }
 

@@ -3,52 +3,59 @@
 use headrace_stats::histogram::QUANTILE_ERROR;
 use headrace_stats::settling::{CUTS, is_settled, settling};
 use headrace_stats::{Histogram, Interval, Tally, quantile};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::Plan;
-use crate::run::{SeriesOutcome, is_whole};
+use crate::run::SeriesOutcome;
 use crate::theory::SHARES;
 
 /// Response times.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ResponseResults {
-    /// How many, warm-up left out.
+    /// Number of requests.
     pub count: u64,
-    /// Their mean, in ms.
+    /// Mean.
     pub mean_ms: f64,
-    /// Half the width of its 95 % interval, in ms; none where the run was too short for one.
+    /// Half-width of the 95 % confidence interval of the mean; null if the run is too short.
     pub half_width_ms: Option<f64>,
-    /// How the interval was obtained, and whether it can be trusted.
+    /// How the interval was computed.
     pub interval: Option<IntervalResults>,
-    /// Their correlation time as a share of the run: 0 where nothing was to be left out, none where the run is too short to tell.
+    /// Correlation time of response times, as a share of the run after warm-up; 0 if no warm-up was needed, null if the run is
+    /// too short to estimate it.
+    #[schemars(range(min = 0, max = 1))]
     pub settling: Option<f64>,
-    /// Their standard deviation, in ms.
+    /// Standard deviation.
     pub sd_ms: f64,
-    /// The longest, in ms, warm-up included.
+    /// Maximum, including warm-up.
     pub max_ms: f64,
-    /// Quantiles, with a relative error of at most `quantile_error`.
+    /// Quantiles p50, p90, p95, p99 and p99.9.
     pub quantiles_ms: Vec<QuantileResults>,
-    /// The largest relative error of a quantile as a number read off this run.
+    /// Maximum relative error of a quantile from the resolution of the histogram.
+    #[schemars(extend("x-unit" = "ratio"))]
     pub quantile_error: f64,
 }
 
 /// How an interval was obtained.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct IntervalResults {
-    /// By batch means or by replications.
+    /// `batch_means` for one run, `replications` for several.
     pub method: headrace_stats::Method,
-    /// False where batches are still correlated or too few, or where replications are too short for the bias of their beginning.
+    /// False if batches are too few or still correlated, or replications too short to outweigh the bias of their start: the
+    /// interval then covers the mean in fewer than 95 % of cases.
     pub trusted: bool,
 }
 
 /// A quantile.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct QuantileResults {
-    /// The share of requests.
+    /// The quantile: 0.99 for p99.
+    #[schemars(range(min = 0, max = 1))]
     pub share: f64,
-    /// The response time, in ms, that this share of requests does not exceed.
+    /// Its value.
     pub ms: f64,
-    /// Half the width of its 95 % interval, from replications; none for one run, or where its upper end was not seen.
+    /// Half-width of its 95 % confidence interval, from replications; null for a single run, or if the sample does not reach the
+    /// upper end.
     pub half_width_ms: Option<f64>,
 }
 
@@ -56,7 +63,7 @@ pub struct QuantileResults {
 /// replications as were settled on beforehand.
 pub(super) fn of(plan: &Plan, series: &[&SeriesOutcome], widen: f64) -> ResponseResults {
     let total = Tally::all(&series.iter().map(|series| &series.tally).collect::<Vec<_>>());
-    let settlings = if is_whole(plan) { Some(vec![0.0; series.len()]) } else { settlings(series) };
+    let settlings = if plan.is_whole() { Some(vec![0.0; series.len()]) } else { settlings(series) };
     let interval = interval(series, settlings.as_deref());
     ResponseResults {
         count: total.count(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use headrace_stats::Histogram;
 use headrace_work::{FileAct, Op};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measured::{self, Measured};
@@ -16,62 +17,63 @@ use crate::run::{Outcome, SeriesOutcome, StreamOutcome};
 const CDF_POINTS: usize = 500;
 
 /// What a run says of one stream.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StreamResults {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The server that its requests come from; none where they are at once where they go.
+    /// Server that issues the requests; null if they arrive directly at `to`.
     pub from: Option<String>,
-    /// Where its requests go.
+    /// Target component.
     pub to: String,
-    /// The group of the component that they come to first: `to`, or the route there.
+    /// Group of the first component on the path: `to`, or the route to it.
     pub enters: String,
-    /// Requests issued, warm-up included.
+    /// Requests issued, including warm-up.
     pub issued: u64,
-    /// Requests completed, warm-up included.
+    /// Requests completed, including warm-up.
     pub completed: u64,
     /// Requests in flight at the end.
     pub in_flight: u64,
-    /// Requests that found no room and were dropped, warm-up included.
+    /// Requests dropped at the limit on requests in flight (`outstanding`, `when_full: drop`), including warm-up.
     pub dropped: u64,
-    /// Requests that were not answered within their timeout, warm-up included.
+    /// Requests not completed within their `timeout`, including warm-up; response times exclude them.
     pub expired: u64,
-    /// Requests that nothing could answer, warm-up included: what they needed had failed, or its data was lost.
+    /// Requests that failed because a component had failed or data was lost, including warm-up; response times exclude them.
     pub failed: u64,
-    /// The share of the time for which the source was blocked; none where it cannot be.
+    /// Share of time in which the source was blocked (`outstanding`, `when_full: wait`); null without a limit.
+    #[schemars(range(min = 0, max = 1))]
     pub blocked: Option<f64>,
-    /// Throughput, in requests per second.
+    /// Throughput.
     pub requests_per_s: f64,
-    /// Throughput, in bytes per second.
+    /// Throughput in bytes.
     pub bytes_per_s: f64,
     /// Response times of all requests.
     pub response: ResponseResults,
-    /// Of reads, where there are writes too.
+    /// As `response`, for reads; null unless the stream has reads and writes.
     pub reads: Option<ResponseResults>,
-    /// Of writes, where there are reads too.
+    /// As `response`, for writes; null unless the stream has reads and writes.
     pub writes: Option<ResponseResults>,
-    /// Of each operation of a log of file operations, where there are several: `get`, `put`, `stage`, `delete`; and of `recall`, the gets and stages whose file came
-    /// from tape.
+    /// As `response`, by operation, for a replayed log with several operations: `get`, `put`, `stage`, `delete`, `session`, and
+    /// `recall`: the gets and stages whose file was read from tape; otherwise empty.
     pub operations: BTreeMap<&'static str, ResponseResults>,
-    /// Where the time went: mean waiting, service and blocked time of a request along its path. They add up to the mean
-    /// response.
+    /// Breakdown of the mean response time by component, along the critical path of each request; the times add up to the mean.
     pub path: Vec<LegResults>,
-    /// The cdf of the response time: (ms, share), at equal steps of the share.
+    /// CDF of response times at 500 equally spaced shares.
+    #[schemars(extend("x-unit" = "list of [ms, share]"))]
     pub cdf: Vec<(f64, f64)>,
-    /// What was measured on a real device, for a replayed trace.
+    /// For a replayed trace with response times: measured values, and errors of the simulation.
     pub measured: Option<Measured>,
 }
 
 /// One component on the path of requests.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LegResults {
-    /// The group of components; copies of one part together.
+    /// Group of components: all copies of one part.
     pub component: String,
-    /// Mean wait of a request, in ms.
+    /// Mean waiting time.
     pub waiting_ms: f64,
-    /// Mean service of a request, in ms.
+    /// Mean service time.
     pub service_ms: f64,
-    /// Mean time for which a request was ready to go on and had to wait for room, in ms.
+    /// Mean time after service in which the next component had no room.
     pub blocked_ms: f64,
 }
 

@@ -1,15 +1,14 @@
 //! How much is left out at the beginning of a run.
 //!
-//! A run alone finds its warm-up by MSER-5. Replications share one cut, the first of [`CUTS`] after which their averages no longer
-//! move: each would else take its own early excursions for a transient, and what remains would be biased. Of a replication that
-//! is run for itself, to stand beside others, the first cut is made.
+//! A run alone finds its warm-up by MSER-5. Replications share one of [`CUTS`]: each would else take its own early excursions for a
+//! transient, and what remains would be biased. Of a replication that is run for itself, to stand beside others, the first cut is
+//! made.
 
-use headrace_stats::settling::{CUTS, moves};
+use headrace_stats::settling::CUTS;
 
-use super::outcome::Outcome;
-use super::record::Record;
-use super::{Options, is_whole};
+use super::options::Options;
 use crate::plan::Plan;
+use crate::record::Record;
 
 /// A place to cut a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +25,32 @@ impl Cut {
     const NOTHING: Self = Self { first: 0, steady: true, too_short: false };
 }
 
-/// The cuts that may be made in a run: one, or where replications are to share one, all of [`CUTS`].
-pub fn candidates(plan: &Plan, options: &Options, record: &Record) -> Vec<Cut> {
+/// Something at each place where a replication may be cut.
+pub struct Candidates<T> {
+    /// By MSER-5, where the replication is the only one.
+    pub alone: Option<T>,
+    /// At the places of which replications share one.
+    pub shared: Vec<T>,
+}
+
+impl<T> Candidates<T> {
+    /// Returns the results of `of` for each place.
+    pub fn map<U>(&self, of: impl Fn(&T) -> U) -> Candidates<U> {
+        Candidates { alone: self.alone.as_ref().map(&of), shared: self.shared.iter().map(of).collect() }
+    }
+}
+
+/// Returns the cuts that may be made in a run. A single run keeps those that replications share too: others may follow.
+pub fn candidates(plan: &Plan, options: &Options, record: &Record) -> Candidates<Cut> {
     let shares = match (plan.run().replications, options.replication) {
-        _ if is_whole(plan) => return vec![Cut::NOTHING],
-        (1, None) => return vec![by_mser(record)],
+        _ if plan.is_whole() => return Candidates { alone: None, shared: vec![Cut::NOTHING] },
         (1, Some(_)) => &CUTS[..1],
         _ => &CUTS[..],
     };
-    let segments = record.marks.len() as f64;
-    shares.iter().map(|share| Cut { first: (segments * share) as usize, ..Cut::NOTHING }).collect()
+    let is_alone = plan.run().replications == 1 && options.replication.is_none();
+    let segments = record.marks.count() as f64;
+    let shared = shares.iter().map(|share| Cut { first: (segments * share) as usize, ..Cut::NOTHING });
+    Candidates { alone: is_alone.then(|| by_mser(record)), shared: shared.collect() }
 }
 
 fn by_mser(record: &Record) -> Cut {
@@ -45,26 +60,4 @@ fn by_mser(record: &Record) -> Cut {
     let first = found.as_ref().and_then(|found| found.iter().max()).map_or(0, |first| *first.min(&most));
     let too_short = record.streams.iter().any(|stream| stream.all.is_short());
     Cut { first, steady: found.is_some(), too_short }
-}
-
-/// Of each replication the outcome at the first cut after which no stream moves, else at the last, where none is steady. Each has
-/// the same number of candidates; a single one leaves no choice, and nothing to be found steady.
-pub fn shared(replications: Vec<Vec<Outcome>>) -> Vec<Outcome> {
-    let cuts = replications.first().map_or(0, Vec::len);
-    if cuts == 1 {
-        return replications.into_iter().flatten().collect();
-    }
-    let standing = (0..cuts).find(|&at| !any_moves(replications.iter().map(|outcomes| &outcomes[at])));
-    let at = standing.unwrap_or(cuts.saturating_sub(1));
-    let chosen = replications.into_iter().map(|mut outcomes| outcomes.swap_remove(at));
-    chosen.map(|outcome| Outcome { steady: outcome.steady && standing.is_some(), ..outcome }).collect()
-}
-
-/// Whether a stream's response times still move after the cut that the outcomes have.
-fn any_moves<'o>(outcomes: impl Iterator<Item = &'o Outcome> + Clone) -> bool {
-    let streams = outcomes.clone().next().map_or(0, |outcome| outcome.streams.len());
-    (0..streams).any(|stream| {
-        let quarters = outcomes.clone().filter_map(|outcome| outcome.streams[stream].all.quarters);
-        moves(&quarters.collect::<Vec<_>>())
-    })
 }

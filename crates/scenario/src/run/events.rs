@@ -7,12 +7,12 @@ use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, FileOp, Request, TimeSpec};
 use headrace_workload::ArrivalSpec;
 
-use super::End;
-use super::faults;
-use super::record::Record;
+use super::options::End;
 use super::replication::{END_OF_TIME, Replication, Watch};
+use crate::faults::Moment;
 use crate::operation::RecordedRequest;
 use crate::plan::StreamPlan;
+use crate::record::Record;
 
 /// A request that nobody waits for, or whose client can give up, is a job of this worker pool: the next of a stream, sent by a thread of
 /// its server (0 for none). Returns whether it did not fail.
@@ -26,7 +26,7 @@ type Recorded = (Request<FileOp>, Option<Nanos>);
 
 /// Runs a replication event by event.
 pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) -> (End, Nanos) {
-    faults::start(of);
+    start_faults(of);
     for (index, stream) in of.plan.streams.iter().enumerate() {
         start(of, hosts, index, stream);
     }
@@ -49,6 +49,19 @@ pub fn run<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, mut watch: Watch) 
     };
     let end = if end == End::Done && of.still.is_all(sim.now()) { End::TimeStandsStill } else { end };
     (end, if end == End::TimeUp { until } else { sim.now() })
+}
+
+/// Has all faults happen that come at an instant, and those that come after no request.
+fn start_faults<'m>(of: &'m Replication<'m>) {
+    for fault in &of.plan.faults {
+        if let Moment::At(time) = fault.when {
+            of.shared.sim.spawn(async move {
+                of.shared.sim.until(time).await;
+                fault.happen(of.arena);
+            });
+        }
+    }
+    of.faults_after(0);
 }
 
 fn start<'m>(of: &'m Replication<'m>, hosts: &'m Hosts<'m>, index: usize, stream: &'m StreamPlan) {

@@ -3,9 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use crate::faults::{Fault, Moment};
+use headrace_storage::Arena;
 
-use super::replication::Replication;
+use crate::faults::{Fault, Moment};
 
 /// The faults that come after a number of requests, in that order.
 pub struct FaultsByCount {
@@ -33,7 +33,7 @@ impl FaultsByCount {
     }
 
     /// The next fault that is due once `finished` requests have ended.
-    fn take(&self, finished: u64) -> Option<Fault> {
+    pub fn take(&self, finished: u64) -> Option<Fault> {
         if finished < self.next.get() {
             return None;
         }
@@ -43,34 +43,12 @@ impl FaultsByCount {
     }
 }
 
-/// Has all faults happen that come at an instant, and those that come after no request.
-pub fn start<'m>(of: &'m Replication<'m>) {
-    for fault in &of.plan.faults {
-        if let Moment::At(time) = fault.when {
-            of.shared.sim.spawn(async move {
-                of.shared.sim.until(time).await;
-                fault.happen(of);
-            });
-        }
-    }
-    of.faults_after(0);
-}
-
 impl Fault {
-    fn happen(&self, of: &Replication) {
+    /// Changes the health of its component, or of a piece of it.
+    pub fn happen(&self, arena: Arena) {
         match self.piece {
-            Some(piece) => of.arena.change_piece(self.node, piece, self.change),
-            None => of.arena.change(self.node, self.change),
-        }
-    }
-}
-
-impl Replication<'_> {
-    /// Applies the faults that are due once `finished` requests have ended.
-    #[inline]
-    pub fn faults_after(&self, finished: u64) {
-        while let Some(fault) = self.counted.take(finished) {
-            fault.happen(self);
+            Some(piece) => arena.change_piece(self.node, piece, self.change),
+            None => arena.change(self.node, self.change),
         }
     }
 }

@@ -7,15 +7,13 @@ use headrace_storage::{Arena, Event, Meter, Portion};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
-use super::End;
-use super::cut::Cut;
-use super::marks::{Mark, MeterReading};
-use super::phases::HealthPhase;
+use super::cut::{Candidates, Cut};
+use super::options::End;
 use super::points::{self, RunSegment};
-use super::record::{Record, StreamRecord, Totals};
 use super::replication::Replication;
 use crate::checks::{self, Evidence};
 use crate::operation::Operation;
+use crate::record::{HealthPhase, Mark, MeterReading, Record, StreamRecord, Totals};
 
 /// What one replication found.
 #[derive(Clone, Debug)]
@@ -160,13 +158,13 @@ pub fn phases(record: &mut Record, arena: Arena, now: Nanos) -> Arc<[PhaseOutcom
 
 /// What a replication found, cut at each of `cuts`.
 pub fn at_each(
-    cuts: &[Cut],
+    cuts: &Candidates<Cut>,
     record: &Record,
     of: &Replication,
     now: Nanos,
     end: End,
     phases: &Arc<[PhaseOutcome]>,
-) -> Vec<Outcome> {
+) -> Candidates<Outcome> {
     let series: Arc<[RunSegment]> = points::of(record, of.arena, now).into();
     let broken: Arc<[String]> = checks::broken(&evidence(record, of, now)).into();
     let remarks = of.arena.ids().flat_map(|id| of.arena.probe(id).remarks(now));
@@ -189,7 +187,7 @@ pub fn at_each(
         phases: Arc::clone(phases),
         broken: Arc::clone(&broken),
     };
-    cuts.iter().map(outcome).collect()
+    cuts.map(outcome)
 }
 
 fn evidence<'e, 'm>(record: &'e Record, of: &'e Replication<'m>, now: Nanos) -> Evidence<'e, 'm> {

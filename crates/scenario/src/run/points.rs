@@ -5,7 +5,7 @@ use headrace_storage::{Arena, Meter};
 use headrace_units::Nanos;
 use headrace_work::NodeId;
 
-use super::record::Record;
+use crate::record::Record;
 
 /// One segment of the run.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Request};
 use headrace_workload::Arrivals;
 
-use super::End;
+use super::options::End;
 use super::replication::{END_OF_TIME, Replication, Watch};
 use crate::plan::Plan;
 use crate::spec::Limits;

@@ -1,30 +1,22 @@
-//! One replication: its components are built, one of the engines runs it, and what it found is drawn up.
+//! A replication while it runs: the sources of its requests, and who watches it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use headrace_kernel::{Pool, RngStream, Sim};
-use headrace_storage::{
-    Archive, Arena, CartridgeSession, Edge, Journey, NodeContext, SimContext, Slots, Timeline, Trigger,
-};
+use headrace_storage::{Arena, CartridgeSession, Edge, SimContext, Trigger};
 use headrace_units::Nanos;
-use headrace_work::{Block, DriveUse, FileAct, FileOp, Request};
+use headrace_work::{Block, FileOp, Request};
 use headrace_workload::{Arrivals, Requests, WhenFull};
 
-use super::cut;
-use super::events;
 use super::faults::FaultsByCount;
-use super::log::RequestLog;
-use super::outcome::{self, Outcome};
-use super::record::Record;
+use super::options::End;
 use super::still::Still;
 use super::turns::Turns;
-use super::{End, Options, seed, wanted};
-use crate::checks::FileBooks;
 use crate::plan::{Plan, StreamPlan};
 use crate::progress::Progress;
-use crate::spec::Engine;
+use crate::record::Record;
 
 /// Maximum number of events, or of requests in a recursion, between two looks at progress and limits.
 const STRIDE: u64 = 1 << 14;
@@ -35,79 +27,15 @@ const LOOK: std::time::Duration = std::time::Duration::from_millis(20);
 /// Simulated time ends here, after 146 years: beyond it instants could no longer be added.
 pub const END_OF_TIME: Nanos = Nanos(1 << 62);
 
-/// How many threads streams have in all.
-fn threads(streams: &[StreamPlan]) -> u32 {
+/// Number of threads that streams have in all.
+pub fn threads(streams: &[StreamPlan]) -> u32 {
     streams.iter().map(|stream| stream.spec.threads()).sum()
-}
-
-/// Runs one replication, the `number`-th of those asked for; gives what it found at each place where it may be cut.
-pub fn run(
-    plan: &Plan,
-    engine: Engine,
-    number: u64,
-    options: &Options,
-    progress: &Progress,
-) -> (Vec<Outcome>, Vec<Journey>) {
-    let replication = options.replication.unwrap_or(0) + number;
-    let seed = seed(plan, replication);
-    let deadline = Deadline::new(plan, progress);
-    let is_over = || deadline.end().is_some();
-    let sim = Sim::new();
-    let first = if number == 0 { options.first } else { 0 };
-    let shared = SimContext::new(&sim, seed, Timeline::of_first(first))
-        .watched_by(Box::new(FileBooks::new(&plan.graph)))
-        .with_threads(threads(&plan.streams))
-        .limited_by(&is_over, plan.run().limits.parts);
-    let (places, slots) = (NodeContext::of_all(&plan.graph, &shared), Slots::of(&plan.graph));
-    let arena = Arena::build(&plan.graph, &shared, &places, &slots);
-    let log = options.requests.as_ref().map(|sink| RequestLog::new(replication, &plan.graph, sink));
-    let record = RefCell::new(Record::new(plan, arena, wanted(plan), log));
-    let logged = options.requests.is_some() || first > 0;
-    let sources: Vec<RequestSource> = (0..plan.streams.len())
-        .map(|index| RequestSource::new(plan, index, (seed, logged), arena, &sim))
-        .collect();
-    plan.streams.iter().zip(&sources).for_each(|(stream, source)| begin_with_older_files(stream, source));
-    let replication = Replication {
-        plan,
-        seed,
-        shared: &shared,
-        arena,
-        sources: &sources,
-        record: &record,
-        end: Cell::new(None),
-        still: Still::new(wanted(plan)),
-        counted: FaultsByCount::of(&plan.faults),
-    };
-    let watch = Watch::new(plan, &deadline);
-    let of = &replication;
-    let hosts = events::Hosts::new(&sim, move |(stream, thread)| of.host(stream, thread));
-    let (end, now) = match engine {
-        Engine::Recursion => of.by_recursion(watch),
-        _ => events::run(of, &hosts, watch),
-    };
-    sim.finish();
-    record.borrow_mut().finish();
-    let phases = outcome::phases(&mut record.borrow_mut(), arena, now);
-    let record = record.borrow();
-    let cuts = cut::candidates(plan, options, &record);
-    let outcomes = outcome::at_each(&cuts, &record, &replication, now, end, &phases);
-    (outcomes, shared.timeline.journeys())
-}
-
-/// Has the archive of a stream begin with the files that are older than its log.
-fn begin_with_older_files(stream: &StreamPlan, source: &RequestSource) {
-    for file in stream.log.iter().flat_map(|log| &*log.survey.older) {
-        let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
-        let (file, bytes, drive) = (file.file, file.bytes, DriveUse::default());
-        let archive = source.edge.get::<Archive>().expect("older files are those of an archive");
-        archive.begin_with(&FileOp { act, file, bytes, user: 0, host: 0, drive });
-    }
 }
 
 /// A replication while it runs.
 pub struct Replication<'m> {
     pub plan: &'m Plan,
-    seed: u64,
+    pub seed: u64,
     pub shared: &'m SimContext<'m>,
     pub arena: Arena<'m>,
     /// One for each stream.
@@ -147,7 +75,7 @@ pub struct RequestSource<'m> {
 
 impl<'m> RequestSource<'m> {
     /// The source of the `index`-th stream; `logged` says whether its requests are handed out.
-    fn new(
+    pub fn new(
         plan: &Plan,
         index: usize,
         (seed, logged): (u64, bool),
@@ -236,6 +164,14 @@ impl<'m> Replication<'m> {
         Arrivals::new(&stream.spec.arrivals, self.stream(stream, "arrivals"))
     }
 
+    /// Applies the faults that are due once `finished` requests have ended.
+    #[inline]
+    pub fn faults_after(&self, finished: u64) {
+        while let Some(fault) = self.counted.take(finished) {
+            fault.happen(self.arena);
+        }
+    }
+
     /// Ends the run.
     pub fn stop(&self, end: End) {
         self.end.set(Some(end));
@@ -244,7 +180,7 @@ impl<'m> Replication<'m> {
 }
 
 /// When a run must end although it is not done.
-struct Deadline<'p> {
+pub struct Deadline<'p> {
     progress: &'p Progress,
     began: std::time::Instant,
     longest: std::time::Duration,
@@ -255,13 +191,13 @@ impl<'p> Deadline<'p> {
         clippy::disallowed_methods,
         reason = "the limit on real time, which ends a run and never changes one"
     )]
-    fn new(plan: &Plan, progress: &'p Progress) -> Self {
+    pub fn new(plan: &Plan, progress: &'p Progress) -> Self {
         let longest = std::time::Duration::from_nanos(plan.run().limits.wall_time.0);
         Self { progress, began: std::time::Instant::now(), longest }
     }
 
     /// Why the run must end now, if it must.
-    fn end(&self) -> Option<End> {
+    pub fn end(&self) -> Option<End> {
         match self.progress.is_cancelled() {
             true => Some(End::Cancelled),
             false => (self.began.elapsed() > self.longest).then_some(End::TooLong),
@@ -281,8 +217,8 @@ pub struct Watch<'p> {
 }
 
 impl<'p> Watch<'p> {
-    fn new(plan: &Plan, deadline: &'p Deadline<'p>) -> Self {
-        let until = plan.run().time.filter(|_| wanted(plan) == u64::MAX);
+    pub fn new(plan: &Plan, deadline: &'p Deadline<'p>) -> Self {
+        let until = plan.run().time.filter(|_| plan.requests() == u64::MAX);
         Self { deadline, told: 0, stride: STRIDE >> 8, looked: deadline.began, until }
     }
 

@@ -14,6 +14,7 @@ mod open;
 mod words;
 
 use headrace_analytic::network::bounds::Bounds;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::document::{Path, Problem};
@@ -22,7 +23,7 @@ use crate::plan::Plan;
 use network::QueueNetwork;
 
 /// What formulas say of a scenario.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Solved {
     /// The answer in a few sentences.
     pub answer: String,
@@ -46,7 +47,7 @@ pub struct Solved {
 }
 
 /// A group of alike components as a station.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StationLimit {
     /// The group's name: paths without the numbers of copies.
     pub component: String,
@@ -63,7 +64,7 @@ pub struct StationLimit {
 }
 
 /// The answer at one load.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SolvedPoint {
     /// Offered requests/s, or clients.
     pub load: f64,
@@ -90,7 +91,7 @@ pub struct SolvedPoint {
 }
 
 /// One stream at one load.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StreamPoint {
     /// Its name.
     pub name: String,
@@ -101,7 +102,7 @@ pub struct StreamPoint {
 }
 
 /// What a rate lies between.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Between {
     /// At least this.
     pub from: f64,

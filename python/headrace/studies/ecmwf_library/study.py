@@ -67,7 +67,7 @@ class Library:
         answered = sum(stream["completed"] for stream in found["streams"])
         spent_s = sum(stream["completed"] * stream["response"]["mean_ms"] for stream in found["streams"]) / 1e3
         used_s = float(self.sessions["drive_s"].sum())
-        mounts = sum(int(part["meters"]["mounts"]) for part in found["components"])
+        mounts = sum(int(part["meters"]["mounts"] or 0) for part in found["components"])
         return Found(mounts, spent_s - used_s, answered, found["simulated_s"])
 
     def scenario(self, drives: int | None, libraries: int, timing: str, settings: Json) -> Json:

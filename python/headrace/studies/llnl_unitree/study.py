@@ -298,7 +298,7 @@ def simulated(seed: int, changes: Json | None = None, *, gets: int | None = None
         text = (HERE / "archive.yaml").read_text(encoding="utf-8")
         scenario = Scenario(text, str(HERE / "archive.yaml"), own | (changes or {}))
         run = whole(scenario.run(requests=Path(folder) / "requests", theory=False))
-        return figures(run.data, Path(folder) / "requests")
+        return figures({**run.data}, Path(folder) / "requests")
 
 
 def write_log(file: Path, seed: int, gets: int | None = None) -> None:

@@ -57,22 +57,22 @@ def _plain(text: str) -> str:
 
 def tiles(results: Results) -> str:
     """Return the numbers that a reader looks for first."""
-    return fragment("tiles.html", tiles=run.tiles(results.data))
+    return fragment("tiles.html", tiles=run.tiles({**results.data}))
 
 
 def diagram(results: Results) -> str:
     """Return the system, each component a button."""
-    return block(run.diagram(results.data, choose=True))
+    return block(run.diagram({**results.data}, choose=True))
 
 
 def streams(results: Results) -> str:
     """Return response times beside theory, and where the time went."""
-    return blocks(run.streams(results.data))
+    return blocks(run.streams({**results.data}))
 
 
 def headroom(results: Results) -> str:
     """Return how far each component is from saturation."""
-    return blocks([components.headroom(results.data)])
+    return blocks([components.headroom({**results.data})])
 
 
 def part(results: Results, group: str) -> str:
@@ -80,7 +80,7 @@ def part(results: Results, group: str) -> str:
     members = [one for one in results.data["components"] if one["group"] == group]
     if not members:
         return ""
-    alone: Json = results.data | {"components": members}
+    alone: Json = {**results.data, "components": members}
     aside = f"{members[0]['kind'].replace('_', ' ')}, written at {members[0]['written']}"
     tables = [Columns(*components.components(alone), heading=group, aside=aside)]
     for (kind, *names), rows in components.metrics_by_kind(alone):

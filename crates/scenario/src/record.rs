@@ -1,13 +1,20 @@
 //! What a run writes down while it goes on.
 
+mod log;
+mod marks;
+mod phases;
+mod totals;
+
 use headrace_stats::{Gauge, Pairs, Series, histogram};
 use headrace_storage::{Arena, CartridgeSession};
 use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, NodeId, Op, Request, TimeKind};
 
-use super::log::RequestLog;
-use super::marks::Marks;
-use super::phases::Phases;
+pub use log::{LogBatch, RequestLog, Sink};
+pub use marks::{Mark, Marks, MeterReading};
+pub use phases::{HealthPhase, Phases};
+pub use totals::Totals;
+
 use crate::operation::{Operation, RecordedRequest};
 use crate::plan::{Plan, StreamPlan};
 use crate::spec::DEFAULT_REQUESTS;
@@ -87,15 +94,6 @@ pub struct StreamRecord {
     pub misaccounted: Option<(Nanos, Nanos)>,
     /// Measured and simulated responses of all requests, of reads and of writes, for a trace that has them.
     pub measured: Option<Box<[Pairs; 3]>>,
-}
-
-/// Totals that grow; their differences between marks are what happened in between.
-#[derive(Clone, Debug, Default)]
-pub struct Totals {
-    /// Bytes of requests answered.
-    pub bytes: u64,
-    /// Waiting, service and blocked time along the path, by group of components, in ns.
-    pub legs: Vec<[u128; 3]>,
 }
 
 impl<'m> Record<'m> {
@@ -258,7 +256,7 @@ impl<'m> Record<'m> {
         self.in_segment = 0;
         self.marks.take(now, self.arena, self.streams.iter().map(|stream| stream.totals.clone()).collect());
         self.each_series(Series::close_segment);
-        if self.marks.len() == histogram::SEGMENTS {
+        if self.marks.count() == histogram::SEGMENTS {
             self.marks.merge_neighbours();
             self.each_series(Series::merge_segments);
             self.segment_length *= 2;
@@ -276,16 +274,6 @@ impl<'m> Record<'m> {
         for stream in &mut self.streams {
             act(&mut stream.all);
             stream.by_op.iter_mut().for_each(|(_, series)| act(series));
-        }
-    }
-}
-
-impl Totals {
-    #[inline]
-    fn add(&mut self, bytes: u64, breakdown: &Breakdown, groups: &[u32]) {
-        self.bytes += bytes;
-        for (at, what, span) in breakdown.spans() {
-            self.legs[groups[at.index()] as usize][column(what)] += u128::from(span.0);
         }
     }
 }
@@ -317,15 +305,5 @@ impl StreamRecord {
     /// The time spent so far by requests in flight, summed.
     pub fn age_of_those_in_flight(&self, now: Nanos) -> u128 {
         u128::from(self.in_flight.value()) * u128::from(now.0) - self.born_sum
-    }
-}
-
-/// Where waiting, service and blocked time stand.
-#[inline]
-pub(super) const fn column(what: TimeKind) -> usize {
-    match what {
-        TimeKind::Waiting => 0,
-        TimeKind::Service => 1,
-        TimeKind::Blocked => 2,
     }
 }

@@ -4,7 +4,7 @@ use headrace_storage::Graph;
 use headrace_units::Nanos;
 use headrace_work::Breakdown;
 
-use super::record::column;
+use super::totals::column;
 use crate::operation::RecordedRequest;
 
 /// Maximum number of requests in a part, and of numbers in it where there are many groups of components.

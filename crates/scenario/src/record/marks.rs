@@ -5,7 +5,7 @@ use headrace_storage::{Activity, Arena, Meter};
 use headrace_units::Nanos;
 use headrace_work::{Cause, NodeId};
 
-use super::record::Totals;
+use super::totals::Totals;
 
 /// What a component read at some instant, as numbers that only grow.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -152,7 +152,7 @@ impl Marks {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.marks.len()
     }
 

@@ -1,0 +1,171 @@
+//! A scenario that is read once and planned once, and the replications of it that were run so far.
+
+use std::path::{Path as FilePath, PathBuf};
+
+use headrace_workload::ArrivalSpec;
+
+use crate::document::{Path, Problems, Tree};
+use crate::job_files::{self, JobFiles};
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::run::{self, Options, Replications};
+use crate::spec::ScenarioSpec;
+use crate::{Found, catalog, document, plan, results, solve, theory, variation};
+
+/// A scenario that was read, and is planned when its plan is first needed.
+pub struct Prepared {
+    tree: Tree,
+    spec: ScenarioSpec,
+    devices: Vec<PathBuf>,
+    jobs: Option<job_files::UsedJobFile>,
+    plan: Option<Plan>,
+    replications: Replications,
+}
+
+impl Prepared {
+    /// Reads the scenario `source`, which came from `file` and whose own files lie beside it, and fills in its defaults, whether
+    /// or not it can work. `sets` are values to put instead of what the text has: (`run.seed`, `7`); `jobs` reads a job file of
+    /// fio that it names.
+    ///
+    /// # Errors
+    /// Every place that does not have what the schema asks for.
+    pub fn read(
+        source: &str,
+        file: &str,
+        sets: &[(String, String)],
+        jobs: JobFiles,
+    ) -> Result<Self, Problems> {
+        let mut tree =
+            Tree::parse(source, file).map_err(|problem| Problems::unparsed(problem, source, file))?;
+        let jobs = job_files::put_in(&mut tree, sets, jobs)?;
+        let devices = variation::named(&tree.root, folder(file));
+        let spec = typed(&mut tree).map_err(|problems| Problems::of(&tree, problems))?;
+        Ok(Self { tree, spec, devices, jobs, plan: None, replications: Replications::default() })
+    }
+
+    /// The scenario, defaults filled in.
+    pub fn spec(&self) -> &ScenarioSpec {
+        &self.spec
+    }
+
+    /// Options of a job file of fio that have no effect, with the reason.
+    pub fn remarks(&self) -> &[String] {
+        self.jobs.as_ref().map_or(&[], |jobs| &jobs.remarks)
+    }
+
+    /// The files that the scenario is read from: its own, the traces, logs and job files that it names, all devices beside it, and
+    /// those that it names by their paths.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let folder = folder(&self.tree.file);
+        let own = Some(PathBuf::from(&self.tree.file)).filter(|file| file.is_file());
+        let recorded = self.spec.workload.values().filter_map(|stream| match &stream.arrivals {
+            ArrivalSpec::Replay(replay) => Some(folder.join(&replay.trace)),
+            ArrivalSpec::Log(log) => Some(folder.join(log.file())),
+            _ => None,
+        });
+        let jobs = self.jobs.iter().map(|jobs| folder.join(&jobs.file));
+        let named = self.devices.iter().cloned();
+        own.into_iter().chain(recorded).chain(catalog::own_files(folder)).chain(named).chain(jobs).collect()
+    }
+
+    /// Returns the plan, overloaded or not.
+    ///
+    /// # Errors
+    /// All errors in the scenario.
+    pub fn plan(&mut self, progress: &Progress) -> Result<&Plan, Problems> {
+        if self.plan.is_none() {
+            let plan = plan::of(self.spec.clone(), FilePath::new(&self.tree.file), progress);
+            self.plan = Some(plan.map_err(|problems| Problems::of(&self.tree, problems))?);
+        }
+        Ok(self.plan.as_ref().expect("it was planned"))
+    }
+
+    /// Returns the plan of a scenario that can sustain its load.
+    ///
+    /// # Errors
+    /// All errors in the scenario; overload is one.
+    pub fn sustained(&mut self, progress: &Progress) -> Result<&Plan, Problems> {
+        let unstable = theory::unstable(self.plan(progress)?);
+        if unstable.is_empty() { self.plan(progress) } else { Err(Problems::of(&self.tree, unstable)) }
+    }
+
+    /// Returns the plan as [`sustained`](Self::sustained) does, when nothing else is wanted of the scenario.
+    ///
+    /// # Errors
+    /// As `sustained`.
+    pub fn into_plan(mut self, progress: &Progress) -> Result<Plan, Problems> {
+        self.sustained(progress)?;
+        Ok(self.plan.expect("it was planned"))
+    }
+
+    /// Solves the scenario by formulas, at the loads between `range`; overload is no error.
+    ///
+    /// # Errors
+    /// All errors in it, or why it is not a network of queues that formulas are known for.
+    pub fn solve(
+        &mut self,
+        range: Option<(f64, f64)>,
+        progress: &Progress,
+    ) -> Result<solve::Solved, Problems> {
+        let solved = solve::solve(self.plan(progress)?, range);
+        solved.map_err(|problems| Problems::of(&self.tree, problems))
+    }
+
+    /// Runs the scenario with `replications` replications, or the number that it asks for itself.
+    ///
+    /// # Errors
+    /// All errors in it, overload among them; or the program has a defect.
+    pub fn run(
+        &mut self,
+        replications: Option<u32>,
+        options: &Options,
+        progress: &Progress,
+    ) -> Result<Found, Problems> {
+        self.replications = Replications::default();
+        self.sustained(progress)?;
+        self.complete(|own| replications.unwrap_or(own), options, progress)
+    }
+
+    /// Runs `more` replications beside those that were run so far, and returns what all of them found: bit for bit as one run of
+    /// that many replications.
+    ///
+    /// # Errors
+    /// The program has a defect.
+    pub fn extend(&mut self, more: u32, options: &Options, progress: &Progress) -> Result<Found, Problems> {
+        self.sustained(progress)?;
+        self.complete(|so_far| so_far.saturating_add(more), options, progress)
+    }
+
+    fn complete(
+        &mut self,
+        replications: impl FnOnce(u32) -> u32,
+        options: &Options,
+        progress: &Progress,
+    ) -> Result<Found, Problems> {
+        let plan = self.plan.as_mut().expect("it was planned");
+        plan.spec.run.replications = replications(plan.spec.run.replications);
+        let file = &self.tree.file;
+        let engine = run::engine(plan).map_err(|why| {
+            let help = "remove `run.engine`, or use `events`";
+            Problems::file(file, format!("`run.engine`: the recursion does not apply: {why}"), help)
+        })?;
+        self.replications.complete(plan, engine, options, progress);
+        let results = results::of(plan, engine, &self.replications.outcomes(plan), options)
+            .map_err(|broken| Problems::file(file, broken, "keep the scenario: it reproduces the defect"))?;
+        Ok(Found { results, journeys: self.replications.journeys().to_vec() })
+    }
+}
+
+/// Returns the folder that the files of a scenario lie in.
+pub(crate) fn folder(file: &str) -> &FilePath {
+    FilePath::new(file).parent().unwrap_or(FilePath::new(""))
+}
+
+/// Completes the devices of a document, and reads it.
+pub(crate) fn typed(tree: &mut Tree) -> Result<ScenarioSpec, Vec<document::Problem>> {
+    let beside = folder(&tree.file).to_owned();
+    variation::complete(&mut tree.root, &Path::default(), &beside)?;
+    let mut spec: ScenarioSpec = document::read(tree)?;
+    spec.run.complete();
+    Ok(spec)
+}

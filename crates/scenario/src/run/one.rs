@@ -1,0 +1,84 @@
+//! One replication: its components are built, one of the engines runs it, and what it found is drawn up.
+
+use std::cell::{Cell, RefCell};
+
+use headrace_kernel::Sim;
+use headrace_storage::{Archive, Arena, Journey, NodeContext, SimContext, Slots, Timeline};
+use headrace_work::{DriveUse, FileAct, FileOp};
+
+use super::cut::{self, Candidates};
+use super::events;
+use super::faults::FaultsByCount;
+use super::options::Options;
+use super::outcome::{self, Outcome};
+use super::replication::{Deadline, Replication, RequestSource, Watch, threads};
+use super::still::Still;
+use crate::checks::FileBooks;
+use crate::plan::{Plan, StreamPlan};
+use crate::progress::Progress;
+use crate::record::{Record, RequestLog};
+use crate::spec::Engine;
+
+/// Runs one replication, the `number`-th of those asked for; gives what it found at each place where it may be cut.
+pub fn run(
+    plan: &Plan,
+    engine: Engine,
+    number: u64,
+    options: &Options,
+    progress: &Progress,
+) -> (Candidates<Outcome>, Vec<Journey>) {
+    let replication = options.replication.unwrap_or(0) + number;
+    let seed = plan.seed(replication);
+    let deadline = Deadline::new(plan, progress);
+    let is_over = || deadline.end().is_some();
+    let sim = Sim::new();
+    let first = if number == 0 { options.first } else { 0 };
+    let shared = SimContext::new(&sim, seed, Timeline::of_first(first))
+        .watched_by(Box::new(FileBooks::new(&plan.graph)))
+        .with_threads(threads(&plan.streams))
+        .limited_by(&is_over, plan.run().limits.parts);
+    let (places, slots) = (NodeContext::of_all(&plan.graph, &shared), Slots::of(&plan.graph));
+    let arena = Arena::build(&plan.graph, &shared, &places, &slots);
+    let log = options.requests.as_ref().map(|sink| RequestLog::new(replication, &plan.graph, sink));
+    let record = RefCell::new(Record::new(plan, arena, plan.requests(), log));
+    let logged = options.requests.is_some() || first > 0;
+    let sources: Vec<RequestSource> = (0..plan.streams.len())
+        .map(|index| RequestSource::new(plan, index, (seed, logged), arena, &sim))
+        .collect();
+    plan.streams.iter().zip(&sources).for_each(|(stream, source)| begin_with_older_files(stream, source));
+    let replication = Replication {
+        plan,
+        seed,
+        shared: &shared,
+        arena,
+        sources: &sources,
+        record: &record,
+        end: Cell::new(None),
+        still: Still::new(plan.requests()),
+        counted: FaultsByCount::of(&plan.faults),
+    };
+    let watch = Watch::new(plan, &deadline);
+    let of = &replication;
+    let hosts = events::Hosts::new(&sim, move |(stream, thread)| of.host(stream, thread));
+    let (end, now) = match engine {
+        Engine::Recursion => of.by_recursion(watch),
+        _ => events::run(of, &hosts, watch),
+    };
+    sim.finish();
+    record.borrow_mut().finish();
+    let phases = outcome::phases(&mut record.borrow_mut(), arena, now);
+    let record = record.borrow();
+    let cuts = cut::candidates(plan, options, &record);
+    let outcomes = outcome::at_each(&cuts, &record, &replication, now, end, &phases);
+    (outcomes, shared.timeline.journeys())
+}
+
+/// Has the archive of a stream begin with the files that are older than its log.
+fn begin_with_older_files(stream: &StreamPlan, source: &RequestSource) {
+    for file in stream.log.iter().flat_map(|log| &*log.survey.older) {
+        let act = if file.on_tape { FileAct::Stage } else { FileAct::Put };
+        let (file, bytes, drive) = (file.file, file.bytes, DriveUse::default());
+        let archive = source.edge.get::<Archive>().expect("older files are those of an archive");
+        archive.begin_with(&FileOp { act, file, bytes, user: 0, host: 0, drive });
+    }
+}

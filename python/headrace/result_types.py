@@ -1,0 +1,443 @@
+"""Results as Python sees them. Made from the schema by `make types`; a test keeps it the same."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, TypedDict
+
+from headrace.document import Engine, ScenarioSpec
+
+__all__ = ["Between", "Bottleneck", "BusiestResults", "ClosedLoad", "Comparison", "ComponentResults", "End", "IntervalResults", "LegResults", "Measured", "Method", "PhaseResults", "PhaseStreamResults", "PointResults", "PortionResults", "QuantileResults", "ResponseResults", "ResultsData", "SolutionData", "SolvedPoint", "StationLimit", "StreamPoint", "StreamResults", "StreamTheory"]
+
+class ResultsData(TypedDict):
+    """What a run says."""
+
+    headrace: str
+    """Version of headrace."""
+    answer: str
+    """Summary in one or two sentences."""
+    notes: list[str]
+    """Warnings: limits reached, no steady state, intervals that cannot be trusted."""
+    complete: bool
+    """Whether the run finished; false if a limit or Ctrl-C ended it."""
+    ended: End
+    """Reason for the end of the run: `done`, `time_up`, `idle`, `time_stands_still`, `too_far`, `too_many_in_flight`, `too_many_parts`, `too_many_events`, `too_long`, `trace_lost` or `cancelled`."""
+    engine: Engine
+    """Algorithm used, `events` or `recursion`. Both give the same results for streams; those of components differ by the requests in flight at the ends of the run, which a recursion does not count."""
+    replications: int
+    """Number of independent runs."""
+    simulated_s: float
+    """Simulated time of all replications, without warm-up."""
+    warm_up_s: float
+    """Simulated time discarded as warm-up, of all replications."""
+    events: int
+    """Number of events processed; 0 for a recursion."""
+    streams: list[StreamResults]
+    """One entry per stream of the workload."""
+    components: list[ComponentResults]
+    """One entry per component, each before the components it contains; other fields refer to a component by its index in this list."""
+    bottleneck: Bottleneck | None
+    """Component with the highest utilisation."""
+    theory: list[StreamTheory]
+    """Analytic solution for each stream."""
+    phases: list[PhaseResults]
+    """Results before, between and after faults and rebuilds; empty without faults. For several replications: means over all of them, up to the first phase that differs."""
+    series: list[PointResults]
+    """Time series: one point for each of at most 64 segments of the first replication, including warm-up."""
+    scenario: ScenarioSpec
+    """The scenario with its defaults; together with the version it reproduces the run."""
+
+class SolutionData(TypedDict):
+    """What formulas say of a scenario."""
+
+    answer: str
+    """The answer in a few sentences."""
+    open: bool
+    """Whether requests come whatever became of those before them, and the load is a rate; else it is a number of clients."""
+    method: str
+    """The formulas used."""
+    fails: list[str]
+    """The assumptions of the formulas that fail, one a sentence: without any, the answer is exact."""
+    load: float
+    """The load that the scenario has: requests per second, or clients."""
+    sustains_per_s: float
+    """The maximum number of requests per second that the system can answer, at the scenario's mix of streams."""
+    knee_clients: float | None
+    """The number of clients beyond which requests mostly wait: where the two asymptotic bounds of throughput meet. None for an open network."""
+    stations: list[StationLimit]
+    """What limits the system first, second and so on: the bottleneck, and where it would move next."""
+    points: list[SolvedPoint]
+    """The answer at several loads, the smallest first."""
+
+End: TypeAlias = "Literal['done'] | Literal['time_up'] | Literal['idle'] | Literal['time_stands_still'] | Literal['too_far'] | Literal['too_many_in_flight'] | Literal['too_many_parts'] | Literal['too_many_events'] | Literal['too_long'] | Literal['trace_lost'] | Literal['cancelled']"
+"""Why a run ended."""
+
+# What a run says of one stream.
+StreamResults = TypedDict(
+    "StreamResults",
+    {
+        # Name.
+        "name": "str",
+        # Server that issues the requests; null if they arrive directly at `to`.
+        "from": "str | None",
+        # Target component.
+        "to": "str",
+        # Group of the first component on the path: `to`, or the route to it.
+        "enters": "str",
+        # Requests issued, including warm-up.
+        "issued": "int",
+        # Requests completed, including warm-up.
+        "completed": "int",
+        # Requests in flight at the end.
+        "in_flight": "int",
+        # Requests dropped at the limit on requests in flight (`outstanding`, `when_full: drop`), including warm-up.
+        "dropped": "int",
+        # Requests not completed within their `timeout`, including warm-up; response times exclude them.
+        "expired": "int",
+        # Requests that failed because a component had failed or data was lost, including warm-up; response times exclude them.
+        "failed": "int",
+        # Share of time in which the source was blocked (`outstanding`, `when_full: wait`); null without a limit.
+        "blocked": "float | None",
+        # Throughput.
+        "requests_per_s": "float",
+        # Throughput in bytes.
+        "bytes_per_s": "float",
+        # Response times of all requests.
+        "response": "ResponseResults",
+        # As `response`, for reads; null unless the stream has reads and writes.
+        "reads": "ResponseResults | None",
+        # As `response`, for writes; null unless the stream has reads and writes.
+        "writes": "ResponseResults | None",
+        # As `response`, by operation, for a replayed log with several operations: `get`, `put`, `stage`, `delete`, `session`, and `recall`: the gets and stages whose file was read from tape; otherwise empty.
+        "operations": "dict[str, ResponseResults]",
+        # Breakdown of the mean response time by component, along the critical path of each request; the times add up to the mean.
+        "path": "list[LegResults]",
+        # CDF of response times at 500 equally spaced shares.
+        "cdf": "list[list[float | float]]",
+        # For a replayed trace with response times: measured values, and errors of the simulation.
+        "measured": "Measured | None",
+    },
+)
+
+class ResponseResults(TypedDict):
+    """Response times."""
+
+    count: int
+    """Number of requests."""
+    mean_ms: float
+    """Mean."""
+    half_width_ms: float | None
+    """Half-width of the 95 % confidence interval of the mean; null if the run is too short."""
+    interval: IntervalResults | None
+    """How the interval was computed."""
+    settling: float | None
+    """Correlation time of response times, as a share of the run after warm-up; 0 if no warm-up was needed, null if the run is too short to estimate it."""
+    sd_ms: float
+    """Standard deviation."""
+    max_ms: float
+    """Maximum, including warm-up."""
+    quantiles_ms: list[QuantileResults]
+    """Quantiles p50, p90, p95, p99 and p99.9."""
+    quantile_error: float
+    """Maximum relative error of a quantile from the resolution of the histogram."""
+
+class IntervalResults(TypedDict):
+    """How an interval was obtained."""
+
+    method: Method
+    """`batch_means` for one run, `replications` for several."""
+    trusted: bool
+    """False if batches are too few or still correlated, or replications too short to outweigh the bias of their start: the interval then covers the mean in fewer than 95 % of cases."""
+
+Method: TypeAlias = "Literal['batch_means'] | Literal['replications']"
+"""Method by which an interval was computed."""
+
+class QuantileResults(TypedDict):
+    """A quantile."""
+
+    share: float
+    """The quantile: 0.99 for p99."""
+    ms: float
+    """Its value."""
+    half_width_ms: float | None
+    """Half-width of its 95 % confidence interval, from replications; null for a single run, or if the sample does not reach the upper end."""
+
+class LegResults(TypedDict):
+    """One component on the path of requests."""
+
+    component: str
+    """Group of components: all copies of one part."""
+    waiting_ms: float
+    """Mean waiting time."""
+    service_ms: float
+    """Mean service time."""
+    blocked_ms: float
+    """Mean time after service in which the next component had no room."""
+
+class Measured(TypedDict):
+    """What was measured, and how far off the simulation is."""
+
+    all: Comparison
+    """For all requests."""
+    reads: Comparison | None
+    """As `all`, for reads."""
+    writes: Comparison | None
+    """As `all`, for writes."""
+
+class Comparison(TypedDict):
+    """Measured and simulated response times of the same requests."""
+
+    n: int
+    """Requests compared."""
+    measured_mean_ms: float
+    """Measured mean."""
+    simulated_mean_ms: float
+    """Simulated mean."""
+    mean_error_percent: float
+    """Error of the simulated mean; positive if larger than measured."""
+    demerit_ms: float
+    """Root mean square distance of the two CDFs: both sorted, √mean (simulated − measured)²."""
+    demerit_percent: float
+    """Demerit as a percentage of the measured mean."""
+    per_request_rms_ms: float
+    """√mean (simulated − measured)², paired by request."""
+    correlation: float | None
+    """Pearson correlation of measured and simulated response times, paired by request; null if either is constant."""
+    ks: float
+    """Kolmogorov–Smirnov distance of the two CDFs."""
+    measured_quantiles_ms: list[list[float | float]]
+    """Measured quantiles."""
+    measured_cdf: list[list[float | float]]
+    """Measured CDF."""
+
+class ComponentResults(TypedDict):
+    """What a run says of one component."""
+
+    path: str
+    """Name, prefixed by those of the components that contain it: `tds/spindle[0]`."""
+    group: str
+    """Path without the numbers of copies: all copies of a part form one group."""
+    kind: str
+    """Type."""
+    written: str
+    """Its place in the scenario: `system.tds`, `parts.spindle`, `system.tds.of`."""
+    within: int | None
+    """Index of the component that contains it; null for those in `system`."""
+    uses: list[int]
+    """Indices of the components it sends requests to."""
+    servers: int
+    """Number of servers: the drives of a library, the links of a pool; 0 if it has no queue of its own."""
+    utilisation: float | None
+    """Share of time in which its servers were busy, for all causes; null if it has no queue of its own. For an array whose writes waited for parity locks: the share of time in which a write waited for the most contended stripe."""
+    busiest: BusiestResults | None
+    """For a front and a tape library: those of its servers that are busiest and cannot be replaced by its others, if they are busier than all together."""
+    portions: list[PortionResults]
+    """The same for all such servers, whether or not they are busier: of a limit those that it leaves one user or host, the one that uses most of them; empty for other components."""
+    unavailable: float | None
+    """Mean number of servers that had failed and were not in use, such as drives of a library; `utilisation` is that of the others. Null if none failed."""
+    utilisation_by_cause: dict[str, float]
+    """Utilisation by cause (`host`, `destage`, `rebuild`, `migration`, `garbage_collection`) if it did background work; otherwise empty."""
+    queue: float | None
+    """Mean number of waiting requests."""
+    bytes_per_s: float
+    """Throughput in bytes."""
+    visits: int
+    """Number of requests served."""
+    bytes_per_visit: float | None
+    """Mean size of a request."""
+    waiting_ms: float
+    """Mean waiting time."""
+    service_ms: float
+    """Mean time for which a request held the server. A drive that starts the next command while data of the previous one goes to the host is held for less than the service time in `path`."""
+    undestaged: float | None
+    """Share of the data written to its cache that the cache had not written on in the kept part of the run; null if nothing was written to a cache. Above 0.1, the components behind it are less busy than in steady state, and `bottleneck.saturates_at` is null."""
+    state: str | None
+    """State at the end of the first replication: `failed`, `degraded`, `unavailable` (more disks are out of use than the level tolerates), `rebuilding`, `lost data`; null if it works normally."""
+    meters: dict[str, float | None]
+    """Further metrics of this type of component: a count, a ratio or a mean level; null if there was nothing to count. Of a drive with a cache: `read_hit_ratio`, `cached_writes`, `destages`; of a channel (`fc_loop`, `scsi_bus`, `sas`): `tenancies`, and of a loop `access_windows`; of an array with redundancy: `accesses_per_request`, with parity `full_stripe_writes`, and after a rebuild or a loss `rebuild_progress` (share of the units to rebuild), `rebuild_s` (duration) and `lost_stripes`; of an archive: `pool_hit_ratio`, `stages`, `purges`, `purged_files`, `purged_bytes`, `stored_to_tape`, `to_tape_ms` (mean time that a file was in the pool before it was stored); of a readout: `triggers`, `lost_events`, `lost_share`, `blocked_share` of the time, `blocked_triggers` and `buffered_events` on average; of an event builder: `built_events`, `lost_events`, `held_events`, `waiting_for_a_builder`, `assembling` (share of the time); of a recorder: `recorded_events`, `recorded_bytes`, `written_bytes`, `failed_writes`, `blocked_streams` (on average), `collect_ms` of a write and `write_ms` from then until it is done; of an archive's front: `held_back_by_limits` and `waiting_for_ports` (requests, on average: times the hours, job-hours lost), `held_back_share`; of its network: `inward_busy`, `outward_busy`; of its disk pool: `fill`, `waiting_for_space`; of its tape library: `mounts`, `mounts_per_access`, `most_drives_busy`, `bytes_read`, `bytes_written`, `paths_busy` (drive groups, on average), `passed_through` (mounts in a drive of another group), `back_hitches` (stops of starved drives)."""
+
+class BusiestResults(TypedDict):
+    """The servers of a component that are busiest, of those that stand in for no others: a class of ports, the drives of a group."""
+
+    what: str
+    """Which: `ports[1]` (a class of ports), `drives of groups[0]`, `arms of groups[0]`, `one cartridge`, `per_user of one user` or `per_host of one host`."""
+    utilisation: float
+    """Share of time in which they were busy."""
+
+class PortionResults(TypedDict):
+    """Servers of a component that stand in for no others."""
+
+    what: str
+    """What they are."""
+    servers: int
+    """How many they are."""
+    utilisation: float
+    """Share of time in which they were busy, as far as they worked."""
+    queue: float | None
+    """Mean number of requests waiting for them; null if that is not known separately."""
+    unavailable: float | None
+    """Mean number of them that had failed and were not in use; null if none failed."""
+
+class Bottleneck(TypedDict):
+    """The component that limits the system."""
+
+    component: str
+    """Path."""
+    group: str
+    """Group."""
+    what: str | None
+    """Which of its servers limit it (as `components[].busiest.what`); `queue depth` if it is the places that requests hold while other components serve them; null if all of them do."""
+    utilisation: float
+    """Utilisation of these, for all causes."""
+    saturated: bool
+    """Whether its utilisation was at least 99.5 %."""
+    saturates_at: float | None
+    """Headroom: the multiple of this load at which it saturates. If it was never idle, the share of the load that was completed. Null if a closed stream reaches it, because its load depends on response times, if requests come faster than they are answered though no component is always busy, or if the run ended with requests that wait for ever."""
+    closed: ClosedLoad | None
+    """If all streams that reach it wait for answers (`closed`, or a trace replayed by think time): what more requests in flight would bring."""
+    streams: list[str]
+    """Streams that reach it; `saturates_at` assumes that all of them grow in proportion."""
+    estimate: bool
+    """Whether `saturates_at` is an estimate: the utilisation of caches and of drives that reorder is not proportional to the load. `headrace capacity` finds the load by simulation."""
+    not_proportional: str | None
+    """The component whose utilisation is not proportional to the load: the bottleneck, or another on the way, which may saturate before it."""
+
+class ClosedLoad(TypedDict):
+    """Clients that wait for answers before they go on, and the component that limits them."""
+
+    clients: int
+    """Requests that they have in flight at most."""
+    at_most: float | None
+    """The most that more in flight could raise throughput: until the component is always busy; `null` while a cache is filling."""
+
+class StreamTheory(TypedDict):
+    """What theory says of one stream."""
+
+    stream: str
+    """Name of the stream."""
+    model: str
+    """Formula; `none` if none applies."""
+    exact: bool
+    """Whether all assumptions of the formula hold."""
+    fails: str | None
+    """Assumption that fails, and what is known about the error."""
+    utilisation: float | None
+    """Predicted utilisation of the bottleneck."""
+    service_ms: float | None
+    """Predicted mean service time."""
+    mean_ms: float | None
+    """Predicted mean response time."""
+    sd_ms: float | None
+    """Predicted standard deviation of the response time."""
+    quantiles_ms: list[list[float | float]]
+    """Predicted quantiles of the response time."""
+    cdf: list[list[float | float]]
+    """Predicted CDF, at the times of the simulated one."""
+
+class PhaseResults(TypedDict):
+    """A time in which the health of no component changes. Of several replications the means, as far as the same happened in all of them."""
+
+    from_s: float
+    """Start, in simulated time."""
+    to_s: float
+    """End."""
+    after: list[str]
+    """Events at its start: `volume/spindle[2] fails`, `volume ends its rebuild`; empty for the first."""
+    streams: list[PhaseStreamResults]
+    """One entry per stream."""
+
+class PhaseStreamResults(TypedDict):
+    """What a stream got in a phase."""
+
+    name: str
+    """Name."""
+    completed: int
+    """Requests completed."""
+    failed: int
+    """Requests that failed."""
+    requests_per_s: float
+    """Throughput."""
+    bytes_per_s: float
+    """Throughput in bytes."""
+    mean_ms: float | None
+    """Mean response time; null if no request completed."""
+    p99_ms: float | None
+    """P99 of the response time."""
+
+class PointResults(TypedDict):
+    """One segment of the run."""
+
+    time_s: float
+    """End of the segment, in simulated time."""
+    completed: list[int]
+    """Requests completed, by stream."""
+    mean_ms: list[float]
+    """Mean response time, by stream."""
+    utilisation: list[float]
+    """Utilisation, by component."""
+    fill: dict[str, float]
+    """Fill level of disk pools as a share of their capacity, by path."""
+    marked: dict[str, int]
+    """Number of marked occurrences by `component.what`, if any: `archive.purges`."""
+
+class StationLimit(TypedDict):
+    """A group of alike components as a station."""
+
+    component: str
+    """The group's name: paths without the numbers of copies."""
+    kind: str
+    """Its kind."""
+    count: int
+    """How many there are of it that requests come to."""
+    servers: int
+    """How many servers each has."""
+    demand_ms: float
+    """The mean work that one request of the mix brings the busiest of them, visits × mean service time, in ms."""
+    saturates_at_per_s: float
+    """The number of requests per second at which it is always busy."""
+
+class SolvedPoint(TypedDict):
+    """The answer at one load."""
+
+    load: float
+    """Offered requests/s, or clients."""
+    own: bool
+    """Whether this is the load that the scenario has."""
+    throughput_per_s: float | None
+    """Requests answered a second. None where more come than can be answered."""
+    response_ms: float | None
+    """Mean response time, in ms. None where more come than can be answered."""
+    utilisation: list[float]
+    """Utilisation of the busiest of each of the [stations](Solved::stations), in the same order."""
+    streams: list[StreamPoint]
+    """Every stream, in the order of the scenario."""
+    asymptotic: Between | None
+    """What throughput lies between whatever the distributions of service are, in requests per second. For one stream of clients."""
+    balanced: Between | None
+    """The narrower bounds of balanced networks, in requests per second. They hold where mean value analysis is exact."""
+    bard_schweitzer_per_s: float | None
+    """Throughput by Bard and Schweitzer's approximation, in requests per second. For a closed network."""
+    linearizer_per_s: float | None
+    """The same by linearizer."""
+    sets: list[list[str | str]] | None
+    """What to set in the scenario for this load: (path, value). None where its arrivals cannot be scaled."""
+
+class StreamPoint(TypedDict):
+    """One stream at one load."""
+
+    name: str
+    """Its name."""
+    throughput_per_s: float | None
+    """Requests answered a second. None where more come than can be answered."""
+    response_ms: float | None
+    """Mean response time, in ms. None where more come than can be answered."""
+
+# What a rate lies between.
+Between = TypedDict(
+    "Between",
+    {
+        # At least this.
+        "from": "float",
+        # At most this.
+        "to": "float",
+    },
+)
