@@ -212,3 +212,17 @@ fn what_does_not_go_together_is_refused() {
     assert!(problems.contains("1 session of cartridges"), "{problems}");
     let _ = std::fs::remove_dir_all(&folder);
 }
+
+/// Ten drives share one arm: the n-th mount waits for n − 1 moves of 5 s. That is waiting; service is a move, a load and the session,
+/// however many arms there are.
+#[test]
+fn the_wait_for_an_arm_is_waiting() {
+    let log: String = (0..10).map(|at| format!("0,session,c{at},100,\n")).collect();
+    for (arms, waiting_s) in [(1, 22.5), (2, 10.0), (10, 0.0)] {
+        let library = format!("groups: [{{drives: 10, arms: {arms}}}], move: 5 s, load: 10 s");
+        let found = run(&format!("arms-{arms}"), &log, &library, "");
+        let [leg] = &found.streams[0].path[..] else { panic!("{:?}", found.streams[0].path) };
+        assert!((leg.waiting_ms / 1e3 - waiting_s).abs() < 1e-6, "{arms}: {leg:?}");
+        assert!((leg.service_ms / 1e3 - 115.0).abs() < 1e-6, "{arms}: {leg:?}");
+    }
+}

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use headrace_kernel::{Resource, Sim, WaitList};
 use headrace_stats::{Gauge, Tally};
 use headrace_units::Nanos;
-use headrace_work::Cause;
+use headrace_work::{Breakdown, Cause, NodeId, TimeKind};
 
 use super::spec::{DriveGroup, Recall, TapeLibrarySpec};
 use super::travel::along;
@@ -51,6 +51,8 @@ pub(super) struct TapeDrive {
 
 /// The drives and robots of a library in a simulation.
 pub(super) struct Drives<'m> {
+    /// The library, in breakdowns.
+    library: NodeId,
     pub(super) sim: &'m Sim<'m>,
     pub(super) spec: &'m TapeLibrarySpec,
     pub(super) drives: RefCell<Vec<TapeDrive>>,
@@ -95,9 +97,10 @@ fn drives_of((group, of): (usize, &DriveGroup)) -> impl Iterator<Item = TapeDriv
 }
 
 impl<'m> Drives<'m> {
-    pub fn new(sim: &'m Sim<'m>, spec: &'m TapeLibrarySpec) -> Self {
+    pub fn new(library: NodeId, sim: &'m Sim<'m>, spec: &'m TapeLibrarySpec) -> Self {
         let arms = spec.groups.iter().map(|group| Resource::fcfs(sim, u64::from(group.arms)));
         Self {
+            library,
             sim,
             spec,
             drives: RefCell::new(spec.groups.iter().enumerate().flat_map(drives_of).collect()),
@@ -150,23 +153,30 @@ impl<'m> Drives<'m> {
     }
 
     /// Brings the cartridge into a drive that was acquired for it, unless it is there.
-    pub async fn mount(&'m self, drive: usize, wanted: DriveRequest) {
+    pub async fn mount(&'m self, drive: usize, wanted: DriveRequest, breakdown: &mut Breakdown) {
         if self.drives.borrow()[drive].cartridge == Some(wanted.cartridge) {
             return;
         }
-        self.dismount(drive).await;
+        self.dismount(drive, breakdown).await;
         let group = self.drives.borrow()[drive].group;
         if let Some(pass) = self.spec.pass_through.filter(|_| group != wanted.home) {
-            self.arms[wanted.home].serve(self.spec.robot_move).await;
+            self.move_cartridge(wanted.home, breakdown).await;
             self.sim.delay(pass).await;
             self.passed.set(self.passed.get() + 1);
         }
-        self.arms[group].serve(self.spec.robot_move).await;
+        self.move_cartridge(group, breakdown).await;
         self.sim.delay(wanted.load).await;
         let state = &mut self.drives.borrow_mut()[drive];
         (state.cartridge, state.home) = (Some(wanted.cartridge), wanted.home);
         (state.position, state.drained) = (0, 0.0);
         self.mounts.set(self.mounts.get() + 1);
+    }
+
+    /// Waits for an arm of a group, which moves a cartridge. Charges what came before as service and the wait as waiting.
+    async fn move_cartridge(&'m self, group: usize, breakdown: &mut Breakdown) {
+        breakdown.charge(self.library, TimeKind::Service, self.sim.now());
+        self.arms[group].serve(self.spec.robot_move).await;
+        breakdown.charge(self.library, TimeKind::Waiting, self.sim.now() - self.spec.robot_move);
     }
 
     /// Goes to a position on the tape.
@@ -231,15 +241,15 @@ impl<'m> Drives<'m> {
             return;
         }
         self.take(drive, None);
-        self.dismount(drive).await;
+        self.dismount(drive, &mut Breakdown::from(self.sim.now())).await;
         self.hand_on(drive);
     }
 
-    async fn dismount(&'m self, drive: usize) {
+    async fn dismount(&'m self, drive: usize, breakdown: &mut Breakdown) {
         let TapeDrive { cartridge, position, group, home, .. } = self.drives.borrow()[drive];
         let Some(cartridge) = cartridge else { return };
         self.sim.delay(self.spec.rewind.time(self.along(position)) + self.spec.unload).await;
-        self.arms[group].serve(self.spec.robot_move).await;
+        self.move_cartridge(group, breakdown).await;
         self.drives.borrow_mut()[drive].cartridge = None;
         self.stand_at(drive, 0);
         self.places.borrow_mut().remove(&cartridge);

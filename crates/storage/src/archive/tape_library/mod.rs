@@ -104,7 +104,7 @@ impl Plan for TapeLibrarySpec {
         TapeLibrary {
             context,
             spec: self,
-            drives: Box::new(Drives::new(context.shared.sim, self)),
+            drives: Box::new(Drives::new(context.id, context.shared.sim, self)),
             links: self.groups.iter().map(link).collect(),
             silos: context.stream("silos"),
             spots: context.stream("spots"),
@@ -221,7 +221,7 @@ impl<'m> TapeLibrary<'m> {
         let mounted = Mounted { library: self, drive, cause, since: sim.now() };
         breakdown.charge(self.context.id, TimeKind::Waiting, sim.now());
         self.accesses.set(self.accesses.get() + 1);
-        self.drives.mount(drive, wanted).await;
+        self.drives.mount(drive, wanted, breakdown).await;
         breakdown.charge(self.context.id, TimeKind::Service, sim.now());
         mounted
     }
