@@ -123,7 +123,10 @@ pub struct SeekTimes {
     pub full_stroke: Sourced<Nanos>,
 }
 
-/// Number of zones in the layout of a data sheet.
+/// Fewest cylinders of a drive that is shrunk: enough for its zones and its seek curve.
+const FEWEST_CYLINDERS: f64 = 256.0;
+
+/// How many zones the layout of a data sheet has.
 const SHEET_ZONES: u32 = 16;
 
 /// No device holds more: addresses then have room to be added.
@@ -275,6 +278,21 @@ impl DiskNumbers {
             slips_skew: None,
             zones,
         }
+    }
+
+    /// The numbers of a drive whose tracks are full. A drive of less than half a surface, such as one whose capacity a test has shrunk,
+    /// has fewer cylinders rather than shorter tracks, so that data passes as fast as its media rates say; seeks take as long over the
+    /// same share of them.
+    pub fn with_full_tracks(&self) -> Self {
+        let given =
+            self.mechanics.as_ref().is_some_and(|given| given.layout.is_some() || !given.seek.is_empty());
+        let (outer, inner) = (self.media_rate_outer.get().get(), self.media_rate_inner.get().get());
+        let track = (outer + inner) / 2.0 / self.rotation.get().get();
+        let needed = (self.capacity.get().0 as f64 / track).ceil().max(FEWEST_CYLINDERS);
+        if given || needed > f64::from(self.cylinders.get()) / 2.0 {
+            return self.clone();
+        }
+        Self { cylinders: Sourced::Plain(needed as u32), ..self.clone() }
     }
 
     /// Every number with its field and where it comes from, for the catalogue.

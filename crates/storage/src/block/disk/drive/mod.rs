@@ -54,6 +54,7 @@ impl Drive {
     /// A drive of these numbers at rest, its platter at `phase` (a share of a turn) at time zero. `luck` decides which writes
     /// lose a turn, where some do.
     pub fn of(numbers: &DiskNumbers, phase: f64, luck: RngStream) -> Self {
+        let numbers = &numbers.with_full_tracks();
         let mechanism = Mechanism::new(numbers, Positioning::Mechanical);
         let curve = mechanism.read_seek.points();
         let platter = Platter::new(&numbers.mechanics(), mechanism.revolution_ns, phase, curve);
