@@ -2,7 +2,7 @@
 
 use headrace_units::{BytesPerSecond, Nanos};
 
-use super::{Bottleneck, ClosedLoad, Results, SATURATED, StreamResults};
+use super::{Bottleneck, ClosedLoad, Results, SATURATED, StreamResults, rebuilds};
 
 /// What the results say, stream by stream, and what limits them.
 pub fn in_words(results: &Results) -> String {
@@ -10,6 +10,7 @@ pub fn in_words(results: &Results) -> String {
     if let Some(bottleneck) = &results.bottleneck {
         sentences.push(limit(bottleneck, results.streams.len()));
     }
+    sentences.extend(rebuilds::in_words(results));
     if !results.complete {
         sentences.insert(0, "INCOMPLETE.".to_owned());
     }

@@ -7,6 +7,7 @@ mod filling;
 mod measured;
 mod notes;
 mod phases;
+mod rebuilds;
 mod response;
 mod streams;
 
@@ -136,6 +137,7 @@ pub fn of(plan: &Plan, engine: Engine, outcomes: &[Outcome], options: &Options) 
         series: outcomes.first().map_or_else(Vec::new, |outcome| points(plan, outcome)),
         scenario: plan.spec.clone(),
     };
+    results.notes.extend(rebuilds::notes(&results));
     results.answer = answer::in_words(&results);
     Ok(results)
 }

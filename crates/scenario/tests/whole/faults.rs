@@ -224,3 +224,48 @@ run: {time: 20 s, requests: 1000000}
     let by_hand = 100.0 * 4.0 * 65_536.0 / 50e6;
     assert!((worked / by_hand - 1.0).abs() < 1e-6, "{worked} s, by hand {by_hand} s");
 }
+
+/// A distributed spare engages all disks, so more chunks are in flight by default, here twelve; one chunk at a time leaves disks idle,
+/// which a note says. The answer has the rate, the end and the response times.
+#[test]
+fn a_rebuild_says_its_rate_its_end_and_what_limits_it() {
+    let station = "{type: station, service: {exponential: 4 ms}, capacity: 64 MiB}";
+    let disk = "{type: disk, device: {like: seagate-st3500630ns, capacity: 64 MiB}, positioning: coupled}";
+    let rebuilt = |spindle: &str, rebuild: &str| {
+        run(&format!(
+            "
+parts: {{spindle: {spindle}}}
+system:
+  volume:
+    type: array
+    level: raid5
+    of: spindle
+    disks: 24
+    declustered: {{width: 4, spares: 1}}
+    stripe_unit: 64 KiB
+    rebuild: {{chunk: 64 KiB{rebuild}}}
+workload: {{users: {{to: volume, arrivals: {{poisson: 100 /s}}, size: 4 KiB}}}}
+faults: [{{component: 'volume/spindle[1]', fails: 2 s}}]
+run: {{time: 30 s, requests: 1000000}}
+"
+        ))
+    };
+    let took = |found: &Results| found.components[0].meters["rebuild_s"].unwrap();
+    let (one, usual) = (rebuilt(station, ", in_flight: 1"), rebuilt(station, ""));
+    assert!(took(&one) > 4.0 * took(&usual), "{} for {}", took(&one), took(&usual));
+    let notes = |rebuild: &str| rebuilt(disk, rebuild).notes.join("; ");
+    assert!(notes(", in_flight: 1").contains("chunks in flight limit it"), "{}", notes(", in_flight: 1"));
+    assert!(!notes(", in_flight: 1, rate: 1 MB/s").contains("chunks in flight limit it"));
+    assert!(
+        usual.answer.contains("Rebuild of volume: ") && usual.answer.contains(", done in "),
+        "{}",
+        usual.answer
+    );
+    assert!(usual.answer.contains(" users meanwhile: mean "), "{}", usual.answer);
+    let slow = rebuilt(station, ", rate: 100 kB/s");
+    let progress = slow.components[0].meters["rebuild_progress"].unwrap();
+    let bytes = slow.components[0].meters["rebuilt_bytes"].unwrap();
+    assert!((bytes / took(&slow) / 1e5 - 1.0).abs() < 0.05, "{bytes} in {}", took(&slow));
+    let says = format!("{:.1} % done after ", progress * 100.0);
+    assert!(slow.answer.contains(&says) && slow.answer.contains("at this rate it ends "), "{}", slow.answer);
+}

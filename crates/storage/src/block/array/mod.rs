@@ -207,6 +207,7 @@ impl Probe for Array<'_> {
             (self.rebuild.units.get(), self.members.to_rebuild(), self.members.lost());
         if rebuilt > 0 || lost > 0 {
             put("rebuild_progress", Meter::Share(rebuilt, rebuilt + left));
+            put("rebuilt_bytes", Meter::Count(rebuilt * self.plan.layout.unit()));
             put("rebuild_s", Meter::Share(self.rebuild.took(now).0, 1_000_000_000));
             put("lost_stripes", Meter::Count(lost));
         }

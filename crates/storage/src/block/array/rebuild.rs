@@ -11,7 +11,7 @@ use super::layout::{DiskAccesses, Units, add};
 use super::recovery::{Precedence, RebuildSpec};
 use crate::core::health::Event;
 
-/// Chunks in progress at a time: one is read while the other is written.
+/// Chunks in progress at a time, by default: one is read while the other is written.
 const WORKERS: u32 = 2;
 
 /// The time that a chunk takes whose devices fail at once, a rule of ours: a rebuild would otherwise try all chunks at one instant.
@@ -91,8 +91,16 @@ impl<'m> Array<'m> {
             return;
         }
         self.rebuild.cursor.set(0);
-        self.rebuild.workers.set(WORKERS);
-        (0..WORKERS).for_each(|_| self.context.shared.sim.spawn(self.rebuild_chunks()));
+        let workers = self.in_flight();
+        self.rebuild.workers.set(workers);
+        (0..workers).for_each(|_| self.context.shared.sim.spawn(self.rebuild_chunks()));
+    }
+
+    /// Returns the number of chunks in progress at a time.
+    fn in_flight(&self) -> u32 {
+        let layout = &self.plan.layout;
+        let groups = if self.plan.distributed { layout.disks().div_ceil(layout.width()) as u32 } else { 1 };
+        self.rebuild.spec.in_flight.unwrap_or(WORKERS * groups)
     }
 
     async fn rebuild_chunks(&'m self) {

@@ -20,9 +20,15 @@ pub struct RebuildSpec {
     pub to: Option<Target>,
     /// Priority of the rebuild against host requests.
     pub priority: Precedence,
-    /// Number of bytes of a disk that are read, then written, together. Two chunks are in progress at a time.
-    /// The default is an estimate; controllers differ.
+    /// Number of bytes of a disk that are read, then written, together. The default is an estimate; controllers
+    /// differ.
     pub chunk: Bytes,
+    /// Number of chunks in progress at a time. Default: two, one read while the other is written; with a
+    /// distributed spare two for every `width` disks, because all disks take part. An estimate: Linux md and
+    /// OpenZFS limit the bytes in flight instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub in_flight: Option<u32>,
 }
 
 impl Default for RebuildSpec {
@@ -33,6 +39,7 @@ impl Default for RebuildSpec {
             to: None,
             priority: Precedence::default(),
             chunk: Bytes(1 << 20),
+            in_flight: None,
         }
     }
 }

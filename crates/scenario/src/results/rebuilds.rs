@@ -1,0 +1,95 @@
+//! What a run says of rebuilds: their rate, when they end, what they cost the foreground, and whether they leave their disks idle.
+
+use headrace_storage::ComponentSpec;
+use headrace_storage::array::{Precedence, RebuildSpec};
+use headrace_units::{BytesPerSecond, Nanos};
+use headrace_work::Cause;
+
+use super::{ComponentResults, PhaseResults, Results};
+
+/// Below this share of the time, disks are idle rather than busy with a rebuild.
+const IDLE: f64 = 0.5;
+
+/// A rebuild of an array, as its meters have it.
+struct RebuildResults<'r> {
+    array: &'r ComponentResults,
+    /// The share that is rebuilt, and how long that took, in s.
+    progress: f64,
+    took_s: f64,
+    /// Bytes rebuilt.
+    bytes: f64,
+}
+
+/// The arrays that were rebuilt, or are being.
+fn of(results: &Results) -> impl Iterator<Item = RebuildResults<'_>> {
+    results.components.iter().filter_map(|array| {
+        let meter = |name: &str| array.meters.get(name).copied().flatten();
+        let (progress, took_s) = (meter("rebuild_progress")?, meter("rebuild_s")?);
+        let bytes = meter("rebuilt_bytes")? / results.replications.max(1) as f64;
+        (took_s > 0.0 && progress > 0.0).then_some(RebuildResults { array, progress, took_s, bytes })
+    })
+}
+
+/// A sentence for each rebuild: rate, end, and response times before it and meanwhile.
+pub(super) fn in_words(results: &Results) -> Vec<String> {
+    of(results).map(|rebuild| [rebuild.said(), rebuild.cost(&results.phases)].concat()).collect()
+}
+
+/// A note for each rebuild that keeps none of its disks busy, though nothing but the number of chunks in flight limits it.
+pub(super) fn notes(results: &Results) -> Vec<String> {
+    of(results).filter_map(|rebuild| rebuild.idle(results)).collect()
+}
+
+impl RebuildResults<'_> {
+    fn said(&self) -> String {
+        let (path, took) = (&self.array.path, Nanos::from_secs(self.took_s));
+        let rate = BytesPerSecond(self.bytes / self.took_s);
+        let left = Nanos::from_secs(self.took_s * (1.0 - self.progress) / self.progress);
+        match self.progress {
+            1.0.. => format!("Rebuild of {path}: {rate}, done in {took}."),
+            progress => format!(
+                "Rebuild of {path}: {rate}, {:.1} % done after {took}; at this rate it ends {left} later.",
+                progress * 100.0
+            ),
+        }
+    }
+
+    /// The mean response of each stream in the phase in which the rebuild begins, and before the first fault.
+    fn cost(&self, phases: &[PhaseResults]) -> String {
+        let begins = format!("{} begins to rebuild", self.array.path);
+        let during = phases.iter().skip(1).find(|phase| phase.after.contains(&begins));
+        let (Some(before), Some(during)) = (phases.first(), during) else { return String::new() };
+        let of_stream = |(before, during): (&super::PhaseStreamResults, &super::PhaseStreamResults)| {
+            let [before_ms, during_ms] = [before.mean_ms?, during.mean_ms?].map(Nanos::from_ms);
+            Some(format!(" {} meanwhile: mean {during_ms}, {before_ms} before.", before.name))
+        };
+        before.streams.iter().zip(&during.streams).filter_map(of_stream).collect()
+    }
+
+    fn idle(&self, results: &Results) -> Option<String> {
+        let spec = spec(results, &self.array.path)?;
+        if spec.rate.is_some() || spec.priority != Precedence::Equal {
+            return None;
+        }
+        let share = results.simulated_s / results.replications.max(1) as f64 / self.took_s;
+        let uses = self.array.uses.iter().filter_map(|used| results.components.get(*used as usize));
+        let by_rebuild = uses.filter_map(|used| used.utilisation_by_cause.get(Cause::Rebuild.name()));
+        let busiest = by_rebuild.fold(0.0, |most: f64, busy| most.max(busy * share));
+        (busiest > 0.0 && busiest < IDLE).then(|| {
+            format!(
+                "{}: the rebuild keeps its busiest disk {:.0} % busy: chunks in flight limit it; raise `rebuild.in_flight` or `rebuild.chunk` \
+                 if the real array has more",
+                self.array.path,
+                busiest * 100.0
+            )
+        })
+    }
+}
+
+/// How an array of `system` rebuilds; none for one that is a part of another.
+fn spec(results: &Results, path: &str) -> Option<RebuildSpec> {
+    match results.scenario.system.get(path)? {
+        ComponentSpec::Array(array) => Some(array.rebuild.unwrap_or_default()),
+        _ => None,
+    }
+}
