@@ -40,6 +40,11 @@ VERDICTS = {True: "meets", False: "fails", None: "undecided"}
 SHAPES = {"meets": "circle", "fails": "cross", "undecided": "square"}
 NEVER_IDLE = "a component was never idle"
 
+# A run in which a cache still fills is run so many times as long, again and again, up to the second number in all.
+LONGER, LONGEST = 4, 16
+# Requests of a run that says nothing of its length.
+DEFAULT = 200_000
+
 # Sizes are rounded to whole sectors.
 SECTOR = 512
 
@@ -100,11 +105,18 @@ class Capacity(InNotebook):
         goals = " and ".join(one.goal for one in self.goals)
         said = self._window(goals) if self.upper else None
         said = said or (self._bracket(goals) if self.meets and self.fails else self._one_sided(goals))
-        if self.meets and self.meets.filling:
-            said += f" The cache of {self.meets.filling} was still filling there: longer runs may sustain less."
+        said += self._filling()
         if self.interrupted:
             said += " The search was interrupted."
         return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} value{'s' * (len(self.probes) > 1)} tried."
+
+    def _filling(self) -> str:
+        """Say of which values nothing is known because a cache was still filling."""
+        filling = [probe for probe in self._undecided() if probe.filling]
+        if not filling:
+            return ""
+        values = ", ".join(str(probe.value) for probe in filling)
+        return f" The cache of {filling[0].filling} was still filling at {values}: raise `run.requests`."
 
     def __repr__(self) -> str:
         return f"<Capacity: {self.answer}>"
@@ -203,8 +215,12 @@ class Capacity(InNotebook):
                 said = f"{self.path}: No value from {span} meets {goals}; "
                 said += f"{nearest.value} comes nearest{self._reached(nearest)}."
         else:
-            return f"{self.path}: undecided whether {' or '.join(unknown)} meets {goals}; raise the budget of runs."
+            more = "" if any(probe.filling for probe in tried) else "; raise the budget of runs"
+            return f"{self.path}: undecided whether {' or '.join(unknown)} meets {goals}{more}."
         return said + (f" Undecided: {', '.join(unknown)}." if unknown else "")
+
+    def _undecided(self) -> list[Probe]:
+        return sorted((one for one in self.probes if one.meets is None), key=attrgetter("number"))
 
     def _decided(self) -> list[Probe]:
         return sorted((one for one in self.probes if one.meets is not None), key=attrgetter("number"))
@@ -285,6 +301,8 @@ class _Search:
     probes: list[Probe] = field(default_factory=list)
     kind: Quantity = field(default_factory=lambda: Quantity(1))
     whole: bool = False
+    times: int = 1
+    """How many times as long as the scenario's the runs are."""
 
     def capacity(self, *, interrupted: bool = False) -> Capacity:
         upper = next(iter(self.brackets()[1:]), None)
@@ -432,14 +450,23 @@ class _Search:
         for known in self.probes:
             if known.number == number:
                 return known
-        point, many = Point({self.path: value}), self.replications
+        many = self.replications
         while True:
-            probe = self._judged(value, number, point, many)
-            if probe.meets is not None or many >= self.budget:
+            probe = self._judged(value, number, self._point(value), many)
+            if probe.filling and self.times < LONGEST:
+                self.times *= LONGER
+            elif probe.meets is None and not probe.filling and many < self.budget:
+                many = min(2 * many, self.budget)
+            else:
                 break
-            many = min(2 * many, self.budget)
         self.probes.append(probe)
         return probe
+
+    def _point(self, value: Value) -> Point:
+        """Return a value to be tried, in runs as long as caches have needed so far."""
+        requests = self.scenario.filled()["run"].get("requests") or DEFAULT
+        longer = {} if self.times == 1 else {"run.requests": self.times * requests}
+        return Point({self.path: value} | longer)
 
     def _judged(self, value: Value, number: float, point: Point, many: int) -> Probe:
         experiment = Experiment(self.scenario, (point,), max(many, 2), places=(self.path,))
@@ -461,9 +488,12 @@ class _Search:
         # One goal missed decides; otherwise all must be known to be met.
         meets = False if False in verdicts.values() else None if None in verdicts.values() else True
         why = next((_lost(one, known) for one in goals[len(self.asked) :] if verdicts[one.text] is False), None)
+        filling = table.filling(point) if meets is not False else None
+        # The disks behind a cache that still fills do less than steady state asks of them.
+        meets = None if filling else meets
         margin = min(one.margin(known[one.text][0]) for one in goals if one in self.asked or not verdicts[one.text])
         asked = {one.text: known[one.text] for one in self.asked}
-        return Probe(value, number, meets, asked, why, _busiest(table, point), margin, table.filling(point))
+        return Probe(value, number, meets, asked, why, _busiest(table, point), margin, filling)
 
     def _implied(self, table: Table) -> tuple[Objective, ...]:
         """Return a goal for each share that hosts lose and no objective speaks of."""

@@ -139,8 +139,17 @@ def metrics(found: ResultsData) -> dict[str, float | None]:
         for number in ("utilisation", "queue", "undestaged"):
             of_each = [value for member in members if (value := member[number]) is not None]
             numbers |= {f"{group}.{number}": max(of_each)} if of_each else {}
+        numbers |= {f"{group}/{what}.utilisation": max(of_each) for what, of_each in _portions(members).items()}
         numbers |= {f"{group}.{name}": fmean(of_each) for name, of_each in _meters(members).items()}
     return numbers
+
+
+def _portions(members: list[ComponentResults]) -> dict[str, list[float]]:
+    """Return the utilisation of servers that stand in for no others: a class of ports, the arms of a group."""
+    found: dict[str, list[float]] = {}
+    for portion in (portion for member in members for portion in member["portions"]):
+        found.setdefault(portion["what"], []).append(portion["utilisation"])
+    return found
 
 
 def _lost(stream: StreamResults) -> dict[str, float]:
