@@ -62,7 +62,7 @@ class ComponentSpecSsd(TypedDict):
     read_command: NotRequired[str]
     """Time that a read occupies the port in addition to its data transfer: the overhead of the adapter or controller."""
     write_command: NotRequired[str]
-    """The same for writes."""
+    """Time that each write takes the port besides its data."""
     written: NotRequired[str | float]
     """Share of the addresses, from 0 on, that holds sequentially written data at the start of the run. Reads of unwritten addresses do not access flash."""
     overwritten: NotRequired[float]
@@ -179,7 +179,7 @@ class ComponentSpecLink(TypedDict):
     frame: NotRequired[FrameSpec | None]
     """Frame format. Default: that of `preset`, or no frames."""
     duplex: NotRequired[Duplex | None]
-    """Whether reads and writes share a wire. Default: `full` with a `preset`, otherwise `half`."""
+    """Sharing of the wire by reads and writes. Default: `full` with a `preset`, otherwise `half`."""
     latency: NotRequired[str]
     """Propagation delay, during which the next transfer can start."""
     metres: NotRequired[int]
@@ -249,7 +249,7 @@ class ComponentSpecSwitch(TypedDict):
     latency: NotRequired[str]
     """Delay from the arrival of a frame at one port to the queue of another. Data sheets give 0.3 µs to 2 µs."""
     forwarding: NotRequired[Forwarding]
-    """Whether a frame is forwarded before it has fully arrived."""
+    """Time at which a frame is forwarded: before or after it has fully arrived."""
     form: NotRequired[Form]
     """Internal structure."""
     credit: NotRequired[int | None]
@@ -314,7 +314,7 @@ class ComponentSpecNetwork(TypedDict):
     rate: str
     """Data rate in each direction."""
     half_duplex: NotRequired[bool]
-    """Whether both directions share `rate`."""
+    """If true, both directions share `rate`."""
 
 class ComponentSpecDiskPool(TypedDict):
     """A disk pool: volumes on chains."""
@@ -404,7 +404,7 @@ class ComponentSpecReadout(TypedDict):
     buffer: NotRequired[str | None]
     """Buffer of each concentrator, which holds a sub-event from the trigger until it has been sent. Default: unlimited."""
     when_full: NotRequired[FullBuffer]
-    """What happens to a trigger when a buffer is full."""
+    """Treatment of a trigger when a buffer is full."""
     builder: str
     """Event builder that receives the sub-events, by its name in `system`. They cross the switches that connect it and the readout; where no switch connects them, each concentrator and builder has a port."""
     fails: NotRequired[FailsSpec | None]
@@ -894,7 +894,7 @@ class SsdNumbers(TypedDict):
     read_latency: Sourced5
     """Latency that its controller and firmware add to a read, excluding flash and interface. It delays no other command."""
     write_latency: Sourced5
-    """The same for writes."""
+    """Latency of writes."""
     flash: FlashNumbers
     """Flash memory."""
     buffer: BufferNumbers
@@ -971,7 +971,7 @@ class CollectionChoices(TypedDict):
     choices: int
 
 Collection: TypeAlias = "Literal['greedy'] | Literal['fifo'] | CollectionChoices"
-"""Which block garbage collection erases next."""
+"""Rule by which garbage collection chooses the block to erase."""
 
 class BufferNumbers(TypedDict):
     """The write buffer of a drive. A write completes when its data is in the buffer, whether or not the buffer survives a power failure."""
@@ -979,7 +979,7 @@ class BufferNumbers(TypedDict):
     size: Sourced
     """Capacity of the buffer."""
     halves: NotRequired[bool]
-    """Whether the buffer consists of two halves: one fills while the other is written to flash, and a half becomes free when its last page is on flash. Default: space becomes free page by page."""
+    """If true, the buffer consists of two halves: one fills while the other is written to flash, and a half becomes free when its last page is on flash. Default: space becomes free page by page."""
 
 ReplacementSpec: TypeAlias = "Literal['lru'] | Literal['arc'] | Literal['2q']"
 """Replacement policy of a cache."""
@@ -1076,7 +1076,9 @@ class RebuildSpec(TypedDict):
     priority: NotRequired[Precedence]
     """Priority of the rebuild against host requests."""
     chunk: NotRequired[str]
-    """Number of bytes of a disk that are read, then written, together. Two chunks are in progress at a time. The default is an estimate; controllers differ."""
+    """Number of bytes of a disk that are read, then written, together. The default is an estimate; controllers differ."""
+    in_flight: NotRequired[int | None]
+    """Number of chunks in progress at a time. Default: two, one read while the other is written; with a distributed spare two for every `width` disks, because all disks take part. An estimate: Linux md and OpenZFS limit the bytes in flight instead."""
 
 Target: TypeAlias = "Literal['hot_spare'] | Literal['distributed_spare']"
 """Destination of the data of a failed disk. Without a spare the rebuild waits for a replacement."""
@@ -1108,7 +1110,7 @@ class Frame(TypedDict):
     """Overhead per frame, including the gap to the next."""
 
 Duplex: TypeAlias = "Literal['half'] | Literal['full']"
-"""Whether the two directions of a link share one wire."""
+"""Sharing of the wire by the two directions of a link."""
 
 Policy: TypeAlias = "Literal['fairness'] | Literal['read_command_first'] | Literal['fl_port_first'] | Literal['commands_first']"
 """Access policy of a loop."""
@@ -1137,7 +1139,7 @@ class Linked(TypedDict):
     """Length of each wire in metres (5 ns each)."""
 
 Forwarding: TypeAlias = "Literal['cut_through'] | Literal['store_and_forward']"
-"""Whether a frame is forwarded before it has fully arrived."""
+"""Time at which a frame is forwarded: before or after it has fully arrived."""
 
 Form: TypeAlias = "Literal['queued'] | Literal['direct']"
 """Internal structure of a switch."""
@@ -1219,7 +1221,7 @@ Travel: TypeAlias = "str | list[MoveTime]"
 """Time to move the tape: in proportion to the distance, or as measured."""
 
 class MoveTime(TypedDict):
-    """How long a move of the tape takes."""
+    """Duration of a move of the tape."""
 
     distance: str | float
     """Distance, as a share of the length of the tape."""
@@ -1227,7 +1229,7 @@ class MoveTime(TypedDict):
     """Time."""
 
 class Streaming(TypedDict):
-    """What a drive does where data comes too slowly for its tape, or leaves too slowly: it stops, goes back, and starts again once its buffer is full, or empty."""
+    """Behaviour of a drive whose data comes too slowly for its tape, or leaves too slowly: it stops, repositions, and starts again once its buffer is full, or empty."""
 
     min_rate: str
     """Lowest rate at which the tape moves; a drive that matches its speed to the host has one below its maximum."""
@@ -1260,7 +1262,7 @@ class PurgeSpec(TypedDict):
     high: str | float
     """A purge starts when this share of the pool is in use."""
     low: str | float
-    """It stops when less than this share is in use."""
+    """Share of the pool in use below which a purge stops."""
     min_age: NotRequired[str]
     """Minimum time since the last access."""
 
@@ -1302,7 +1304,7 @@ class Share(TypedDict):
     """Relative frequency."""
 
 FullBuffer: TypeAlias = "Literal['wait'] | Literal['drop']"
-"""What happens to a trigger when a buffer is full."""
+"""Treatment of a trigger when a buffer is full."""
 
 class FailsSpec(TypedDict):
     """Failure of a concentrator."""
