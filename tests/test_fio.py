@@ -552,7 +552,7 @@ def test_an_array_behind_a_path_is_the_only_component_that_holds_data(tmp_path: 
 def test_mistakes_of_a_job_file_have_the_place_that_names_it(tmp_path: Path) -> None:
     twice = "a: {to: drive, arrivals: {poisson: 10 /s}}, fio: {job: job.fio, nodes: 3}"
     for workload, column, message in (
-        (twice, 77, "`fio` has no field `nodes`"),
+        (twice, 76, "`fio` has no field `nodes`"),
         (twice.replace(", nodes: 3", ""), 67, "the name of another stream"),
         ("fio: {job: job.fio, to: nowhere}", 17, "no component `nowhere`"),
         ("fio: none.fio", 17, "none.fio does not exist"),

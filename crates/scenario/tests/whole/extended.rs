@@ -16,7 +16,7 @@ run: {requests: 3000}";
 const FAULTY: &str = "parts: {spindle: {type: disk, device: seagate-st3500630ns, positioning: independent}}
 system: {volume: {type: array, level: raid1, of: spindle, disks: 2, stripe_unit: 64 KiB}}
 workload: {users: {to: volume, arrivals: {poisson: 50 /s}, op: read, size: 4 KiB}}
-faults: [{component: volume/spindle[1], fails: 10 s}]
+faults: [{component: 'volume/spindle[1]', fails: 10 s}]
 run: {requests: 2000}";
 
 fn prepared(text: &str) -> Prepared {
