@@ -229,7 +229,9 @@ def test_the_logs_of_a_real_fio_are_read(headrace: Run, tmp_path: Path) -> None:
     assert trace.info(tmp_path / "log_bw.1.log")["format"] == "fio_bandwidth"
     results = scenario(tmp_path / "log_lat.1.log").run()
     assert results.streams["completed"].item() == 500
-    measured = results.data["streams"][0]["measured"]["all"]
+    compared = results.data["streams"][0]["measured"]
+    assert compared
+    measured = compared["all"]
     assert measured["measured_mean_ms"] == pytest.approx(latencies["info"]["responses"]["mean_ms"])
     # Without log_offset fio tells no addresses, which is said.
     subprocess.run([fio, *job, "--write_lat_log=bare"], cwd=tmp_path, check=True, capture_output=True)

@@ -23,7 +23,7 @@ def _entry(example: Path, folder: Path) -> str:
     parts = [f"## {question.rstrip('?')}?", more, f"```console\n$ headrace run examples/{example.name}\n```"]
     if "replay" not in example.stem:  # It needs a measured trace, which is not ours to give.
         results = headrace.load(example).run()
-        drawn = svg(alone(response_cdf(results.data, 0)))
+        drawn = svg(alone(response_cdf({**results.data}, 0)))
         (folder / f"{example.stem}.svg").write_text(drawn, encoding="utf-8")
         results.report(folder / f"{example.stem}.html", title=example.stem)
         parts += [f"> {results.answer}", f"![the cdf of the response time](gallery/{example.stem}.svg)"]

@@ -68,7 +68,7 @@ class _Rows:
         return self.of(inner, f"{path}.")
 
     def _unit(self, field: str, of: Json) -> str:
-        return of.get("x-unit", self._kind(field, _known(of))) + (" or null" if _is_nullable(of) else "")
+        return str(of.get("x-unit", self._kind(field, _known(of)))) + (" or null" if _is_nullable(of) else "")
 
     def _kind(self, field: str, of: Json) -> str:
         if "$ref" in of:

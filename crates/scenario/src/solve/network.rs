@@ -202,7 +202,9 @@ impl<'p> QueueNetwork<'p> {
     /// The joins of a stream: how often, over how many parts, and the distribution of the largest.
     pub fn joins(&self, stream: usize) -> impl Iterator<Item = (f64, u32, &Distribution)> {
         self.streams[stream].1.iter().filter_map(|demand| match &demand.server {
-            ServiceKind::Join { branches, part } => Some((demand.visits / demand.parallelism, *branches, part)),
+            ServiceKind::Join { branches, part } => {
+                Some((demand.visits / demand.parallelism, *branches, part))
+            }
             _ => None,
         })
     }
