@@ -1,6 +1,6 @@
 //! Faults: components that fail during a run, return or are replaced.
 
-use headrace_storage::{Change, Graph};
+use headrace_storage::{Change, Graph, PathTransfer};
 use headrace_units::Nanos;
 use headrace_work::{Block, NodeId};
 use schemars::JsonSchema;
@@ -108,7 +108,8 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
             format!("name a part, from `{0}/{kind}[0]` to `{0}/{kind}[{1}]`", spec.component, number - 1);
         return Err(Problem::at(path.key("component"), message).help(help));
     }
-    if piece.is_none() && !graph.view(node).serves::<Block>() {
+    let view = graph.view(node);
+    if piece.is_none() && !view.serves::<Block>() && !view.serves::<PathTransfer>() {
         let message = format!("`{}` serves no blocks; only components that do can fail yet", spec.component);
         return Err(Problem::at(path.key("component"), message).help("remove it: it would change nothing"));
     }
