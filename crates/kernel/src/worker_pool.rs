@@ -18,13 +18,13 @@ use crate::tasks::NOBODY;
 /// Processes that do jobs of one kind, each job of type `J` giving a `T`.
 ///
 /// ```
-/// use headrace_kernel::{Crew, Resource, Sim};
+/// use headrace_kernel::{Resource, Sim, WorkerPool};
 /// use headrace_units::Nanos;
 ///
 /// let sim = Sim::new();
 /// let disks = [Resource::fcfs(&sim, 1), Resource::fcfs(&sim, 1)];
 /// let (sim, disks) = (&sim, &disks);
-/// let reads = &Crew::new(sim, |disk: usize| disks[disk].serve(Nanos(5 + disk as u64)));
+/// let reads = &WorkerPool::new(sim, |disk: usize| disks[disk].serve(Nanos(5 + disk as u64)));
 /// sim.spawn(async move {
 ///     reads.first(1, [0, 1]).await; // The faster of two copies.
 ///     assert_eq!(sim.now(), Nanos(5));

@@ -42,17 +42,17 @@ pub struct Leg {
 /// and the last by construction, whatever components charge.
 ///
 /// ```
-/// # use headrace_work::{NodeId, Spent, What};
+/// # use headrace_work::{Breakdown, NodeId, TimeKind};
 /// # use headrace_units::Nanos;
 /// let (disk, link) = (NodeId(0), NodeId(1));
-/// let mut spent = Spent::from(Nanos(100));
-/// spent.charge(disk, What::Waiting, Nanos(130));
-/// spent.charge(disk, What::Service, Nanos(180));
-/// let mut sent = Spent::from(Nanos(180));
-/// sent.charge(link, What::Service, Nanos(200));
-/// spent.follow(&sent);
-/// assert_eq!(spent.total(), Nanos(100));
-/// assert_eq!(spent.spans().map(|(at, _, span)| (at.0, span.0)).collect::<Vec<_>>(), [(0, 30), (0, 50), (1, 20)]);
+/// let mut breakdown = Breakdown::from(Nanos(100));
+/// breakdown.charge(disk, TimeKind::Waiting, Nanos(130));
+/// breakdown.charge(disk, TimeKind::Service, Nanos(180));
+/// let mut sent = Breakdown::from(Nanos(180));
+/// sent.charge(link, TimeKind::Service, Nanos(200));
+/// breakdown.follow(&sent);
+/// assert_eq!(breakdown.total(), Nanos(100));
+/// assert_eq!(breakdown.spans().map(|(at, _, span)| (at.0, span.0)).collect::<Vec<_>>(), [(0, 30), (0, 50), (1, 20)]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Breakdown {

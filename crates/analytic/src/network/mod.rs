@@ -6,10 +6,10 @@
 //! [`bard_schweitzer::solve`]; [`bounds`] need no recursion. For open ones there are [`open`] and [`priority`].
 //!
 //! ```
-//! use headrace_analytic::network::{Class, Network, Station, mva};
+//! use headrace_analytic::network::{ClosedNetwork, CustomerClass, ServiceCentre, mva};
 //! // Two clients share a controller of 173 µs and two further stations.
-//! let stations = [173.0, 30.0, 19.0].map(|demand| Station::queue(vec![demand])).to_vec();
-//! let network = Network::new(stations, vec![Class { clients: 2, think: 0.0 }]);
+//! let stations = [173.0, 30.0, 19.0].map(|demand| ServiceCentre::queue(vec![demand])).to_vec();
+//! let network = ClosedNetwork::new(stations, vec![CustomerClass { clients: 2, think: 0.0 }]);
 //! let found = mva::exact(&network);
 //! assert!((found.classes[0].throughput * 1e6 - 5517.3).abs() < 0.1);
 //! ```
