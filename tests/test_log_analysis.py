@@ -216,7 +216,9 @@ def test_the_papers_form_does_not_fit_the_published_times(found: Json) -> None:
     assert told["break_s"] == 120
     assert told["best"] != staging.PAPERS
     assert "(the paper's form): does not fit" in told["verdict"]
-    assert told["verdict"].index(": fits") < told["verdict"].index("does not fit")
+    off = {law["law"]: law["distance"] for law in told["laws"]}
+    # One log in twenty is rejected by chance, whatever fits: how far off is what tells them apart.
+    assert off[told["best"]] < off[staging.PAPERS] / 4
 
 
 def test_few_or_equal_times_are_not_fitted() -> None:
@@ -258,7 +260,7 @@ def test_every_field_is_documented_and_no_other(found: Json, measured_data: Path
 def test_the_command_prints_writes_and_reports(headrace: Run, made: list[Path], tmp_path: Path) -> None:
     ran = headrace("logs", "analyse", *made, "--report", tmp_path / "page.html", "--fit-up-to", "100 MB")
     assert ran.returncode == 0, ran.stderr
-    assert "24,441 puts and 3,061 gets in 14 days, 460 GB" in ran.stdout
+    assert "24,441 puts and 3,061 gets in 14 days, 465 GB" in ran.stdout
     assert "This log is synthetic" in ran.stdout
     assert "far too narrow" in " ".join(ran.stdout.split())
     page = (tmp_path / "page.html").read_text()
