@@ -183,7 +183,7 @@ fn ends(field: &str) -> &[&str] {
     }
 }
 
-/// Returns a value of the job file as a node, for messages in the place of the job file.
+/// Returns a value of the job file as a node; errors in it point at the job file.
 fn located(value: &Json, job_file: &ValueNode) -> ValueNode {
     let mut node = ValueNode::from(value);
     node.set_spans(job_file.span.as_ref());

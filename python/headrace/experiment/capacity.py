@@ -40,7 +40,7 @@ VERDICTS = {True: "meets", False: "fails", None: "undecided"}
 SHAPES = {"meets": "circle", "fails": "cross", "undecided": "square"}
 NEVER_IDLE = "a component was never idle"
 
-# A run in which a cache still fills is run so many times as long, again and again, up to the second number in all.
+# A run in which a cache still fills is repeated with this many times its length, and at most with the second number.
 LONGER, LONGEST = 4, 16
 # Requests of a run that says nothing of its length.
 DEFAULT = 200_000

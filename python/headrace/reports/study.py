@@ -5,7 +5,7 @@ from types import ModuleType
 
 from headrace.charts import lines
 from headrace.charts.data import Axis
-from headrace.report import Cell, Chart, Mark, Report, Table, Text, noted
+from headrace.report import Cell, Chart, Mark, Report, Table, Text
 from headrace.study import SMALL, Figure, Judged, Verdicts, group
 from headrace.study import in_a_sentence as counted
 
@@ -22,9 +22,8 @@ def report(found: Verdicts) -> Report:
     table = Table(COLUMNS, rows, heading="Claims", words=words, look="claims")
     return Report(
         found["title"],
-        counted(found),
+        f"{SMALL} {counted(found)}" if found["small"] else counted(found),
         f"study {found['study']}",
-        noted([SMALL] if found["small"] else []),
         blocks=[*charts(found), table, *_remarks(found)],
     )
 
