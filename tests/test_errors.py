@@ -355,4 +355,6 @@ def test_a_fault_that_would_change_nothing_is_refused(headrace: Run) -> None:
     assert "`pool` fails in parts, not as a whole" in " ".join(ran.stderr.split())
     ran = headrace("check", ROOT / "examples" / "archive.yaml", "--set", "faults=[{component: front, fails: 1 h}]")
     assert ran.returncode == 2
-    assert "`front` serves no blocks; only components that do can fail yet" in " ".join(ran.stderr.split())
+    assert "`front` neither serves nor carries blocks; only components that do can fail yet" in " ".join(
+        ran.stderr.split()
+    )

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
@@ -437,7 +438,8 @@ def verdict(claim: Claim, obtained: Obtained, why: str = "") -> Judged:
 
 def all_studies() -> list[Study]:
     """Return every study there is."""
-    return [Study(file.parent) for folder in studies.__path__ for file in sorted(Path(folder).glob("*/claims.toml"))]
+    found = (Study(file.parent) for folder in studies.__path__ for file in Path(folder).glob("*/claims.toml"))
+    return sorted(found, key=attrgetter("name"))
 
 
 def find(name: str) -> Study:

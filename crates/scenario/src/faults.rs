@@ -110,7 +110,10 @@ fn of_one(spec: &FaultSpec, graph: &Graph, path: &Path) -> Result<Vec<Fault>, Pr
     }
     let view = graph.view(node);
     if piece.is_none() && !view.serves::<Block>() && !view.serves::<PathTransfer>() {
-        let message = format!("`{}` serves no blocks; only components that do can fail yet", spec.component);
+        let message = format!(
+            "`{}` neither serves nor carries blocks; only components that do can fail yet",
+            spec.component
+        );
         return Err(Problem::at(path.key("component"), message).help("remove it: it would change nothing"));
     }
     let end = match (spec.returns, spec.replaced) {

@@ -7,6 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace import _core
 from headrace._core import ScenarioError
 from headrace.charts.data import Spot
 from headrace.errors import is_overload, refusal
@@ -40,10 +41,8 @@ VERDICTS = {True: "meets", False: "fails", None: "undecided"}
 SHAPES = {"meets": "circle", "fails": "cross", "undecided": "square"}
 NEVER_IDLE = "a component was never idle"
 
-# A run in which a cache still fills is repeated with this many times its length, and at most with the second number.
+# While a cache still fills, runs become this many times longer, again and again, and at most LONGEST times in all.
 LONGER, LONGEST = 4, 16
-# Requests of a run that says nothing of its length.
-DEFAULT = 200_000
 
 # Sizes are rounded to whole sectors.
 SECTOR = 512
@@ -111,12 +110,13 @@ class Capacity(InNotebook):
         return f"{said} {CONFIDENCE:.0%} confidence, {len(self.probes)} value{'s' * (len(self.probes) > 1)} tried."
 
     def _filling(self) -> str:
-        """Say of which values nothing is known because a cache was still filling."""
-        filling = [probe for probe in self._undecided() if probe.filling]
+        """Say which values are undecided because a cache was still filling."""
+        filling = sorted((probe for probe in self.probes if probe.filling), key=attrgetter("number"))
         if not filling:
             return ""
-        values = ", ".join(str(probe.value) for probe in filling)
-        return f" The cache of {filling[0].filling} was still filling at {values}: raise `run.requests`."
+        first, last = filling[0].value, filling[-1].value
+        values = f"{first}" if len(filling) == 1 else f"{len(filling)} values from {first} to {last}"
+        return f" The cache of {filling[0].filling} was still filling at {values}: lengthen the run."
 
     def __repr__(self) -> str:
         return f"<Capacity: {self.answer}>"
@@ -219,9 +219,6 @@ class Capacity(InNotebook):
             return f"{self.path}: undecided whether {' or '.join(unknown)} meets {goals}{more}."
         return said + (f" Undecided: {', '.join(unknown)}." if unknown else "")
 
-    def _undecided(self) -> list[Probe]:
-        return sorted((one for one in self.probes if one.meets is None), key=attrgetter("number"))
-
     def _decided(self) -> list[Probe]:
         return sorted((one for one in self.probes if one.meets is not None), key=attrgetter("number"))
 
@@ -302,7 +299,7 @@ class _Search:
     kind: Quantity = field(default_factory=lambda: Quantity(1))
     whole: bool = False
     times: int = 1
-    """How many times as long as the scenario's the runs are."""
+    """Length of runs, as a multiple of the scenario's."""
 
     def capacity(self, *, interrupted: bool = False) -> Capacity:
         upper = next(iter(self.brackets()[1:]), None)
@@ -464,9 +461,13 @@ class _Search:
 
     def _point(self, value: Value) -> Point:
         """Return a value to be tried, in runs as long as caches have needed so far."""
-        requests = self.scenario.filled()["run"].get("requests") or DEFAULT
-        longer = {} if self.times == 1 else {"run.requests": self.times * requests}
-        return Point({self.path: value} | longer)
+        length = self.scenario.filled()["run"] if self.times > 1 else {}
+        longer: dict[str, Value] = {}
+        if "requests" in length:
+            longer["run.requests"] = self.times * length["requests"]
+        if "time" in length:
+            longer["run.time"] = f"{self.times * _core.quantity('time', length['time']):.0f} ns"
+        return Point(longer | {self.path: value})
 
     def _judged(self, value: Value, number: float, point: Point, many: int) -> Probe:
         experiment = Experiment(self.scenario, (point,), max(many, 2), places=(self.path,))
