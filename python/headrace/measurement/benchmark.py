@@ -11,18 +11,17 @@ import signal
 import stat
 import subprocess
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from headrace.errors import refusal
 from headrace.measurement import machine
 from headrace.measurement.fio import results
+from headrace.measurement.interrupts import Interrupts
 from headrace.measurement.points import Measurement, Tell
 
 Json = dict[str, Any]
@@ -35,7 +34,6 @@ SECTOR = 512
 ROOM = 1.05
 # A program that is asked to end has so long, s.
 PATIENCE_S = 5.0
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,12 @@ def measure(
     versions = set[str]()
     if transfers is not None:
         transfers.mkdir(parents=True, exist_ok=True)
-    with _folder(target.resolve()) as folder:
+    interrupts = Interrupts()
+    with interrupts.deferred(), _folder(target.resolve()) as folder:
         for step in plan.steps():
             for op in (op for op in OPS if op in plan.ops or (op == "write" and _needs_files(plan))):
                 tell(_words(op, *step))
-                found = _Run(program, folder, plan, op, *step).measured(transfers)
+                found = _Run(program, folder, interrupts, plan, op, *step).measured(transfers)
                 versions.add(found.machine["fio"])
                 if op in plan.ops:
                     points += found.points
@@ -141,53 +140,17 @@ def _program(named: str | None) -> str:
 
 @contextmanager
 def _folder(target: Path) -> Iterator[Path]:
-    """Give a new folder in `target`, and remove it whatever happens; signals wait while it is made and removed."""
+    """Give a new folder in `target`, and remove it whatever happens."""
     made: Path | None = None
-    with _heard():
-        try:
-            with _deaf():
-                made = Path(tempfile.mkdtemp(prefix=FOLDER, dir=target))
-            yield made
-        except OSError as error:
-            told = f"{target} cannot be written to: {error.strerror or error}"
-            raise refusal(target, told, "name another directory") from None
-        finally:
-            with _deaf():
-                if made is not None:
-                    shutil.rmtree(made, ignore_errors=True)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-@contextmanager
-def _handling(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Handle the signals that end a program in this way; only the main thread hears them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {one: signal.signal(one, handler) for one in ENDING}
     try:
-        yield
+        made = Path(tempfile.mkdtemp(prefix=FOLDER, dir=target))
+        yield made
+    except OSError as error:
+        told = f"{target} cannot be written to: {error.strerror or error}"
+        raise refusal(target, told, "name another directory") from None
     finally:
-        for one, was in before.items():
-            signal.signal(one, was)
-
-
-def _heard() -> AbstractContextManager[None]:
-    """Raise `KeyboardInterrupt` on signals that end a program."""
-    return _handling(_interrupt)
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Defer signals until the block ends; those that came then interrupt."""
-    came = list[int]()
-    with _handling(lambda number, _: came.append(number)):
-        yield
-    if came:
-        raise KeyboardInterrupt
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
 
 
 def _clear(folder: Path) -> None:
@@ -199,9 +162,18 @@ class _Run:
     """One run of fio."""
 
     def __init__(
-        self, program: str, folder: Path, plan: Plan, op: str, file: int, streams: int, record: int, number: int
+        self,
+        program: str,
+        folder: Path,
+        interrupts: Interrupts,
+        plan: Plan,
+        op: str,
+        file: int,
+        streams: int,
+        record: int,
+        number: int,
     ) -> None:
-        self.program, self.folder, self.plan, self.op = program, folder, plan, op
+        self.program, self.folder, self.interrupts, self.plan, self.op = program, folder, interrupts, plan, op
         self.file, self.streams, self.record, self.number = file, streams, record, number
         self.result = folder / "result.json"
         self.log = folder / "transfers"
@@ -251,22 +223,20 @@ class _Run:
 
     def _run(self) -> None:
         """Start fio in a session of its own, so that Ctrl-C on a terminal reaches headrace alone."""
-        process = None
+        process = subprocess.Popen(
+            self._command(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            cwd=self.folder,
+        )
         try:
-            with _deaf():
-                process = subprocess.Popen(
-                    self._command(),
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    text=True,
-                    errors="replace",
-                    start_new_session=True,
-                    cwd=self.folder,
-                )
-            said, _ = process.communicate()
+            with self.interrupts.heard():
+                said, _ = process.communicate()
         except BaseException:
-            with _deaf():
-                _end(process)
+            _end(process)
             raise
         if process.returncode:
             raise self._failed(said)
@@ -279,10 +249,8 @@ class _Run:
         return refusal(self.folder.parent, f"fio failed: {reason}", help_)
 
 
-def _end(process: "subprocess.Popen[str] | None") -> None:
+def _end(process: "subprocess.Popen[str]") -> None:
     """End fio: by request, then by force."""
-    if process is None:
-        return
     for how in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             process.send_signal(how)
