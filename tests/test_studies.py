@@ -135,8 +135,9 @@ def test_the_network_of_the_slides_is_judged(headrace: Run) -> None:
     report = json.loads(headrace("study", "run", "san-queueing", "--small", "--json").stdout)
     verdicts = {claim["id"]: claim["verdict"] for claim in report["claims"]}
     failing = {name for name, verdict in verdicts.items() if verdict in ("fails", "undecided")}
-    assert failing <= {"T002-4", "fabric-infiniband_sdr-iops"}
-    assert list(verdicts.values()).count("holds") >= 46
+    assert failing == set()
+    assert verdicts["T002-4"] == "holds", "drives that wait for the loop are no bottleneck"
+    assert list(verdicts.values()).count("holds") >= 44
     assert len(report["figures"]) == 6
     both = [claim["id"] for claim in report["claims"] if claim["id"].endswith("-solved")]
     assert len(both) == 8, "random and sequential reads are simulated and solved"

@@ -1005,8 +1005,8 @@ class ArrayCacheSpec(TypedDict):
     """Replacement policy: the line that gives way."""
     read_ahead: NotRequired[str | None]
     """Read-ahead per sequential stream, in whole stripes. Default: none."""
-    stripes_at_once: NotRequired[int]
-    """Number of stripes destaged in parallel, and read ahead in parallel. Default: 8, an estimate."""
+    stripes_at_once: NotRequired[int | None]
+    """Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default: 8 destaged, an estimate; read-ahead is bounded by `read_ahead` alone, and neighbouring stripes are one command to a disk."""
     run: NotRequired[str]
     """Amount of one stream moved before it switches to another, in both directions; larger runs need fewer seeks. Default: 8 MiB, an estimate."""
     destage: NotRequired[DestageSpec]
@@ -1024,8 +1024,8 @@ class DestageSpec(TypedDict):
     """Destaging stops at this share. Default: 60 %, an estimate."""
     idle: NotRequired[str]
     """Everything is destaged after this time without requests. Default: 1 s, an estimate."""
-    before_read_ahead: NotRequired[bool]
-    """Whether read-ahead stops during destaging: writers keep their rate, readers starve. Off by default; one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below half."""
+    read_ahead_share: NotRequired[str | float | None]
+    """Read-ahead during destaging, as a share of the bytes destaged: 0 % stops it, so that writers keep their rate and readers starve. Default: unlimited."""
 
 class LevelErasureErasure(TypedDict):
     """LevelErasureErasure"""

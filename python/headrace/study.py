@@ -186,8 +186,8 @@ def judge(claim: Claim, obtained: Obtained) -> str:
     return "fails" if most < low or least > high else "undecided"
 
 
-# A verdict is marked where the value is this close to a bound, as a share of the width of the tolerance, or of the
-# bound itself where there is only one.
+# A verdict is marked where the value is this close to a bound, as a share of the width of the tolerance, or of half the
+# bound where there is only one.
 CLOSE = 0.02
 
 
@@ -197,13 +197,13 @@ def is_at_bound(claim: Claim, obtained: Obtained) -> bool:
     >>> claim = Claim("gain", "gain", 13, "here", within=4)
     >>> [is_at_bound(claim, Obtained(value)) for value in (16.9, 16.5, 17.1)]
     [True, False, True]
-    >>> [is_at_bound(Claim("r", "R²", 0.9, "here", at_least=0.9), Obtained(value)) for value in (0.91, 0.999)]
+    >>> [is_at_bound(Claim("r", "R²", 0.9, "here", at_least=0.9), Obtained(value)) for value in (0.905, 0.999)]
     [True, False]
     """
     if claim.verdict or not claim.tolerant:
         return False
     bounds = [bound for bound in claim.bounds if math.isfinite(bound)]
-    width = bounds[1] - bounds[0] if len(bounds) == 2 else abs(bounds[0])
+    width = bounds[1] - bounds[0] if len(bounds) == 2 else abs(bounds[0]) / 2
     return any(abs(obtained.value - bound) < CLOSE * width for bound in bounds)
 
 

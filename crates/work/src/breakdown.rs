@@ -192,6 +192,15 @@ impl Breakdown {
         })
     }
 
+    /// Time that the request spent waiting or blocked after `from`.
+    pub fn waited_after(&self, from: Nanos) -> Nanos {
+        let spans = self
+            .spans()
+            .zip(self.legs())
+            .filter(|((_, kind, _), leg)| *kind != TimeKind::Service && leg.until > from);
+        Nanos(spans.map(|((.., span), leg)| span.0.min((leg.until - from).0)).sum())
+    }
+
     /// From the beginning to the last charge.
     #[inline]
     pub fn total(&self) -> Nanos {

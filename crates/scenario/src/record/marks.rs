@@ -12,8 +12,10 @@ use super::totals::Totals;
 pub struct MeterReading {
     /// Bytes answered.
     pub bytes: f64,
-    /// Server-ns in use, by cause.
+    /// Server-ns in use, by cause, without those that were stalled.
     pub busy: [f64; Cause::ALL.len()],
+    /// Server-ns for which servers were held by requests that waited for another component.
+    pub stalled: f64,
     /// Request-ns waited.
     pub queue: f64,
     /// Requests that got a server, and their waits in ns.
@@ -45,14 +47,15 @@ impl MeterReading {
     /// What a component reads at `now`.
     pub fn of(arena: Arena, id: NodeId, now: Nanos) -> Self {
         let probe = arena.probe(id);
-        let Activity { busy, queue, visits, waited, served, service, .. } =
+        let Activity { busy, stalled, queue, visits, waited, served, service, .. } =
             probe.activity(now).unwrap_or_default();
         let balance = probe.balance().unwrap_or_default();
         let mut meters = Vec::new();
         probe.meters(now, &mut |_, meter| meters.push(pair(meter)));
         Self {
             bytes: arena.context(id).answered().bytes as f64,
-            busy: busy.map(|busy| busy as f64),
+            busy: std::array::from_fn(|cause| (busy[cause] - stalled[cause]) as f64),
+            stalled: stalled.iter().sum::<u128>() as f64,
             queue: queue as f64,
             visits: visits as f64,
             waited: waited as f64,
@@ -77,6 +80,7 @@ impl MeterReading {
         Self {
             bytes: self.bytes - earlier.bytes,
             busy,
+            stalled: self.stalled - earlier.stalled,
             queue: self.queue - earlier.queue,
             visits: self.visits - earlier.visits,
             waited: self.waited - earlier.waited,
@@ -182,7 +186,8 @@ impl Marks {
             let mut busy = vec![0.0; before.len()];
             for (id, reading) in &mark.changed {
                 let (now, then) = (reading.busy_in_all(), &mut before[id.index()]);
-                busy[id.index()] = now - *then;
+                // A stall is noted when it ends, and may have begun in the segment before.
+                busy[id.index()] = (now - *then).max(0.0);
                 *then = now;
             }
             busy

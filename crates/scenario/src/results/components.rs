@@ -33,6 +33,10 @@ pub struct ComponentResults {
     /// writes waited for parity locks: the share of time in which a write waited for the most contended stripe.
     #[schemars(range(min = 0, max = 1))]
     pub utilisation: Option<f64>,
+    /// Share of time in which its servers were held by requests that waited for another component: a drive for its channel.
+    /// Not part of `utilisation`; null if none waited.
+    #[schemars(range(min = 0, max = 1))]
+    pub stalled: Option<f64>,
     /// For a front and a tape library: those of its servers that are busiest and cannot be replaced by its others, if they are
     /// busier than all together.
     pub busiest: Option<BusiestResults>,
@@ -179,6 +183,7 @@ fn of(plan: &Plan, id: NodeId, outcomes: &[Outcome], time: f64) -> ComponentResu
         uses: node.uses.iter().map(|used| used.0).collect(),
         servers,
         utilisation,
+        stalled: Some(share(sum(|reading| reading.stalled))).filter(|share| *share > 0.0),
         busiest: busiest(&portions, utilisation.unwrap_or(0.0)),
         portions,
         unavailable: (away > 0.0).then(|| away * 1e-9 / time),

@@ -223,8 +223,7 @@ impl Probe for Front<'_> {
             visits: waits.count(),
             waited: waits.sum_ns(),
             served: services.count(),
-            service: services.sum_ns(),
-        })
+            service: services.sum_ns(), ..Activity::default() })
     }
 
     fn portions(&self, now: Nanos) -> Vec<Portion> {

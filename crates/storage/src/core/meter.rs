@@ -73,6 +73,8 @@ pub struct Activity {
     pub servers: u64,
     /// Server-ns in use, by [`Cause`].
     pub busy: [u128; Cause::ALL.len()],
+    /// Server-ns of these for which servers were held by requests that waited for another component, and did nothing.
+    pub stalled: [u128; Cause::ALL.len()],
     /// Request-ns waited, those that still wait included.
     pub queue: u128,
     /// Requests that wait now.
@@ -122,6 +124,7 @@ impl Activity {
             served: usage.services.count(),
             service: usage.services.sum_ns(),
             away: usage.away.area(now),
+            ..Self::default()
         }
     }
 
@@ -139,7 +142,7 @@ impl Activity {
             waited: waits.waits.sum_ns(),
             served,
             service: taken,
-            away: 0,
+            ..Self::default()
         }
     }
 
@@ -154,7 +157,7 @@ impl Activity {
             waited: used.waits.waits.sum_ns(),
             served: used.holds.count(),
             service: used.holds.sum_ns(),
-            away: 0,
+            ..Self::default()
         }
     }
 
@@ -176,7 +179,7 @@ impl Activity {
             waited: usage.waited,
             served: usage.ended,
             service: usage.service,
-            away: 0,
+            ..Self::default()
         };
         usages.map(of).fold(Self::default(), Self::and)
     }
@@ -186,6 +189,7 @@ impl Activity {
         Self {
             servers: self.servers + other.servers,
             busy: std::array::from_fn(|cause| self.busy[cause] + other.busy[cause]),
+            stalled: std::array::from_fn(|cause| self.stalled[cause] + other.stalled[cause]),
             queue: self.queue + other.queue,
             waiting: self.waiting + other.waiting,
             visits: self.visits + other.visits,

@@ -263,12 +263,14 @@ proptest! {
     #[test]
     fn whatever_comes_is_served(
         requests in requests(), level in 0usize..4, controllers in 0usize..3, both in any::<bool>(),
-        size in 1u64..9, back in any::<bool>(), ahead in 0u64..3, at_once in 1u32..4, first in any::<bool>(),
+        size in 1u64..9, back in any::<bool>(), ahead in 0u64..3, at_once in 0u32..4, share in 0u32..4,
     ) {
+        let at_once = if at_once == 0 { "null".to_owned() } else { at_once.to_string() };
+        let share = if share == 0 { "null".to_owned() } else { f64::from(share - 1).mul_add(0.1, 0.0).to_string() };
         let level = [Level::Raid0, Level::Raid5, Level::Raid6, Level::Erasure { parity: 3 }][level];
         let text = format!(
             r#"{{"size": "{size} MiB", "writes": "{}", "read_ahead": "{ahead} MiB", "stripes_at_once": {at_once},
-                "line": "16 KiB", "destage": {{"before_read_ahead": {first}}}}}"#,
+                "line": "16 KiB", "destage": {{"read_ahead_share": {share}}}}}"#,
             if back { "back" } else { "through" }
         );
         let spec = ArraySpec { cache: Some(cache(&text)), ..run_by(&["a", "b"][..controllers], array(level)) };

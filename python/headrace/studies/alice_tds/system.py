@@ -1,29 +1,23 @@
-"""The two arrays of the study, and what they are asked: a scenario for each point of a figure."""
+"""The two arrays of the study, and what they are asked: each point changes `infortrend.yaml` or `dothill.yaml`."""
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from headrace import Scenario, devices
+import yaml
+
+from headrace import Scenario
 from headrace.study import whole
 
 Json = dict[str, Any]
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-
-# Calibrated, as README.md says: the controller's bus, what a command takes its processor, and what it takes a drive.
-BUS = "380 MB/s"
-COMMAND = "0.1 ms"
-DRIVE = "1 ms"
-
-# The paper's drives, by the catalogue, and the size of their caches in KiB.
-DRIVES = {"infortrend": "maxtor-7y250p0-2mb", "dothill": "seagate-st336752fc"}
-CACHES = {"infortrend": 2048, "dothill": 8192}
+HERE = Path(__file__).parent
 
 # The reading of the paper that is chosen: see README.md.
-RULES: tuple[str, ...] = ("reserves_commands", "starts_with_all", "reports_large_late", "keeps_stream_segments")
+RULES = ("reserves_commands", "starts_with_all", "reports_large_late", "keeps_stream_segments")
 
-FILE = 2 * GIB
 FILES = 15
 
 
@@ -39,13 +33,17 @@ class Point:
     disks: int = 5
     beside: int = 0
     """Streams of the other operation."""
-    fabric: str = ""
-    """What servers and arrays are connected by: a `wire` or a `switch`. By default streams come to the array itself."""
+    fabric: str = "switch"
+    """What servers and arrays are connected by: a `wire` or a `switch`."""
     pairs: int = 1
     """Servers, each with an array of its own."""
     rules: tuple[str, ...] = RULES
     cache_kib: int = 0
     """The cache of each disk; by default the paper's."""
+    array_cache_mib: int = 0
+    """The cache of the array; by default that of the file."""
+    backend_mb_s: int = 0
+    """The rate of the path to the disks; by default that of the file."""
     seed: int = 1
     short: bool = False
 
@@ -55,84 +53,91 @@ class Point:
         return self.stripe_kib * KIB * (self.disks - 1)
 
     @property
-    def cache(self) -> int:
-        """Bytes of the array's cache, of which the paper says nothing: a stripe takes at most a quarter."""
-        return max(256 * MIB, 2 * self.stripe * max(2, self.streams + self.beside))
-
-    @property
     def requests(self) -> int:
-        """Records to write or read: enough to fill the cache several times."""
-        wanted = max(4 * GIB * self.streams, 6 * self.cache) if self.record_kib >= 128 else GIB
+        """Records to write or read: many stripes."""
+        wanted = max(4 * GIB, 40 * self.stripe) if self.record_kib >= 128 else GIB // 4
         return max(32, wanted // (self.record_kib * KIB) // (4 if self.short else 1))
-
-
-def drive(point: Point) -> Json:
-    """Return the numbers of the array's disks."""
-    numbers = devices.numbers(DRIVES[point.array])
-    cache = point.cache_kib or CACHES[point.array]
-    # Reads stream through all of the cache: how it is divided is not known.
-    segments: Json = {"segments": 1, "segment_size": f"{cache} KiB", "read_ahead_least": "512 KiB"}
-    writes = {"writes": "back", "write_room": f"{cache} KiB", "alice_reading": dict.fromkeys(point.rules, True)}
-    numbers["overhead"] = DRIVE
-    numbers["cache"] = segments | writes
-    return numbers
 
 
 def scenario(point: Point) -> Json:
     """Return the scenario of a point."""
-    cache: Json = {"size": f"{point.cache} B", "writes": "back", "read_ahead": f"{max(32 * MIB, point.stripe)} B"}
-    line = min(point.stripe_kib, 128)
-    cache |= {"stripes_at_once": 1, "run": "32 MiB", "line": f"{line} KiB", "destage": {"before_read_ahead": True}}
-    array: Json = {"type": "array", "level": "raid5", "of": "spindle", "disks": point.disks}
-    array |= {"stripe_unit": f"{point.stripe_kib} KiB", "controllers": ["controller"], "cache": cache}
-    controller = {"type": "controller", "bus": BUS, "command": COMMAND}
+    document: Json = yaml.safe_load((HERE / f"{point.array}.yaml").read_text(encoding="utf-8"))
+    _vary(document, point)
+    system, stream = document["system"], document["workload"]["write-0"]
+    stream["files"] = FILES // (4 if point.streams > 1 or point.beside else 1)
     other = "read" if point.op == "write" else "write"
     ops = {f"{point.op}-{n}": point.op for n in range(point.streams)}
     ops |= {f"beside-{n}": other for n in range(point.beside)}
-    system, workload = {"controller": controller, "tds": array}, {name: stream(op, point) for name, op in ops.items()}
-    if point.fabric:
-        system, workload = connected(point, controller, array)
-    return {
-        "parts": {"spindle": {"type": "disk", "device": drive(point), "positioning": "mechanical"}},
-        "system": system,
-        "workload": workload,
-        "run": {"seed": point.seed, "requests": point.requests * point.pairs, "warm_up": "none"},
-    }
+    document["workload"] = {name: stream | {"op": op} for name, op in ops.items()}
+    for n in range(1, point.pairs):
+        _add_pair(system, n)
+        document["workload"][f"{point.op}-{n}"] = stream | {"op": point.op, "from": f"server-{n}", "to": f"tds-{n}"}
+    if point.fabric == "wire":
+        system["san"] = system["san"] | {"form": "direct"}
+        del system["san"]["latency"]
+    return document
 
 
-def connected(point: Point, controller: Json, array: Json) -> tuple[Json, Json]:
-    """Return pairs of a server and an array, and a stream for each, over ports of 2 Gb/s."""
-    system: Json = {}
-    for n in range(point.pairs):
-        system |= {f"server-{n}": {"type": "server"}, f"controller-{n}": controller}
-        system[f"tds-{n}"] = array | {"controllers": [f"controller-{n}"]}
-    ends = [name for name in system if not name.startswith("controller")]
-    how = {"form": "direct"} if point.fabric == "wire" else {"latency": "1 us"}
-    system["san"] = {"type": "switch", "preset": "fc_2g", "connects": ends} | how
-    each = {n: stream(point.op, point) | {"from": f"server-{n}", "to": f"tds-{n}"} for n in range(point.pairs)}
-    return system, {f"{point.op}-{n}": of for n, of in each.items()}
+def _vary(document: Json, point: Point) -> None:
+    """Set the numbers of the array, of its disks and of the run."""
+    array, stream = document["system"]["tds"], document["workload"]["write-0"]
+    array |= {"disks": point.disks, "stripe_unit": f"{point.stripe_kib} KiB"}
+    # Two stripes, but no more than a quarter of the array's cache.
+    ahead = max(32 * MIB, min(2 * point.stripe, GIB // 2))
+    array["cache"] |= {"line": f"{min(point.stripe_kib, 128)} KiB", "read_ahead": f"{ahead} B"}
+    if point.array_cache_mib:
+        array["cache"]["size"] = f"{point.array_cache_mib} MiB"
+    if point.backend_mb_s:
+        document["system"]["backend"]["rate"] = f"{point.backend_mb_s} MB/s"
+    disk = document["parts"]["spindle"]["device"]["cache"]
+    disk["alice_reading"] = dict.fromkeys(point.rules, True)
+    if point.cache_kib:
+        disk |= dict.fromkeys(("segment_size", "write_room"), f"{point.cache_kib} KiB")
+    stream["size"] = f"{point.record_kib} KiB"
+    document["run"] |= {"seed": point.seed, "requests": point.requests * point.pairs}
 
 
-def stream(op: str, point: Point) -> Json:
-    """Return a stream of records, one after another, in files of its own."""
-    files = {"file": f"{FILE} B", "files": FILES // (4 if point.streams > 1 or point.beside else 1)}
-    return {"to": "tds", "arrivals": {"closed": {"depth": 1}}, "op": op, "size": f"{point.record_kib} KiB"} | files
+def _add_pair(system: Json, n: int) -> None:
+    """Add a server with an array of its own, on the same switch."""
+    system |= {f"{name}-{n}": system[name] for name in ("server", "controller", "backend")}
+    system[f"tds-{n}"] = system["tds"] | {"controllers": [f"controller-{n}"], "via": f"backend-{n}"}
+    system["san"]["connects"] += [f"server-{n}", f"tds-{n}"]
 
 
 def rates(point: Point) -> dict[str, float]:
-    """Return what each stream gets in the second half of a run, in MB/s: the array's cache is as full as it gets.
+    """Return what each stream gets in the second half of a run, in MB/s.
+
+    Reads are counted at the server. Writes are counted where they leave the array's cache, in whole stripes: that is
+    what a server gets once the cache is full, whatever its size; streams share it as they share the port.
 
     Same seed, same requests: the first half is a run of its own, and the second is the difference.
     """
     document = scenario(point)
-    halves = [_run(document, point.requests // 2), _run(document, point.requests)]
-    (answered, begin), (in_all, end) = halves
+    first, whole_run = (_run(document, point.requests * point.pairs // part) for part in (2, 1))
+    seconds = whole_run.seconds - first.seconds
+    records = {name: count - first.records[name] for name, count in whole_run.records.items()}
     record = point.record_kib * KIB / 1e6
-    return {name: (in_all[name] - answered[name]) * record / (end - begin) for name in in_all}
+    found = {name: count * record / seconds for name, count in records.items()}
+    written = (whole_run.destaged - first.destaged) * point.stripe / 1e6 / seconds
+    writes = [name for name, of in document["workload"].items() if of["op"] == "write"]
+    total = sum(records[name] for name in writes)
+    return found | {name: written * records[name] / total for name in writes}
 
 
-def _run(document: Json, requests: int) -> tuple[dict[str, int], float]:
-    """Return how many records of each stream were done, and when the last was."""
+@dataclass(frozen=True)
+class Run:
+    """What was done by the end of a run."""
+
+    records: dict[str, int]
+    """Records of each stream."""
+    destaged: float
+    """Stripes that went to the disks."""
+    seconds: float
+
+
+def _run(document: Json, requests: int) -> Run:
     document["run"]["requests"] = requests
     found = whole(Scenario(json.dumps(document)).run(theory=False)).data
-    return {stream["name"]: stream["completed"] for stream in found["streams"]}, found["simulated_s"]
+    records = {stream["name"]: stream["completed"] for stream in found["streams"]}
+    arrays = [part["meters"]["destages"] for part in found["components"] if part["kind"] == "array"]
+    return Run(records, sum(arrays), found["simulated_s"])

@@ -282,8 +282,7 @@ impl Probe for Readout<'_> {
             waited: blocked.area(now),
             served: done * servers,
             service: busy,
-            away: 0,
-        })
+            away: 0, ..Activity::default() })
     }
 
     fn events(&self) -> Option<EventBooks> {

@@ -238,6 +238,9 @@ impl Theory for ArrayPlan {
                 view.path()
             ));
         }
+        if let Some(note) = self.cache.as_ref().and_then(|cache| cache.note(view.path())) {
+            return Some(note);
+        }
         // How many of its clients wait at one disk is not known here.
         view.uses().find_map(|disk| disk.note(&Load { clients: 1, ..load.clone() }))
     }

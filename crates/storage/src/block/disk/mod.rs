@@ -28,7 +28,7 @@ use std::rc::Rc;
 
 use headrace_kernel::{Resource, RngStream, Round};
 use headrace_units::{Fraction, Nanos};
-use headrace_work::{Block, Breakdown, Request, TimeKind};
+use headrace_work::{Block, Breakdown, Cause, Request, TimeKind};
 
 use crate::block::array::OverPath;
 use crate::core::component::{Component, InOrder, Plan, Probe, Spec};
@@ -77,6 +77,8 @@ pub struct Disk<'m> {
     arm: Arm<'m>,
     works: Works,
     by_cause: ByCause,
+    /// Time for which commands held the arm while they waited for the channel, by cause.
+    stalled: RefCell<[u128; Cause::ALL.len()]>,
     /// True if it has a cache, whose use it meters.
     caches: bool,
 }
@@ -170,7 +172,7 @@ impl Plan for DiskPlan {
             }
             _ => Arm::InOrder(Resource::fcfs(sim, 1)),
         };
-        Disk { context, arm, works, by_cause: ByCause::default(), caches: self.numbers.cache.is_some() }
+        Disk { context, arm, works, by_cause: ByCause::default(), stalled: RefCell::default(), caches: self.numbers.cache.is_some() }
     }
 }
 
@@ -186,6 +188,11 @@ impl<'m> Disk<'m> {
                 Served { ready: now + service, done: now + service }
             }
         }
+    }
+
+    /// A command held the arm for `held` ns more than the arm and the heads worked for it.
+    fn note_stall(&self, cause: Cause, held: Nanos) {
+        self.stalled.borrow_mut()[cause as usize] += u128::from(held.0);
     }
 
     #[inline]
@@ -246,7 +253,8 @@ impl Probe for Disk<'_> {
             Works::Sampled { .. } => arm,
             Works::Mechanical(drive) => {
                 let drive = drive.borrow();
-                drive.background(now).beside(arm).with_hosts(drive.read_ahead_ns(now))
+                let all = drive.background(now).beside(arm).with_hosts(drive.read_ahead_ns(now));
+                Activity { stalled: *self.stalled.borrow(), ..all }
             }
         })
     }
@@ -280,7 +288,7 @@ impl<'m> Serve<'m, OverPath<'m>> for Disk<'m> {
         let OverPath { block, path, disk } = request.work;
         match (&self.works, path.piece()) {
             (Works::Mechanical(drive), Some(piece)) => {
-                let pieces = Pieces { disk: self, drive, way: path, number: disk, piece };
+                let pieces = Pieces { disk: self, drive, way: path, number: disk, piece, hidden: Cell::default() };
                 pieces.serve(&request.with(block), breakdown).await;
             }
             _ => request.work.around(&request.with(block), breakdown, self).await,

@@ -1,8 +1,9 @@
 //! A disk whose data crosses a controller's bus a piece at a time.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use headrace_units::Nanos;
 use headrace_work::{Block, Breakdown, Op, Request, TimeKind};
 
 use super::drive::{Drive, Served, WriteInTransit};
@@ -21,6 +22,8 @@ pub(super) struct Pieces<'s, 'm> {
     pub number: usize,
     /// Bytes that cross at once.
     pub piece: u64,
+    /// How long data passed under the head before it was waited for, in ns.
+    pub hidden: Cell<u64>,
 }
 
 impl<'m> Pieces<'_, 'm> {
@@ -38,11 +41,21 @@ impl<'m> Pieces<'_, 'm> {
         };
         let sim = disk.context.shared.sim;
         breakdown.charge(disk.context.id, TimeKind::Waiting, sim.now());
-        self.drive.borrow_mut().begin_pieces(sim.now());
+        let begun = sim.now();
+        let destaged = self.destaged(begun);
+        self.drive.borrow_mut().begin_pieces(begun);
         disk.by_cause.during(request.cause, sim, self.exchange(request, breakdown)).await;
+        // While data waits for the channel, the drive reads ahead the next or destages.
+        let worked = self.hidden.get() + (self.destaged(sim.now()) - destaged);
+        disk.note_stall(request.cause, Nanos(breakdown.waited_after(begun).0.saturating_sub(worked)));
         self.drive.borrow_mut().end_pieces(sim.now());
         drop(held);
         self.tell(Phase::Answer, Sender::Disk, request, breakdown).await;
+    }
+
+    /// How long the drive has destaged while it served commands.
+    fn destaged(&self, now: Nanos) -> u64 {
+        self.drive.borrow().background(now).within_ns
     }
 
     /// A command, the word that the drive is ready for data, or a status crosses.
@@ -76,6 +89,8 @@ impl<'m> Pieces<'_, 'm> {
         let (sim, mut first) = (self.disk.context.shared.sim, true);
         for piece in pieces(request.work, self.piece) {
             let served = self.read_piece(&piece, first);
+            let passing = self.drive.borrow().passing(&piece).0;
+            self.hidden.set(self.hidden.get() + passing.saturating_sub((served.done - sim.now()).0));
             first = false;
             sim.until(served.done).await;
             self.charge(breakdown);

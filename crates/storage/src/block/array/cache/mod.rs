@@ -45,6 +45,8 @@ pub(super) struct ArrayCache<'m> {
     /// Movers at work: those that destage, and those that read ahead.
     destaging: Cell<u32>,
     fetching: Cell<u32>,
+    /// Bytes that may be read ahead while others are destaged.
+    allowed: Cell<u64>,
     /// True while all partial stripes are destaged.
     flushing: Cell<bool>,
     flusher: Cell<bool>,
@@ -107,6 +109,7 @@ impl<'m> ArrayCache<'m> {
             run: plan.run,
             stripe: plan.stripe,
             most: plan.at_most(),
+            joins: plan.at_once.is_none(),
             capacity,
         };
         let contents = Contents {
@@ -125,6 +128,7 @@ impl<'m> ArrayCache<'m> {
             progress: Round::new(sim),
             destaging: Cell::new(0),
             fetching: Cell::new(0),
+            allowed: Cell::new(0),
             flushing: Cell::new(false),
             flusher: Cell::new(false),
             used: Cell::default(),

@@ -1,10 +1,14 @@
 //! Background transfers between a cache and its disks: destaging and reading ahead.
 
+use headrace_units::Fraction;
 use headrace_work::{Block, Breakdown, Cause, Op, Request};
 
 use super::{ArrayCache, ByteSpan};
 use crate::block::array::Array;
 use crate::core::meter::add;
+
+/// Stripes destaged in parallel, where nothing else is set: an estimate.
+const DESTAGED_AT_ONCE: u32 = 8;
 
 /// All that is dirty of one stripe, on its way.
 struct Destage {
@@ -16,12 +20,12 @@ impl<'m> ArrayCache<'m> {
     /// Starts as many movers as there is work for.
     pub(super) fn move_on(&'m self, array: &'m Array<'m>) {
         let sim = self.context.shared.sim;
-        while self.destaging.get() < self.plan.at_once {
+        while self.destaging.get() < self.plan.at_once.unwrap_or(DESTAGED_AT_ONCE) {
             let Some(first) = self.next_destage() else { break };
             self.destaging.set(self.destaging.get() + 1);
             sim.spawn(self.destage_from(array, first));
         }
-        while self.fetching.get() < self.plan.at_once {
+        while self.plan.at_once.is_none_or(|most| self.fetching.get() < most) {
             let Some(first) = self.next_fetch() else { break };
             self.fetching.set(self.fetching.get() + 1);
             sim.spawn(self.fetch_from(array, first));
@@ -54,8 +58,26 @@ impl<'m> ArrayCache<'m> {
             array.serve_by_disks(&request, &mut breakdown).await;
             add(&self.counts.lost, if breakdown.has_failed() { span.bytes() } else { 0 });
             self.is_on_disks(span);
+            self.allow_read_ahead(span.bytes());
         }
         self.progress.end();
+    }
+
+    /// Lets read-ahead have its share of what was destaged.
+    fn allow_read_ahead(&self, destaged: u64) {
+        let share = self.plan.read_ahead_share.map_or(0.0, Fraction::get);
+        add(&self.allowed, (destaged as f64 * share) as u64);
+    }
+
+    /// Waits until read-ahead of `bytes` may begin: nothing is destaged, or as much has been as allows it.
+    async fn wait_for_share(&'m self, bytes: u64) {
+        if self.plan.read_ahead_share.is_none() {
+            return;
+        }
+        while self.destaging.get() > 0 && self.allowed.get() < bytes {
+            self.progress.wait().await;
+        }
+        self.allowed.set(self.allowed.get().saturating_sub(bytes));
     }
 
     /// Work of the cache's own, with a key of its own.
@@ -141,9 +163,7 @@ impl<'m> ArrayCache<'m> {
     }
 
     async fn read_ahead(&'m self, array: &'m Array<'m>, span: ByteSpan) {
-        while self.plan.before_read_ahead && self.destaging.get() > 0 {
-            self.progress.wait().await;
-        }
+        self.wait_for_share(span.bytes()).await;
         self.take(self.lines_of(span)).await;
         let block = Block { op: Op::Read, address: span.from, bytes: span.bytes() };
         let mut breakdown = Breakdown::from(self.now());

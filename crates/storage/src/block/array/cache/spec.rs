@@ -26,10 +26,11 @@ pub struct ArrayCacheSpec {
     /// Read-ahead per sequential stream, in whole stripes. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<Bytes>,
-    /// Number of stripes destaged in parallel, and read ahead in parallel. Default: 8, an estimate.
-    #[serde(default = "eight")]
+    /// Number of stripes destaged in parallel, and of stripes read ahead in parallel. Default: 8 destaged, an
+    /// estimate; read-ahead is bounded by `read_ahead` alone, and neighbouring stripes are one command to a disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
-    pub stripes_at_once: u32,
+    pub stripes_at_once: Option<u32>,
     /// Amount of one stream moved before it switches to another, in both directions; larger runs need fewer
     /// seeks. Default: 8 MiB, an estimate.
     #[serde(default = "mib_8")]
@@ -60,20 +61,16 @@ pub struct DestageSpec {
     pub low: Fraction,
     /// Everything is destaged after this time without requests. Default: 1 s, an estimate.
     pub idle: Nanos,
-    /// Whether read-ahead stops during destaging: writers keep their rate, readers starve. Off by default;
-    /// one reading of "Storage area network simulation … ALICE" (Vickovic et al.), where readers fall below
-    /// half.
-    pub before_read_ahead: bool,
+    /// Read-ahead during destaging, as a share of the bytes destaged: 0 % stops it, so that writers keep their
+    /// rate and readers starve. Default: unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_ahead_share: Option<Fraction>,
 }
 
 impl Default for DestageSpec {
     fn default() -> Self {
-        Self { high: Fraction(0.8), low: Fraction(0.6), idle: Nanos(1_000_000_000), before_read_ahead: false }
+        Self { high: Fraction(0.8), low: Fraction(0.6), idle: Nanos(1_000_000_000), read_ahead_share: None }
     }
-}
-
-const fn eight() -> u32 {
-    8
 }
 
 const fn mib_8() -> Bytes {
@@ -92,12 +89,23 @@ pub struct CachePlan {
     pub(super) line: u64,
     pub(super) stripe: u64,
     pub(super) read_ahead: u64,
-    pub(super) at_once: u32,
+    /// Stripes moved in parallel, if the user bounds them.
+    pub(super) at_once: Option<u32>,
     pub(super) run: u64,
     pub(super) high: u64,
     pub(super) low: u64,
     pub(super) idle: Nanos,
-    pub(super) before_read_ahead: bool,
+    pub(super) read_ahead_share: Option<Fraction>,
+}
+
+impl CachePlan {
+    /// Note on read-ahead that the cache of the array `path` cannot hold.
+    pub(in crate::block::array) fn note(&self, path: &str) -> Option<String> {
+        let (asked, most) = (self.read_ahead, self.size);
+        (asked > most).then(|| {
+            format!("`read_ahead` of `{path}` is {}: its cache holds {}", Bytes(asked), Bytes(most))
+        })
+    }
 }
 
 impl ArrayCacheSpec {
@@ -128,7 +136,7 @@ impl ArrayCacheSpec {
             return at.refuse(field("cache.size"), message, Some("give it more, or a smaller `line`"));
         }
         let share = |share: Fraction| (self.size.0 as f64 * share.get()) as u64;
-        let DestageSpec { high, low, idle, before_read_ahead } = self.destage;
+        let DestageSpec { high, low, idle, read_ahead_share } = self.destage;
         if low.get() > high.get() || high.get() <= 0.0 {
             let message = "`low` is at most `high`, and `high` above 0 %";
             return at.refuse(field("cache.destage.low"), message, None);
@@ -146,7 +154,7 @@ impl ArrayCacheSpec {
             high: share(high),
             low: share(low),
             idle,
-            before_read_ahead,
+            read_ahead_share,
         })
     }
 }

@@ -27,6 +27,8 @@ pub struct Rules {
     /// Data of a stripe, and the most that it fetches at once.
     pub stripe: u64,
     pub most: u64,
+    /// True if neighbouring stripes are fetched as one, up to the target of a stream.
+    pub joins: bool,
     /// End of the array.
     pub capacity: u64,
 }
@@ -78,7 +80,8 @@ impl ReadStreams {
         self.streams.iter().any(|stream| stream.picked <= span.from && span.from < stream.target)
     }
 
-    /// Returns the next span to fetch: the rest of a stripe. The stream whose turn it is keeps it for a run.
+    /// Returns the next span to fetch: the rest of a stripe, or of all stripes up to the target. The stream whose turn it is
+    /// keeps it for a run.
     pub fn pick(&mut self) -> Option<ByteSpan> {
         let wants = |stream: &&mut ReadStream| stream.picked < stream.target;
         let turn = self.turn;
@@ -92,8 +95,12 @@ impl ReadStreams {
         if stream.number != turn || !going_on {
             (self.turn, self.run) = (stream.number, 0);
         }
-        let Rules { stripe, most, capacity, .. } = self.rules;
-        let rest = ByteSpan { from: stream.picked, to: capacity }.first(most, stripe);
+        let Rules { stripe, most, joins, capacity, .. } = self.rules;
+        let left = self.rules.run - self.run;
+        let furthest = (stream.picked + left.min(most)) / stripe * stripe;
+        let joined = stream.target.next_multiple_of(stripe).min(furthest).min(capacity);
+        let one = ByteSpan { from: stream.picked, to: capacity }.first(most, stripe);
+        let rest = if joins { ByteSpan { to: joined.max(one.to), ..one } } else { one };
         stream.picked = rest.to;
         self.run += rest.bytes();
         Some(rest)

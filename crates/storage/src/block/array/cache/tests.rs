@@ -91,7 +91,7 @@ proptest! {
 }
 
 fn streams(run: u64) -> ReadStreams {
-    ReadStreams::new(Rules { window: 32, run, stripe: STRIPE, most: 1 << 20, capacity: 1000 })
+    ReadStreams::new(Rules { window: 32, run, stripe: STRIPE, most: 1 << 20, joins: false, capacity: 1000 })
 }
 
 fn picks(streams: &mut ReadStreams) -> Vec<(u64, u64)> {
@@ -111,6 +111,19 @@ fn the_second_read_of_a_stream_sets_reading_ahead_going() {
     assert!(!streams.will_fetch(ByteSpan { from: 150, to: 152 }), "that was picked");
     streams.note(ByteSpan { from: 500, to: 600 });
     assert_eq!(picks(&mut streams), [], "a read elsewhere");
+}
+
+#[test]
+fn neighbouring_stripes_are_fetched_as_one_up_to_the_target_and_the_run() {
+    let joined = |run| {
+        let rules = Rules { window: 32, run, stripe: STRIPE, most: 1 << 20, joins: true, capacity: 1000 };
+        let mut streams = ReadStreams::new(rules);
+        streams.note(ByteSpan { from: 100, to: 108 });
+        streams.note(ByteSpan { from: 108, to: 116 });
+        picks(&mut streams)
+    };
+    assert_eq!(joined(64), [(108, 160)], "up to 116 + 32, in whole stripes");
+    assert_eq!(joined(32), [(108, 128), (128, 144), (144, 160)], "a run ends with a stripe");
 }
 
 #[test]

@@ -24,6 +24,12 @@ impl Drive {
         self.in_pieces = true;
     }
 
+    /// Time that a piece of data takes to pass under the head.
+    pub fn passing(&self, piece: &Block) -> Nanos {
+        let span = SectorSpan::of(piece);
+        Nanos(whole(self.platter.pass_ns(span.first, span.sectors())))
+    }
+
     /// Ends a command whose data moves in pieces.
     pub fn end_pieces(&mut self, now: Nanos) {
         self.in_pieces = false;
